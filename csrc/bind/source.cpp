@@ -1,0 +1,89 @@
+#include "bind/source.h"
+
+#include <cstring>
+#include <string>
+
+#include "bind/arrow.h"
+#include "core/status.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+template <class T>
+T* from_capsule(const py::handle& capsule, const char* name) {
+  auto* pointer = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (pointer == nullptr) throw py::error_already_set();
+  return pointer;
+}
+
+// Pillow keeps L in bytes and every multi-band 8-bit mode in 4-byte pixels; LA as L, L, L, A. Its Arrow export shares that
+// memory, and raises ValueError when the rows do not lie in one block.
+Source from_pil(const py::object& image, int channels) {
+  if (channels < 1 || channels > kMaxChannels) {
+    fail(ErrorCode::kValue, "channels must be 1 to 4, got " + std::to_string(channels));
+  }
+  const auto size = image.attr("size").cast<std::pair<int, int>>();
+  const py::tuple capsules = image.attr("__arrow_c_array__")();
+  const auto* schema = from_capsule<ArrowSchema>(capsules[0], "arrow_schema");
+  const auto* array = from_capsule<ArrowArray>(capsules[1], "arrow_array");
+  const bool bytes = std::strcmp(schema->format, "C") == 0;
+  const bool pixels = std::strcmp(schema->format, "+w:4") == 0 && std::strcmp(schema->children[0]->format, "C") == 0;
+  if (channels == 1 ? !bytes : !pixels) {
+    fail(ErrorCode::kValue, "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " +
+                                image.attr("mode").cast<std::string>());
+  }
+  View view;
+  view.width = size.first;
+  view.height = size.second;
+  view.channels = channels;
+  view.pixel_stride = bytes ? 1 : 4;
+  view.channel_stride = channels == 2 ? 3 : 1;
+  view.row_stride = view.pixel_stride * view.width;
+  const ArrowArray* data = bytes ? array : array->children[0];
+  if (array->length != int64_t{view.width} * view.height || data->n_buffers != 2 || data->buffers[1] == nullptr) {
+    fail(ErrorCode::kRuntime, "Pillow's Arrow export has an unexpected layout");
+  }
+  view.data = static_cast<const uint8_t*>(data->buffers[1]) + data->offset + array->offset * view.pixel_stride;
+  return {view, capsules};
+}
+
+Source from_array(const py::buffer& array) {
+  const py::buffer_info info = array.request();
+  if (info.itemsize != 1 || info.format != "B") fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
+  if (info.ndim != 2 && info.ndim != 3) {
+    fail(ErrorCode::kValue, "array must be 2 or 3 dimensional, got " + std::to_string(info.ndim) + " dimensions");
+  }
+  View view;
+  view.data = static_cast<const uint8_t*>(info.ptr);
+  view.height = static_cast<int>(info.shape[0]);
+  view.width = static_cast<int>(info.shape[1]);
+  view.channels = info.ndim == 3 ? static_cast<int>(info.shape[2]) : 1;
+  view.row_stride = info.strides[0];
+  view.pixel_stride = info.strides[1];
+  view.channel_stride = info.ndim == 3 ? info.strides[2] : 1;
+  return {view, array};
+}
+
+Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride,
+                    ptrdiff_t channel_stride, py::object owner) {
+  const View view{reinterpret_cast<const uint8_t*>(data), height, width, channels, row_stride, pixel_stride,
+                  channel_stride};
+  return {view, std::move(owner)};
+}
+
+}  // namespace
+
+void register_source(py::module_& m) {
+  py::class_<Source>(m, "Source", py::is_final())
+      .def_property_readonly("height", [](const Source& s) { return s.view.height; })
+      .def_property_readonly("width", [](const Source& s) { return s.view.width; })
+      .def_property_readonly("channels", [](const Source& s) { return s.view.channels; });
+  m.def("from_pil", &from_pil, py::arg("image"), py::arg("channels"));
+  m.def("from_array", &from_array, py::arg("array"));
+  m.def("from_pointer", &from_pointer, py::arg("data"), py::arg("height"), py::arg("width"), py::arg("channels"),
+        py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"), py::arg("owner"));
+}
+
+}  // namespace fastaug::bind

@@ -1,0 +1,53 @@
+// Borrowed, strided images and the geometry of parts of them. Nothing here owns pixels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fastaug {
+
+// Channels that one kernel call carries. Images with more are processed in groups of this many.
+constexpr int kMaxChannels = 4;
+
+// A rectangle of an image, in that image's pixel coordinates.
+struct Region {
+  int y = 0;
+  int x = 0;
+  int height = 0;
+  int width = 0;
+
+  bool operator==(const Region&) const = default;
+};
+
+// A uint8 image somewhere in memory. Strides are in bytes and may be negative; sample (y, x, c) lies at
+// data + y * row_stride + x * pixel_stride + c * channel_stride. Packed RGB has pixel_stride 3 and channel_stride 1,
+// Pillow's RGB pixel_stride 4, a CHW tensor pixel_stride 1 and channel_stride height * width.
+struct View {
+  const uint8_t* data = nullptr;
+  int height = 0;
+  int width = 0;
+  int channels = 0;
+  ptrdiff_t row_stride = 0;
+  ptrdiff_t pixel_stride = 0;
+  ptrdiff_t channel_stride = 0;
+
+  const uint8_t* at(int y, int x, int c) const {
+    return data + y * row_stride + x * pixel_stride + c * channel_stride;
+  }
+};
+
+enum class DType : uint8_t { kUint8 = 0, kFloat32 = 1 };
+
+// Where a result goes. Strides are in bytes, as in View.
+struct Target {
+  void* data = nullptr;
+  DType dtype = DType::kUint8;
+  int height = 0;
+  int width = 0;
+  int channels = 0;
+  ptrdiff_t row_stride = 0;
+  ptrdiff_t pixel_stride = 0;
+  ptrdiff_t channel_stride = 0;
+};
+
+}  // namespace fastaug

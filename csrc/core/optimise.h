@@ -1,0 +1,30 @@
+// Rewrites of a program that keep every bit of its result. Each is one function with a bit in Rewrites, so that it can be
+// switched off and tested alone; optimise() applies them until none finds anything more.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/program.h"
+
+namespace fastaug {
+
+using OpList = std::vector<Op>;
+
+enum Rewrites : uint32_t {
+  kDropNoOps = 1,      // identity windows, resizes and blends; pairs of equal flips
+  kLowerHalfTurn = 2,  // ROT90 by 180 degrees becomes two flips
+  kMergeWindows = 4,   // a window of a window becomes one
+  kSinkFlips = 8,      // flips move behind windows and pointwise ops, at last into the store
+  kAllRewrites = 15,
+};
+
+// Each returns how many places it changed. `in` is the shape that enters the program.
+int drop_no_ops(OpList& ops, Shape in);
+int lower_half_turn(OpList& ops, Shape in);
+int merge_windows(OpList& ops, Shape in);
+int sink_flips(OpList& ops, Shape in);
+
+OpList optimise(Program program, Shape in, uint32_t rewrites = kAllRewrites);
+
+}  // namespace fastaug

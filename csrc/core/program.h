@@ -1,0 +1,74 @@
+// A program: a short list of plain-data ops with every random parameter already drawn. It is what Python writes, what the
+// executors read, what pickles and what a GPU gets. See docs/notes/program-format.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/image.h"
+
+namespace fastaug {
+
+enum class OpId : uint16_t {
+#define FASTAUG_OP(name, kind) name,
+#include "core/ops.def"
+#undef FASTAUG_OP
+};
+
+enum class OpKind : uint8_t { kGeometry, kPointwise, kReduction, kStore };
+
+// Pillow's Resampling numbers.
+enum class Filter : uint16_t { kLanczos = 1, kBilinear = 2, kBicubic = 3, kBox = 4, kHamming = 5 };
+enum class Interpolation : uint16_t { kNearest = 0, kBilinear = 2, kBicubic = 3 };
+enum class PadMode : uint16_t { kEdge = 0, kReflect = 1, kSymmetric = 2 };
+// How an output index becomes a source index: Pillow accumulates a float64 position; torch multiplies a float32 scale
+// ("nearest"), or does so at pixel centres ("nearest-exact").
+enum class NearestRule : uint16_t { kPillow = 0, kTorch = 1, kTorchExact = 2 };
+
+constexpr uint16_t kFilterMask = 0xff;
+constexpr uint16_t kWidthFirst = 0x100;
+constexpr uint16_t kHasAlpha = 1;
+
+// One op. 96 bytes, little-endian, packed in Python by struct format "<HH4B6i8d".
+struct Op {
+  OpId id;
+  uint16_t flags;
+  uint8_t fill[kMaxChannels];
+  int32_t i[6];
+  double f[8];
+};
+static_assert(sizeof(Op) == 96 && offsetof(Op, i) == 8 && offsetof(Op, f) == 32);
+
+constexpr int kMaxOps = 64;
+constexpr int kOpCount = 0
+#define FASTAUG_OP(name, kind) +1
+#include "core/ops.def"
+#undef FASTAUG_OP
+    ;
+
+OpKind kind_of(OpId id);
+const char* name_of(OpId id);
+
+// Size and channel count at one point of a program.
+struct Shape {
+  int height = 0;
+  int width = 0;
+  int channels = 0;
+
+  bool operator==(const Shape&) const = default;
+};
+
+using Program = std::span<const Op>;
+
+// The shape after `op` on an image of shape `in`. Throws Error when the operands make no sense for it.
+Shape shape_after(const Op& op, Shape in);
+
+// Checks every op against the shape that reaches it; returns the final shape. Throws Error.
+Shape validate(Program program, Shape in);
+
+// One line per op: "RESIZE 224x224 bilinear".
+std::string to_string(Program program);
+
+}  // namespace fastaug

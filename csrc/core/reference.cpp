@@ -1,0 +1,186 @@
+#include "core/reference.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/execute.h"
+#include "core/stages.h"
+#include "pixel/taps.h"
+#include "simd/kernels.h"
+
+namespace fastaug {
+namespace {
+
+// A whole image, one padded buffer per channel.
+struct Image {
+  Shape shape;
+  std::vector<uint8_t> plane[kMaxChannels];
+
+  explicit Image(Shape s) : shape(s) {
+    for (auto& samples : plane) samples.assign(area() + kRowPad, 0);
+  }
+  size_t area() const { return static_cast<size_t>(shape.height) * static_cast<size_t>(shape.width); }
+  uint8_t& at(int y, int x, int c) {
+    return plane[c][static_cast<size_t>(y) * static_cast<size_t>(shape.width) + static_cast<size_t>(x)];
+  }
+};
+
+template <class F>  // F(y, x, c) -> sample
+Image filled(Shape shape, F sample) {
+  Image out(shape);
+  for (int c = 0; c < shape.channels; ++c) {
+    for (int y = 0; y < shape.height; ++y) {
+      for (int x = 0; x < shape.width; ++x) out.at(y, x, c) = sample(y, x, c);
+    }
+  }
+  return out;
+}
+
+uint8_t weighted_sum(const Taps& taps, int k, auto sample) {
+  // Sums modulo 2^32 are exact: the true sum fits int32.
+  uint32_t sum = uint32_t{1} << (kWeightBits - 1);
+  for (int t = 0; t < taps.count[k]; ++t) {
+    sum += static_cast<uint32_t>(taps.weights(k)[t]) * static_cast<uint32_t>(sample(taps.first[k] + t));
+  }
+  return static_cast<uint8_t>(std::clamp(static_cast<int32_t>(sum) >> kWeightBits, 0, 255));
+}
+
+Image resize(Image& in, const Op& op) {
+  const auto filter = static_cast<Filter>(op.flags & kFilterMask);
+  auto width_pass = [&](Image image) {
+    if (image.shape.width == op.i[1]) return image;
+    const Taps taps = make_taps(filter, image.shape.width, op.i[1], 0, op.i[1]);
+    return filled({image.shape.height, op.i[1], image.shape.channels}, [&](int y, int x, int c) {
+      return weighted_sum(taps, x, [&](int k) { return image.at(y, k, c); });
+    });
+  };
+  auto height_pass = [&](Image image) {
+    if (image.shape.height == op.i[0]) return image;
+    const Taps taps = make_taps(filter, image.shape.height, op.i[0], 0, op.i[0]);
+    return filled({op.i[0], image.shape.width, image.shape.channels}, [&](int y, int x, int c) {
+      return weighted_sum(taps, y, [&](int k) { return image.at(k, x, c); });
+    });
+  };
+  // Pillow, Resample.c, ImagingResample
+  const int64_t dh = int64_t{in.shape.height} - op.i[0];
+  const int64_t dw = int64_t{in.shape.width} - op.i[1];
+  const bool height_first = !(op.flags & kWidthFirst) && dh > 0 && dh > 2 * dw;
+  return height_first ? width_pass(height_pass(in)) : height_pass(width_pass(in));
+}
+
+Image affine(Image& in, const Op& op) {
+  const Kernels& scalar = *kernels("scalar");
+  const auto kernel = op.flags == 0 ? scalar.affine_nearest : op.flags == 2 ? scalar.affine_linear : scalar.affine_cubic;
+  Image out({op.i[0], op.i[1], in.shape.channels});
+  AffineRow row{};
+  std::copy_n(op.f, 6, row.matrix);
+  row.out_height = op.i[0];
+  row.out_width = op.i[1];
+  row.width = op.i[1];
+  std::vector<uint8_t> line(static_cast<size_t>(row.width) + kRowPad);
+  for (int c = 0; c < in.shape.channels; ++c) {
+    row.source = {in.plane[c].data(), in.shape.height, in.shape.width, 1, in.shape.width, 1, 1};
+    row.fill[0] = op.fill[c];
+    uint8_t* planes[kMaxChannels] = {line.data(), line.data(), line.data(), line.data()};
+    for (row.y = 0; row.y < op.i[0]; ++row.y) {
+      kernel(row, planes);
+      std::memcpy(&out.at(row.y, 0, c), line.data(), static_cast<size_t>(row.width));
+    }
+  }
+  return out;
+}
+
+Image pointwise(Image in, const Op& op) {
+  const Kernels& scalar = *kernels("scalar");
+  uint8_t* planes[kMaxChannels];
+  for (int c = 0; c < kMaxChannels; ++c) planes[c] = in.plane[c].data();
+  const auto area = in.area();
+  float mean = 0.0f;
+  if (op.id == OpId::CONTRAST) {
+    const uint64_t sum = scalar.luma_sum(planes, in.shape.channels, static_cast<int>(area));
+    mean = static_cast<float>(static_cast<int>(static_cast<double>(sum) / static_cast<double>(area) + 0.5));
+  }
+  scalar.pointwise(&op, &mean, 1, in.shape.channels, planes, static_cast<int>(area));
+  in.shape = shape_after(op, in.shape);
+  return in;
+}
+
+Image apply(Image in, const Op& op) {
+  const Shape out = shape_after(op, in.shape);
+  switch (op.id) {
+    case OpId::WINDOW:
+      return filled(out, [&](int y, int x, int c) {
+        const int from_y = y + op.i[0];
+        const int from_x = x + op.i[1];
+        const bool shown = from_y >= 0 && from_x >= 0 && from_y < in.shape.height && from_x < in.shape.width;
+        return shown ? in.at(from_y, from_x, c) : op.fill[c];
+      });
+    case OpId::PAD: {
+      const auto rows = pad_index(static_cast<PadMode>(op.flags), in.shape.height, op.i[1], op.i[3]);
+      const auto columns = pad_index(static_cast<PadMode>(op.flags), in.shape.width, op.i[0], op.i[2]);
+      return filled(out, [&](int y, int x, int c) {
+        return in.at(rows[static_cast<size_t>(y)], columns[static_cast<size_t>(x)], c);
+      });
+    }
+    case OpId::NEAREST: {
+      const auto rows = nearest_index(static_cast<NearestRule>(op.flags), in.shape.height, op.i[0]);
+      const auto columns = nearest_index(static_cast<NearestRule>(op.flags), in.shape.width, op.i[1]);
+      return filled(out, [&](int y, int x, int c) {
+        return in.at(rows[static_cast<size_t>(y)], columns[static_cast<size_t>(x)], c);
+      });
+    }
+    case OpId::RESIZE:
+      return resize(in, op);
+    case OpId::HFLIP:
+      return filled(out, [&](int y, int x, int c) { return in.at(y, out.width - 1 - x, c); });
+    case OpId::VFLIP:
+      return filled(out, [&](int y, int x, int c) { return in.at(out.height - 1 - y, x, c); });
+    case OpId::ROT90:
+      return filled(out, [&](int y, int x, int c) {
+        if (op.flags == 1) return in.at(x, in.shape.width - 1 - y, c);
+        if (op.flags == 2) return in.at(out.height - 1 - y, out.width - 1 - x, c);
+        return in.at(in.shape.height - 1 - x, y, c);
+      });
+    case OpId::AFFINE:
+      return affine(in, op);
+    default:
+      return pointwise(std::move(in), op);
+  }
+}
+
+}  // namespace
+
+void execute_reference(Program program, const View& source, const Target& target) {
+  const Shape in{source.height, source.width, source.channels};
+  const Shape out = validate(program, in);
+  const bool float32 = !program.empty() && kind_of(program.back().id) == OpKind::kStore;
+  check_target(target, out, float32);
+  Image image = filled(in, [&](int y, int x, int c) { return *source.at(y, x, c); });
+  const Op* normalize = nullptr;
+  for (const Op& op : program) {
+    if (op.id == OpId::NORMALIZE) normalize = &op;
+    if (kind_of(op.id) != OpKind::kStore) image = apply(std::move(image), op);
+  }
+  const bool pillow_la = target.channels == 4 && out.channels == 2;
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x) {
+      for (int c = 0; c < target.channels; ++c) {
+        auto* to = static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
+                   c * target.channel_stride;
+        const uint8_t sample = image.at(y, x, pillow_la ? c / 3 : c);
+        if (!float32) {
+          *to = sample;
+          continue;
+        }
+        float value = static_cast<float>(sample) / 255.0f;
+        if (normalize != nullptr) {
+          value = (value - static_cast<float>(normalize->f[c])) / static_cast<float>(normalize->f[4 + c]);
+        }
+        std::memcpy(to, &value, sizeof value);
+      }
+    }
+  }
+}
+
+}  // namespace fastaug

@@ -1,0 +1,63 @@
+// Row stages: each yields one row of its image on demand, as planes. A chain of stages is how the streaming executor runs a
+// program without ever holding a whole intermediate image.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/arena.h"
+#include "core/image.h"
+#include "core/program.h"
+#include "core/tables.h"
+#include "simd/kernels.h"
+
+namespace fastaug {
+
+// What every stage of one run shares.
+struct Context {
+  const Kernels& kernels;
+  Arena& arena;
+};
+
+// Four row buffers. A stage that yields fewer channels leaves the rest alone.
+struct Planes {
+  uint8_t* row[kMaxChannels] = {};
+};
+
+Planes make_planes(Arena& arena, int width);
+
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  // Writes columns [region.x, region.x + region.width) of row y to dst.row[c][0...]. y lies in the region. When in_order is
+  // set, y must not decrease from call to call.
+  virtual void row(int y, const Planes& dst) = 0;
+
+  Region region;            // the part of this stage's image that is ever asked for
+  int channels = 0;
+  bool in_order = false;
+};
+
+// Rows of an image in memory. `region` is in the view's coordinates.
+Stage* source_stage(Context& context, const View& view, Region region);
+// Rows of an affine map of an image in memory: it must be walkable().
+Stage* affine_stage(Context& context, const View& view, const Op& op, Region region);
+// True when affine_stage can walk through this image as it lies.
+bool walkable(const View& view);
+
+// A window that shows pixels outside its input; they read op.fill. Also shifts coordinates for a window inside.
+Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
+// Output row and column -> input row and column by tables that cover the whole output. PAD, NEAREST and flips.
+Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& rows, const std::vector<int32_t>& columns,
+                   Region region);
+// The two passes of a resize. Each changes one axis; the other is the input's.
+Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
+Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
+// A run of pointwise ops; `means` has one entry per op.
+Stage* pointwise_stage(Context& context, Stage* input, const Op* ops, const float* means, int count, int out_channels);
+
+// Index tables for the whole output axis.
+std::vector<int32_t> nearest_index(NearestRule rule, int in_size, int out_size);
+std::vector<int32_t> pad_index(PadMode mode, int in_size, int before, int after);
+
+}  // namespace fastaug

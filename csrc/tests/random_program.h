@@ -1,0 +1,144 @@
+// Random programs over every op of the registry, on small images: the input of the tests that compare executors.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "core/optimise.h"
+#include "core/program.h"
+
+namespace fastaug::test {
+
+class RandomProgram {
+ public:
+  explicit RandomProgram(uint64_t seed) : rng_(seed) {}
+
+  int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(rng_); }
+  double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
+  bool chance(double p) { return real(0, 1) < p; }
+
+  // Operands that fit `in`; false when the op does not take such an image.
+  bool fill_in(Op& op, Shape in) {
+    for (uint8_t& value : op.fill) value = static_cast<uint8_t>(integer(0, 255));
+    const bool alpha = in.channels == 2 || in.channels == 4;
+    switch (op.id) {
+      case OpId::WINDOW:
+        op.i[2] = side();
+        op.i[3] = side();
+        op.i[0] = integer(-op.i[2], in.height);
+        op.i[1] = integer(-op.i[3], in.width);
+        if (chance(0.6) && op.i[2] <= in.height && op.i[3] <= in.width) {
+          op.i[0] = integer(0, in.height - op.i[2]);
+          op.i[1] = integer(0, in.width - op.i[3]);
+        }
+        return true;
+      case OpId::PAD:
+        op.flags = static_cast<uint16_t>(integer(0, 2));
+        for (int k = 0; k < 4; ++k) op.i[k] = chance(0.3) ? 0 : integer(0, 20);
+        return in.height < kMost && in.width < kMost;
+      case OpId::RESIZE:
+        op.flags = static_cast<uint16_t>(integer(1, 5) | (chance(0.3) ? kWidthFirst : 0));
+        op.i[0] = chance(0.2) ? in.height : side();
+        op.i[1] = chance(0.2) ? in.width : side();
+        return true;
+      case OpId::NEAREST:
+        op.flags = static_cast<uint16_t>(integer(0, 2));
+        op.i[0] = side();
+        op.i[1] = side();
+        return true;
+      case OpId::ROT90:
+        op.flags = static_cast<uint16_t>(integer(1, 3));
+        return true;
+      case OpId::AFFINE: {
+        static constexpr uint16_t kModes[] = {0, 2, 3};
+        op.flags = kModes[integer(0, 2)];
+        op.i[0] = side();
+        op.i[1] = side();
+        const double angle = chance(0.2) ? 0.0 : real(-3.2, 3.2);
+        const double scale = chance(0.3) ? 1.0 : real(0.3, 2.5);
+        const double matrix[] = {std::cos(angle) * scale, std::sin(angle) * scale, real(-20, in.width),
+                                 -std::sin(angle) * scale, std::cos(angle) * scale, real(-20, in.height)};
+        std::copy_n(matrix, 6, op.f);
+        if (chance(0.2)) op.f[2] = op.f[5] = 0.0;
+        return true;
+      }
+      case OpId::BRIGHTNESS:
+      case OpId::CONTRAST:
+        op.f[0] = factor();
+        op.flags = alpha ? kHasAlpha : 0;
+        return true;
+      case OpId::SATURATION:
+        op.f[0] = factor();
+        return in.channels >= 3;
+      case OpId::HUE:
+        op.i[0] = integer(0, 255);
+        return in.channels >= 3;
+      case OpId::LUMA:
+        return in.channels >= 3;
+      case OpId::REPLICATE:
+        op.i[0] = integer(1, 4);
+        return in.channels == 1;
+      case OpId::PREMULTIPLY:
+      case OpId::UNPREMULTIPLY:
+        return alpha;
+      case OpId::HFLIP:
+      case OpId::VFLIP:
+        return true;
+      case OpId::TO_FLOAT:
+      case OpId::NORMALIZE:
+        return false;  // appended by operator()
+    }
+    return false;
+  }
+
+  OpList operator()(Shape in, int length) {
+    OpList ops;
+    while (static_cast<int>(ops.size()) < length) {
+      Op op{};
+      op.id = static_cast<OpId>(integer(0, kOpCount - 1));
+      if (!fill_in(op, in)) continue;
+      in = shape_after(op, in);
+      ops.push_back(op);
+    }
+    if (chance(0.4)) {
+      Op op{};
+      op.id = OpId::TO_FLOAT;
+      ops.push_back(op);
+      if (chance(0.6)) {
+        op.id = OpId::NORMALIZE;
+        for (int c = 0; c < kMaxChannels; ++c) {
+          op.f[c] = real(-1, 1);
+          op.f[4 + c] = real(0.05, 2);
+        }
+        ops.push_back(op);
+      }
+    }
+    return ops;
+  }
+
+  std::vector<uint8_t> pixels(size_t count) {
+    // Flat, noisy or saturated: ties and clipping are where arithmetic goes wrong.
+    const int kind = integer(0, 3);
+    std::vector<uint8_t> result(count);
+    for (uint8_t& value : result) {
+      value = static_cast<uint8_t>(kind == 0 ? 128 : kind == 1 ? (chance(0.5) ? 0 : 255) : integer(0, 255));
+    }
+    return result;
+  }
+
+  int side() { return chance(0.1) ? 1 : integer(1, kMost); }
+
+ private:
+  static constexpr int kMost = 70;
+
+  double factor() {
+    static constexpr double kSpecial[] = {0.0, 1.0, 0.5, 2.0, -0.5};
+    return chance(0.3) ? kSpecial[integer(0, 4)] : real(0.0, 3.0);
+  }
+
+  std::mt19937_64 rng_;
+};
+
+}  // namespace fastaug::test
