@@ -69,7 +69,8 @@ Pixels::Pixels(int height, int width, int channels) : height_(height), width_(wi
 
 Target Pixels::target() const {
   const int bytes = channels_ == 1 ? 1 : 4;
-  return {data_.get(), DType::kUint8, height_, width_, channels_ == 2 ? 4 : channels_, ptrdiff_t{width_} * bytes, bytes, 1};
+  return {data_.get(), DType::kUint8, height_, width_, channels_ == 2 ? 4 : channels_, ptrdiff_t{width_} * bytes, bytes, 1,
+          true};
 }
 
 py::tuple Pixels::arrow_c_array() const {

@@ -38,7 +38,8 @@ struct View {
 
 enum class DType : uint8_t { kUint8 = 0, kFloat32 = 1 };
 
-// Where a result goes. Strides are in bytes, as in View.
+// Where a result goes. Strides are in bytes, as in View. Only samples are written, unless `fill_gaps` says that the bytes
+// between pixels belong to the image too: they become 255, as Pillow leaves the fourth byte of an RGB pixel.
 struct Target {
   void* data = nullptr;
   DType dtype = DType::kUint8;
@@ -48,6 +49,7 @@ struct Target {
   ptrdiff_t row_stride = 0;
   ptrdiff_t pixel_stride = 0;
   ptrdiff_t channel_stride = 0;
+  bool fill_gaps = false;
 };
 
 }  // namespace fastaug

@@ -32,6 +32,17 @@ bool is_no_op(const Op& op, Shape in) {
   }
 }
 
+void lower_half_turns(OpList& ops) {
+  for (size_t k = 0; k < ops.size(); ++k) {
+    if (ops[k].id != OpId::ROT90 || ops[k].flags != 2) continue;
+    Op flip{};
+    flip.id = OpId::VFLIP;
+    ops[k] = flip;
+    flip.id = OpId::HFLIP;
+    ops.insert(ops.begin() + static_cast<ptrdiff_t>(k), flip);
+  }
+}
+
 }  // namespace
 
 int drop_no_ops(OpList& ops, Shape in) {
@@ -46,20 +57,6 @@ int drop_no_ops(OpList& ops, Shape in) {
     } else {
       in = shape_after(ops[k++], in);
     }
-  }
-  return changed;
-}
-
-int lower_half_turn(OpList& ops, Shape) {
-  int changed = 0;
-  for (size_t k = 0; k < ops.size(); ++k) {
-    if (ops[k].id != OpId::ROT90 || ops[k].flags != 2) continue;
-    Op flip{};
-    flip.id = OpId::VFLIP;
-    ops[k] = flip;
-    flip.id = OpId::HFLIP;
-    ops.insert(ops.begin() + static_cast<ptrdiff_t>(k), flip);
-    ++changed;
   }
   return changed;
 }
@@ -114,9 +111,9 @@ int sink_flips(OpList& ops, Shape in) {
 
 OpList optimise(Program program, Shape in, uint32_t rewrites) {
   OpList ops(program.begin(), program.end());
+  lower_half_turns(ops);
   for (int changed = 1; changed != 0;) {
     changed = 0;
-    if (rewrites & kLowerHalfTurn) changed += lower_half_turn(ops, in);
     if (rewrites & kDropNoOps) changed += drop_no_ops(ops, in);
     if (rewrites & kMergeWindows) changed += merge_windows(ops, in);
     if (rewrites & kSinkFlips) changed += sink_flips(ops, in);

@@ -12,19 +12,18 @@ namespace fastaug {
 using OpList = std::vector<Op>;
 
 enum Rewrites : uint32_t {
-  kDropNoOps = 1,      // identity windows, resizes and blends; pairs of equal flips
-  kLowerHalfTurn = 2,  // ROT90 by 180 degrees becomes two flips
-  kMergeWindows = 4,   // a window of a window becomes one
-  kSinkFlips = 8,      // flips move behind windows and pointwise ops, at last into the store
-  kAllRewrites = 15,
+  kDropNoOps = 1,     // identity windows, resizes and blends; pairs of equal flips
+  kMergeWindows = 2,  // a window of a window becomes one
+  kSinkFlips = 4,     // flips move behind windows and pointwise ops, at last into the store
+  kAllRewrites = 7,
 };
 
 // Each returns how many places it changed. `in` is the shape that enters the program.
 int drop_no_ops(OpList& ops, Shape in);
-int lower_half_turn(OpList& ops, Shape in);
 int merge_windows(OpList& ops, Shape in);
 int sink_flips(OpList& ops, Shape in);
 
+// First ROT90 by 180 degrees becomes two flips, always: the executor knows only quarter turns.
 OpList optimise(Program program, Shape in, uint32_t rewrites = kAllRewrites);
 
 }  // namespace fastaug

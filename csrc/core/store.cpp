@@ -13,8 +13,8 @@ class Store {
     if (target.dtype == DType::kFloat32 && target.pixel_stride != sizeof(float)) {
       floats_ = reinterpret_cast<float*>(context.arena.bytes(static_cast<size_t>(target.width) * sizeof(float)));
     }
-    packed_ = target.dtype == DType::kUint8 && target.channel_stride == 1 && target.pixel_stride >= target.channels &&
-              target.pixel_stride <= kMaxChannels && (target.pixel_stride > 1 || target.channels == 1);
+    packed_ = target.dtype == DType::kUint8 && target.channel_stride == 1 && target.pixel_stride <= kMaxChannels &&
+              (target.pixel_stride == target.channels || (target.fill_gaps && target.pixel_stride > target.channels));
   }
 
   void row(int y, const Planes& planes) {
