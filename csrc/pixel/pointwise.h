@@ -1,0 +1,181 @@
+// The arithmetic of every pointwise op, once. A lane holds integers 0..255 as float32, before and after each op; TO_FLOAT
+// and NORMALIZE leave the integers behind.
+//
+// Include pixel/lane.h first for plain floats (and CUDA), or simd/lane-inl.h for vectors; in the second case this header is
+// read once per instruction set, hence the guard.
+#if defined(FASTAUG_PIXEL_POINTWISE_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FASTAUG_PIXEL_POINTWISE_H_
+#undef FASTAUG_PIXEL_POINTWISE_H_
+#else
+#define FASTAUG_PIXEL_POINTWISE_H_
+#endif
+
+FASTAUG_LANES_BEGIN
+
+// Pillow, Convert.c, L24: (19595 R + 38470 G + 7471 B + 32768) >> 16. Every term and sum is below 2^24, hence exact.
+struct Luma {
+  template <class V>
+  FASTAUG_FN V operator()(V r, V g, V b) const {
+    V sum = mul_add_exact(r, set<V>(19595.0f), set<V>(32768.0f));
+    sum = mul_add_exact(g, set<V>(38470.0f), sum);
+    sum = mul_add_exact(b, set<V>(7471.0f), sum);
+    return floor(mul(sum, set<V>(1.0f / 65536)));
+  }
+};
+
+// Pillow, Blend.c: d + factor * (v - d) in float32, truncated; clipped first when the factor is outside [0, 1], where the
+// clip changes nothing otherwise. Factors 0 and 1 give d and v exactly, as Pillow's copies do.
+template <class V>
+FASTAUG_FN V blend(V degenerate, V value, V factor) {
+  const V mixed = add(degenerate, mul(factor, sub(value, degenerate)));
+  return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));
+}
+
+// ImageEnhance.Brightness: blends with black.
+struct Brightness {
+  float factor;
+
+  template <class V>
+  FASTAUG_FN V operator()(V v) const {
+    return trunc(min(max(mul(v, set<V>(factor)), set<V>(0.0f)), set<V>(255.0f)));
+  }
+};
+
+// ImageEnhance.Contrast: blends with the image's mean luma, an integer.
+struct Contrast {
+  float factor;
+  float mean;
+
+  template <class V>
+  FASTAUG_FN V operator()(V v) const {
+    return blend(set<V>(mean), v, set<V>(factor));
+  }
+};
+
+// ImageEnhance.Color: blends with the pixel's luma.
+struct Saturation {
+  float factor;
+
+  template <class V>
+  FASTAUG_FN void operator()(V& r, V& g, V& b) const {
+    const V luma = Luma()(r, g, b);
+    const V f = set<V>(factor);
+    r = blend(luma, r, f);
+    g = blend(luma, g, f);
+    b = blend(luma, b, f);
+  }
+};
+
+// Pillow, Convert.c, rgb2hsv and hsv2rgb around a shift of the 8-bit hue, which wraps. Pillow mixes float and double; the
+// forms below were compared with it on all 2^24 colours.
+struct Hue {
+  float shift;  // 0..255
+
+  // floor(255 * s) for s in [0, 1], as if exact. 256 s - n is exact, so comparing it with s tells whether rounding 255 * s
+  // to float32 reached the next integer.
+  template <class V>
+  static FASTAUG_FN V floor_255_times(V s) {
+    const V n = floor(mul(s, set<V>(255.0f)));
+    return sub(n, select_or_zero(less(mul_sub_exact(s, set<V>(256.0f), n), s), set<V>(1.0f)));
+  }
+
+  // One channel of hsv2rgb: round(v * (1 - s * w)), where w is the distance of the channel from its plateau in the hue
+  // circle. In 255ths all three are integers, and so is the numerator, below 2^24.
+  template <class V>
+  static FASTAUG_FN V channel(V v, V s, V distance) {
+    const V w = min(max(distance, set<V>(0.0f)), set<V>(255.0f));
+    return round_65025th(mul(v, sub(set<V>(65025.0f), mul(s, w))));
+  }
+
+  template <class V>
+  FASTAUG_FN void operator()(V& r, V& g, V& b) const {
+    const V one = set<V>(1.0f);
+    const V larger = max(r, g);
+    const V smaller = min(r, g);
+    const V top = max(larger, b);
+    const V bottom = min(smaller, b);
+    const V middle = max(smaller, min(larger, b));
+    const V range = sub(top, bottom);
+    // A grey pixel has range 0: s becomes 0, and then its hue does not matter.
+    const V s = div(range, max(top, one));
+    const V m = div(sub(top, middle), max(range, one));
+
+    // Hue in sixths of the circle: base plus or minus m, by which channels are largest and smallest.
+    const auto r_top = equal(r, top);
+    const auto g_top = equal(g, top);
+    const auto b_bottom = equal(b, bottom);
+    const auto g_bottom = equal(g, bottom);
+    const V r_base = select(b_bottom, one, set<V>(-1.0f));
+    const V g_base = select(b_bottom, one, set<V>(3.0f));
+    const V b_base = select(g_bottom, set<V>(5.0f), set<V>(3.0f));
+    const V base = select(r_top, r_base, select(g_top, g_base, b_base));
+    // Minus where r is top and b bottom, g top and b not bottom, b top and g bottom.
+    const V r_term = negate_if(b_bottom, m);
+    const V g_term = negate_if(b_bottom, sub(set<V>(0.0f), m));
+    const V b_term = negate_if(g_bottom, m);
+    const V sixths = add(base, select(r_top, r_term, select(g_top, g_term, b_term)));
+    const V turn = div(sixths, set<V>(6.0f));
+    const V circle = add(turn, select_or_zero(less(turn, set<V>(0.0f)), one));
+
+    const V s8 = floor_255_times(s);
+    const V moved = add(floor_255_times(circle), set<V>(shift));
+    const V h8 = sub(moved, select_or_zero(less(set<V>(255.0f), moved), set<V>(256.0f)));
+
+    const V six = set<V>(6.0f);
+    r = channel(top, s8, sub(set<V>(510.0f), abs(mul_sub_exact(h8, six, set<V>(765.0f)))));
+    g = channel(top, s8, sub(abs(mul_sub_exact(h8, six, set<V>(510.0f))), set<V>(255.0f)));
+    b = channel(top, s8, sub(abs(mul_sub_exact(h8, six, set<V>(1020.0f))), set<V>(255.0f)));
+  }
+};
+
+// Image.convert("L") of one channel back to several, and what every op does to a channel that it leaves alone.
+struct Replicate {
+  template <class V>
+  FASTAUG_FN V operator()(V v) const {
+    return v;
+  }
+};
+
+// Pillow, ImagingUtils.h, MULDIV255: t = c * a + 128; ((t >> 8) + t) >> 8.
+struct Premultiply {
+  template <class V>
+  FASTAUG_FN V operator()(V color, V alpha) const {
+    const V t = mul_add_exact(color, alpha, set<V>(128.0f));
+    const V scale = set<V>(1.0f / 256);
+    return floor(mul(add(floor(mul(t, scale)), t), scale));
+  }
+};
+
+// Pillow, Convert.c, rgba2rgbA's inverse: 255 * c / a in integers, clipped; kept where alpha is 0 or 255. The quotient of
+// two integers this small is at least 1/255 away from the integers that it does not equal, so its floor survives rounding.
+struct Unpremultiply {
+  template <class V>
+  FASTAUG_FN V operator()(V color, V alpha) const {
+    const V quotient = floor(div(mul(color, set<V>(255.0f)), max(alpha, set<V>(1.0f))));
+    const auto keep = either(equal(alpha, set<V>(0.0f)), equal(alpha, set<V>(255.0f)));
+    return select(keep, color, min(quotient, set<V>(255.0f)));
+  }
+};
+
+// torchvision, to_tensor: v / 255, correctly rounded.
+struct ToFloat {
+  template <class V>
+  FASTAUG_FN V operator()(V v) const {
+    return div(v, set<V>(255.0f));
+  }
+};
+
+// torchvision, normalize: (v - mean) / std, two correctly rounded steps.
+struct Normalize {
+  float mean;
+  float std;
+
+  template <class V>
+  FASTAUG_FN V operator()(V v) const {
+    return div(sub(v, set<V>(mean)), set<V>(std));
+  }
+};
+
+FASTAUG_LANES_END
+
+#endif

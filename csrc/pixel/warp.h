@@ -1,0 +1,176 @@
+// Affine maps, pixel by pixel, as Pillow's Geometry.c computes them: the arithmetic for scalar code and CUDA, and what the
+// vector kernels fall back on at edges and in doubt.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "pixel/lane.h"
+
+namespace fastaug {
+
+// Samples that a warp reads, interleaved or of one channel. Plain pointers, so that a GPU can have it too.
+struct WarpSource {
+  const uint8_t* data;
+  ptrdiff_t row_stride;
+  int pixel_stride;
+  int height;
+  int width;
+
+  FASTAUG_FN const uint8_t* at(int y, int x) const {
+    return data + y * row_stride + static_cast<ptrdiff_t>(x) * pixel_stride;
+  }
+};
+
+// How ImagingTransformAffine finds the source pixel of a nearest map.
+enum class NearestRoute : uint8_t {
+  kScale,       // no shear: column and row positions accumulate in double, each axis for itself
+  kFixed,       // 16.16 fixed point, when all corners of the output lie within +-32768
+  kAccumulate,  // otherwise: positions accumulate in double, along the row and down the first column
+};
+
+// Pillow, Geometry.c, check_fixed, and the tests around it in ImagingTransformAffine.
+FASTAUG_FN NearestRoute nearest_route(const double* m, int out_height, int out_width) {
+  if (m[1] == 0 && m[3] == 0) return NearestRoute::kScale;
+  for (int corner = 0; corner < 4; ++corner) {
+    const int x = (corner & 1) != 0 ? out_width : 0;
+    const int y = (corner & 2) != 0 ? out_height : 0;
+    const bool fits = fabs(x * m[0] + y * m[1] + m[2]) < 32768.0 && fabs(x * m[3] + y * m[4] + m[5]) < 32768.0;
+    if (!fits) return NearestRoute::kAccumulate;
+  }
+  return NearestRoute::kFixed;
+}
+
+// The matrix in 16.16, with the offset taken to the centre of output pixel (0, 0). Sums wrap around, as Pillow's do.
+struct FixedMap {
+  uint32_t m[6];
+
+  FASTAUG_FN int32_t x_at(int x, int y) const { return wrapped(m[2], m[0], x, m[1], y); }
+  FASTAUG_FN int32_t y_at(int x, int y) const { return wrapped(m[5], m[3], x, m[4], y); }
+
+ private:
+  static FASTAUG_FN int32_t wrapped(uint32_t start, uint32_t by_x, int x, uint32_t by_y, int y) {
+    return static_cast<int32_t>(start + by_x * static_cast<uint32_t>(x) + by_y * static_cast<uint32_t>(y));
+  }
+};
+
+// Pillow's FIX. What does not fit becomes INT32_MIN, as x86 converts it.
+FASTAUG_FN uint32_t to_fixed(double v) {
+  const double scaled = floor(v * 65536.0 + 0.5);
+  const bool fits = scaled >= -2147483648.0 && scaled < 2147483648.0;
+  return fits ? static_cast<uint32_t>(static_cast<int32_t>(scaled)) : 0x80000000u;
+}
+
+FASTAUG_FN FixedMap make_fixed(const double* m) {
+  return {{to_fixed(m[0]), to_fixed(m[1]), to_fixed(m[2] + m[0] * 0.5 + m[1] * 0.5), to_fixed(m[3]), to_fixed(m[4]),
+           to_fixed(m[5] + m[3] * 0.5 + m[4] * 0.5)}};
+}
+
+// Pillow's COORD: the index of the pixel that holds this position, -1 when there is none among `size` of them.
+FASTAUG_FN int pixel_index(double position, int size) {
+  return position >= 0.0 && position < size ? static_cast<int>(position) : -1;
+}
+
+// start + step + step ... (count steps), rounded at every addition.
+FASTAUG_FN double accumulate(double start, double step, int count) {
+  if (step == 0.0) return start;
+  for (int k = 0; k < count; ++k) start += step;
+  return start;
+}
+
+// Positions of output pixel (x, y) on the routes that accumulate (Pillow, Geometry.c, ImagingScaleAffine and
+// ImagingTransformAffine): down column 0, then along the row, whatever part of the output is asked for. Without shear m[1]
+// and m[3] are zero, and adding them changes nothing.
+FASTAUG_FN double nearest_start_x(const double* m, int x, int y) {
+  return accumulate(accumulate(m[2] + m[1] * 0.5 + m[0] * 0.5, m[1], y), m[0], x);
+}
+FASTAUG_FN double nearest_start_y(const double* m, int x, int y) {
+  return accumulate(accumulate(m[5] + m[4] * 0.5 + m[3] * 0.5, m[4], y), m[3], x);
+}
+
+// Where affine_transform sends the centre of output pixel (x, y).
+FASTAUG_FN double affine_x(const double* m, int x, int y) { return m[0] * (x + 0.5) + m[1] * (y + 0.5) + m[2]; }
+FASTAUG_FN double affine_y(const double* m, int x, int y) { return m[3] * (x + 0.5) + m[4] * (y + 0.5) + m[5]; }
+
+FASTAUG_FN bool warp_inside(const WarpSource& s, double x, double y) {
+  return x >= 0.0 && x < s.width && y >= 0.0 && y < s.height;
+}
+
+FASTAUG_FN int clamp_index(int v, int size) { return v < 0 ? 0 : v < size ? v : size - 1; }
+
+template <int kChannels>
+FASTAUG_FN void copy_pixel(const uint8_t* from, uint8_t* out) {
+  for (int c = 0; c < kChannels; ++c) out[c] = from[c];
+}
+
+// Source pixel (x, y), or fill when it is outside.
+template <int kChannels>
+FASTAUG_FN void nearest_pixel(const WarpSource& s, int x, int y, const uint8_t* fill, uint8_t* out) {
+  const bool inside = x >= 0 && x < s.width && y >= 0 && y < s.height;
+  copy_pixel<kChannels>(inside ? s.at(y, x) : fill, out);
+}
+
+// Pillow, Geometry.c, BILINEAR_HEAD and BILINEAR_BODY, truncation included.
+template <int kChannels>
+FASTAUG_FN void linear_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
+  if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
+  x -= 0.5;
+  y -= 0.5;
+  const int ix = static_cast<int>(floor(x));
+  const int iy = static_cast<int>(floor(y));
+  const double dx = x - ix;
+  const double dy = y - iy;
+  const int x0 = clamp_index(ix, s.width);
+  const int x1 = clamp_index(ix + 1, s.width);
+  const int y0 = clamp_index(iy, s.height);
+  const bool below = iy + 1 < s.height;
+  for (int c = 0; c < kChannels; ++c) {
+    const int a = s.at(y0, x0)[c];
+    const double v1 = a + (s.at(y0, x1)[c] - a) * dx;
+    double v2 = v1;
+    if (below) {
+      const int b = s.at(iy + 1, x0)[c];
+      v2 = b + (s.at(iy + 1, x1)[c] - b) * dx;
+    }
+    out[c] = static_cast<uint8_t>(v1 + (v2 - v1) * dy);
+  }
+}
+
+// Pillow, Geometry.c, BICUBIC: the cubic with A = -1.
+FASTAUG_FN double cubic_mix(double v1, double v2, double v3, double v4, double d) {
+  const double p2 = -v1 + v3;
+  const double p3 = 2 * (v1 - v2) + v3 - v4;
+  const double p4 = -v1 + v2 - v3 + v4;
+  return v2 + d * (p2 + d * (p3 + d * p4));
+}
+
+// Pillow, Geometry.c, BICUBIC_HEAD and BICUBIC_BODY.
+template <int kChannels>
+FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
+  if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
+  x -= 0.5;
+  y -= 0.5;
+  const int ix = static_cast<int>(floor(x));
+  const int iy = static_cast<int>(floor(y));
+  const double dx = x - ix;
+  const double dy = y - iy;
+  int column[4];
+  for (int k = 0; k < 4; ++k) column[k] = clamp_index(ix - 1 + k, s.width) * s.pixel_stride;
+  for (int c = 0; c < kChannels; ++c) {
+    double v[4];
+    for (int k = 0; k < 4; ++k) {
+      const int row = iy - 1 + k;
+      if (k > 0 && (row < 0 || row >= s.height)) {
+        v[k] = v[k - 1];
+      } else {
+        const uint8_t* p = s.at(clamp_index(row, s.height), 0) + c;
+        v[k] = cubic_mix(p[column[0]], p[column[1]], p[column[2]], p[column[3]], dx);
+      }
+    }
+    const double mixed = cubic_mix(v[0], v[1], v[2], v[3], dy);
+    out[c] = mixed <= 0.0 ? 0 : mixed >= 255.0 ? 255 : static_cast<uint8_t>(mixed);
+  }
+}
+
+}  // namespace fastaug

@@ -1,0 +1,435 @@
+// The two passes of Pillow's 8-bit resize (Resample.c, ImagingResampleHorizontal_8bpc and ImagingResampleVertical_8bpc).
+//
+// A 22-bit weight w is split into high = w >> 12 (signed) and low = w & 4095, so that both fit the 16-bit multiply-add, and
+// sum(w * v) = (sum(high * v) << 12) + sum(low * v), exactly, in whatever order.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/resample.cc"
+#include "simd/targets.h"
+// clang-format off: after targets.h, in this order
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "simd/wide-inl.h"
+// clang-format on
+
+#include <algorithm>
+#include <cstring>
+
+#include "simd/table.h"
+
+#ifndef FASTAUG_SIMD_RESAMPLE_ONCE
+#define FASTAUG_SIMD_RESAMPLE_ONCE
+namespace fastaug::resample {
+
+constexpr int kLowBits = 12;
+
+// How a RowTable is laid out; RowTable::layout holds it, packed.
+//
+// kWindows: a block is 4 outputs, one 128-bit part of a vector. Its samples come from a window of 16 bytes by a table lookup,
+// 2 taps per output at a time; when the taps do not all lie in one window, the window moves on by 2 * pairs bytes and the
+// lookup stays the same. Four vectors make a batch: with `blocks` blocks to a vector, vector k has the blocks k, 4 + k, ...
+// of the batch, the order in which narrow() puts them back in a row. RowTable::base: the window of each block, vector by
+// vector. Data, vector by vector: the lookup, then for every pair of taps the high and the low weights.
+//
+// kDots: for strong shrinking. Each output is a dot product of consecutive samples and weights, `blocks` times 8 at a time.
+// RowTable::base: first sample of each output. Data, output by output: for every group the high and the low weights.
+struct Layout {
+  enum Kind { kWindows, kDots };
+  Kind kind;
+  int pairs;   // kWindows: pairs of taps in one window
+  int offset;  // of the first byte of data that is aligned to a cache line
+
+  int pack() const { return kind | pairs << 4 | offset << 8; }
+  static Layout unpack(int packed) {
+    return {static_cast<Kind>(packed & 15), packed >> 4 & 15, packed >> 8};
+  }
+};
+
+// Gives `table` room for `size` bytes of zeros; returns where the first aligned one is.
+inline int allocate(size_t size, RowTable* table) {
+  constexpr size_t kLine = 64;
+  table->data.assign(size + kLine, 0);
+  return static_cast<int>(-reinterpret_cast<uintptr_t>(table->data.data()) % kLine);
+}
+
+inline void put_weight(int32_t weight, uint8_t* high, uint8_t* low) {
+  const int16_t split[2] = {static_cast<int16_t>(weight >> kLowBits), static_cast<int16_t>(weight & ((1 << kLowBits) - 1))};
+  std::memcpy(high, &split[0], 2);
+  std::memcpy(low, &split[1], 2);
+}
+
+// Where the taps lie.
+struct Extent {
+  int longest = 1;  // taps of one output
+  int end = 0;      // after the last source sample
+  int spread = 0;   // between the first samples of a block of 4 outputs
+};
+
+inline Extent extent_of(const Taps& taps) {
+  Extent extent;
+  for (int i = 0; i < taps.out; ++i) {
+    extent.longest = std::max(extent.longest, taps.count[i]);
+    extent.end = std::max(extent.end, taps.first[i] + taps.count[i]);
+  }
+  for (int i = 0; i < taps.out; i += 4) {
+    const auto [low, high] = std::minmax_element(&taps.first[i], taps.first.data() + std::min(i + 4, taps.out));
+    extent.spread = std::max(extent.spread, *high - *low);
+  }
+  return extent;
+}
+
+// False when the taps are too far apart. Windows that would leave the row buffer count as too far, too.
+inline bool build_windows(const Taps& taps, const Extent& extent, int blocks, RowTable* table) {
+  const int all_pairs = (extent.longest + 1) / 2;
+  const int room = (16 - extent.spread) / 2;
+  if (room < 1) return false;
+  const int windows = (all_pairs + room - 1) / room;
+  const int pairs = (all_pairs + windows - 1) / windows;
+  if (2 * pairs * (windows - 1) + 16 > kRowPad) return false;
+
+  const int vector_bytes = 16 * blocks;
+  const int batches = (taps.out + 16 * blocks - 1) / (16 * blocks);
+  const size_t vector_size = static_cast<size_t>(vector_bytes) * (1 + 2 * pairs * windows);
+  const int offset = allocate(vector_size * 4 * batches, table);
+  table->out = taps.out;
+  table->groups = windows;
+  table->layout = Layout{Layout::kWindows, pairs, offset}.pack();
+  table->base.resize(static_cast<size_t>(batches) * 4 * blocks);
+
+  for (int block = 0; block < batches * 4 * blocks; ++block) {
+    const int batch = block / (4 * blocks);
+    const int place = block % (4 * blocks);
+    const int vector = batch * 4 + place % 4;
+    uint8_t* data = table->data.data() + offset + vector_size * vector + 16 * (place / 4);
+    int32_t& base = table->base[static_cast<size_t>(vector) * blocks + place / 4];
+    // The outputs after the last one repeat its block.
+    const int begin = std::min(4 * block, (taps.out - 1) / 4 * 4);
+    const int outputs = std::min(4, taps.out - begin);
+    base = *std::min_element(&taps.first[begin], &taps.first[begin] + outputs);
+    for (int i = 0; i < outputs; ++i) {
+      const int at = taps.first[begin + i] - base;
+      const uint8_t lookup[4] = {static_cast<uint8_t>(at), 0x80, static_cast<uint8_t>(at + 1), 0x80};
+      std::memcpy(data + 4 * i, lookup, 4);
+      const int32_t* weights = taps.weights(begin + i);
+      uint8_t* to = data + vector_bytes + 4 * i;
+      for (int t = 0; t < taps.count[begin + i]; ++t, to += 2) {
+        put_weight(weights[t], to, to + vector_bytes);
+        if (t % 2 == 1) to += 2 * vector_bytes - 4;
+      }
+    }
+  }
+  return true;
+}
+
+inline void build_dots(const Taps& taps, const Extent& extent, int blocks, RowTable* table) {
+  const int step = 8 * blocks;
+  const int groups = (extent.longest + step - 1) / step;
+  const size_t output_size = static_cast<size_t>(4) * step * groups;
+  const int padded_out = (taps.out + 15) / 16 * 16;
+  const int offset = allocate(output_size * padded_out, table);
+  table->out = taps.out;
+  table->groups = groups;
+  table->layout = Layout{Layout::kDots, 0, offset}.pack();
+  table->base.assign(padded_out, 0);
+  for (int i = 0; i < taps.out; ++i) {
+    // Outputs at the right end start earlier, with zero weights, rather than read past the row.
+    const int base = std::min(taps.first[i], std::max(0, extent.end - step * groups));
+    table->base[i] = base;
+    uint8_t* data = table->data.data() + offset + output_size * i;
+    const int32_t* weights = taps.weights(i);
+    for (int t = 0; t < taps.count[i]; ++t) {
+      const int at = taps.first[i] - base + t;
+      uint8_t* to = data + static_cast<size_t>(4) * step * (at / step) + 2 * (at % step);
+      put_weight(weights[t], to, to + 2 * step);
+    }
+  }
+}
+
+}  // namespace fastaug::resample
+#endif  // FASTAUG_SIMD_RESAMPLE_ONCE
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+#if FASTAUG_SIMD_TARGET
+namespace {
+
+using resample::kLowBits;
+using resample::Layout;
+
+using Bytes = hn::ScalableTag<uint8_t>;
+using Shorts = hn::Repartition<int16_t, Bytes>;
+using Words = hn::Repartition<int32_t, Bytes>;
+using Sum = hn::Vec<Words>;
+
+constexpr int kLanes = HWY_LANES(uint8_t);
+constexpr int kBlocks = kLanes / 16;
+
+// The dot products are short: vectors of at most 256 bits.
+using DotShorts = hn::CappedTag<int16_t, 16>;
+constexpr int kDotBlocks = kLanes >= 32 ? 2 : 1;
+
+constexpr int kHalf = 1 << (kWeightBits - 1);
+
+template <class V>
+HWY_INLINE V finish(V high, V low) {
+  return hn::ShiftRight<kWeightBits>(hn::Add(hn::ShiftLeft<kLowBits>(high), low));
+}
+
+// ---- Rows ----
+
+void build_row_table(const Taps& taps, RowTable* table) {
+  const resample::Extent extent = resample::extent_of(taps);
+  if (!resample::build_windows(taps, extent, kBlocks, table)) resample::build_dots(taps, extent, kDotBlocks, table);
+}
+
+// One window per block, the first one in the lowest block.
+HWY_INLINE hn::Vec<Bytes> load_windows(const uint8_t* src, const int32_t* base) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  const hn::Half<Bytes> half;
+#endif
+#if HWY_TARGET == HWY_AVX2
+  return hn::Combine(Bytes(), hn::LoadU(half, src + base[1]), hn::LoadU(half, src + base[0]));
+#elif HWY_TARGET == HWY_AVX3
+  const hn::Half<hn::Half<Bytes>> quarter;
+  return hn::Combine(Bytes(),
+                     hn::Combine(half, hn::LoadU(quarter, src + base[3]), hn::LoadU(quarter, src + base[2])),
+                     hn::Combine(half, hn::LoadU(quarter, src + base[1]), hn::LoadU(quarter, src + base[0])));
+#else
+  return hn::LoadU(Bytes(), src + base[0]);
+#endif
+}
+
+// kPairs: pairs of taps in one window, or 0 for "as the arguments say".
+template <int kPairs>
+HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uint8_t* data, int pairs, int windows) {
+  const Bytes d;
+  const Shorts d16;
+  const Words d32;
+  const auto advance = hn::Set(d16, 2);
+  const auto first = hn::BitCast(d16, hn::LoadU(d, data));
+  const uint8_t* weights = data + kLanes;
+  Sum high = hn::Zero(d32);
+  Sum low = hn::Set(d32, kHalf);
+  for (int w = 0; w < (kPairs > 0 ? 1 : windows); ++w) {
+    const auto window = load_windows(src + 2 * pairs * w, base);
+    auto lookup = first;
+    HWY_UNROLL(4)
+    for (int p = 0; p < (kPairs > 0 ? kPairs : pairs); ++p, weights += 2 * kLanes) {
+      const auto samples = hn::BitCast(d16, hn::TableLookupBytesOr0(window, hn::BitCast(d, lookup)));
+      high = hn::Add(high, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights))));
+      low = hn::Add(low, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights + kLanes))));
+      lookup = hn::Add(lookup, advance);
+    }
+  }
+  return finish(high, low);
+}
+
+template <int kPairs>
+void windows_row(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
+                 int channels) {
+  const Bytes d;
+  const int windows = table.groups;
+  const int pairs = layout.pairs;
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(kLanes) * (1 + 2 * pairs * windows);
+  const uint8_t* data = table.data.data() + layout.offset;
+  const int32_t* base = table.base.data();
+  for (int x = 0; x < table.out; x += kLanes, base += 4 * kBlocks, data += 4 * stride) {
+    for (int c = 0; c < channels; ++c) {
+      const uint8_t* from = src[c];
+      const Sum a = windows_vector<kPairs>(from, base, data, pairs, windows);
+      const Sum b = windows_vector<kPairs>(from, base + kBlocks, data + stride, pairs, windows);
+      const Sum e = windows_vector<kPairs>(from, base + 2 * kBlocks, data + 2 * stride, pairs, windows);
+      const Sum f = windows_vector<kPairs>(from, base + 3 * kBlocks, data + 3 * stride, pairs, windows);
+      hn::StoreU(narrow(a, b, e, f), d, dst[c] + x);
+    }
+  }
+}
+
+using DotSum = hn::Vec<hn::Repartition<int32_t, DotShorts>>;
+
+// The sum for one output, spread over the lanes.
+HWY_INLINE DotSum dot(const uint8_t* src, const uint8_t* data, int groups) {
+  const DotShorts d16;
+  const hn::Repartition<int32_t, DotShorts> d32;
+  const hn::Repartition<uint8_t, DotShorts> d8;
+  constexpr int kStep = 8 * kDotBlocks;
+  DotSum high = hn::Zero(d32);
+  DotSum low = hn::Zero(d32);
+  for (int g = 0; g < groups; ++g, src += kStep, data += 4 * kStep) {
+    const auto samples = hn::PromoteTo(d16, hn::LoadU(hn::Rebind<uint8_t, DotShorts>(), src));
+    high = hn::Add(high, madd(samples, hn::BitCast(d16, hn::LoadU(d8, data))));
+    low = hn::Add(low, madd(samples, hn::BitCast(d16, hn::LoadU(d8, data + 2 * kStep))));
+  }
+  return hn::Add(hn::ShiftLeft<kLowBits>(high), low);
+}
+
+// Four outputs, summed up.
+HWY_INLINE hn::Vec128<int32_t> dots(const uint8_t* src, const int32_t* base, const uint8_t* data, ptrdiff_t stride,
+                                    int groups) {
+  const hn::Repartition<int32_t, DotShorts> d32;
+  const DotSum s0 = dot(src + base[0], data, groups);
+  const DotSum s1 = dot(src + base[1], data + stride, groups);
+  const DotSum s2 = dot(src + base[2], data + 2 * stride, groups);
+  const DotSum s3 = dot(src + base[3], data + 3 * stride, groups);
+  const DotSum s02 = hn::Add(hn::InterleaveLower(d32, s0, s2), hn::InterleaveUpper(d32, s0, s2));
+  const DotSum s13 = hn::Add(hn::InterleaveLower(d32, s1, s3), hn::InterleaveUpper(d32, s1, s3));
+  const DotSum all = hn::Add(hn::InterleaveLower(d32, s02, s13), hn::InterleaveUpper(d32, s02, s13));
+  const hn::Full128<int32_t> d128;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  const auto sum = hn::Add(hn::LowerHalf(d128, all), hn::UpperHalf(d128, all));
+#else
+  const auto sum = all;
+#endif
+  return hn::ShiftRight<kWeightBits>(hn::Add(sum, hn::Set(d128, kHalf)));
+}
+
+void dots_row(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
+              int channels) {
+  const hn::Full128<uint8_t> d;
+  const int groups = table.groups;
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(4) * 8 * kDotBlocks * groups;
+  const uint8_t* data = table.data.data() + layout.offset;
+  const int32_t* base = table.base.data();
+  for (int x = 0; x < table.out; x += 16, base += 16, data += 16 * stride) {
+    for (int c = 0; c < channels; ++c) {
+      const auto a = dots(src[c], base, data, stride, groups);
+      const auto b = dots(src[c], base + 4, data + 4 * stride, stride, groups);
+      const auto e = dots(src[c], base + 8, data + 8 * stride, stride, groups);
+      const auto f = dots(src[c], base + 12, data + 12 * stride, stride, groups);
+      hn::StoreU(narrow(a, b, e, f), d, dst[c] + x);
+    }
+  }
+}
+
+void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels) {
+  const Layout layout = Layout::unpack(table.layout);
+  if (layout.kind == Layout::kDots) return dots_row(table, layout, src, dst, channels);
+  switch (table.groups == 1 ? layout.pairs : 0) {
+    case 1:
+      return windows_row<1>(table, layout, src, dst, channels);
+    case 2:
+      return windows_row<2>(table, layout, src, dst, channels);
+    case 3:
+      return windows_row<3>(table, layout, src, dst, channels);
+    case 4:
+      return windows_row<4>(table, layout, src, dst, channels);
+    default:
+      return windows_row<0>(table, layout, src, dst, channels);
+  }
+}
+
+// ---- Columns ----
+
+// The weights of two rows, as madd takes them.
+struct WeightPair {
+  int32_t high;
+  int32_t low;
+
+  WeightPair() = default;
+  WeightPair(int32_t a, int32_t b)
+      : high(static_cast<int32_t>((static_cast<uint32_t>(a >> kLowBits) & 0xffff) |
+                                  static_cast<uint32_t>(b >> kLowBits) << 16)),
+        low((a & kLowMask) | (b & kLowMask) << 16) {}
+
+ private:
+  static constexpr int32_t kLowMask = (1 << kLowBits) - 1;
+};
+
+// rows has 2 * pairs entries.
+template <int kPairs>
+void columns(const uint8_t* const* rows, const WeightPair* weights, int pairs, int width, uint8_t* dst) {
+  const Bytes d;
+  const Shorts d16;
+  const Words d32;
+  const auto zero = hn::Zero(d);
+  const Sum half = hn::Set(d32, kHalf);
+  for (int x = 0; x < width; x += kLanes) {
+    Sum h0 = hn::Zero(d32), h1 = h0, h2 = h0, h3 = h0;
+    Sum l0 = half, l1 = half, l2 = half, l3 = half;
+    for (int p = 0; p < (kPairs > 0 ? kPairs : pairs); ++p) {
+      const auto high = hn::BitCast(d16, hn::Set(d32, weights[p].high));
+      const auto low = hn::BitCast(d16, hn::Set(d32, weights[p].low));
+      const auto a = hn::LoadU(d, rows[2 * p] + x);
+      const auto b = hn::LoadU(d, rows[2 * p + 1] + x);
+      const auto lower = hn::InterleaveLower(d, a, b);
+      const auto upper = hn::InterleaveUpper(d, a, b);
+      const auto s0 = hn::BitCast(d16, hn::InterleaveLower(d, lower, zero));
+      const auto s1 = hn::BitCast(d16, hn::InterleaveUpper(d, lower, zero));
+      const auto s2 = hn::BitCast(d16, hn::InterleaveLower(d, upper, zero));
+      const auto s3 = hn::BitCast(d16, hn::InterleaveUpper(d, upper, zero));
+      h0 = hn::Add(h0, madd(s0, high));
+      h1 = hn::Add(h1, madd(s1, high));
+      h2 = hn::Add(h2, madd(s2, high));
+      h3 = hn::Add(h3, madd(s3, high));
+      l0 = hn::Add(l0, madd(s0, low));
+      l1 = hn::Add(l1, madd(s1, low));
+      l2 = hn::Add(l2, madd(s2, low));
+      l3 = hn::Add(l3, madd(s3, low));
+    }
+    hn::StoreU(narrow(finish(h0, l0), finish(h1, l1), finish(h2, l2), finish(h3, l3)), d, dst + x);
+  }
+}
+
+void resample_column(const uint8_t* const* rows, const int32_t* weights, int taps, int width, uint8_t* dst) {
+  if (taps == 1 && weights[0] == 1 << kWeightBits) {
+    std::memcpy(dst, rows[0], static_cast<size_t>(width));
+    return;
+  }
+  const int pairs = (taps + 1) / 2;
+  constexpr int kOnStack = 32;
+  WeightPair stack_weights[kOnStack];
+  const uint8_t* stack_rows[2 * kOnStack];
+  std::vector<WeightPair> heap_weights;
+  std::vector<const uint8_t*> heap_rows;
+  WeightPair* split = stack_weights;
+  const uint8_t** paired = stack_rows;
+  if (pairs > kOnStack) {
+    heap_weights.resize(static_cast<size_t>(pairs));
+    heap_rows.resize(static_cast<size_t>(2) * pairs);
+    split = heap_weights.data();
+    paired = heap_rows.data();
+  }
+  for (int p = 0; p < pairs; ++p) {
+    const bool both = 2 * p + 1 < taps;
+    split[p] = WeightPair(weights[2 * p], both ? weights[2 * p + 1] : 0);
+    paired[2 * p] = rows[2 * p];
+    paired[2 * p + 1] = rows[both ? 2 * p + 1 : 2 * p];
+  }
+  switch (pairs) {
+    case 1:
+      return columns<1>(paired, split, pairs, width, dst);
+    case 2:
+      return columns<2>(paired, split, pairs, width, dst);
+    case 3:
+      return columns<3>(paired, split, pairs, width, dst);
+    default:
+      return columns<0>(paired, split, pairs, width, dst);
+  }
+}
+
+}  // namespace
+
+void fill_resample(Kernels* table) {
+  table->build_row_table = build_row_table;
+  table->resample_row = resample_row;
+  table->resample_column = resample_column;
+}
+
+#endif  // FASTAUG_SIMD_TARGET
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fastaug {
+
+void set_resample(Isa isa, Kernels* table) {
+  switch (isa) {
+    case Isa::kScalar:
+      return scalar::fill_resample(table);
+      FASTAUG_SIMD_CASES(fill_resample, table)
+    default:
+      return;
+  }
+}
+
+}  // namespace fastaug
+#endif  // HWY_ONCE

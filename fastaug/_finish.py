@@ -1,0 +1,155 @@
+"""The native call: borrows a draft's source, allocates the result and runs the program."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug import _C, _ops
+
+if TYPE_CHECKING:
+    from fastaug._draft import Draft
+
+# As fastaug._draft names them; plain numbers here, where every call passes.
+_PIL_IMAGE, _ARRAY, _TENSOR = 1, 2, 3
+
+_empty = torch.empty
+_float32 = torch.float32
+_uint8 = torch.uint8
+_cpu = torch.device("cpu")
+
+
+def warn_antialias() -> None:
+    warnings.warn(
+        "Anti-alias option is always applied for PIL Image input. Argument antialias is ignored.", stacklevel=4
+    )
+
+
+def finish(draft: Draft) -> Any:
+    """The draft's image with all its ops done, in the draft's container."""
+    kind = draft.kind
+    ops = draft.ops
+    if kind == draft.source and not ops and not draft.store:
+        return _untouched(draft)
+    if draft.lead or draft.bands > 4:
+        return _finish_parts(draft)
+    program = b"".join((*ops, *draft.store)) if draft.store else b"".join(ops)  # type: ignore[arg-type]
+    if draft.source == _PIL_IMAGE:
+        try:
+            source = _C.from_pil(draft.image, draft.bands)
+        except ValueError:
+            source, program = _borrow_blocks(draft, program)
+    elif draft.source == _TENSOR:
+        source = _borrow_tensor(draft.image)
+    else:
+        source = _C.from_array(draft.image)
+    height, width, channels = draft.height, draft.width, draft.channels
+    if kind == _TENSOR:
+        plane = height * width
+        if draft.store:
+            shape = (height, width) if draft.flat else (channels, height, width)
+            result = _empty(shape, dtype=_float32, device=_cpu)
+            _C.run(program, source, result.data_ptr(), True, height, width, channels, 4 * width, 4, 4 * plane)
+            return result
+        if draft.channel_last:
+            result = _empty((height, width, channels), dtype=_uint8, device=_cpu)
+            _C.run(program, source, result.data_ptr(), False, height, width, channels, width * channels, channels, 1)
+            return result.permute(2, 0, 1)
+        result = _empty((height, width) if draft.flat else (channels, height, width), dtype=_uint8, device=_cpu)
+        _C.run(program, source, result.data_ptr(), False, height, width, channels, width, 1, plane)
+        return result
+    if kind == _PIL_IMAGE:
+        assert draft.mode is not None
+        image = Image.fromarrow(_C.run_pil(program, source), draft.mode, (width, height))
+        if draft.info:
+            image.info = {key: value.copy() if isinstance(value, list) else value for key, value in draft.info.items()}
+        return image
+    array = np.empty((height, width) if draft.flat else (height, width, channels), np.uint8)
+    address = array.__array_interface__["data"][0]
+    _C.run(program, source, address, False, height, width, channels, width * channels, channels, 1)
+    return array
+
+
+def _untouched(draft: Draft) -> Any:
+    """The source itself, or a copy of it where torchvision makes one."""
+    image = draft.image
+    if draft.kind == _PIL_IMAGE and draft.mode != image.mode:
+        # Only read as another mode.
+        return Image.frombuffer(draft.mode or "", image.size, image.tobytes(), "raw", draft.mode, 0, 1)
+    if not draft.copied:
+        return image
+    if draft.kind == _TENSOR:
+        return image.clone()
+    copy = image.copy()
+    if draft.kind == _PIL_IMAGE and not draft.info:
+        copy.info = {}
+    return copy
+
+
+def _borrow_tensor(image: torch.Tensor) -> _C.Source:
+    """A CHW or HW tensor."""
+    shape, strides = image.shape, image.stride()
+    if len(shape) == 2:
+        return _C.from_pointer(image.data_ptr(), *shape, 1, *strides, 1, image)
+    channels, height, width = shape
+    channel_stride, row_stride, pixel_stride = strides
+    return _C.from_pointer(
+        image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image
+    )
+
+
+def _borrow_blocks(draft: Draft, program: bytes) -> tuple[_C.Source, bytes]:
+    """Pillow splits large images into blocks. A first crop is left to Pillow, which copies only that; else all is copied."""
+    image = draft.image
+    box = _ops.window_of(program[: _ops.OP_BYTES]) if program else None
+    if box is not None:
+        top, left, height, width = box
+        if top >= 0 and left >= 0 and top + height <= image.height and left + width <= image.width:
+            image = image.crop((left, top, left + width, top + height))
+            program = program[_ops.OP_BYTES :]
+            try:
+                return _C.from_pil(image, draft.bands), program
+            except ValueError:
+                pass  # still too large
+    return _C.from_array(np.asarray(image)), program
+
+
+def _finish_parts(draft: Draft) -> Any:
+    """Batches, and images of more than four channels: one run for each image and every four channels."""
+    height, width, channels = draft.height, draft.width, draft.channels
+    bands, lead = draft.bands, draft.lead
+    if draft.kind == _TENSOR:
+        dtype = _float32 if draft.store else _uint8
+        result: Any = _empty((*lead, channels, height, width), dtype=dtype, device=_cpu)
+        address, size = result.data_ptr(), result.element_size()
+        strides = (size * width, size, size * height * width)
+    else:
+        result = np.empty((height, width, channels), np.uint8)
+        address, size = result.__array_interface__["data"][0], 1
+        strides = (width * channels, channels, 1)
+    image = draft.image
+    if draft.source == _TENSOR:
+        planes = image.reshape(-1, bands, *image.shape[-2:])
+    else:
+        planes = torch.from_numpy(np.ascontiguousarray(image)).permute(2, 0, 1).unsqueeze(0)
+    item = strides[2] * channels
+    for index, first in itertools.product(range(planes.shape[0]), range(0, bands, 4)):
+        part = planes[index, first : first + 4]
+        count = min(4, channels - first) if bands > 4 else channels
+        program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
+        _C.run(
+            program,
+            _borrow_tensor(part),
+            address + index * item + first * strides[2],
+            bool(draft.store),
+            height,
+            width,
+            count,
+            *strides,
+        )
+    return result

@@ -1,0 +1,116 @@
+"""What all transforms share: drafting, random draws and checks of arguments."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from struct import Struct
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn.modules import module as _module
+
+from fastaug import _ops
+from fastaug._draft import Draft
+
+Step = Callable[[Any, Draft], None]
+
+# Hooks on all modules, which a draft would pass by. torch changes these dictionaries in place.
+_global_hooks = (_module._global_forward_pre_hooks, _module._global_forward_hooks)
+
+# How each class of transforms is drafted; None for those that are called with an image.
+_steps: dict[type, Step | None] = {}
+
+
+class Transform(nn.Module):
+    """A transform that is an nn.Module and knows how to draft itself."""
+
+    def _draft(self, draft: Draft) -> None:
+        """Draws the parameters, exactly as torchvision draws them, and appends the ops."""
+        raise NotImplementedError(f"{type(self).__name__} should define _draft or forward")
+
+    def forward(self, img: Any) -> Any:
+        """The transformed image, in the container of ``img``."""
+        draft = Draft(img)
+        self._draft(draft)
+        return draft.finish()
+
+
+def _step_of(cls: type) -> Step | None:
+    """The `_draft` of a class of this package, or of a subclass that does not override what calling it does."""
+    step: Step | None = None
+    for owner in cls.__mro__:
+        if "_draft" in owner.__dict__:
+            ours = owner.__module__.startswith("fastaug.")
+            call = "forward" if issubclass(cls, nn.Module) else "__call__"
+            if ours and getattr(cls, call) is getattr(owner, call):
+                step = owner.__dict__["_draft"]
+            if issubclass(cls, nn.Module) and cls.__call__ is not nn.Module.__call__:
+                step = None
+            break
+    if cls is nn.Sequential:
+        step = _draft_sequential
+    _steps[cls] = step
+    return step
+
+
+def _draft_sequential(sequential: Any, draft: Draft) -> None:
+    draft_through(sequential._modules.values(), draft)
+
+
+def draft_one(transform: Any, draft: Draft) -> None:
+    """Drafts a transform; one that cannot be drafted is called with the image so far, and drafting goes on from its result."""
+    cls = type(transform)
+    step = _steps[cls] if cls in _steps else _step_of(cls)
+    if step is not None:
+        own = transform.__dict__
+        # What a user hung onto this one module wants to see images.
+        hooked = own.get("_forward_hooks") or own.get("_forward_pre_hooks") or "forward" in own
+        if not hooked and not (_global_hooks[0] or _global_hooks[1]):
+            step(transform, draft)
+            return
+    draft.reset(transform(draft.finish()))
+
+
+def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
+    """Drafts one transform after the other."""
+    for transform in transforms:
+        draft_one(transform, draft)
+        if len(draft.ops) > _ops.MAX_OPS // 2:
+            draft.flush()
+
+
+_FLOAT = Struct("f")
+
+
+def happens(p: Any) -> bool:
+    """Draws whether something of probability p happens: one float32 from torch's generator, compared in float32."""
+    draw = torch.rand(1)
+    try:
+        return draw.item() < _FLOAT.unpack(_FLOAT.pack(p))[0]
+    except Exception:
+        return bool(draw < p)
+
+
+def setup_size(size: Any) -> Any:
+    """(height, width) of a crop: a number or a sequence of one means a square."""
+    if isinstance(size, numbers.Number):
+        return int(size), int(size)  # type: ignore[call-overload]
+    if isinstance(size, Sequence) and len(size) == 1:
+        return size[0], size[0]
+    if len(size) != 2:
+        raise ValueError(f"Please provide only two dimensions (h, w) for size. Got {size!r}")
+    return size
+
+
+def check_pair(value: Any, name: str) -> None:
+    if not isinstance(value, Sequence):
+        raise TypeError(f"{name} should be a sequence of length 2. Got {value!r}")
+    if len(value) != 2:
+        raise ValueError(f"{name} should be a sequence of length 2. Got {value!r}")
+
+
+def lines(transforms: Iterable[Any]) -> str:
+    """The repr of each transform, on an indented line of its own."""
+    return "".join(f"\n    {transform}" for transform in transforms)

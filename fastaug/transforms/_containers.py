@@ -1,0 +1,185 @@
+"""Transforms made of transforms."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from fastaug._draft import Draft
+from fastaug.transforms._base import Transform, draft_one, draft_through, lines
+
+__all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
+
+
+class Compose:
+    """Transforms, one after the other, as one pass over the image.
+
+    All that fastaug knows between two callables of the user's becomes one program and one native call. Any other callable works
+    unchanged: it gets the image so far.
+
+    Args:
+        transforms: list of transforms, or of any callables that take an image and return one.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> transform = T.Compose([T.Resize(32), T.CenterCrop(24), T.ToTensor()])
+        >>> transform(Image.new("RGB", (80, 60))).shape
+        torch.Size([3, 24, 24])
+    """
+
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
+        self.transforms = transforms
+
+    def __call__(self, img: Any) -> Any:
+        draft = Draft(img)
+        draft_through(self.transforms, draft)
+        return draft.finish()
+
+    def _draft(self, draft: Draft) -> None:
+        draft_through(self.transforms, draft)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({lines(self.transforms)}\n)"
+
+
+class Lambda:
+    """A function of the user's as a transform.
+
+    Args:
+        lambd: function of an image.
+
+    Raises:
+        TypeError: not callable.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> T.Lambda(lambda image: image + 1)(1)
+        2
+    """
+
+    def __init__(self, lambd: Callable[[Any], Any]) -> None:
+        if not callable(lambd):
+            raise TypeError(f"Argument lambd should be callable, got {type(lambd).__name__!r}")
+        self.lambd = lambd
+
+    def __call__(self, img: Any) -> Any:
+        return self.lambd(img)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class RandomApply(Transform):
+    """All of the transforms with probability ``p``, else none.
+
+    Draws one number from torch's generator.
+
+    Args:
+        transforms: list of transforms, or an ``nn.ModuleList``.
+        p: probability.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomApply([T.Resize(8)], p=1.0)(Image.new("RGB", (80, 60))).size
+        (10, 8)
+    """
+
+    def __init__(self, transforms: Any, p: float = 0.5) -> None:
+        super().__init__()
+        self.transforms = transforms
+        self.p = p
+
+    def _draft(self, draft: Draft) -> None:
+        # Not `happens`: a draw equal to p applies here.
+        if not self.p < torch.rand(1):
+            draft_through(self.transforms, draft)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(\n    p={self.p}{lines(self.transforms)}\n)"
+
+
+class RandomTransforms:
+    """Base of the transforms that choose among others by Python's ``random``.
+
+    Args:
+        transforms: sequence of transforms.
+
+    Raises:
+        TypeError: not a sequence.
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        if not isinstance(transforms, Sequence):
+            raise TypeError(f"Argument transforms should be a sequence, got {type(transforms).__name__!r}")
+        self.transforms = transforms
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} should define __call__")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({lines(self.transforms)}\n)"
+
+
+class RandomOrder(RandomTransforms):
+    """All of the transforms, in random order. Draws from Python's ``random``, as torchvision does.
+
+    Args:
+        transforms: sequence of transforms.
+
+    Raises:
+        TypeError: not a sequence.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomOrder([T.Pad(1), T.RandomHorizontalFlip()])(Image.new("L", (8, 6))).size
+        (10, 8)
+    """
+
+    def __call__(self, img: Any) -> Any:
+        draft = Draft(img)
+        self._draft(draft)
+        return draft.finish()
+
+    def _draft(self, draft: Draft) -> None:
+        order = list(range(len(self.transforms)))
+        random.shuffle(order)
+        draft_through([self.transforms[index] for index in order], draft)
+
+
+class RandomChoice(RandomTransforms):
+    """One of the transforms, chosen by Python's ``random``, as torchvision does.
+
+    Args:
+        transforms: sequence of transforms.
+        p: weights; all alike by default.
+
+    Raises:
+        TypeError: ``transforms`` or ``p`` is not a sequence.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomChoice([T.Pad(1), T.Pad((1, 1))])(Image.new("L", (8, 6))).size
+        (10, 8)
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]], p: Sequence[float] | None = None) -> None:
+        super().__init__(transforms)
+        if p is not None and not isinstance(p, Sequence):
+            raise TypeError(f"Argument p should be a sequence, got {type(p).__name__!r}")
+        self.p = p
+
+    def __call__(self, *args: Any) -> Any:
+        return random.choices(self.transforms, weights=self.p)[0](*args)
+
+    def _draft(self, draft: Draft) -> None:
+        draft_one(random.choices(self.transforms, weights=self.p)[0], draft)
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()}(p={self.p})"

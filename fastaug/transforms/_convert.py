@@ -1,0 +1,183 @@
+"""Transforms between PIL images, arrays and tensors, and between dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from fastaug import _ops
+from fastaug._draft import Draft
+from fastaug.transforms import functional as F
+from fastaug.transforms._base import Transform
+
+__all__ = ["ConvertImageDtype", "Normalize", "PILToTensor", "ToPILImage", "ToTensor"]
+
+
+class ToTensor:
+    """A PIL image or HWC array as a CHW float tensor; uint8 samples in [0, 1], as :func:`functional.to_tensor` says.
+
+    In a :class:`Compose`, this and a following :class:`Normalize` are part of the same pass.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.ToTensor()(Image.new("RGB", (4, 3))).shape
+        torch.Size([3, 3, 4])
+    """
+
+    def __call__(self, pic: Image.Image | np.ndarray) -> Tensor:
+        return F.to_tensor(pic)
+
+    def _draft(self, draft: Draft) -> None:
+        draft.to_float()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class PILToTensor:
+    """A PIL image as a CHW tensor of the same samples, as :func:`functional.pil_to_tensor` says.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.PILToTensor()(Image.new("L", (4, 3))).dtype
+        torch.uint8
+    """
+
+    def __call__(self, pic: Image.Image) -> Tensor:
+        return F.pil_to_tensor(pic)
+
+    def _draft(self, draft: Draft) -> None:
+        draft.to_uint8_tensor()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class ToPILImage:
+    """A CHW tensor or HWC array as a PIL image, as :func:`functional.to_pil_image` says.
+
+    In a :class:`Compose` no PIL image is made unless someone asks for it.
+
+    Args:
+        mode: mode of the image; by default from the number of channels and the dtype.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.ToPILImage()(torch.zeros(3, 4, 6, dtype=torch.uint8)).size
+        (6, 4)
+    """
+
+    def __init__(self, mode: str | None = None) -> None:
+        self.mode = mode
+
+    def __call__(self, pic: Tensor | np.ndarray) -> Image.Image:
+        return F.to_pil_image(pic, self.mode)
+
+    def _draft(self, draft: Draft) -> None:
+        draft.to_pil(self.mode)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({'' if self.mode is None else f'mode={self.mode}'})"
+
+
+class ConvertImageDtype(Transform):
+    """A tensor with another dtype, its samples scaled, as :func:`functional.convert_image_dtype` says.
+
+    Args:
+        dtype: dtype of the result.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.ConvertImageDtype(torch.float32)(torch.full((1, 1, 1), 51, dtype=torch.uint8))
+        tensor([[[0.2000]]])
+    """
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def _draft(self, draft: Draft) -> None:
+        draft.convert_dtype(self.dtype)
+
+
+class Normalize(Transform):
+    """(image - mean) / std for each channel of a float tensor.
+
+    Args:
+        mean: one mean per channel; a sequence or a tensor.
+        std: one standard deviation per channel; a sequence or a tensor.
+        inplace: write into the tensor that is given.
+
+    Raises:
+        TypeError: when called, not a tensor, or not floating point.
+        ValueError: when called, fewer than 3 dimensions, or a standard deviation of 0.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.Normalize([0.5], [0.25])(torch.ones(1, 1, 2))
+        tensor([[[2., 2.]]])
+    """
+
+    # The arguments that `_packed` was made of, and the ops.
+    _packed_from: Any = None
+    _packed: Any = None
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:
+        super().__init__()
+        self.mean = mean
+        self.std = std
+        self.inplace = inplace
+
+    def _draft(self, draft: Draft) -> None:
+        mean: Any = self.mean
+        std: Any = self.std
+        if type(mean) is not tuple:
+            mean = _values(mean)
+        if type(std) is not tuple:
+            std = _values(std)
+        key = (mean, std, draft.channels)
+        if self._packed_from != key:
+            self._packed = _pack(mean, std, draft.channels)
+            self._packed_from = key
+        draft.normalize(self.mean, self.std, self.inplace, self._packed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key not in ("_packed", "_packed_from")}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(mean={self.mean}, std={self.std})"
+
+
+def _values(argument: Any) -> tuple[Any, ...] | None:
+    """The numbers in a list, array or tensor; None when it is anything else."""
+    if isinstance(argument, (Tensor, np.ndarray)):
+        argument = argument.tolist() if argument.ndim == 1 else None
+    try:
+        return tuple(argument)
+    except TypeError:
+        return None
+
+
+def _pack(mean: Any, std: Any, channels: int) -> Any:
+    """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
+    if mean is None or std is None or len(mean) not in (1, channels) or len(std) not in (1, channels):
+        return None
+    try:
+        mean, std = ([float(value) for value in values] * (channels // len(values)) for values in (mean, std))
+    except (TypeError, ValueError):
+        return None
+    # Divisions by zero and numbers that are not finite are torch's to handle.
+    if not (np.isfinite(mean).all() and np.isfinite(std).all() and np.float32(std).all()):
+        return None
+    ops = tuple(_ops.normalize(mean[k : k + 4], std[k : k + 4]) for k in range(0, channels, 4))
+    return ops[0] if channels <= 4 else ops
