@@ -38,6 +38,7 @@ def from_pointer(
     channel_stride: int,
     owner: object,
 ) -> Source: ...
+
 @final
 class Pixels:
     """An image in Pillow's own layout, exported by the Arrow interface without a copy."""

@@ -1,8 +1,8 @@
 """A draft: an image with the ops that are still to be done to it.
 
-Each transform appends its ops to a draft instead of touching pixels; the native core runs them all in one call when the
-result is asked for. What the core cannot express (other dtypes, rare Pillow modes, errors to be raised as torchvision raises
-them) is done at once, by Pillow or torch, on the result so far.
+Each transform appends its ops to a draft instead of touching pixels; the native core runs them all in one call when
+the result is asked for. What the core cannot express (other dtypes, rare Pillow modes, errors that are to be
+torchvision's) is done at once, by Pillow or torch, on the result so far.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fastaug._interpolation import InterpolationMode, as_interpolation, pil_mode
 #: What holds an image. OTHER is anything else; every op on it raises torchvision's TypeError.
 OTHER, PIL_IMAGE, ARRAY, TENSOR = range(4)
 
-# The channels of the Pillow modes that the native core reads. Mode 1 and P hold no colours, LAB shifts its samples on export.
+# The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
 _NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
 # The modes that a tensor or array of so many channels may be given; the first is the default.
 _MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}
@@ -154,7 +154,7 @@ class Draft:
         if self.kind == TENSOR:
             _fallback_tensor.need_image(self.image)
         elif self.kind == ARRAY:
-            self._refuse_array("image")
+            self._refuse_array()
         elif self.kind == OTHER:
             _fallback_pil.dimensions(self.image)
 
@@ -177,19 +177,24 @@ class Draft:
         if isinstance(image, torch.Tensor):
             result = getattr(_fallback_tensor, name)(image, *arguments)
         elif isinstance(image, np.ndarray):
-            self._refuse_array(name, *arguments)
+            result = self._eager_array(image, name, *arguments)
         else:
             result = getattr(_fallback_pil, name)(image, *arguments)
         self.reset(result)
 
-    def _refuse_array(self, name: str, *arguments: Any) -> None:
-        array = self.image
-        if not self.native:
-            raise TypeError(
-                "An ndarray image should be uint8 of shape (height, width) or (height, width, channels) and not empty, "
-                f"got {array.dtype} of shape {array.shape}"
-            )
-        raise ValueError(f"{name} cannot be done to an ndarray of shape {array.shape} with arguments {arguments}")
+    def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
+        """What Pillow does: for empty images, and arguments that are errors."""
+        if array.dtype != np.uint8 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3))):
+            self._refuse_array()
+        image = _fallback_tensor.to_pil_image(array, None)
+        result = np.array(getattr(_fallback_pil, name)(image, *arguments))
+        return result[:, :, None] if result.ndim < array.ndim else result
+
+    def _refuse_array(self) -> None:
+        raise TypeError(
+            "An ndarray image should be uint8 of shape (height, width) or (height, width, channels), "
+            f"got {self.image.dtype} of shape {self.image.shape}"
+        )
 
     # Geometry.
 
@@ -208,15 +213,15 @@ class Draft:
     def crop(self, top: int, left: int, height: int, width: int) -> None:
         """A box of the image, with zeros where it reaches beyond."""
         inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
-        if inside and height == self.height and width == self.width:
-            if self.kind == PIL_IMAGE or self.native or self.store:
-                self.copied = True
-                return
+        drafted = self.native or self.store
+        if inside and drafted and height == self.height and width == self.width:
+            self.copied = True
+            return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
         if (self.native or (self.store and (inside or len(self.store) == 1))) and height > 0 and width > 0:
             if not (type(top) is type(left) is type(height) is type(width) is int):
                 # Pillow takes floats and rounds the four corners of the box.
-                as_int = (lambda value: int(round(value))) if self.kind == PIL_IMAGE else operator.index
+                as_int = round if self.kind == PIL_IMAGE else operator.index
                 bottom, right = as_int(top + height), as_int(left + width)
                 top, left = as_int(top), as_int(left)
                 height, width = bottom - top, right - left
@@ -238,9 +243,7 @@ class Draft:
             _, height, width = self.dimensions()
             if crop_height == height and crop_width == width:
                 return
-        self.crop(
-            round((height - crop_height) / 2.0), round((width - crop_width) / 2.0), crop_height, crop_width
-        )
+        self.crop(round((height - crop_height) / 2.0), round((width - crop_width) / 2.0), crop_height, crop_width)
 
     def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
         self._check_padding(padding, fill, padding_mode)
@@ -285,7 +288,8 @@ class Draft:
             return False
         else:
             if min(box) < 0:
-                kept_height, kept_width = self.height + min(top, 0) + min(bottom, 0), self.width + min(left, 0) + min(right, 0)
+                kept_height = self.height + min(top, 0) + min(bottom, 0)
+                kept_width = self.width + min(left, 0) + min(right, 0)
                 if kept_height <= 0 or kept_width <= 0:
                     return False
                 self.ops.append(_ops.window(-min(top, 0), -min(left, 0), kept_height, kept_width))
@@ -355,11 +359,12 @@ class Draft:
             if self.kind == TENSOR:
                 _fallback_tensor.check_rotation(self.channels, interpolation.value, fill)
             colour = _lower.fill_bytes(fill, self.channels)
-            if colour is not None and len(self.lead) <= 1 and self._rotate_natively(angle, number, expand, center, colour):
+            drawable = colour is not None and len(self.lead) <= 1
+            if drawable and self._rotate_natively(angle, number, expand, center, colour):
                 return
         self._eager("rotate", angle, number, interpolation.value, expand, center, fill)
 
-    def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: bytes) -> bool:
+    def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
         # The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
         angle = angle % 360.0
         if not center:
@@ -446,8 +451,8 @@ class Draft:
         if not self.native:
             self._eager("grayscale", channels)
             return
-        if self.kind == TENSOR:
-            if self.flat:
+        if self.kind != PIL_IMAGE:
+            if self.kind == TENSOR and self.flat:
                 _fallback_tensor.need_channel_axis(self.image)
             self._colour_channels()
         if channels not in (1, 3):
@@ -457,8 +462,6 @@ class Draft:
                 self._eager("grayscale", channels)
                 return
             self.mode = "L" if channels == 1 else "RGB"
-        elif self._colour_channels() == 1 and self.kind == TENSOR:
-            channels = 1  # torchvision expands a gray tensor to its own shape
         if self.channels > 1:
             self.ops.append(_ops.LUMA)
         if channels == 3:
@@ -516,7 +519,7 @@ class Draft:
 
     def convert_dtype(self, dtype: torch.dtype) -> None:
         if self.kind != TENSOR:
-            raise TypeError(f"Input img should be Tensor Image, got {type(self.finish())}")
+            raise TypeError("Input img should be Tensor Image")
         if dtype is torch.float32 and self.native:
             self._append_float()
         elif not (dtype is torch.uint8 and self.native) and not (dtype is torch.float32 and self.store):

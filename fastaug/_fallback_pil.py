@@ -1,7 +1,7 @@
 """Ops on PIL images whose mode the native core does not read (1, P, PA, I, I;16, F, LAB, ...), by Pillow itself.
 
-Each function makes the Pillow calls that torchvision makes, so that results and errors are the same. Anything that is not
-an image ends up here too, and gets torchvision's TypeError.
+Each function makes the Pillow calls that torchvision makes, so that results and errors are the same. Anything that
+is not an image ends up here too, and gets torchvision's TypeError.
 """
 
 from __future__ import annotations
@@ -79,9 +79,11 @@ def colour(image: Image.Image, fill: Any) -> Any:
     return tuple(convert(value) for value in fill)
 
 
-def rotate(image: Any, angle: float, interpolation: int, mode_name: str, expand: bool, center: Any, fill: Any) -> Image.Image:
-    image = need_pil(image)
-    return image.rotate(angle, interpolation, expand, center, fillcolor=colour(image, fill))
+def rotate(
+    image: Any, angle: float, interpolation: Any, mode_name: str, expand: bool, center: Any, fill: Any
+) -> Image.Image:
+    pil = need_pil(image)
+    return pil.rotate(angle, interpolation, expand, center, fillcolor=colour(pil, fill))
 
 
 def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
@@ -118,19 +120,19 @@ def adjust_saturation(image: Any, factor: float) -> Image.Image:
 
 
 def adjust_hue(image: Any, factor: float) -> Image.Image:
-    image = need_pil(image)
-    if image.mode in ("L", "1", "I", "F"):
-        return image
-    hue, saturation, value = image.convert("HSV").split()
+    pil = need_pil(image)
+    if pil.mode in ("L", "1", "I", "F"):
+        return pil
+    hue, saturation, value = pil.convert("HSV").split()
     shifted = np.asarray(hue) + np.uint8(int(factor * 255) & 255)
-    return Image.merge("HSV", (from_array(shifted, "L"), saturation, value)).convert(image.mode)
+    return Image.merge("HSV", (from_array(shifted, "L"), saturation, value)).convert(pil.mode)
 
 
 def grayscale(image: Any, channels: int) -> Image.Image:
-    image = need_pil(image)
+    pil = need_pil(image)
     if channels not in (1, 3):
         raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
-    gray = image.convert("L")
+    gray = pil.convert("L")
     if channels == 1:
         return gray
     samples = np.asarray(gray)

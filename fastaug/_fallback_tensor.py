@@ -86,9 +86,7 @@ def crop(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
 def _pad_symmetric(image: Tensor, left: int, top: int, right: int, bottom: int) -> Tensor:
     if min(left, top, right, bottom) < 0:
         height, width = image.shape[-2:]
-        image = image[
-            ..., -min(top, 0) : height + min(bottom, 0), -min(left, 0) : width + min(right, 0)
-        ]
+        image = image[..., -min(top, 0) : height + min(bottom, 0), -min(left, 0) : width + min(right, 0)]
         left, top, right, bottom = max(left, 0), max(top, 0), max(right, 0), max(bottom, 0)
     if image.ndim not in (3, 4):
         raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
@@ -111,7 +109,8 @@ def pad(image: Tensor, padding: Any, fill: Any, padding_mode: str) -> Tensor:
         raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
     if not isinstance(fill, (int, float)):
         raise TypeError(f"Got inappropriate fill arg: {fill!r}, tensors accept a number")
-    left, top, right, bottom = _lower.sides(padding) or (_ for _ in padding)
+    box: Any = _lower.sides(padding) or padding
+    left, top, right, bottom = box
     if padding_mode == "symmetric":
         return _pad_symmetric(image, left, top, right, bottom)
     batch = image if image.ndim >= 4 else image.unsqueeze(0)
@@ -227,7 +226,7 @@ def _sample(image: Tensor, grid: Tensor, mode_name: str, fill: Any) -> Tensor:
         sampled = nnf.grid_sample(batch, grid, mode=mode_name, padding_mode="zeros", align_corners=False)
         return _from_float_batch(sampled, image)
     # A plane of ones sampled along tells how much of each output pixel came from the image.
-    ones = torch.ones((batch.shape[0], 1, *batch.shape[2:]), dtype=batch.dtype, device=batch.device)
+    ones = torch.ones((batch.shape[0], 1, batch.shape[2], batch.shape[3]), dtype=batch.dtype, device=batch.device)
     sampled = nnf.grid_sample(
         torch.cat((batch, ones), dim=1), grid, mode=mode_name, padding_mode="zeros", align_corners=False
     )

@@ -95,16 +95,16 @@ def _borrow_tensor(image: torch.Tensor) -> _C.Source:
     """A CHW or HW tensor."""
     shape, strides = image.shape, image.stride()
     if len(shape) == 2:
-        return _C.from_pointer(image.data_ptr(), *shape, 1, *strides, 1, image)
+        height, width = shape
+        row_stride, pixel_stride = strides
+        return _C.from_pointer(image.data_ptr(), height, width, 1, row_stride, pixel_stride, 1, image)
     channels, height, width = shape
     channel_stride, row_stride, pixel_stride = strides
-    return _C.from_pointer(
-        image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image
-    )
+    return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
 
 
 def _borrow_blocks(draft: Draft, program: bytes) -> tuple[_C.Source, bytes]:
-    """Pillow splits large images into blocks. A first crop is left to Pillow, which copies only that; else all is copied."""
+    """Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is."""
     image = draft.image
     box = _ops.window_of(program[: _ops.OP_BYTES]) if program else None
     if box is not None:
@@ -133,18 +133,19 @@ def _finish_parts(draft: Draft) -> Any:
         address, size = result.__array_interface__["data"][0], 1
         strides = (width * channels, channels, 1)
     image = draft.image
+    borrow: Any
     if draft.source == _TENSOR:
-        planes = image.reshape(-1, bands, *image.shape[-2:])
+        images, borrow = image.reshape(-1, bands, *image.shape[-2:]), _borrow_tensor
     else:
-        planes = torch.from_numpy(np.ascontiguousarray(image)).permute(2, 0, 1).unsqueeze(0)
+        images, borrow = np.moveaxis(image, 2, 0)[None], lambda part: _C.from_array(np.moveaxis(part, 0, 2))
     item = strides[2] * channels
-    for index, first in itertools.product(range(planes.shape[0]), range(0, bands, 4)):
-        part = planes[index, first : first + 4]
+    for index, first in itertools.product(range(images.shape[0]), range(0, bands, 4)):
+        part = images[index, first : first + 4]
         count = min(4, channels - first) if bands > 4 else channels
         program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
         _C.run(
             program,
-            _borrow_tensor(part),
+            borrow(part),
             address + index * item + first * strides[2],
             bool(draft.store),
             height,

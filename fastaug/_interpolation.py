@@ -9,9 +9,9 @@ from typing import Any
 class InterpolationMode(Enum):
     """How a resized or rotated image is sampled.
 
-    Resize takes all of them on PIL images and arrays; tensors take NEAREST, NEAREST_EXACT, BILINEAR and BICUBIC. Rotation
-    takes NEAREST, BILINEAR and, except on tensors, BICUBIC. Functions also take Pillow's integers (``PIL.Image.BICUBIC``)
-    and torchvision's enum of the same name.
+    Resize takes all of them on PIL images and arrays; tensors take NEAREST, NEAREST_EXACT, BILINEAR and BICUBIC.
+    Rotation takes NEAREST, BILINEAR and, except on tensors, BICUBIC. Functions also take Pillow's integers
+    (``PIL.Image.BICUBIC``) and torchvision's enum of the same name.
 
     Example:
         >>> from fastaug.transforms import InterpolationMode
@@ -70,7 +70,7 @@ def as_interpolation(value: Any) -> InterpolationMode:
 
 
 def stored_interpolation(value: Any) -> Any:
-    """What a transform keeps as its `interpolation`. As in torchvision, a wrong type is an error only when it is used."""
+    """What a transform keeps as `interpolation`; a wrong type is an error only when it is used, as in torchvision."""
     if isinstance(value, (int, Enum)):
         return as_interpolation(value)
     return value

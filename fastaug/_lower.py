@@ -27,7 +27,7 @@ def as_size_list(size: Any, max_size: Any) -> Any:
 
 
 def resized_size(height: int, width: int, size: Any, max_size: int | None) -> tuple[int, int]:
-    """(height, width) after a resize to `size`: (height, width), or (short side,) with an optional limit on the long one."""
+    """(height, width) after a resize to `size`: (height, width), or (short side,) with a limit on the long one."""
     if len(size) != 1:
         return size[0], size[1]
     short, long = (width, height) if width <= height else (height, width)
@@ -66,7 +66,9 @@ def sides(padding: Any) -> tuple[int, int, int, int] | None:
 
 
 def fill_bytes(fill: Any, channels: int) -> bytes | None:
-    """One byte per channel, as Pillow reads a colour: truncated to int, clamped to 0..255. None for types it reads otherwise.
+    """One byte per channel, at least four: truncated to int and clamped to 0..255, as Pillow reads a colour.
+
+    None for types that Pillow reads in other ways.
 
     Raises:
         ValueError: a sequence whose length is neither 1 nor the number of channels.

@@ -1,7 +1,7 @@
 """Ops as bytes: one function or constant per op of the native core's registry (csrc/core/ops.def).
 
-An op is 96 bytes, struct format "<HH4B6i8d": id, flags, fill, i[6], f[8]. The packers below write only the operands their
-op has and leave the rest zero.
+An op is 96 bytes, struct format "<HH4B6i8d": id, flags, fill, i[6], f[8]. The packers below write only the operands
+that their op has and leave the rest zero.
 """
 
 from __future__ import annotations

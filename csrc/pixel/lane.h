@@ -46,6 +46,9 @@ FASTAUG_FN float select(bool condition, float yes, float no) { return condition 
 FASTAUG_FN float select_or_zero(bool condition, float yes) { return condition ? yes : 0.0f; }
 FASTAUG_FN float negate_if(bool condition, float a) { return condition ? -a : a; }
 
+// a / 6, correctly rounded, for the differences of quotients that Hue divides.
+FASTAUG_FN float sixth(float a) { return a / 6.0f; }
+
 // n / 65025 rounded to the nearest integer, for integers n in [0, 255 * 65025]. A tie would need 2 n = 65025 (2 k + 1), an
 // odd number, so there is none. The quotient is estimated a little low, then moved up if the exact remainder says so.
 FASTAUG_FN float round_65025th(float n) {

@@ -114,7 +114,7 @@ struct Hue {
     const V g_term = negate_if(b_bottom, sub(set<V>(0.0f), m));
     const V b_term = negate_if(g_bottom, m);
     const V sixths = add(base, select(r_top, r_term, select(g_top, g_term, b_term)));
-    const V turn = div(sixths, set<V>(6.0f));
+    const V turn = sixth(sixths);
     const V circle = add(turn, select_or_zero(less(turn, set<V>(0.0f)), one));
 
     const V s8 = floor_255_times(s);

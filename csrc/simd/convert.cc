@@ -114,9 +114,10 @@ void interleave(const uint8_t* const* src, int channels, int pixel_stride, int w
   }
 }
 
+alignas(16) constexpr uint8_t kMirror[16] = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+
 template <class D>
 void reverse_vectors(D d, const uint8_t* src, int width, uint8_t* dst) {
-  alignas(16) static constexpr uint8_t kMirror[16] = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
   const auto mirror = hn::LoadDup128(d, kMirror);
   const int lanes = static_cast<int>(hn::Lanes(d));
   for (int next = 0; next < width; next += lanes) {
@@ -157,11 +158,15 @@ bool fused_is_exact(float mean, float std) {
 
 enum class Norm { kNone, kDivide, kFused };
 
-template <Norm kNorm>
+// The samples that fill one vector, in reverse order if asked.
+template <Norm kNorm, bool kReversed>
 HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divisor) {
   const Floats d;
   const hn::Rebind<int32_t, Floats> d32;
-  const Float sample = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(hn::Rebind<uint8_t, Floats>(), src)));
+  const hn::Rebind<uint8_t, Floats> d8;
+  auto bytes = hn::LoadU(d8, src);
+  if constexpr (kReversed) bytes = hn::TableLookupBytes(bytes, hn::LoadU(d8, kMirror + 16 - HWY_LANES(float)));
+  const Float sample = hn::ConvertTo(d, hn::PromoteTo(d32, bytes));
 #if HWY_NATIVE_FMA
   // 1 / 255 in two parts. One rounding less than Divisor's quotient; the tests compare all 256 samples.
   constexpr float kHigh = 1.0f / 255.0f;
@@ -186,20 +191,14 @@ void store_float_as(float mean, float std, const uint8_t* src, int width, float*
   const Divisor divisor(std);
   if (width < lanes) {
     HWY_ALIGN float buffer[HWY_LANES(float)];
-    Float value = normalized<kNorm>(src, mean, divisor);
-    if constexpr (kReversed) value = hn::Reverse(d, value);
-    hn::Store(value, d, buffer);
+    hn::Store(normalized<kNorm, kReversed>(src, mean, divisor), d, buffer);
     std::memcpy(foreign, buffer + (kReversed ? lanes - width : 0), static_cast<size_t>(width) * sizeof(float));
     return;
   }
   for (int next = 0; next < width; next += lanes) {
     const int x = std::min(next, width - lanes);
-    const Float value = normalized<kNorm>(src + x, mean, divisor);
-    if constexpr (kReversed) {
-      hn::StoreU(hn::Reverse(d, value), d, foreign + (width - lanes - x));
-    } else {
-      hn::StoreU(value, d, foreign + x);
-    }
+    const Float value = normalized<kNorm, kReversed>(src + x, mean, divisor);
+    hn::StoreU(value, d, foreign + (kReversed ? width - lanes - x : x));
   }
 }
 

@@ -108,6 +108,18 @@ FASTAUG_FN V negate_if(M condition, V a) {
 }
 
 template <class V>
+FASTAUG_FN V sixth(V a) {
+#if HWY_NATIVE_FMA
+  // One Newton step on the quotient; the tests try every colour.
+  const V inverse = set<V>(1.0f / 6.0f);
+  const V q = mul(a, inverse);
+  return hn::MulAdd(hn::NegMulAdd(q, set<V>(6.0f), a), inverse, q);
+#else
+  return div(a, set<V>(6.0f));
+#endif
+}
+
+template <class V>
 FASTAUG_FN V round_65025th(V n) {
 #if HWY_NATIVE_FMA
   // With a single rounding the plain formula is right for every n in the domain (the tests try them all).

@@ -1,5 +1,5 @@
-// Pointwise ops on planar rows. A run of ops is interpreted with the pixels in registers: between ops a pixel is a whole
-// number, so nothing is lost by not storing it.
+// Pointwise ops on planar rows. A run of ops goes over a piece of the row at a time; between its ops the piece stays in
+// cache as float32, so that only the run's ends convert.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/pointwise.cc"
 #include "simd/targets.h"
@@ -9,7 +9,7 @@
 // clang-format on
 
 #include <algorithm>
-#include <cstring>
+#include <type_traits>
 
 #include "simd/table.h"
 
@@ -26,122 +26,192 @@ namespace {
 
 using Floats = hn::ScalableTag<float>;
 using Ints = hn::RebindToSigned<Floats>;
-using Samples = hn::Rebind<uint8_t, Floats>;
+using Words = hn::RepartitionToNarrow<Ints>;
 using V = hn::Vec<Floats>;
 
-// One op, ready for the inner loop.
-struct Step {
-  OpId id;
-  int colors;  // channels that BRIGHTNESS and CONTRAST change
-  int channels;  // after the op
-  float factor;  // or the hue's shift
-  float mean;
+// Two vectors: neighbouring samples, in an order that suits the conversions.
+struct Two {
+  V a;
+  V b;
 };
 
-HWY_INLINE V load(const uint8_t* row) {
-  return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(Samples(), row)));
-}
+// What a loop of this file does at once.
+HWY_INLINE int step_lanes() { return 2 * static_cast<int>(hn::Lanes(Floats())); }
 
-HWY_INLINE void store(V v, uint8_t* row) {
-  hn::StoreU(hn::DemoteTo(Samples(), hn::ConvertTo(Ints(), v)), Samples(), row);
-}
+// Pixels of a piece; a multiple of every step_lanes().
+constexpr int kPiece = 256;
 
-// Always inlined, so that p stays in registers.
-HWY_INLINE void apply(const Step& step, V& p0, V& p1, V& p2, V& p3) {
-  switch (step.id) {
-    case OpId::BRIGHTNESS: {
-      const Brightness body{step.factor};
-      p0 = body(p0);
-      if (step.colors > 1) p1 = body(p1);
-      if (step.colors > 2) p2 = body(p2);
-      if (step.colors > 3) p3 = body(p3);
-      return;
-    }
-    case OpId::CONTRAST: {
-      const Contrast body{step.factor, step.mean};
-      p0 = body(p0);
-      if (step.colors > 1) p1 = body(p1);
-      if (step.colors > 2) p2 = body(p2);
-      if (step.colors > 3) p3 = body(p3);
-      return;
-    }
-    case OpId::SATURATION:
-      return Saturation{step.factor}(p0, p1, p2);
-    case OpId::HUE:
-      Hue{step.factor}(p0, p1, p2);
-      p3 = set<V>(255.0f);
-      return;
-    case OpId::LUMA:
-      p0 = Luma()(p0, p1, p2);
-      return;
-    case OpId::REPLICATE:
-      p1 = p2 = p3 = Replicate()(p0);
-      return;
-    case OpId::PREMULTIPLY: {
-      const Premultiply body;
-      if (step.channels == 2) {
-        p0 = body(p0, p1);
-      } else {
-        p0 = body(p0, p3);
-        p1 = body(p1, p3);
-        p2 = body(p2, p3);
-      }
-      return;
-    }
-    case OpId::UNPREMULTIPLY: {
-      const Unpremultiply body;
-      if (step.channels == 2) {
-        p0 = body(p0, p1);
-      } else {
-        p0 = body(p0, p3);
-        p1 = body(p1, p3);
-        p2 = body(p2, p3);
-      }
-      return;
-    }
-    default:
-      return;
+// A piece of a row, as the caller's samples.
+struct Samples {
+  uint8_t* const* rows;
+  int begin;
+
+  HWY_INLINE Two load(int c, int x) const {
+    const hn::Rebind<uint8_t, Words> bytes;
+    const auto words = hn::PromoteTo(Words(), hn::LoadU(bytes, rows[c] + begin + x));
+    const auto zero = hn::Zero(Words());
+    // Within 128-bit blocks, and so undone by ReorderDemote2To.
+    const auto a = hn::BitCast(Ints(), hn::InterleaveLower(Words(), words, zero));
+    const auto b = hn::BitCast(Ints(), hn::InterleaveUpper(Words(), words, zero));
+    return {hn::ConvertTo(Floats(), a), hn::ConvertTo(Floats(), b)};
   }
-}
-
-void run(const Step* steps, int count, int in, int out, uint8_t* const* planes, int width) {
-  const Step* end = steps + count;
-  uint8_t* const row0 = planes[0];
-  uint8_t* const row1 = planes[1];
-  uint8_t* const row2 = planes[2];
-  uint8_t* const row3 = planes[3];
-  const auto lanes = static_cast<int>(hn::Lanes(Floats()));
-  for (int x = 0; x < width; x += lanes) {
-    V p0 = load(row0 + x), p1 = p0, p2 = p0, p3 = p0;
-    if (in > 1) p1 = load(row1 + x);
-    if (in > 2) p2 = load(row2 + x);
-    if (in > 3) p3 = load(row3 + x);
-    for (const Step* step = steps; step != end; ++step) apply(*step, p0, p1, p2, p3);
-    store(p0, row0 + x);
-    if (out > 1) store(p1, row1 + x);
-    if (out > 2) store(p2, row2 + x);
-    if (out > 3) store(p3, row3 + x);
+  HWY_INLINE void store(int c, int x, const Two& v) const {
+    const hn::Rebind<uint8_t, Words> bytes;
+    const auto words = hn::ReorderDemote2To(Words(), hn::ConvertTo(Ints(), v.a), hn::ConvertTo(Ints(), v.b));
+    hn::StoreU(hn::DemoteTo(bytes, words), bytes, rows[c] + begin + x);
   }
-}
+};
+
+// A piece between two ops, in the order of Two.
+struct Piece {
+  float (*plane)[kPiece];
+
+  HWY_INLINE Two load(int c, int x) const {
+    const float* from = plane[c] + x;
+    return {hn::Load(Floats(), from), hn::Load(Floats(), from + hn::Lanes(Floats()))};
+  }
+  HWY_INLINE void store(int c, int x, const Two& v) const {
+    float* to = plane[c] + x;
+    hn::Store(v.a, Floats(), to);
+    hn::Store(v.b, Floats(), to + hn::Lanes(Floats()));
+  }
+};
+
+// One op over `count` pixels of a piece.
+template <class In, class Out>
+struct Pass {
+  In in;
+  Out out;
+  int count;
+
+  template <class Body>
+  HWY_INLINE void each(Body body, int c) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two v = in.load(c, x);
+      out.store(c, x, {body(v.a), body(v.b)});
+    }
+  }
+
+  // Channels that the op leaves alone.
+  HWY_INLINE void keep(int begin, int end) const {
+    if constexpr (!std::is_same_v<In, Out>) {
+      for (int c = begin; c < end; ++c) each(Replicate(), c);
+    }
+  }
+
+  template <class Body>
+  HWY_INLINE void each_color(Body body, int colors, int channels) const {
+    for (int c = 0; c < colors; ++c) each(body, c);
+    keep(colors, channels);
+  }
+
+  template <class Body>
+  HWY_INLINE void together(Body body) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      Two r = in.load(0, x);
+      Two g = in.load(1, x);
+      Two b = in.load(2, x);
+      body(r.a, g.a, b.a);
+      body(r.b, g.b, b.b);
+      out.store(0, x, r);
+      out.store(1, x, g);
+      out.store(2, x, b);
+    }
+  }
+
+  template <class Body>
+  HWY_INLINE void with_alpha(Body body, int channels) const {
+    for (int c = 0; c < channels - 1; ++c) {
+      for (int x = 0; x < count; x += step_lanes()) {
+        const Two v = in.load(c, x);
+        const Two alpha = in.load(channels - 1, x);
+        out.store(c, x, {body(v.a, alpha.a), body(v.b, alpha.b)});
+      }
+    }
+    keep(channels - 1, channels);
+  }
+
+  void luma() const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two r = in.load(0, x);
+      const Two g = in.load(1, x);
+      const Two b = in.load(2, x);
+      out.store(0, x, {Luma()(r.a, g.a, b.a), Luma()(r.b, g.b, b.b)});
+    }
+  }
+
+  void replicate(int channels) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two v = in.load(0, x);
+      for (int c = 0; c < channels; ++c) out.store(c, x, {Replicate()(v.a), Replicate()(v.b)});
+    }
+  }
+
+  void opaque() const {
+    const V full = set<V>(255.0f);
+    for (int x = 0; x < count; x += step_lanes()) out.store(3, x, {full, full});
+  }
+
+  void run(const Op& op, float mean, int channels) const {
+    const auto factor = static_cast<float>(op.f[0]);
+    const int colors = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+    switch (op.id) {
+      case OpId::BRIGHTNESS:
+        return each_color(Brightness{factor}, colors, channels);
+      case OpId::CONTRAST:
+        return each_color(Contrast{factor, mean}, colors, channels);
+      case OpId::SATURATION:
+        together(Saturation{factor});
+        return keep(3, channels);
+      case OpId::HUE:
+        together(Hue{static_cast<float>(op.i[0])});
+        if (channels == 4) opaque();
+        return;
+      case OpId::LUMA:
+        return luma();
+      case OpId::REPLICATE:
+        return replicate(op.i[0]);
+      case OpId::PREMULTIPLY:
+        return with_alpha(Premultiply(), channels);
+      case OpId::UNPREMULTIPLY:
+        return with_alpha(Unpremultiply(), channels);
+      default:
+        return keep(0, channels);
+    }
+  }
+};
 
 void pointwise(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
-  Step steps[kMaxOps];
-  while (count > 0) {
-    const int now = std::min(count, kMaxOps);
-    const int entering = channels;
-    for (int k = 0; k < now; ++k) {
-      const Op& op = ops[k];
-      const int colors = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
-      if (op.id == OpId::LUMA) channels = 1;
-      if (op.id == OpId::REPLICATE) channels = op.i[0];
-      const float factor = op.id == OpId::HUE ? static_cast<float>(op.i[0]) : static_cast<float>(op.f[0]);
-      steps[k] = {op.id, colors, channels, factor, means[k]};
+  if (count == 0) return;
+  alignas(64) float plane[kMaxChannels][kPiece];
+  const Piece piece = {plane};
+  // A lone op needs no buffer.
+  const int most = count == 1 ? width : kPiece;
+  for (int begin = 0; begin < width; begin += most) {
+    const int pixels = std::min(most, width - begin);
+    const Samples samples = {planes, begin};
+    int now = channels;
+    for (int k = 0; k < count; ++k) {
+      const bool first = k == 0;
+      const bool last = k == count - 1;
+      if (first && last) {
+        Pass<Samples, Samples>{samples, samples, pixels}.run(ops[k], means[k], now);
+      } else if (first) {
+        Pass<Samples, Piece>{samples, piece, pixels}.run(ops[k], means[k], now);
+      } else if (last) {
+        Pass<Piece, Samples>{piece, samples, pixels}.run(ops[k], means[k], now);
+      } else {
+        Pass<Piece, Piece>{piece, piece, pixels}.run(ops[k], means[k], now);
+      }
+      if (ops[k].id == OpId::LUMA) now = 1;
+      if (ops[k].id == OpId::REPLICATE) now = ops[k].i[0];
     }
-    run(steps, now, entering, channels, planes, width);
-    ops += now;
-    means += now;
-    count -= now;
   }
+}
+
+HWY_INLINE V load(const uint8_t* row) {
+  const hn::Rebind<uint8_t, Floats> bytes;
+  return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(bytes, row)));
 }
 
 uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {

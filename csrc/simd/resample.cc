@@ -35,7 +35,7 @@ constexpr int kLowBits = 12;
 struct Layout {
   enum Kind { kWindows, kDots };
   Kind kind;
-  int pairs;   // kWindows: pairs of taps in one window
+  int pairs;   // kWindows: pairs of taps in one window, 1..8
   int offset;  // of the first byte of data that is aligned to a cache line
 
   int pack() const { return kind | pairs << 4 | offset << 8; }
@@ -78,7 +78,8 @@ inline Extent extent_of(const Taps& taps) {
 }
 
 // False when the taps are too far apart. Windows that would leave the row buffer count as too far, too.
-inline bool build_windows(const Taps& taps, const Extent& extent, int blocks, RowTable* table) {
+template <int blocks>
+bool build_windows(const Taps& taps, const Extent& extent, RowTable* table) {
   const int all_pairs = (extent.longest + 1) / 2;
   const int room = (16 - extent.spread) / 2;
   if (room < 1) return false;
@@ -86,7 +87,7 @@ inline bool build_windows(const Taps& taps, const Extent& extent, int blocks, Ro
   const int pairs = (all_pairs + windows - 1) / windows;
   if (2 * pairs * (windows - 1) + 16 > kRowPad) return false;
 
-  const int vector_bytes = 16 * blocks;
+  constexpr int vector_bytes = 16 * blocks;
   const int batches = (taps.out + 16 * blocks - 1) / (16 * blocks);
   const size_t vector_size = static_cast<size_t>(vector_bytes) * (1 + 2 * pairs * windows);
   const int offset = allocate(vector_size * 4 * batches, table);
@@ -120,8 +121,9 @@ inline bool build_windows(const Taps& taps, const Extent& extent, int blocks, Ro
   return true;
 }
 
-inline void build_dots(const Taps& taps, const Extent& extent, int blocks, RowTable* table) {
-  const int step = 8 * blocks;
+template <int blocks>
+void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
+  constexpr int step = 8 * blocks;
   const int groups = (extent.longest + step - 1) / step;
   const size_t output_size = static_cast<size_t>(4) * step * groups;
   const int padded_out = (taps.out + 15) / 16 * 16;
@@ -178,7 +180,7 @@ HWY_INLINE V finish(V high, V low) {
 
 void build_row_table(const Taps& taps, RowTable* table) {
   const resample::Extent extent = resample::extent_of(taps);
-  if (!resample::build_windows(taps, extent, kBlocks, table)) resample::build_dots(taps, extent, kDotBlocks, table);
+  if (!resample::build_windows<kBlocks>(taps, extent, table)) resample::build_dots<kDotBlocks>(taps, extent, table);
 }
 
 // One window per block, the first one in the lowest block.
@@ -198,9 +200,8 @@ HWY_INLINE hn::Vec<Bytes> load_windows(const uint8_t* src, const int32_t* base) 
 #endif
 }
 
-// kPairs: pairs of taps in one window, or 0 for "as the arguments say".
 template <int kPairs>
-HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uint8_t* data, int pairs, int windows) {
+HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uint8_t* data, int windows) {
   const Bytes d;
   const Shorts d16;
   const Words d32;
@@ -209,11 +210,11 @@ HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uin
   const uint8_t* weights = data + kLanes;
   Sum high = hn::Zero(d32);
   Sum low = hn::Set(d32, kHalf);
-  for (int w = 0; w < (kPairs > 0 ? 1 : windows); ++w) {
-    const auto window = load_windows(src + 2 * pairs * w, base);
+  for (int w = 0; w < windows; ++w, src += 2 * kPairs) {
+    const auto window = load_windows(src, base);
     auto lookup = first;
-    HWY_UNROLL(4)
-    for (int p = 0; p < (kPairs > 0 ? kPairs : pairs); ++p, weights += 2 * kLanes) {
+    HWY_UNROLL(8)
+    for (int p = 0; p < kPairs; ++p, weights += 2 * kLanes) {
       const auto samples = hn::BitCast(d16, hn::TableLookupBytesOr0(window, hn::BitCast(d, lookup)));
       high = hn::Add(high, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights))));
       low = hn::Add(low, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights + kLanes))));
@@ -223,23 +224,22 @@ HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uin
   return finish(high, low);
 }
 
-template <int kPairs>
+template <int kPairs, bool kOneWindow>
 void windows_row(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
                  int channels) {
   const Bytes d;
-  const int windows = table.groups;
-  const int pairs = layout.pairs;
-  const ptrdiff_t stride = static_cast<ptrdiff_t>(kLanes) * (1 + 2 * pairs * windows);
+  const int windows = kOneWindow ? 1 : table.groups;
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(kLanes) * (1 + 2 * kPairs * windows);
   const uint8_t* data = table.data.data() + layout.offset;
   const int32_t* base = table.base.data();
   for (int x = 0; x < table.out; x += kLanes, base += 4 * kBlocks, data += 4 * stride) {
     for (int c = 0; c < channels; ++c) {
       const uint8_t* from = src[c];
-      const Sum a = windows_vector<kPairs>(from, base, data, pairs, windows);
-      const Sum b = windows_vector<kPairs>(from, base + kBlocks, data + stride, pairs, windows);
-      const Sum e = windows_vector<kPairs>(from, base + 2 * kBlocks, data + 2 * stride, pairs, windows);
-      const Sum f = windows_vector<kPairs>(from, base + 3 * kBlocks, data + 3 * stride, pairs, windows);
-      hn::StoreU(narrow(a, b, e, f), d, dst[c] + x);
+      const Sum s0 = windows_vector<kPairs>(from, base, data, windows);
+      const Sum s1 = windows_vector<kPairs>(from, base + kBlocks, data + stride, windows);
+      const Sum s2 = windows_vector<kPairs>(from, base + 2 * kBlocks, data + 2 * stride, windows);
+      const Sum s3 = windows_vector<kPairs>(from, base + 3 * kBlocks, data + 3 * stride, windows);
+      hn::StoreU(narrow(s0, s1, s2, s3), d, dst[c] + x);
     }
   }
 }
@@ -291,29 +291,42 @@ void dots_row(const RowTable& table, const Layout& layout, const uint8_t* const*
   const int32_t* base = table.base.data();
   for (int x = 0; x < table.out; x += 16, base += 16, data += 16 * stride) {
     for (int c = 0; c < channels; ++c) {
-      const auto a = dots(src[c], base, data, stride, groups);
-      const auto b = dots(src[c], base + 4, data + 4 * stride, stride, groups);
-      const auto e = dots(src[c], base + 8, data + 8 * stride, stride, groups);
-      const auto f = dots(src[c], base + 12, data + 12 * stride, stride, groups);
-      hn::StoreU(narrow(a, b, e, f), d, dst[c] + x);
+      const auto s0 = dots(src[c], base, data, stride, groups);
+      const auto s1 = dots(src[c], base + 4, data + 4 * stride, stride, groups);
+      const auto s2 = dots(src[c], base + 8, data + 8 * stride, stride, groups);
+      const auto s3 = dots(src[c], base + 12, data + 12 * stride, stride, groups);
+      hn::StoreU(narrow(s0, s1, s2, s3), d, dst[c] + x);
     }
   }
+}
+
+template <int kPairs>
+void windows_row_of(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
+                    int channels) {
+  if (table.groups == 1) return windows_row<kPairs, true>(table, layout, src, dst, channels);
+  return windows_row<kPairs, false>(table, layout, src, dst, channels);
 }
 
 void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels) {
   const Layout layout = Layout::unpack(table.layout);
   if (layout.kind == Layout::kDots) return dots_row(table, layout, src, dst, channels);
-  switch (table.groups == 1 ? layout.pairs : 0) {
+  switch (layout.pairs) {
     case 1:
-      return windows_row<1>(table, layout, src, dst, channels);
+      return windows_row_of<1>(table, layout, src, dst, channels);
     case 2:
-      return windows_row<2>(table, layout, src, dst, channels);
+      return windows_row_of<2>(table, layout, src, dst, channels);
     case 3:
-      return windows_row<3>(table, layout, src, dst, channels);
+      return windows_row_of<3>(table, layout, src, dst, channels);
     case 4:
-      return windows_row<4>(table, layout, src, dst, channels);
+      return windows_row_of<4>(table, layout, src, dst, channels);
+    case 5:
+      return windows_row_of<5>(table, layout, src, dst, channels);
+    case 6:
+      return windows_row_of<6>(table, layout, src, dst, channels);
+    case 7:
+      return windows_row_of<7>(table, layout, src, dst, channels);
     default:
-      return windows_row<0>(table, layout, src, dst, channels);
+      return windows_row_of<8>(table, layout, src, dst, channels);
   }
 }
 

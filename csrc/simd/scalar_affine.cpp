@@ -26,13 +26,13 @@ void put(const uint8_t* pixel, uint8_t* const* dst, int x) {
   }
 
 template <int kChannels>
-void nearest_span(const AffineRow& row, int begin, int end, uint8_t* const* dst) {
+void nearest_span(const AffineRow& row, Span span, uint8_t* const* dst) {
   const WarpSource source = warp_source(row);
   const double* m = row.matrix;
   uint8_t pixel[kChannels];
   if (nearest_route(m, row.out_height, row.out_width) == NearestRoute::kFixed) {
     const FixedMap map = make_fixed(m);
-    for (int x = begin; x < end; ++x) {
+    for (int x = span.begin; x < span.end; ++x) {
       const int ix = map.x_at(row.x + x, row.y) >> 16;
       const int iy = map.y_at(row.x + x, row.y) >> 16;
       nearest_pixel<kChannels>(source, ix, iy, row.fill, pixel);
@@ -40,54 +40,77 @@ void nearest_span(const AffineRow& row, int begin, int end, uint8_t* const* dst)
     }
     return;
   }
-  double xx = nearest_start_x(m, row.x + begin, row.y);
-  double yy = nearest_start_y(m, row.x + begin, row.y);
-  for (int x = begin; x < end; ++x, xx += m[0], yy += m[3]) {
+  double xx = nearest_start_x(m, row.x + span.begin, row.y);
+  double yy = nearest_start_y(m, row.x + span.begin, row.y);
+  for (int x = span.begin; x < span.end; ++x, xx += m[0], yy += m[3]) {
     nearest_pixel<kChannels>(source, pixel_index(xx, source.width), pixel_index(yy, source.height), row.fill, pixel);
     put<kChannels>(pixel, dst, x);
   }
 }
 
 template <int kChannels, Body body>
-void interpolated_span(const AffineRow& row, int begin, int end, uint8_t* const* dst) {
+void interpolated_span(const AffineRow& row, Span span, uint8_t* const* dst) {
   const WarpSource source = warp_source(row);
   uint8_t pixel[kChannels];
-  for (int x = begin; x < end; ++x) {
+  for (int x = span.begin; x < span.end; ++x) {
     body(source, affine_x(row.matrix, row.x + x, row.y), affine_y(row.matrix, row.x + x, row.y), row.fill, pixel);
     put<kChannels>(pixel, dst, x);
   }
 }
 
 template <int kChannels>
-void linear_span(const AffineRow& row, int begin, int end, uint8_t* const* dst) {
-  interpolated_span<kChannels, linear_pixel<kChannels>>(row, begin, end, dst);
+void linear_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+  interpolated_span<kChannels, linear_pixel<kChannels>>(row, span, dst);
 }
 
 template <int kChannels>
-void cubic_span(const AffineRow& row, int begin, int end, uint8_t* const* dst) {
-  interpolated_span<kChannels, cubic_pixel<kChannels>>(row, begin, end, dst);
+void cubic_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+  interpolated_span<kChannels, cubic_pixel<kChannels>>(row, span, dst);
 }
 
 }  // namespace
 
-void affine_nearest_span(const AffineRow& row, int begin, int end, uint8_t* const* dst) {
-  FASTAUG_BY_CHANNELS(row.source.channels, nearest_span, row, begin, end, dst)
+void affine_nearest_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+  FASTAUG_BY_CHANNELS(row.source.channels, nearest_span, row, span, dst)
 }
 
-void affine_linear_span(const AffineRow& row, int begin, int end, uint8_t* const* dst) {
-  FASTAUG_BY_CHANNELS(row.source.channels, linear_span, row, begin, end, dst)
+void affine_linear_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+  FASTAUG_BY_CHANNELS(row.source.channels, linear_span, row, span, dst)
 }
 
-void affine_cubic_span(const AffineRow& row, int begin, int end, uint8_t* const* dst) {
-  FASTAUG_BY_CHANNELS(row.source.channels, cubic_span, row, begin, end, dst)
+void affine_cubic_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+  FASTAUG_BY_CHANNELS(row.source.channels, cubic_span, row, span, dst)
+}
+
+bool walks_fixed(const AffineRow& row, bool centres, FixedRow* out) {
+  const double* m = row.matrix;
+  const auto exact = [](double v) { return std::fabs(v) < 32768.0 && std::floor(v * 65536.0) == v * 65536.0; };
+  const auto whole = [](double v) { return std::fabs(v) < 32768.0 && std::floor(v) == v; };
+  const double start_x = m[2] + m[1] * 0.5 + m[0] * 0.5;
+  const double start_y = m[5] + m[4] * 0.5 + m[3] * 0.5;
+  if (centres) {
+    if (!whole(start_x - 0.5) || !whole(start_y - 0.5)) return false;
+    for (const int k : {0, 1, 3, 4}) {
+      if (!whole(m[k])) return false;
+    }
+  } else {
+    const NearestRoute route = nearest_route(m, row.out_height, row.out_width);
+    const bool steps = exact(start_x) && exact(start_y) && exact(m[0]) && exact(m[4]);
+    if (route == NearestRoute::kAccumulate || (route == NearestRoute::kScale && !steps)) return false;
+  }
+  const FixedMap map = make_fixed(m);
+  const auto of = [&](int k) { return static_cast<int64_t>(static_cast<int32_t>(map.m[k])); };
+  *out = {of(2) + of(1) * row.y + of(0) * row.x, of(5) + of(4) * row.y + of(3) * row.x, of(0), of(3)};
+  const auto fits = [](int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; };
+  return fits(out->x) && fits(out->y) && fits(out->x + out->step_x * row.width) && fits(out->y + out->step_y * row.width);
 }
 
 namespace scalar {
 
 void fill_affine(Kernels* table) {
-  table->affine_nearest = [](const AffineRow& row, uint8_t* const* dst) { affine_nearest_span(row, 0, row.width, dst); };
-  table->affine_linear = [](const AffineRow& row, uint8_t* const* dst) { affine_linear_span(row, 0, row.width, dst); };
-  table->affine_cubic = [](const AffineRow& row, uint8_t* const* dst) { affine_cubic_span(row, 0, row.width, dst); };
+  table->affine_nearest = [](const AffineRow& row, uint8_t* const* dst) { affine_nearest_span(row, {0, row.width}, dst); };
+  table->affine_linear = [](const AffineRow& row, uint8_t* const* dst) { affine_linear_span(row, {0, row.width}, dst); };
+  table->affine_cubic = [](const AffineRow& row, uint8_t* const* dst) { affine_cubic_span(row, {0, row.width}, dst); };
 }
 
 }  // namespace scalar

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
+import struct
 from collections.abc import Callable, Iterable, Sequence
-from struct import Struct
 from typing import Any
 
 import torch
@@ -17,7 +17,11 @@ from fastaug._draft import Draft
 Step = Callable[[Any, Draft], None]
 
 # Hooks on all modules, which a draft would pass by. torch changes these dictionaries in place.
-_global_hooks = (_module._global_forward_pre_hooks, _module._global_forward_hooks)
+_global_pre_hooks = _module._global_forward_pre_hooks
+_global_hooks = _module._global_forward_hooks
+
+# Ops before a draft is done so far. A transform drafts few, so a program stays below the native core's limit.
+_MAX_DRAFT = _ops.MAX_OPS // 2
 
 # How each class of transforms is drafted; None for those that are called with an image.
 _steps: dict[type, Step | None] = {}
@@ -59,38 +63,48 @@ def _draft_sequential(sequential: Any, draft: Draft) -> None:
     draft_through(sequential._modules.values(), draft)
 
 
-def draft_one(transform: Any, draft: Draft) -> None:
-    """Drafts a transform; one that cannot be drafted is called with the image so far, and drafting goes on from its result."""
-    cls = type(transform)
-    step = _steps[cls] if cls in _steps else _step_of(cls)
-    if step is not None:
-        own = transform.__dict__
-        # What a user hung onto this one module wants to see images.
-        hooked = own.get("_forward_hooks") or own.get("_forward_pre_hooks") or "forward" in own
-        if not hooked and not (_global_hooks[0] or _global_hooks[1]):
-            step(transform, draft)
-            return
-    draft.reset(transform(draft.finish()))
-
-
 def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
-    """Drafts one transform after the other."""
+    """Drafts one transform after the other.
+
+    One that cannot be drafted is called with the image so far, and its result is drafted further.
+    """
     for transform in transforms:
-        draft_one(transform, draft)
-        if len(draft.ops) > _ops.MAX_OPS // 2:
-            draft.flush()
+        cls = type(transform)
+        step = _steps[cls] if cls in _steps else _step_of(cls)
+        if step is None or _hooked(transform.__dict__):
+            draft.reset(transform(draft.finish()))
+        else:
+            step(transform, draft)
+            if len(draft.ops) > _MAX_DRAFT:
+                draft.flush()
 
 
-_FLOAT = Struct("f")
+def _hooked(own: dict[str, Any]) -> Any:
+    """Whether a user hung something onto this module, or onto all modules, that wants to see images."""
+    return (
+        own.get("_forward_hooks")
+        or own.get("_forward_pre_hooks")
+        or "forward" in own
+        or _global_pre_hooks
+        or _global_hooks
+    )
 
 
-def happens(p: Any) -> bool:
-    """Draws whether something of probability p happens: one float32 from torch's generator, compared in float32."""
+_FLOAT = struct.Struct("f")
+
+
+def happens(p: Any, or_equal: bool = False) -> bool:
+    """Draws whether something of probability p happens: one float32 from torch's generator, compared in float32.
+
+    `or_equal` says what a draw of exactly p means.
+    """
     draw = torch.rand(1)
     try:
-        return draw.item() < _FLOAT.unpack(_FLOAT.pack(p))[0]
-    except Exception:
-        return bool(draw < p)
+        limit: float = _FLOAT.unpack(_FLOAT.pack(p))[0]
+    except (TypeError, ValueError, OverflowError, struct.error):
+        # Not a number: torch decides what the comparison means.
+        return not bool(p < draw) if or_equal else bool(draw < p)
+    return draw.item() <= limit if or_equal else draw.item() < limit
 
 
 def setup_size(size: Any) -> Any:

@@ -6,10 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import torch
-
 from fastaug._draft import Draft
-from fastaug.transforms._base import Transform, draft_one, draft_through, lines
+from fastaug.transforms._base import Transform, draft_through, happens, lines
 
 __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
 
@@ -17,8 +15,8 @@ __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
 class Compose:
     """Transforms, one after the other, as one pass over the image.
 
-    All that fastaug knows between two callables of the user's becomes one program and one native call. Any other callable works
-    unchanged: it gets the image so far.
+    All that fastaug knows between two callables of the user's becomes one program and one native call. Any other
+    callable works unchanged: it gets the image so far.
 
     Args:
         transforms: list of transforms, or of any callables that take an image and return one.
@@ -95,8 +93,7 @@ class RandomApply(Transform):
         self.p = p
 
     def _draft(self, draft: Draft) -> None:
-        # Not `happens`: a draw equal to p applies here.
-        if not self.p < torch.rand(1):
+        if happens(self.p, or_equal=True):
             draft_through(self.transforms, draft)
 
     def __repr__(self) -> str:
@@ -179,7 +176,7 @@ class RandomChoice(RandomTransforms):
         return random.choices(self.transforms, weights=self.p)[0](*args)
 
     def _draft(self, draft: Draft) -> None:
-        draft_one(random.choices(self.transforms, weights=self.p)[0], draft)
+        draft_through(random.choices(self.transforms, weights=self.p), draft)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()}(p={self.p})"

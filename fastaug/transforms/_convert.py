@@ -139,6 +139,9 @@ class Normalize(Transform):
         self.inplace = inplace
 
     def _draft(self, draft: Draft) -> None:
+        if not draft.store:  # not straight after a conversion to float
+            draft.normalize(self.mean, self.std, self.inplace)
+            return
         mean: Any = self.mean
         std: Any = self.std
         if type(mean) is not tuple:

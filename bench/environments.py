@@ -1,0 +1,55 @@
+"""Environments for the peers, one each under `.venv-peers`, so that none touches the one fastaug is developed in.
+
+Each sees the packages of the running interpreter behind its own: torch is not installed again, and Pillow-SIMD takes
+Pillow's place for itself alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from bench.measure import ROOT, Column
+
+# Library: what pip installs, and what is set in the environment meanwhile. Pillow-SIMD is built from source for AVX2
+# and needs the headers of libjpeg and zlib (libjpeg-dev, zlib1g-dev).
+PEERS: dict[str, tuple[list[str], dict[str, str]]] = {
+    "Pillow-SIMD": (["pillow-simd"], {"CC": "cc -mavx2", "PIP_NO_BINARY": "pillow-simd"}),
+    "OpenCV": (["opencv-python-headless"], {}),
+    "Albumentations": (["albumentations==2.0.8"], {}),
+    "kornia-rs": (["kornia-rs"], {}),
+}
+
+
+def environment(folder: Path, requirements: list[str], env: dict[str, str]) -> str:
+    """The environment's Python; installs what is not there yet. CalledProcessError where pip fails."""
+    python = folder / "bin" / "python"
+    wanted = "\n".join([sys.version, *requirements])
+    stamp = folder / "installed.txt"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return str(python)
+    print(f"installing {', '.join(requirements)}", flush=True)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    place = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
+    (Path(place) / "behind.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    subprocess.run([*pip, *requirements], check=True, env={**os.environ, **env})
+    stamp.write_text(wanted)
+    return str(python)
+
+
+def column(library: str) -> Column | None:
+    requirements, env = PEERS[library]
+    try:
+        return Column(library, library, environment(ROOT / ".venv-peers" / library.lower(), requirements, env))
+    except subprocess.CalledProcessError as error:
+        print(f"{library} did not install and is left out ({error})", flush=True)
+        return None
+
+
+def peer_columns() -> list[Column]:
+    """The columns of the peers that could be installed."""
+    return [made for library in PEERS if (made := column(library))]

@@ -1,0 +1,136 @@
+"""One table of what was measured: text for the terminal, Markdown and JSON for bench/results."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import importlib.metadata
+import json
+import platform
+import re
+from pathlib import Path
+from typing import Any
+
+from bench.measure import Row, Times
+
+REFERENCE, OURS = "torchvision", "fastaug"
+NOTE = """\
+Milliseconds for one whole call (parameter draws and output allocation included) on one core; the median, and the 10th
+to 90th percentile. "x" is how many times faster than torchvision on PIL images: the median over rounds, in each of
+which every library had its turn at the same cold images of a bag. "=": every pixel equals torchvision's for the same
+seed; "~": same parameters, other pixels; unmarked: parameters and filters of its own, so not the same picture."""
+
+
+def compiler(library: Path) -> str:
+    """What the compiler wrote about itself into a shared library."""
+    found = re.findall(rb"(GCC: \([^)]*\) [0-9.]+|clang version [0-9.]+)", library.read_bytes())
+    return str(found[0].decode()) if found else "unknown"
+
+
+def cpu() -> str:
+    """The processor as the kernel names it, with family and model: virtual machines shorten the name."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.processor() or platform.machine()
+
+    def entry(key: str) -> str:
+        match = re.search(rf"^{key}\s*:\s*(.+)$", text, re.MULTILINE)
+        return match[1] if match else "?"
+
+    return f"{entry('model name')} (family {entry('cpu family')}, model {entry('model')})"
+
+
+def machine(versions: dict[str, str]) -> dict[str, str]:
+    import fastaug._C
+
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "cpu": cpu(),
+        "isa": versions["isa"],
+        "compiler": compiler(Path(fastaug._C.__file__)),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        **{name: importlib.metadata.version(name) for name in ("torch", "torchvision", "pillow", "numpy")},
+        **{name: version for name, version in versions.items() if name != "isa"},
+    }
+
+
+def figure(value: float) -> str:
+    return f"{value:.3g}" if value < 100 else f"{value:.0f}"
+
+
+def mark(times: Times) -> str:
+    return {"equal": " =", "differs": " ~"}.get(times.pixels, "")
+
+
+def cells(row: Row, columns: list[str], isa: str) -> list[str]:
+    line = [row.case.name]
+    for label in columns:
+        times = row.times.get(label)
+        if times is None:
+            line.append("")
+        elif label == REFERENCE:
+            line.append(f"{figure(times.median)} ({figure(times.p10)}-{figure(times.p90)})")
+        elif label == OURS:
+            line.append(f"{figure(times.median)} ({figure(times.p10)}-{figure(times.p90)})")
+            line.append(f"{times.ratio:.1f}x ({times.ratio_p10:.1f}-{times.ratio_p90:.1f}){mark(times)}")
+            goal = row.case.goal.get(isa)
+            line.append("" if goal is None else f">= {goal:g}x {'met' if times.ratio >= goal else 'MISSED'}")
+        else:
+            goal = row.case.goal.get(label.removeprefix(OURS + " "))
+            missed = "" if goal is None or times.ratio >= goal else f" (goal {goal:g}x MISSED)"
+            line.append(f"{figure(times.median)}, {times.ratio:.1f}x{mark(times)}{missed}")
+    return line
+
+
+def table(rows: list[Row], isa: str) -> list[list[str]]:
+    """The header and the lines; columns that no row filled are left out."""
+    labels = list(dict.fromkeys(label for row in rows for label in row.times))
+    # torchvision, fastaug, fastaug under other instruction sets, the peers.
+    columns = sorted(labels, key=lambda label: (label != REFERENCE, label != OURS, not label.startswith(OURS)))
+    header = ["case"]
+    for label in columns:
+        header += {REFERENCE: ["torchvision, ms"], OURS: [f"fastaug {isa}, ms", "faster", "goal"]}.get(label, [label])
+    lines = [header, *(cells(row, columns, isa) for row in rows)]
+    filled = [i for i in range(len(header)) if any(line[i] for line in lines[1:])]
+    return [[line[i] for i in filled] for line in lines]
+
+
+def text(lines: list[list[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    aligned = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+    return "\n".join([aligned[0], "-" * len(aligned[0]), *aligned[1:]])
+
+
+def markdown(lines: list[list[str]]) -> str:
+    rule = ["---"] + ["--:"] * (len(lines[0]) - 1)
+    return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], rule, *lines[1:]])
+
+
+def as_json(rows: list[Row], about: dict[str, str]) -> str:
+    def entry(row: Row) -> dict[str, Any]:
+        return {
+            "case": row.case.name,
+            "ops": row.case.ops,
+            "goal": row.case.goal,
+            "rounds": row.rounds,
+            "calls_per_turn": row.calls_per_turn,
+            "libraries": {label: dataclasses.asdict(times) for label, times in row.times.items()},
+            "absent": row.absent,
+        }
+
+    return json.dumps({"about": about, "rows": [entry(row) for row in rows]}, indent=1)
+
+
+def write(rows: list[Row], about: dict[str, str], folder: Path) -> list[Path]:
+    """One pair of files per processor and instruction set: a later run replaces an earlier one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = re.sub(r"[^a-z0-9]+", "-", f"{about['cpu']} {about['isa']}".lower()).strip("-")
+    head = "\n".join(f"- {name}: {value}" for name, value in about.items())
+    lines = table(rows, about["isa"])
+    page = f"# Speed, {about['cpu']}, {about['isa']}\n\n{head}\n\n{NOTE}\n\n{markdown(lines)}\n"
+    paths = [folder / f"{stem}.md", folder / f"{stem}.json"]
+    paths[0].write_text(page)
+    paths[1].write_text(as_json(rows, about) + "\n")
+    return paths

@@ -1,0 +1,73 @@
+"""A library in a process of its own. Reads pickled requests on standard input, answers on standard output."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.cases import BY_NAME
+from bench.libraries import LIBRARIES, as_array
+from bench.turn import Turn
+
+
+class Worker:
+    def __init__(self, library: str) -> None:
+        import torch
+
+        torch.set_num_threads(1)
+        self.library = LIBRARIES[library]()
+        self.turn: Turn | None = None
+
+    def hello(self) -> dict[str, Any]:
+        return {"versions": self.library.versions(), "same_draws": self.library.same_draws}
+
+    def open(self, name: str, bag: Path) -> None:
+        """Makes the transform and this library's own copy of the images."""
+        self.turn = None
+        case = BY_NAME[name]
+        transform = self.library.transform(case)
+        if transform is None:
+            raise LookupError(f"no {name}")
+        images = [self.library.image(case, pixels) for pixels in np.load(bag, mmap_mode="r")]
+        self.turn = Turn(transform, images, self.library.seed)
+
+    def close(self) -> None:
+        """Frees the images."""
+        self.turn = None
+
+    def result(self, number: int) -> Any:
+        assert self.turn is not None
+        return as_array(self.turn.call(number))
+
+    def run(self, first: int, count: int) -> list[int]:
+        assert self.turn is not None
+        return self.turn.run(first, count)
+
+
+def main() -> None:
+    # Whatever a library prints must not end up among the answers.
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    worker: Worker | None = None
+    while True:
+        try:
+            name, arguments = pickle.load(requests)
+        except EOFError:
+            return
+        try:
+            if worker is None:
+                worker = Worker(sys.argv[1])
+            answer = (True, getattr(worker, name)(*arguments))
+        except Exception as error:
+            answer = (False, f"{type(error).__name__}: {error}")
+        pickle.dump(answer, answers)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+# The native tests, run once per instruction set, and the proof that every op body compiles for a GPU.
+
+find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h DOC "Directory that holds doctest/doctest.h")
+if(NOT DOCTEST_INCLUDE_DIR)
+  fastaug_missing("doctest (doctest/doctest.h)" "its native tests" doctest-dev DOCTEST_INCLUDE_DIR)
+endif()
+
+file(GLOB test_sources CONFIGURE_DEPENDS csrc/tests/*.cpp)
+add_executable(fastaug_tests ${test_sources})
+target_include_directories(fastaug_tests SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
+target_link_libraries(fastaug_tests PRIVATE fastaug_core)
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(isas scalar neon)
+else()
+  set(isas scalar sse4 avx2 avx512)
+endif()
+# csrc/tests/main.cpp exits with this code when the machine lacks the instruction set that FASTAUG_ISA names.
+set(skip_code 77)
+target_compile_definitions(fastaug_tests PRIVATE FASTAUG_SKIP_CODE=${skip_code})
+foreach(isa IN LISTS isas)
+  add_test(NAME native.${isa} COMMAND fastaug_tests)
+  set_tests_properties(native.${isa} PROPERTIES
+    ENVIRONMENT "FASTAUG_ISA=${isa}" SKIP_RETURN_CODE ${skip_code} TIMEOUT 600)
+endforeach()
+
+find_program(NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
+             DOC "CUDA compiler, optional: checks that the op bodies compile for a GPU")
+if(NVCC)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS csrc/cuda/*.cu)
+  set(cuda_objects)
+  foreach(source IN LISTS cuda_sources)
+    cmake_path(GET source STEM stem)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${stem}.o)
+    add_custom_command(
+      OUTPUT ${object}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/cuda
+      COMMAND ${NVCC} -std=c++20 --fmad=false -Werror all-warnings -I ${CMAKE_CURRENT_SOURCE_DIR}/csrc
+              -MD -MF ${object}.d -c ${source} -o ${object}
+      DEPENDS ${source}
+      DEPFILE ${object}.d
+      COMMENT "Compiling ${stem}.cu for the GPU"
+      VERBATIM)
+    list(APPEND cuda_objects ${object})
+  endforeach()
+  add_custom_target(fastaug_device_bodies ALL DEPENDS ${cuda_objects})
+else()
+  message(STATUS "nvcc not found: the op bodies are not compiled for a GPU")
+endif()

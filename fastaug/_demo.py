@@ -1,0 +1,306 @@
+"""``python -m fastaug demo``: real tiles through pipeline P, compared with torchvision and timed beside it."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont, UnidentifiedImageError
+from tqdm import tqdm
+
+import fastaug
+import fastaug.transforms
+
+SIDE = 1024
+VARIANTS = tuple((size, rotation) for size in (512, 224) for rotation in ("nearest", "bilinear"))
+MEAN = STD = (0.5, 0.5, 0.5)
+
+#: The tiles of the contact sheet: tissue and other photographs in turn.
+SHOWN = (1, 0, 2, 4, 5, 12, 7)
+#: Photographs that scikit-image installs with itself. The first is the subject of this demo.
+PHOTOGRAPHS = ("ihc.png", "retina.jpg", "astronaut.png", "hubble_deep_field.jpg", "coffee.png", "chelsea.png")
+
+Pixels = NDArray[np.uint8]
+
+
+class DemoError(RuntimeError):
+    """Why the demo cannot run, in words for its user."""
+
+
+# Tiles
+
+
+def tile_of(picture: Pixels, top: int, left: int) -> Pixels:
+    """A 1024x1024 window of the plane that a picture and its mirror images fill without seams."""
+
+    def positions(start: int, size: int) -> NDArray[np.int64]:
+        index = np.arange(start, start + SIDE) % (2 * size)
+        return np.where(index < size, index, 2 * size - 1 - index)
+
+    rows, columns = positions(top, picture.shape[0]), positions(left, picture.shape[1])
+    return np.ascontiguousarray(picture[rows[:, None], columns[None, :]])
+
+
+def read(path: Path) -> Pixels | None:
+    """The image as RGB; None where Pillow cannot read it."""
+    try:
+        with Image.open(path) as image:
+            return np.array(image.convert("RGB"))
+    except (UnidentifiedImageError, OSError):
+        return None
+
+
+def user_pictures(folder: Path, most: int) -> list[Pixels]:
+    """Up to `most` images of a folder and its subfolders, in the order of their names."""
+    if not folder.is_dir():
+        raise DemoError(f"{folder} is not a folder")
+    pictures: list[Pixels] = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        picture = read(path)
+        if picture is not None:
+            pictures.append(picture)
+        if len(pictures) == most:
+            break
+    if not pictures:
+        raise DemoError(f"no image that Pillow can read in {folder}")
+    return pictures
+
+
+def packaged_pictures() -> list[Pixels]:
+    try:
+        import skimage
+    except ImportError as error:
+        raise DemoError("needs photographs: pip install scikit-image, or --images DIR with your own") from error
+    data = Path(skimage.__file__).parent / "data"
+    found = [picture for name in PHOTOGRAPHS if (picture := read(data / name)) is not None]
+    if not found:
+        raise DemoError("this scikit-image holds no photographs; give your own with --images DIR")
+    return found
+
+
+def enlarged(picture: Pixels) -> Pixels:
+    """The picture, at least a tile high and wide."""
+    image = Image.fromarray(picture)
+    factor = SIDE / min(image.size)
+    if factor > 1:
+        size = (max(SIDE, round(image.width * factor)), max(SIDE, round(image.height * factor)))
+        image = image.resize(size, Image.Resampling.BICUBIC)
+    return np.asarray(image)
+
+
+def bag(folder: Path | None, count: int) -> list[Pixels]:
+    """`count` tiles: the user's images in turn, or mostly tissue and every fourth tile another photograph.
+
+    Images smaller than a tile are enlarged, but tissue is repeated in mirror images, which keeps its scale.
+    """
+    pictures = user_pictures(folder, count) if folder else packaged_pictures()
+    pictures = [enlarged(picture) if folder or number else picture for number, picture in enumerate(pictures)]
+    generator = np.random.default_rng(0)
+    tiles = []
+    for number in tqdm(range(count), desc="cutting tiles", unit="tile"):
+        if folder or len(pictures) == 1:
+            picture = pictures[number % len(pictures)]
+        else:
+            picture = pictures[0] if number % 4 else pictures[1 + number // 4 % (len(pictures) - 1)]
+        # Where a tile fits inside the picture it is cut there, otherwise anywhere in its mirrored plane.
+        top, left = (int(generator.integers(max(size - SIDE, 0) or 2 * size)) for size in picture.shape[:2])
+        tiles.append(tile_of(picture, top, left))
+    return tiles
+
+
+# Pipeline P
+
+
+def pipeline_p(transforms: Any, size: int, rotation: str) -> Callable[[Pixels], torch.Tensor]:
+    """The reference pipeline from one of the two libraries: the code of a user is the same."""
+    T = transforms
+    compose: Callable[[Pixels], torch.Tensor] = T.Compose(
+        [
+            T.ToPILImage(),
+            T.RandomRotation(25, interpolation=T.InterpolationMode(rotation)),
+            T.RandomResizedCrop(SIDE, scale=(0.5, 1.5), ratio=(0.8, 1.2)),
+            T.Resize(size),
+            T.RandomHorizontalFlip(),
+            T.RandomVerticalFlip(),
+            T.ColorJitter(0.2, 0.1, 0.05, 0.02),
+            T.ToTensor(),
+            T.Normalize(MEAN, STD),
+        ]
+    )
+    return compose
+
+
+@dataclass
+class Outcome:
+    """One variant of P over the bag: milliseconds of each call, and where the pixels differ."""
+
+    size: int
+    rotation: str
+    ours: list[float] = field(default_factory=list)
+    theirs: list[float] = field(default_factory=list)
+    values: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster: the median over the tiles."""
+        return statistics.median(b / a for a, b in zip(self.ours, self.theirs))
+
+
+def timed(transform: Callable[[Pixels], torch.Tensor], tile: Pixels, seed: int) -> tuple[float, torch.Tensor]:
+    torch.manual_seed(seed)
+    start = time.perf_counter()
+    result = transform(tile)
+    return (time.perf_counter() - start) * 1e3, result
+
+
+def compare(outcome: Outcome, tile: int, ours: torch.Tensor, theirs: torch.Tensor) -> None:
+    outcome.values += theirs.numel()
+    if torch.equal(ours, theirs):
+        return
+    if ours.shape != theirs.shape:
+        outcome.differences.append(f"tile {tile}: shape {tuple(ours.shape)}, torchvision {tuple(theirs.shape)}")
+        return
+    wrong = ours != theirs
+    channel, row, column = (int(i) for i in wrong.nonzero()[0])
+    outcome.differences.append(
+        f"tile {tile}: {int(wrong.sum())} of {wrong.numel()} values, first at channel {channel}, row {row}, "
+        f"column {column}, by up to {float((ours - theirs).abs().max()) * 127.5:.1f} levels"
+    )
+
+
+def torchvision_transforms() -> Any | None:
+    try:
+        import torchvision.transforms
+    except ImportError:
+        return None
+    return torchvision.transforms
+
+
+def play(tiles: list[Pixels], size: int, rotation: str, reference: Any | None) -> Outcome:
+    """The bag through one variant. fastaug goes first, so it is the one that finds each tile cold."""
+    outcome = Outcome(size, rotation)
+    ours = pipeline_p(fastaug.transforms, size, rotation)
+    theirs = pipeline_p(reference, size, rotation) if reference else None
+    ours(tiles[-1])  # Neither library's first call, which loads code, is timed.
+    if theirs:
+        theirs(tiles[-1])
+    for seed, tile in enumerate(tqdm(tiles, desc=f"P, {size}, rotation {rotation:<8}", unit="tile")):
+        elapsed, result = timed(ours, tile, seed)
+        outcome.ours.append(elapsed)
+        if theirs:
+            elapsed, expected = timed(theirs, tile, seed)
+            outcome.theirs.append(elapsed)
+            compare(outcome, seed, result, expected)
+    return outcome
+
+
+# What is printed
+
+
+def verdict(outcomes: list[Outcome]) -> str:
+    values = sum(outcome.values for outcome in outcomes)
+    wrong = [f"P {o.size} {o.rotation}, {line}" for o in outcomes for line in o.differences]
+    if not wrong:
+        return f"All {values:,} output values equal torchvision's, bit for bit, for the same seeds."
+    shown = [*wrong[:10], *([f"and {len(wrong) - 10} more"] if len(wrong) > 10 else [])]
+    return "NOT EQUAL to torchvision for the same seeds:\n  " + "\n  ".join(shown)
+
+
+def table(outcomes: list[Outcome]) -> str:
+    compared = bool(outcomes[0].theirs)
+    header = f"{'pipeline P, 1024x1024 to':<26}{'rotation':<11}" + ("torchvision    " if compared else "")
+    lines = [f"{header}fastaug" + ("        faster" if compared else "")]
+    for o in outcomes:
+        line = f"{f'{o.size}x{o.size}':<26}{o.rotation:<11}"
+        if compared:
+            line += f"{statistics.median(o.theirs):8.1f} ms    "
+        line += f"{statistics.median(o.ours):6.2f} ms"
+        lines.append(line + (f"     {o.ratio:5.1f} x" if compared else ""))
+    return "\n".join(lines)
+
+
+# The contact sheet
+
+
+def grid(images: Iterable[Image.Image], canvas: Image.Image, left: int, top: int, step: int) -> None:
+    for column, image in enumerate(images):
+        canvas.paste(image, (left + column * step, top))
+
+
+def font(size: int) -> Any:
+    return ImageFont.load_default(size)
+
+
+def augmented(tiles: list[Pixels], seeds: list[int], size: int) -> Iterator[Image.Image]:
+    """What a network would see of each tile, back as 8-bit images."""
+    transform = pipeline_p(fastaug.transforms, size, "bilinear")
+    for tile, seed in zip(tiles, seeds):
+        torch.manual_seed(seed)
+        levels = (transform(tile) * 127.5 + 127.5).round().clamp(0, 255).to(torch.uint8)
+        yield Image.fromarray(np.ascontiguousarray(levels.permute(1, 2, 0).numpy()))
+
+
+def contact_sheet(tiles: list[Pixels], caption: str) -> Image.Image:
+    """Tiles before and, under three seeds, after."""
+    chosen = [tiles[i] for i in SHOWN if i < len(tiles)]
+    cell, gap, margin, gutter, head, foot = 224, 10, 32, 96, 104, 56
+    rows = [("tile", [Image.fromarray(tile).resize((cell, cell), Image.Resampling.LANCZOS) for tile in chosen])]
+    for draw in range(3):
+        seeds = [1000 * draw + i for i in range(len(chosen))]
+        rows.append((f"draw {draw + 1}", list(augmented(chosen, seeds, cell))))
+
+    step, extra = cell + gap, 14
+    width = margin + gutter + step * len(chosen) - gap + margin
+    height = head + step * len(rows) - gap + extra + foot
+    canvas = Image.new("RGB", (max(width, 760), height), "white")
+    pen = ImageDraw.Draw(canvas)
+    pen.text((margin, 26), "Pipeline P on 1024x1024 tiles", fill="#111111", font=font(30))
+    steps = "rotate, random resized crop, resize, flips, colour jitter, normalise"
+    pen.text((margin, 66), f"{steps}: one native call a tile", fill="#666666", font=font(17))
+    top = head
+    for number, (label, images) in enumerate(rows):
+        pen.text((margin, top + cell // 2), label, fill="#111111", font=font(19), anchor="lm")
+        grid(images, canvas, margin + gutter, top, step)
+        top += step
+        if number == 0:
+            pen.line((margin, top - gap + 12, canvas.width - margin, top - gap + 12), fill="#cccccc", width=1)
+            top += extra
+    pen.text((margin, height - foot // 2 - 4), caption, fill="#666666", font=font(17), anchor="lm")
+    return canvas
+
+
+def run(images: Path | None, out: Path, count: int) -> int:
+    """The whole demo. Returns 0, or 1 where a pixel differs from torchvision's.
+
+    Raises:
+        DemoError: there are no images to show, or the contact sheet cannot be written.
+    """
+    torch.set_num_threads(1)
+    reference = torchvision_transforms()
+    print(f"fastaug {fastaug.__version__}, {fastaug.isa()}, one thread; torch {torch.__version__}")
+    tiles = bag(images, count)
+    outcomes = [play(tiles, size, rotation, reference) for size, rotation in VARIANTS]
+    print()
+    if reference is None:
+        print("torchvision is not installed, so there is nothing to compare with: times only.")
+        caption = f"fastaug {statistics.median(outcomes[0].ours):.1f} ms a tile (P at 512)"
+    else:
+        print(verdict(outcomes))
+        same = "the same pixels as torchvision" if not any(o.differences for o in outcomes) else "NOT torchvision's"
+        theirs, ours = statistics.median(outcomes[1].theirs), statistics.median(outcomes[1].ours)
+        caption = f"{same}; P at 512, bilinear: torchvision {theirs:.1f} ms a tile, fastaug {ours:.1f} ms, one core"
+    print(f"\n{table(outcomes)}\n(median of {count} tiles, one core, parameter draws and output included)\n")
+    try:
+        contact_sheet(tiles, caption).save(out)
+    except (OSError, ValueError) as error:
+        raise DemoError(f"cannot write {out}: {error}") from error
+    print(f"contact sheet: {out}")
+    return 1 if any(outcome.differences for outcome in outcomes) else 0

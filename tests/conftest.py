@@ -1,0 +1,23 @@
+"""Settings that every test shares."""
+
+from __future__ import annotations
+
+import hypothesis
+import pytest
+import torch
+
+# The same examples on every run: a red test must be red again for the one who repairs it.
+hypothesis.settings.register_profile(
+    "fastaug",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.filter_too_much],
+)
+hypothesis.settings.load_profile("fastaug")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_torch_thread() -> None:
+    """torch's own pool would fight the workers of a parallel test run."""
+    torch.set_num_threads(1)

@@ -1,0 +1,282 @@
+"""A uint8 array or tensor gives the bits of the PIL image, whatever its strides; other dtypes follow torchvision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torchvision.transforms as TV
+import torchvision.transforms.functional as TVF
+from PIL import Image
+
+import fastaug.transforms as T
+import fastaug.transforms.functional as F
+from cases import COLOUR, CROPS, FUNCTIONAL, PIL_CASES, RESIZE, ROTATIONS, uses_nearest_resize
+from images import noise, photo, to_chw
+from outcomes import Outcome, assert_parity, explain, run, snapshot
+from tolerances import FLOAT_TENSOR
+
+GEOMETRY = {**RESIZE, **CROPS, **ROTATIONS}
+TENSOR_CASES = {name: make for name, make in PIL_CASES.items() if name not in ("ToTensor", "PILToTensor", "Compose")}
+
+
+def follows_torch(name: str) -> bool:
+    return uses_nearest_resize(name) or "antialias" in name
+
+
+def image_of(channels: int, height: int, width: int, seed: int) -> Image.Image:
+    pixels = noise(height, width, channels, seed)
+    return Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
+
+
+def assert_pixels(ours: Outcome, expected: Outcome) -> None:
+    """Equal pixels in another container, and equal generator states."""
+    if ours.error is not None:
+        raise AssertionError(f"fastaug raised {ours.error!r}") from ours.error
+    value = expected.value
+    if not isinstance(value, torch.Tensor):
+        value = to_chw(value)
+    result = ours.value
+    if isinstance(result, np.ndarray):
+        result = torch.from_numpy(result.copy())
+        result = result[None] if result.ndim == 2 else result.permute(2, 0, 1)
+    assert snapshot(result) == snapshot(value), explain(result, value)
+    assert torch.equal(ours.torch_state, expected.torch_state)
+    assert ours.python_state == expected.python_state
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("name", TENSOR_CASES)
+def test_tensor(name: str, channels: int) -> None:
+    make = TENSOR_CASES[name]
+    for seed, (height, width) in enumerate([(64, 81), (31, 37), (90, 70), (64, 64)]):
+        image = image_of(channels, height, width, seed)
+        tensor = to_chw(image)
+        on_tensor = run(make(TV), tensor, seed)
+        expected = on_tensor if follows_torch(name) else run(make(TV), image, seed)
+        ours = run(make(T), tensor, seed)
+        if ours.error is not None and on_tensor.error is not None:
+            # A fill of the wrong kind or length is a TypeError on torchvision's tensors, a ValueError on PIL images.
+            same = type(ours.error) is type(on_tensor.error) or "fill" in str(ours.error)
+            assert same, f"{ours.error!r}, torchvision {on_tensor.error!r}"
+        elif expected.error is None:
+            assert isinstance(ours.value, torch.Tensor), ours
+            assert_pixels(ours, expected)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("name", PIL_CASES)
+def test_array(name: str, channels: int) -> None:
+    if name == "PILToTensor":
+        assert_parity(PIL_CASES[name], T, TV, noise(5, 6), message=True)
+        return
+    make = PIL_CASES[name]
+    for seed, (height, width) in enumerate([(64, 81), (31, 37), (90, 70)]):
+        image = image_of(channels, height, width, seed)
+        expected = run(make(TV), image, seed)
+        ours = run(make(T), np.array(image), seed)
+        if expected.error is not None:
+            assert type(ours.error) is type(expected.error), f"{ours.error!r}, torchvision {expected.error!r}"
+        else:
+            assert isinstance(ours.value, (np.ndarray if isinstance(expected.value, Image.Image) else torch.Tensor))
+            assert_pixels(ours, expected)
+
+
+@pytest.mark.parametrize("name", FUNCTIONAL)
+def test_functional(name: str) -> None:
+    call = FUNCTIONAL[name]
+    image = image_of(3, 90, 70, 4)
+    expected = run(lambda x: call(TVF, x), to_chw(image) if uses_nearest_resize(name) else image)
+    on_tensor = run(lambda x: call(TVF, x), to_chw(image))
+    for given in (to_chw(image), np.array(image)):
+        ours = run(lambda x: call(F, x), given)
+        if name.startswith("get_"):
+            assert (ours.value, ours.error) == (expected.value, None)
+        elif ours.error is not None and on_tensor.error is not None:
+            assert type(ours.error) is type(on_tensor.error)
+        elif not (isinstance(given, np.ndarray) and uses_nearest_resize(name)):
+            assert_pixels(ours, expected)
+
+
+def strided_tensors() -> dict[str, torch.Tensor]:
+    """One image of 3 x 40 x 52 under every kind of stride."""
+    base = to_chw(photo("ihc", 40, 52))
+    roomy = torch.zeros(5, 83, 161, dtype=torch.uint8)
+    roomy[1:4, 1:81:2, 2:158:3] = base
+    frozen = base.numpy().copy()
+    return {
+        "contiguous": base,
+        "channels last": base.permute(1, 2, 0).contiguous().permute(2, 0, 1),
+        "transposed": base.transpose(1, 2).contiguous().transpose(1, 2),
+        "every second row, third column": roomy[1:4, 1:81:2, 2:158:3],
+        "offset into storage": torch.cat([torch.zeros(7, dtype=torch.uint8), base.flatten()])[7:].view(base.shape),
+        "shared with numpy": torch.from_numpy(frozen),
+    }
+
+
+def strided_arrays() -> dict[str, np.ndarray]:
+    base = np.array(photo("ihc", 40, 52))
+    locked = base.copy()
+    locked.flags.writeable = False
+    roomy = np.zeros((83, 161, 7), np.uint8)
+    roomy[1:81:2, 2:158:3, 1:7:2] = base
+    return {
+        "contiguous": base,
+        "read-only": locked,
+        "Fortran order": np.asfortranarray(base),
+        "rows from the bottom": base[::-1].copy()[::-1],
+        "columns from the right": base[:, ::-1].copy()[:, ::-1],
+        "BGR seen as RGB": base[:, :, ::-1].copy()[:, :, ::-1],
+        "all reversed": base[::-1, ::-1, ::-1].copy()[::-1, ::-1, ::-1],
+        "steps": roomy[1:81:2, 2:158:3, 1:7:2],
+        "bytes": np.frombuffer(base.tobytes(), np.uint8).reshape(base.shape),
+    }
+
+
+STRIDED_NAMES = (
+    "Resize 19x43 BILINEAR",
+    "Resize 19x43 LANCZOS",
+    "RandomCrop padding",
+    "Pad 3 reflect",
+    "RandomHorizontalFlip always",
+    "RandomRotation BICUBIC",
+    "RandomRotation expand by 90",
+    "ColorJitter all",
+    "Grayscale 3",
+)
+
+
+@pytest.mark.parametrize("strides", strided_tensors())
+def test_strided_tensor(strides: str) -> None:
+    tensor = strided_tensors()[strides]
+    for name in (*STRIDED_NAMES, "Resize 19x43 NEAREST"):
+        if "LANCZOS" not in name:
+            assert_pixels(run(PIL_CASES[name](T), tensor, 3), run(PIL_CASES[name](T), strided_tensors()["contiguous"], 3))
+
+
+@pytest.mark.parametrize("strides", strided_arrays())
+def test_strided_array(strides: str) -> None:
+    array = strided_arrays()[strides]
+    for name in (*STRIDED_NAMES, "ToTensor", "Compose"):
+        ours = run(PIL_CASES[name](T), array, 3)
+        assert_pixels(ours, run(PIL_CASES[name](TV), photo("ihc", 40, 52), 3))
+
+
+def test_read_only_input_gives_writable_output() -> None:
+    array = strided_arrays()["read-only"]
+    result = T.CenterCrop(20)(array)
+    result[0, 0] = 1
+    assert result.flags.writeable
+    tensor = T.ToTensor()(array)
+    tensor[0] = 0.5
+
+
+@pytest.mark.parametrize("name", GEOMETRY)
+def test_any_number_of_channels(name: str) -> None:
+    """torchvision moves tensors of any channel count; each channel must come out as it would alone."""
+    make = GEOMETRY[name]
+    tensor = to_chw(photo("coffee", 66, 75)).repeat(3, 1, 1)[:7]
+    theirs = run(make(TV), tensor, 8)
+    ours = run(make(T), tensor, 8)
+    if theirs.error is not None and ours.error is not None:
+        assert type(ours.error) is type(theirs.error)
+        return
+    if "fill list" in name:
+        return
+    assert ours.error is None, repr(ours.error)
+    for channel in range(7):
+        alone = run(make(T), tensor[channel : channel + 1].clone(), 8)
+        assert torch.equal(ours.value[channel : channel + 1], alone.value)
+
+
+@pytest.mark.parametrize("name", {**GEOMETRY, **COLOUR})
+def test_batch(name: str) -> None:
+    """A batch draws its parameters once, as in torchvision, and gives each image what it would get alone."""
+    make = PIL_CASES[name]
+    batch = torch.stack([to_chw(photo(title, 66, 75)) for title in ("coffee", "ihc")])
+    theirs, ours = run(make(TV), batch, 8), run(make(T), batch, 8)
+    if theirs.error is not None and ours.error is not None:
+        assert type(ours.error) is type(theirs.error)
+        return
+    assert ours.error is None, repr(ours.error)
+    assert ours.value.shape == theirs.value.shape
+    for index in range(2):
+        alone = run(make(T), batch[index].clone(), 8)
+        assert torch.equal(ours.value[index], alone.value)
+        assert torch.equal(ours.torch_state, alone.torch_state)
+
+
+@pytest.mark.parametrize("shape", [(3, 66, 75), (1, 66, 75), (2, 3, 66, 75)])
+@pytest.mark.parametrize("name", {**GEOMETRY, **COLOUR})
+def test_float_tensor(name: str, shape: tuple[int, ...]) -> None:
+    tensor = torch.rand(shape, generator=torch.Generator().manual_seed(1))
+    for seed in range(3):
+        theirs, ours = run(PIL_CASES[name](TV), tensor, seed), run(PIL_CASES[name](T), tensor, seed)
+        if theirs.error is not None:
+            assert type(ours.error) is type(theirs.error), f"{ours.error!r}, torchvision {theirs.error!r}"
+            continue
+        assert ours.error is None, repr(ours.error)
+        assert ours.value.dtype == theirs.value.dtype
+        torch.testing.assert_close(ours.value, theirs.value, rtol=0, atol=FLOAT_TENSOR)
+        assert torch.equal(ours.torch_state, theirs.torch_state)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64", "uint16"])
+def test_other_dtypes(dtype: str) -> None:
+    tensor = torch.randint(0, 2 if dtype == "bool" else 100, (3, 30, 41)).to(getattr(torch, dtype))
+    for name in (*CROPS, "Resize 19x43 NEAREST"):
+        if "fill list" not in name:
+            ours, theirs = run(PIL_CASES[name](T), tensor, 2), run(PIL_CASES[name](TV), tensor, 2)
+            if theirs.error is None or ours.error is None:
+                assert theirs.error is None and ours.error is None, (name, ours.error, theirs.error)
+                assert ours.value.dtype == theirs.value.dtype and torch.equal(ours.value, theirs.value), name
+
+
+@pytest.mark.parametrize("shape", [(20, 30), (2, 2, 3, 20, 30), (0, 3, 20, 30)])
+def test_leading_dimensions(shape: tuple[int, ...]) -> None:
+    """[..., H, W]: a bare plane, a batch of batches, an empty batch."""
+    tensor = torch.randint(0, 256, shape, dtype=torch.uint8)
+    for name in ("RandomHorizontalFlip always", "RandomVerticalFlip always", "CenterCrop small", "RandomCrop"):
+        assert_parity(PIL_CASES[name], T, TV, tensor, identity=False)
+
+
+def test_integer_gradients_do_not_matter_but_float_ones_flow() -> None:
+    tensor = torch.rand(3, 12, 13, requires_grad=True)
+    for name in ("Resize up", "CenterCrop small", "RandomHorizontalFlip always", "ColorJitter brightness"):
+        result = PIL_CASES[name](T)(tensor)
+        (gradient,) = torch.autograd.grad(result.sum(), tensor)
+        assert gradient.shape == tensor.shape and gradient.abs().sum() > 0
+
+
+def test_tensor_subclass_is_accepted() -> None:
+    class Marked(torch.Tensor):
+        """A subclass such as users define."""
+
+    tensor = to_chw(photo("coffee", 30, 40))
+    marked: Any = tensor.as_subclass(Marked)
+    result = T.CenterCrop(20)(marked)
+    assert torch.equal(result.as_subclass(torch.Tensor), TV.CenterCrop(20)(tensor))
+
+
+def test_same_object_back_when_nothing_changes() -> None:
+    tensor = to_chw(photo("coffee", 30, 40))
+    for name in ("RandomHorizontalFlip never", "Compose empty"):
+        assert PIL_CASES[name](T)(tensor) is tensor
+    assert T.Resize((30, 40))(tensor) is tensor
+
+
+def test_result_does_not_alias_a_changed_input() -> None:
+    """Whether a crop is a view (torchvision's is) or a copy, a flip must own its pixels."""
+    tensor = to_chw(photo("coffee", 30, 40))
+    flipped = T.RandomHorizontalFlip(1.0)(tensor)
+    before = flipped.clone()
+    tensor.zero_()
+    assert torch.equal(flipped, before)
+
+
+def test_functional_on_tensor_matches_class() -> None:
+    tensor = to_chw(photo("coffee", 30, 40))
+    assert torch.equal(F.hflip(tensor), tensor.flip(-1))
+    assert torch.equal(F.vflip(tensor), tensor.flip(-2))

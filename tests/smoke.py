@@ -1,0 +1,69 @@
+"""Is this installation sound? Needs fastaug and what it depends on, and nothing else: no torchvision, no pytest.
+
+python -I smoke.py
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import torch
+from PIL import Image
+
+import fastaug
+import fastaug.transforms as T
+
+# sha256 of what torchvision 0.29 gives for the same seed.
+EXPECTED = "c20577da913a9210a23fa269f5bb80e55e1719eda3c98e6868499db1461e79ad"
+
+
+def photograph(height: int, width: int) -> Image.Image:
+    """Smooth, coloured and a little noisy, the same everywhere."""
+    y, x = np.mgrid[0:height, 0:width].astype(np.int64)
+    noise = (x * 7919 + y * 104729 + x * y * 31) % 23
+    planes = [(x * 3 + y) // 4 + noise, (x + y * 2) // 3 + noise, (x * y) // (width // 2) + noise]
+    return Image.fromarray(np.stack([plane % 256 for plane in planes], axis=-1).astype(np.uint8))
+
+
+def main() -> None:
+    here = Path(fastaug.__file__).resolve()
+    assert "site-packages" in here.parts, f"not the installed package: {here}"
+    assert threading.active_count() == 1, "import started a thread"
+    assert "torchvision" not in sys.modules
+
+    image = photograph(301, 257)
+    transform = T.Compose(
+        [
+            T.RandomRotation(25, interpolation=T.InterpolationMode.BILINEAR),
+            T.RandomCrop(224),
+            T.RandomHorizontalFlip(),
+            T.RandomVerticalFlip(),
+            T.ColorJitter(0.2, 0.1, 0.05, 0.02),
+            T.ToTensor(),
+            T.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+        ]
+    )
+    torch.manual_seed(7)
+    tensor = transform(image)
+    assert tensor.dtype == torch.float32
+    assert tensor.shape == (3, 224, 224)
+    found = hashlib.sha256(tensor.numpy().tobytes()).hexdigest()
+    assert found == EXPECTED, f"pixels differ: {found}"
+
+    resized = T.Resize((97, 130))(image)
+    assert isinstance(resized, Image.Image)
+    reference = image.resize((130, 97), Image.Resampling.BILINEAR)
+    assert np.array_equal(np.asarray(resized), np.asarray(reference)), "Resize differs from Pillow's"
+
+    torchvision = "with" if importlib.util.find_spec("torchvision") else "without"
+    versions = f"fastaug {fastaug.__version__} ({fastaug.isa()}), Python {sys.version.split()[0]}"
+    print(f"smoke test passed: {versions}, {torchvision} torchvision")
+
+
+if __name__ == "__main__":
+    main()

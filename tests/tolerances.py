@@ -1,0 +1,7 @@
+"""Every tolerance above zero that the suite uses, with its reason. A comparison without an entry here is bit for bit."""
+
+from __future__ import annotations
+
+# Float tensors follow torch's own tensor arithmetic, whose sums are grouped differently in other torch builds and
+# instruction sets; values lie in [0, 1].
+FLOAT_TENSOR = 1e-5
