@@ -1,5 +1,6 @@
-# make demo | test | bench | wheel | lint | clean. Each target installs what it needs, once.
+# make demo | test | bench | wheel | lint | format | clean. Each target installs what it needs, once.
 #
+#   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
@@ -26,6 +27,8 @@ SYSTEM_PACKAGES := g++ libhwy-dev
 # Only where no other usable Python is found.
 PYTHON_PACKAGES := python3 python3-venv
 TEST_PACKAGES := $(SYSTEM_PACKAGES) doctest-dev
+# Pillow-SIMD is compiled where it is installed.
+PEER_PACKAGES := libjpeg-dev zlib1g-dev
 
 NATIVE := $(shell find csrc cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cc' -o -name '*.cu')
@@ -36,11 +39,13 @@ help:
 
 # Installation
 
-.PHONY: system system-test
+.PHONY: system system-test system-peers
 system:
 	@tools/system_packages.sh $(SYSTEM_PACKAGES)
 system-test:
 	@tools/system_packages.sh $(TEST_PACKAGES)
+system-peers:
+	@tools/system_packages.sh $(PEER_PACKAGES)
 
 # An environment that works is kept. One that came with a moved or copied directory, or lost its Python, is made anew.
 $(STAMPS)/venv:
@@ -97,7 +102,7 @@ test-asan: $(STAMPS)/build-tools | system-test
 
 # torch's own threads would only fight the test processes for the cores.
 test-python: $(STAMPS)/test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark -n $(JOBS) $(ARGS)
 
 # Lint
 

@@ -25,6 +25,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--only", metavar="PATTERN", help='cases by shell pattern, such as "P,*"')
     parser.add_argument("--seconds", type=float, default=8, help="for a pipeline; an operation gets a quarter")
     parser.add_argument("--isa", nargs="*", metavar="ISA", help="instruction sets beside the default one (pipelines)")
+    parser.add_argument("--clock", choices=["wall", "cpu"], default="wall", help="cpu: on a machine that others use")
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results", help="folder of the written results")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     return parser.parse_args()
@@ -55,7 +56,10 @@ def bag_file(case: Case, folder: Path) -> Path:
     return path
 
 
-def run(cases: list[Case], columns: list[Column], isas: list[Column], seconds: float) -> tuple[list[Row], list[Worker]]:
+def run(
+    cases: list[Case], columns: list[Column], isas: list[Column], seconds: float, clock: str
+) -> tuple[list[Row], dict[str, str]]:
+    """The rows, and the versions of everything that took part."""
     everyone = [worker for column in columns if (worker := start(column))]
     variants = [worker for column in isas if (worker := start(column))]
     rows = []
@@ -65,12 +69,12 @@ def run(cases: list[Case], columns: list[Column], isas: list[Column], seconds: f
                 progress.set_description(case.name)
                 workers = everyone + (variants if case.pipeline else [])
                 budget, checks = (seconds, 12) if case.pipeline else (seconds / 4, 4)
-                row = measure(case, bag_file(case, Path(folder)), workers, budget, checks)
+                row = measure(case, bag_file(case, Path(folder)), workers, budget, checks, clock)
                 rows.append(row)
     finally:
         for worker in everyone + variants:
             worker.close()
-    return rows, everyone
+    return rows, {name: version for worker in everyone for name, version in worker.versions.items()}
 
 
 def main() -> int:
@@ -91,9 +95,9 @@ def main() -> int:
     if options.peers:
         found |= {column.label: column for column in peer_columns()}
     columns = [Column("torchvision", "torchvision"), Column("fastaug", "fastaug"), *found.values()]
-    rows, workers = run(cases, columns, isas, options.seconds)
+    rows, versions = run(cases, columns, isas, options.seconds, options.clock)
 
-    about = report.machine({name: version for worker in workers for name, version in worker.versions.items()})
+    about = report.machine(versions) | {"clock": options.clock}
     print("\n" + report.text(report.table(rows, about["isa"])) + "\n\n" + report.NOTE)
     print(", ".join(f"{name} {value}" for name, value in about.items()))
     if options.only is None:

@@ -126,7 +126,7 @@ def spread(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(median), float(low), float(high)
 
 
-def measure(case: Case, bag: Path, workers: list[Worker], seconds: float, checks: int) -> Row:
+def measure(case: Case, bag: Path, workers: list[Worker], seconds: float, checks: int, clock: str) -> Row:
     """Times a case in all workers; the first is the reference.
 
     Round r is calls r * n to r * n + n - 1 in each worker in turn, so the ratio of a round compares the same images
@@ -137,7 +137,7 @@ def measure(case: Case, bag: Path, workers: list[Worker], seconds: float, checks
 
     def takes_part(worker: Worker) -> bool:
         try:
-            worker.ask("open", case.name, bag)
+            worker.ask("open", case.name, bag, clock)
             pixels[worker.label] = check(worker, reference, range(checks))
         except WorkerError as error:
             if worker is reference or worker.column.library == "fastaug":

@@ -12,7 +12,7 @@ import numpy as np
 
 from bench.cases import BY_NAME
 from bench.libraries import LIBRARIES, as_array
-from bench.turn import Turn
+from bench.turn import CLOCKS, Turn
 
 
 class Worker:
@@ -26,7 +26,7 @@ class Worker:
     def hello(self) -> dict[str, Any]:
         return {"versions": self.library.versions(), "same_draws": self.library.same_draws}
 
-    def open(self, name: str, bag: Path) -> None:
+    def open(self, name: str, bag: Path, clock: str) -> None:
         """Makes the transform and this library's own copy of the images."""
         self.turn = None
         case = BY_NAME[name]
@@ -34,7 +34,7 @@ class Worker:
         if transform is None:
             raise LookupError(f"no {name}")
         images = [self.library.image(case, pixels) for pixels in np.load(bag, mmap_mode="r")]
-        self.turn = Turn(transform, images, self.library.seed)
+        self.turn = Turn(transform, images, self.library.seed, CLOCKS[clock])
 
     def close(self) -> None:
         """Frees the images."""

@@ -12,19 +12,13 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import PIL
 import torch
-from PIL import Image
 
 from fastaug import _fallback_pil, _fallback_tensor, _finish, _lower, _ops
+from fastaug._draft_base import OTHER, PIL_IMAGE, TENSOR, DraftBase
 from fastaug._interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
 
-#: What holds an image. OTHER is anything else; every op on it raises torchvision's TypeError.
-OTHER, PIL_IMAGE, ARRAY, TENSOR = range(4)
-
-# The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
-_NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
 # The modes that a tensor or array of so many channels may be given; the first is the default.
 _MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}
 _ALPHA_MODES = ("LA", "RGBA")
@@ -39,162 +33,11 @@ _PILLOW = {mode.name: number for mode, number in pil_modes_mapping.items()}
 _NEAREST_RULES = {"NEAREST": _ops.NEAREST_TORCH, "NEAREST_EXACT": _ops.NEAREST_TORCH_EXACT}
 _MAX_SIDE = 1 << 29
 
-_kinds: dict[type, int] = {}
 
+class Draft(DraftBase):
+    """A draft, and one method for each op: the op's home in Python."""
 
-def _kind_of(cls: type) -> int:
-    kind = OTHER
-    if issubclass(cls, Image.Image):
-        kind = PIL_IMAGE
-    elif issubclass(cls, torch.Tensor):
-        kind = TENSOR
-    elif issubclass(cls, np.ndarray):
-        kind = ARRAY
-    _kinds[cls] = kind
-    return kind
-
-
-class Draft:
-    """An image, and the ops to be done to it.
-
-    height, width, channels, kind and mode describe the image after those ops.
-    """
-
-    __slots__ = (
-        "bands",  # channels of `image`
-        "channel_last",  # the result is a CHW view of HWC memory
-        "channels",
-        "copied",  # torchvision would return a copy, even though there is nothing to do
-        "flat",  # the result has no channel axis
-        "height",
-        "image",  # the source
-        "info",  # Pillow's metadata for the result
-        "kind",  # container of the result
-        "lead",  # leading dimensions of a batch
-        "mode",  # Pillow mode of the result
-        "native",  # the result so far is uint8 and the native core holds it
-        "ops",  # one bytes each; or a tuple of them, one for every four channels
-        "source",  # container of `image`
-        "store",  # ops that turn uint8 into float, done after `ops`
-        "width",
-    )
-
-    ops: list[bytes | tuple[bytes, ...]]
-    store: tuple[bytes | tuple[bytes, ...], ...]
-
-    def __init__(self, image: Any) -> None:
-        self.reset(image)
-
-    def reset(self, image: Any) -> None:
-        """Starts again from another image."""
-        cls = type(image)
-        kind = _kinds.get(cls)
-        if kind is None:
-            kind = _kind_of(cls)
-        self.image = image
-        self.source = self.kind = kind
-        self.ops = []
-        self.store = ()
-        self.copied = self.flat = self.channel_last = self.native = False
-        self.lead: tuple[int, ...] = ()
-        self.info: dict[Any, Any] | None = None
-        if kind == PIL_IMAGE:
-            if cls is not Image.Image:
-                image.load()  # of a file: only now are mode and size certain
-            self.mode: str | None = image.mode
-            self.width, self.height = image.size
-            bands = _NATIVE_MODES.get(image.mode, 0)
-            self.native = bands > 0 and self.width > 0 and self.height > 0
-            self.bands = self.channels = bands or len(image.getbands())
-            self.info = image.info or None
-            return
-        self.mode = None
-        if kind == TENSOR:
-            shape = image.shape
-            rank = len(shape)
-            if rank == 3:
-                self.bands, self.height, self.width = shape
-            elif rank > 3:
-                self.bands, self.height, self.width = shape[-3:]
-                self.lead = tuple(shape[:-3])
-            elif rank == 2:
-                self.bands = 1
-                self.height, self.width = shape
-                self.flat = True
-            else:
-                self.bands = self.height = self.width = 0
-            self.channels = self.bands
-            self.native = image.dtype is torch.uint8 and image.is_cpu and image.numel() > 0 and rank > 1
-        elif kind == ARRAY:
-            shape = image.shape
-            if len(shape) == 3:
-                self.height, self.width, self.bands = shape
-            elif len(shape) == 2:
-                self.height, self.width = shape
-                self.bands = 1
-                self.flat = True
-            else:
-                self.bands = self.height = self.width = 0
-            self.channels = self.bands
-            self.native = image.dtype == np.uint8 and image.size > 0 and self.bands > 0
-        else:
-            self.bands = self.channels = self.height = self.width = 0
-
-    def dimensions(self) -> tuple[int, int, int]:
-        """(channels, height, width).
-
-        Raises:
-            TypeError: the object is not an image.
-        """
-        if self.kind == OTHER or not self.bands:
-            self._need_image()
-        return self.channels, self.height, self.width
-
-    def _need_image(self) -> None:
-        if self.kind == TENSOR:
-            _fallback_tensor.need_image(self.image)
-        elif self.kind == ARRAY:
-            self._refuse_array()
-        elif self.kind == OTHER:
-            _fallback_pil.dimensions(self.image)
-
-    def finish(self) -> Any:
-        """Does the ops and returns the image."""
-        return _finish.finish(self)
-
-    def flush(self) -> Any:
-        """Does the ops, goes on from their result, and returns it."""
-        image = _finish.finish(self)
-        if image is not self.image or self.ops:
-            self.reset(image)
-        return image
-
-    # What the native core does not do.
-
-    def _eager(self, name: str, *arguments: Any) -> None:
-        """Runs a fallback on the image so far and goes on from its result."""
-        image = self.finish()
-        if isinstance(image, torch.Tensor):
-            result = getattr(_fallback_tensor, name)(image, *arguments)
-        elif isinstance(image, np.ndarray):
-            result = self._eager_array(image, name, *arguments)
-        else:
-            result = getattr(_fallback_pil, name)(image, *arguments)
-        self.reset(result)
-
-    def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
-        """What Pillow does: for empty images, and arguments that are errors."""
-        if array.dtype != np.uint8 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3))):
-            self._refuse_array()
-        image = _fallback_tensor.to_pil_image(array, None)
-        result = np.array(getattr(_fallback_pil, name)(image, *arguments))
-        return result[:, :, None] if result.ndim < array.ndim else result
-
-    def _refuse_array(self) -> None:
-        raise TypeError(
-            "An ndarray image should be uint8 of shape (height, width) or (height, width, channels), "
-            f"got {self.image.dtype} of shape {self.image.shape}"
-        )
+    __slots__ = ()
 
     # Geometry.
 

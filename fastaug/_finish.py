@@ -13,9 +13,9 @@ from PIL import Image
 from fastaug import _C, _ops
 
 if TYPE_CHECKING:
-    from fastaug._draft import Draft
+    from fastaug._draft_base import DraftBase
 
-# As fastaug._draft names them; plain numbers here, where every call passes.
+# As fastaug._draft_base names them; plain numbers here, where every call passes.
 _PIL_IMAGE, _ARRAY, _TENSOR = 1, 2, 3
 
 _empty = torch.empty
@@ -30,7 +30,7 @@ def warn_antialias() -> None:
     )
 
 
-def finish(draft: Draft) -> Any:
+def finish(draft: DraftBase) -> Any:
     """The draft's image with all its ops done, in the draft's container."""
     kind = draft.kind
     ops = draft.ops
@@ -52,12 +52,15 @@ def finish(draft: Draft) -> Any:
     if kind == _TENSOR:
         plane = height * width
         if draft.store:
-            shape = (height, width) if draft.flat else (channels, height, width)
-            result = _empty(shape, dtype=_float32, device=_cpu)
+            # Sizes one by one: torch parses them faster than a tuple.
+            if draft.flat:
+                result = _empty(height, width, dtype=_float32, device=_cpu)
+            else:
+                result = _empty(channels, height, width, dtype=_float32, device=_cpu)
             _C.run(program, source, result.data_ptr(), True, height, width, channels, 4 * width, 4, 4 * plane)
             return result
         if draft.channel_last:
-            result = _empty((height, width, channels), dtype=_uint8, device=_cpu)
+            result = _empty(height, width, channels, dtype=_uint8, device=_cpu)
             _C.run(program, source, result.data_ptr(), False, height, width, channels, width * channels, channels, 1)
             return result.permute(2, 0, 1)
         result = _empty((height, width) if draft.flat else (channels, height, width), dtype=_uint8, device=_cpu)
@@ -75,7 +78,7 @@ def finish(draft: Draft) -> Any:
     return array
 
 
-def _untouched(draft: Draft) -> Any:
+def _untouched(draft: DraftBase) -> Any:
     """The source itself, or a copy of it where torchvision makes one."""
     image = draft.image
     if draft.kind == _PIL_IMAGE and draft.mode != image.mode:
@@ -103,7 +106,7 @@ def _borrow_tensor(image: torch.Tensor) -> _C.Source:
     return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
 
 
-def _borrow_blocks(draft: Draft, program: bytes) -> tuple[_C.Source, bytes]:
+def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[_C.Source, bytes]:
     """Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is."""
     image = draft.image
     box = _ops.window_of(program[: _ops.OP_BYTES]) if program else None
@@ -119,7 +122,7 @@ def _borrow_blocks(draft: Draft, program: bytes) -> tuple[_C.Source, bytes]:
     return _C.from_array(np.asarray(image)), program
 
 
-def _finish_parts(draft: Draft) -> Any:
+def _finish_parts(draft: DraftBase) -> Any:
     """Batches, and images of more than four channels: one run for each image and every four channels."""
     height, width, channels = draft.height, draft.width, draft.channels
     bands, lead = draft.bands, draft.lead

@@ -6,6 +6,7 @@ python -I smoke.py
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import importlib.util
 import sys
 import threading
@@ -35,6 +36,7 @@ def main() -> None:
     assert "site-packages" in here.parts, f"not the installed package: {here}"
     assert threading.active_count() == 1, "import started a thread"
     assert "torchvision" not in sys.modules
+    assert fastaug.__version__ == importlib.metadata.version("fastaug")
 
     image = photograph(301, 257)
     transform = T.Compose(

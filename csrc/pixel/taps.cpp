@@ -88,7 +88,7 @@ struct NearLanczos {
                                 -0.599264529320792076888, 0.0821458866111282287985,  -0.00737043094571435080,
                                 0.000466302805767612566,  -0.0000219153534478302173, 7.95205400147551267e-7,
                                 -2.29484289972850045e-8};
-    const Pair u = absolute(x) / 3.0;
+    const Pair u = absolute(x) * (1.0 / 3.0);
     const Pair v = u < 0.5 ? u : 1.0 - u;
     const Pair v2 = v * v;
     Pair sine = same(kSine[9]);
@@ -145,6 +145,7 @@ bool any_near_tie(const Block& block, const Lanes* scaled) {
 void trim(Taps* taps, int i) {
   int32_t* weights = taps->weight.data() + static_cast<size_t>(i) * taps->stride;
   int count = taps->count[i];
+  if (weights[0] != 0 && weights[count - 1] != 0) return;
   while (count > 1 && weights[count - 1] == 0) --count;
   int lead = 0;
   while (lead < count - 1 && weights[lead] == 0) ++lead;
@@ -173,35 +174,43 @@ Taps make(int in_size, int out_size, int begin, int out) {
 
   std::vector<Lanes> scaled(taps.stride);
   for (int x = 0; x < out; x += kLanes) {
-    const int lanes = std::min(kLanes, out - x);
+    // Lanes after the last output repeat it, down to where it is written.
+    const int last = out - 1;
+    int at[kLanes];
+    for (int j = 0; j < kLanes; ++j) at[j] = std::min(x + j, last);
     Block block;
-    for (int j = 0; j < kLanes; ++j) {
-      // Lanes after the last output repeat it.
-      const double center = (begin + x + std::min(j, lanes - 1) + 0.5) * scale;
-      const int low = std::max(static_cast<int>(center - support + 0.5), 0);
-      const int count = std::min(static_cast<int>(center + support + 0.5), in_size) - low;
-      block.center.pair[j / 2][j % 2] = center;
-      block.first.pair[j / 2][j % 2] = low;
-      block.count.pair[j / 2][j % 2] = count;
-      block.longest = std::max(block.longest, count);
-      if (j < lanes) {
-        taps.first[x + j] = low;
-        taps.count[x + j] = count;
+    for (int p = 0; p < kPairs; ++p) {
+      const Pair index = {static_cast<double>(begin + at[2 * p]), static_cast<double>(begin + at[2 * p + 1])};
+      const Pair center = (index + 0.5) * scale;
+      const Pair low = center - support + 0.5;
+      const Pair high = center + support + 0.5;
+      const Pair size = same(in_size);
+      const Pair first = truncated(low > 0.0 ? low : same(0.0));
+      const Pair count = truncated(high < size ? high : size) - first;
+      block.center.pair[p] = center;
+      block.first.pair[p] = first;
+      block.count.pair[p] = count;
+      for (int j = 0; j < 2; ++j) {
+        taps.first[at[2 * p + j]] = static_cast<int32_t>(first[j]);
+        taps.count[at[2 * p + j]] = static_cast<int32_t>(count[j]);
+        block.longest = std::max(block.longest, static_cast<int>(count[j]));
       }
     }
     weigh<F>(block, step, scaled.data());
     if constexpr (!F::kExact) {
       if (any_near_tie(block, scaled.data())) weigh<typename F::Exact>(block, step, scaled.data());
     }
-    int32_t* weights = taps.weight.data() + static_cast<size_t>(x) * taps.stride;
+    int32_t* row[kLanes];
+    for (int j = 0; j < kLanes; ++j) row[j] = taps.weight.data() + static_cast<size_t>(at[j]) * taps.stride;
     for (int t = 0; t < block.longest; ++t) {
       for (int p = 0; p < kPairs; ++p) {
         const Pair value = scaled[t].pair[p];
         const IntPair rounded = __builtin_convertvector(value + (value < 0.0 ? same(-0.5) : same(0.5)), IntPair);
-        for (int j = 2 * p; j < std::min(2 * p + 2, lanes); ++j) weights[j * taps.stride + t] = rounded[j % 2];
+        row[2 * p][t] = rounded[0];
+        row[2 * p + 1][t] = rounded[1];
       }
     }
-    for (int j = 0; j < lanes; ++j) trim(&taps, x + j);
+    for (int i = x; i < std::min(x + kLanes, out); ++i) trim(&taps, i);
   }
   return taps;
 }

@@ -27,49 +27,50 @@ namespace {
 
 using Ints = hn::ScalableTag<int32_t>;
 
-// Byte offsets of source pixels for `count` columns from `begin` on; writes up to a vector more.
-HWY_INLINE void fixed_offsets(const View& v, const FixedRow& f, int begin, int count, int32_t* offsets) {
+// Columns of the span, at least a block of them. A block past the end is moved back instead, so that every offset is one of
+// an interior pixel.
+template <bool kInterleaved>
+void nearest_interior(const AffineRow& row, const FixedRow& f, Span span, uint8_t* const* dst) {
   const Ints d;
+  const hn::ScalableTag<uint8_t> bytes;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  const auto first = hn::Iota(d, begin);
-  const auto step_x = hn::Set(d, static_cast<int32_t>(f.step_x));
-  const auto step_y = hn::Set(d, static_cast<int32_t>(f.step_y));
-  auto x = hn::Add(hn::Set(d, static_cast<int32_t>(f.x)), hn::Mul(first, step_x));
-  auto y = hn::Add(hn::Set(d, static_cast<int32_t>(f.y)), hn::Mul(first, step_y));
-  const auto leap = hn::Set(d, lanes);
-  const auto leap_x = hn::Mul(step_x, leap);
-  const auto leap_y = hn::Mul(step_y, leap);
+  constexpr int kMost = hn::MaxLanes(bytes);
+  const int block = 4 * lanes;
+  const View& v = row.source;
   const auto row_stride = hn::Set(d, static_cast<int32_t>(v.row_stride));
   const auto pixel_stride = hn::Set(d, static_cast<int32_t>(v.pixel_stride));
-  for (int k = 0; k < count; k += lanes) {
-    const auto row = hn::Mul(hn::ShiftRight<16>(y), row_stride);
-    hn::Store(hn::Add(row, hn::Mul(hn::ShiftRight<16>(x), pixel_stride)), d, offsets + k);
-    x = hn::Add(x, leap_x);
-    y = hn::Add(y, leap_y);
-  }
-}
-
-void nearest_interior(const AffineRow& row, const FixedRow& f, Span span, uint8_t* const* dst) {
-  alignas(64) int32_t offsets[kChunk];
-  alignas(64) uint32_t pixels[kChunk];
-  const uint8_t* data = row.source.data;
-  const hn::ScalableTag<uint8_t> d;
-  const auto lanes = static_cast<int>(hn::Lanes(d));
-  for (int begin = span.begin; begin < span.end; begin += kChunk) {
-    const int count = std::min(kChunk, span.end - begin);
-    fixed_offsets(row.source, f, begin, count, offsets);
-    if (row.source.pixel_stride == 1) {
-      for (int k = 0; k < count; ++k) dst[0][begin + k] = data[offsets[k]];
-      continue;
+  const auto step_x = static_cast<int32_t>(f.step_x);
+  const auto step_y = static_cast<int32_t>(f.step_y);
+  const auto lane_x = hn::Mul(hn::Iota(d, 0), hn::Set(d, step_x));
+  const auto lane_y = hn::Mul(hn::Iota(d, 0), hn::Set(d, step_y));
+  const auto leap_x = hn::Set(d, step_x * lanes);
+  const auto leap_y = hn::Set(d, step_y * lanes);
+  alignas(64) int32_t offsets[kMost];
+  alignas(64) int32_t pixels[kMost];
+  for (int next = span.begin; next < span.end; next += block) {
+    const int column = std::min(next, span.end - block);
+    auto x = hn::Add(lane_x, hn::Set(d, static_cast<int32_t>(f.x + f.step_x * column)));
+    auto y = hn::Add(lane_y, hn::Set(d, static_cast<int32_t>(f.y + f.step_y * column)));
+    for (int k = 0; k < 4; ++k) {
+      const auto offset =
+          hn::Add(hn::Mul(hn::ShiftRight<16>(y), row_stride), hn::Mul(hn::ShiftRight<16>(x), pixel_stride));
+      if constexpr (kInterleaved) {
+        hn::Store(hn::GatherOffset(d, reinterpret_cast<const int32_t*>(v.data), offset), d, pixels + k * lanes);
+      } else {
+        hn::Store(offset, d, offsets + k * lanes);
+      }
+      x = hn::Add(x, leap_x);
+      y = hn::Add(y, leap_y);
     }
-    for (int k = 0; k < count; ++k) pixels[k] = load32(data + offsets[k]);
-    for (int k = 0; k < count; k += lanes) {
-      hn::Vec<decltype(d)> v0, v1, v2, v3;
-      hn::LoadInterleaved4(d, reinterpret_cast<const uint8_t*>(pixels + k), v0, v1, v2, v3);
-      hn::StoreU(v0, d, dst[0] + begin + k);
-      if (row.source.channels > 1) hn::StoreU(v1, d, dst[1] + begin + k);
-      if (row.source.channels > 2) hn::StoreU(v2, d, dst[2] + begin + k);
-      if (row.source.channels > 3) hn::StoreU(v3, d, dst[3] + begin + k);
+    if constexpr (kInterleaved) {
+      hn::Vec<decltype(bytes)> v0, v1, v2, v3;
+      hn::LoadInterleaved4(bytes, reinterpret_cast<const uint8_t*>(pixels), v0, v1, v2, v3);
+      hn::StoreU(v0, bytes, dst[0] + column);
+      if (v.channels > 1) hn::StoreU(v1, bytes, dst[1] + column);
+      if (v.channels > 2) hn::StoreU(v2, bytes, dst[2] + column);
+      if (v.channels > 3) hn::StoreU(v3, bytes, dst[3] + column);
+    } else {
+      for (int k = 0; k < block; ++k) dst[0][column + k] = v.data[offsets[k]];
     }
   }
 }
@@ -83,11 +84,15 @@ void fixed_row(const AffineRow& row, const FixedRow& f, uint8_t* const* dst) {
   const int safe_width = v.pixel_stride == 1 || v.channels == 4 ? v.width : v.width - 1;
   const Span interior = clip_span(inside, f.x, f.step_x, int64_t{0}, (int64_t{safe_width} << 16) - 1);
   fill_span(row, {0, inside.begin}, dst);
-  if (interior.begin == interior.end) {
+  if (interior.end - interior.begin < static_cast<int>(hn::Lanes(hn::ScalableTag<uint8_t>()))) {
     affine_nearest_span(row, inside, dst);
   } else {
     affine_nearest_span(row, {inside.begin, interior.begin}, dst);
-    nearest_interior(row, f, interior, dst);
+    if (v.pixel_stride == 1) {
+      nearest_interior<false>(row, f, interior, dst);
+    } else {
+      nearest_interior<true>(row, f, interior, dst);
+    }
     affine_nearest_span(row, {interior.end, inside.end}, dst);
   }
   fill_span(row, {inside.end, row.width}, dst);

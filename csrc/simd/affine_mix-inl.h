@@ -11,6 +11,7 @@
 
 #include "hwy/highway.h"
 #include "simd/affine_row.h"
+#include "simd/lane-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -70,6 +71,10 @@ HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* ou
     hn::StoreU(hn::Add(hn::Mul(iy, row_stride), hn::Mul(ix, pixel_stride)), di, out->offset + k);
   }
 }
+
+// As many one-channel pixels as fit.
+using SampleTag = hn::ScalableTag<float>;
+using Samples = hn::Vec<SampleTag>;
 
 // Four floats: the channels of one pixel.
 using Pixel = hn::FixedTag<float, 4>;
@@ -150,7 +155,7 @@ HWY_INLINE uint32_t store_block(const PixelV* v, float eps, int channels, uint8_
   const auto take = [&](int k, auto shift) HWY_ATTR {
     // Pixel k below, pixel k + 4 above.
     const auto pair = hn::Combine(Pair(), v[k + 4], v[k]);
-    const auto whole = hn::ConvertTo(ints, pair);
+    const auto whole = to_ints(pair);
     const auto near = hn::Lt(hn::Abs(hn::Sub(pair, hn::Round(pair))), limit);
     packed = hn::Or(packed, hn::ShiftLeft<decltype(shift)::value>(whole));
     uint8_t bits = 0;
@@ -181,10 +186,10 @@ HWY_INLINE uint32_t store_block(const PixelV* v, float eps, int channels, uint8_
   uint32_t close = 0;
   for (int h = 0; h < 2; ++h) {
     const PixelV* p = v + 4 * h;
-    auto packed = hn::ConvertTo(ints, p[0]);
-    packed = hn::Or(packed, hn::ShiftLeft<8>(hn::ConvertTo(ints, p[1])));
-    packed = hn::Or(packed, hn::ShiftLeft<16>(hn::ConvertTo(ints, p[2])));
-    packed = hn::Or(packed, hn::ShiftLeft<24>(hn::ConvertTo(ints, p[3])));
+    auto packed = to_ints(p[0]);
+    packed = hn::Or(packed, hn::ShiftLeft<8>(to_ints(p[1])));
+    packed = hn::Or(packed, hn::ShiftLeft<16>(to_ints(p[2])));
+    packed = hn::Or(packed, hn::ShiftLeft<24>(to_ints(p[3])));
     store_quarter(packed, channels, dst, x + 4 * h);
     for (int k = 0; k < 4; ++k) {
       uint8_t bits = 0;
@@ -210,6 +215,16 @@ struct Linear {
     const PairV column = mix(load_pair(p, kStride), load_pair(p + row_stride, kStride), at_->dy[k]);
     const PixelV left = first(column);
     return hn::MulAdd(hn::Sub(second<kStride>(column), left), hn::Set(Pixel(), at_->dx[k]), left);
+  }
+
+  // The same for a vector of one-channel pixels, from column k of the chunk; tap(i, j) gives row i, column j.
+  template <class Tap>
+  HWY_INLINE Samples samples(const Tap& tap, int k) const {
+    const auto column = [&](int j) HWY_ATTR {
+      return hn::MulAdd(hn::Sub(tap(1, j), tap(0, j)), hn::Load(SampleTag(), at_->dy + k), tap(0, j));
+    };
+    const Samples left = column(0);
+    return hn::MulAdd(hn::Sub(column(1), left), hn::Load(SampleTag(), at_->dx + k), left);
   }
 
  private:
@@ -251,6 +266,19 @@ struct Cubic {
     sum = hn::MulAdd(hn::Sub(first(right), base), hn::Set(Pixel(), wx_[1][k]), sum);
     sum = hn::MulAdd(hn::Sub(second<kStride>(right), base), hn::Set(Pixel(), wx_[2][k]), sum);
     return hn::Min(hn::Max(sum, hn::Zero(Pixel())), hn::Set(Pixel(), 255.0f));
+  }
+
+  template <class Tap>
+  HWY_INLINE Samples samples(const Tap& tap, int k) const {
+    const auto mixed = [&](const auto& v, const float (*weight)[kChunk]) HWY_ATTR {
+      const Samples base = v(1);
+      Samples sum = hn::MulAdd(hn::Sub(v(0), base), hn::Load(SampleTag(), weight[0] + k), base);
+      sum = hn::MulAdd(hn::Sub(v(2), base), hn::Load(SampleTag(), weight[1] + k), sum);
+      return hn::MulAdd(hn::Sub(v(3), base), hn::Load(SampleTag(), weight[2] + k), sum);
+    };
+    const auto column = [&](int j) HWY_ATTR { return mixed([&](int i) HWY_ATTR { return tap(i, j); }, wy_); };
+    const Samples sum = mixed(column, wx_);
+    return hn::Min(hn::Max(sum, hn::Zero(SampleTag())), hn::Set(SampleTag(), 255.0f));
   }
 
  private:
@@ -353,6 +381,53 @@ void interior_pixels(const AffineRow& row, Span span, uint8_t* const* dst, Scala
   }
 }
 
+// One channel: the taps of a source row are fetched as one word.
+template <class Kind>
+void interior_samples(const AffineRow& row, Span span, uint8_t* const* dst, ScalarSpan scalar_span) {
+  constexpr int kTaps = Kind::kBefore + 1 + Kind::kAfter;
+  const SampleTag d;
+  const hn::RebindToSigned<SampleTag> ints;
+  const hn::RebindToUnsigned<SampleTag> words;
+  const hn::Rebind<uint8_t, SampleTag> bytes;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  alignas(64) uint32_t word[kTaps][kChunk];
+  Positions at;
+  Kind kind;
+  const View& v = row.source;
+  const double* m = row.matrix;
+  for (int begin = span.begin; begin < span.end; begin += kChunk) {
+    const int count = std::min(kChunk, span.end - begin);
+    const int column = row.x + begin;
+    locate(v, {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]}, count, &at);
+    kind.prepare(at);
+    for (int k = 0; k < count; ++k) {
+      const uint8_t* p = v.data + at.offset[k] - Kind::kBefore * (v.row_stride + 1);
+      for (int i = 0; i < kTaps; ++i, p += v.row_stride) {
+        std::conditional_t<kTaps == 2, uint16_t, uint32_t> taps;
+        std::memcpy(&taps, p, sizeof(taps));
+        word[i][k] = taps;
+      }
+    }
+    for (int k = 0; k < count; k += lanes) {
+      const auto tap = [&](int i, int j) HWY_ATTR {
+        const auto shifted = hn::ShiftRightSame(hn::Load(words, word[i] + k), 8 * j);
+        return hn::ConvertTo(d, hn::BitCast(ints, hn::And(shifted, hn::Set(words, 255))));
+      };
+      const Samples mixed = kind.samples(tap, k);
+      hn::StoreU(hn::DemoteTo(bytes, to_ints(mixed)), bytes, dst[0] + begin + k);
+      const auto close = hn::Lt(hn::Abs(hn::Sub(mixed, hn::Round(mixed))), hn::Set(d, Kind::kDoubt));
+      if (HWY_LIKELY(hn::AllFalse(d, close))) continue;
+      uint8_t mask[8] = {};
+      hn::StoreMaskBits(d, close, mask);
+      for (int j = 0; j < std::min(lanes, count - k); ++j) {
+        if ((mask[j / 8] >> (j % 8) & 1) == 0) continue;
+        if (flat<Kind>(v.data + at.offset[k + j], v, at.dx[k + j], at.dy[k + j], 1)) continue;
+        scalar_span(row, {begin + k + j, begin + k + j + 1}, dst);
+      }
+    }
+  }
+}
+
 template <class Kind>
 void interior_columns(const AffineRow& row, Span span, uint8_t* const* dst, ScalarSpan scalar_span) {
   switch (row.source.pixel_stride) {
@@ -361,7 +436,7 @@ void interior_columns(const AffineRow& row, Span span, uint8_t* const* dst, Scal
     case 4:
       return interior_pixels<Kind, 4>(row, span, dst, scalar_span);
     default:
-      return scalar_span(row, span, dst);
+      return interior_samples<Kind>(row, span, dst, scalar_span);
   }
 }
 

@@ -197,8 +197,8 @@ void store_float_as(float mean, float std, const uint8_t* src, int width, float*
   }
   for (int next = 0; next < width; next += lanes) {
     const int x = std::min(next, width - lanes);
-    const Float value = normalized<kNorm, kReversed>(src + x, mean, divisor);
-    hn::StoreU(value, d, foreign + (kReversed ? width - lanes - x : x));
+    const uint8_t* from = src + (kReversed ? width - lanes - x : x);
+    hn::StoreU(normalized<kNorm, kReversed>(from, mean, divisor), d, foreign + x);
   }
 }
 

@@ -57,7 +57,7 @@ struct Samples {
   }
   HWY_INLINE void store(int c, int x, const Two& v) const {
     const hn::Rebind<uint8_t, Words> bytes;
-    const auto words = hn::ReorderDemote2To(Words(), hn::ConvertTo(Ints(), v.a), hn::ConvertTo(Ints(), v.b));
+    const auto words = hn::ReorderDemote2To(Words(), to_ints(v.a), to_ints(v.b));
     hn::StoreU(hn::DemoteTo(bytes, words), bytes, rows[c] + begin + x);
   }
 };
@@ -224,7 +224,7 @@ uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
     auto sum = hn::Zero(Ints());
     const auto value = [&](int x) HWY_ATTR {
       const V first = load(planes[0] + x);
-      return hn::ConvertTo(Ints(), channels < 3 ? first : Luma()(first, load(planes[1] + x), load(planes[2] + x)));
+      return to_ints(channels < 3 ? first : Luma()(first, load(planes[1] + x), load(planes[2] + x)));
     };
     int x = begin;
     for (; x + lanes <= end; x += lanes) sum = hn::Add(sum, value(x));

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from fastaug._draft import TENSOR, Draft
+from fastaug._draft import Draft
+from fastaug._draft_base import TENSOR
 from fastaug._interpolation import InterpolationMode, stored_interpolation
 from fastaug.transforms._base import Transform, check_pair, happens, setup_size
 
@@ -302,9 +303,10 @@ class RandomResizedCrop(Transform):
 
     def _draft(self, draft: Draft) -> None:
         if self.get_params is RandomResizedCrop.get_params:
-            key = (*self.ratio, torch.get_default_dtype())
+            ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
+            key = (ratio, torch.get_default_dtype())
             if self._log_key != key:
-                self._log_bounds = _log_bounds(self.ratio)
+                self._log_bounds = _log_bounds(ratio)
                 self._log_key = key
             _, height, width = draft.dimensions()
             box = _draw_resized_crop(height, width, self.scale, self.ratio, self._log_bounds)

@@ -1,0 +1,145 @@
+"""The native core refuses every program and buffer that it could not run safely."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from fastaug import _C
+from images import noise, pil
+from programs import OP_FORMAT, Op, execute, pack
+
+IMAGE = noise(10, 12)
+HUGE = 2**31 - 1
+
+BAD_PROGRAMS = {
+    "half an op": pack([Op("HFLIP")])[:-1],
+    "an unknown op": struct.pack(OP_FORMAT, 999, *[0] * 11, *[0.0] * 8),
+    "too many ops": pack([Op("HFLIP")] * 65),
+    "an empty window": pack([Op("WINDOW", (0, 0, 0, 5))]),
+    "a negative window": pack([Op("WINDOW", (0, 0, 5, -5))]),
+    "a negative pad": pack([Op("PAD", (-1, 0, 0, 0))]),
+    "an unknown pad": pack([Op("PAD", (1, 1, 1, 1), flags=9)]),
+    "a resize to nothing": pack([Op("RESIZE", (0, 5), flags=2)]),
+    "an unknown filter": pack([Op("RESIZE", (5, 5), flags=17)]),
+    "a filter without a kernel": pack([Op("RESIZE", (5, 5), flags=0)]),
+    "an unknown nearest rule": pack([Op("NEAREST", (5, 5), flags=3)]),
+    "nearest to a negative size": pack([Op("NEAREST", (5, -5))]),
+    "five quarter turns": pack([Op("ROT90", flags=5)]),
+    "no quarter turn": pack([Op("ROT90", flags=0)]),
+    "a rotation with a box filter": pack([Op("AFFINE", (5, 5), (1, 0, 0, 0, 1, 0), flags=4)]),
+    "a rotation by nan": pack([Op("AFFINE", (5, 5), (float("nan"), 0, 0, 0, 1, 0))]),
+    "a rotation by infinity": pack([Op("AFFINE", (5, 5), (1, 0, float("inf"), 0, 1, 0), flags=2)]),
+    "a hue out of a byte": pack([Op("HUE", (256,))]),
+    "grey made grey": pack([Op("LUMA"), Op("LUMA")]),
+    "a hue of grey": pack([Op("LUMA"), Op("HUE", (3,))]),
+    "a saturation of grey": pack([Op("LUMA"), Op("SATURATION", f=(3.0,))]),
+    "colour replicated": pack([Op("REPLICATE", (3,))]),
+    "replicated nought times": pack([Op("LUMA"), Op("REPLICATE", (0,))]),
+    "premultiplied without alpha": pack([Op("PREMULTIPLY")]),
+    "unpremultiplied without alpha": pack([Op("UNPREMULTIPLY")]),
+    "floats in the middle": pack([Op("TO_FLOAT"), Op("HFLIP")]),
+    "floats twice": pack([Op("TO_FLOAT"), Op("TO_FLOAT")]),
+    "normalized bytes": pack([Op("NORMALIZE", f=(0, 0, 0, 0, 1, 1, 1, 1))]),
+    "normalized twice": pack([Op("TO_FLOAT"), *[Op("NORMALIZE", f=(0, 0, 0, 0, 1, 1, 1, 1))] * 2]),
+    "more pixels than memory": pack([Op("NEAREST", (HUGE, HUGE))]),
+    "a pad beyond int": pack([Op("PAD", (HUGE, 0, HUGE, 0))]),
+    "a window beyond int": pack([Op("WINDOW", (HUGE, HUGE, HUGE, HUGE))]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PROGRAMS)
+def test_bad_program(name: str) -> None:
+    program = BAD_PROGRAMS[name]
+    with pytest.raises((ValueError, TypeError, MemoryError)) as caught:
+        _C.shape(program, *IMAGE.shape)
+    assert len(str(caught.value)) > 8, "the message should say what is wrong"
+    source, result = _C.from_array(IMAGE), np.zeros(64, np.uint8)
+    for plain in (False, True):
+        with pytest.raises((ValueError, TypeError, MemoryError)):
+            _C.run(program, source, result.ctypes.data, False, 1, 1, 3, 3, 3, 1, reference=plain)
+        with pytest.raises((ValueError, TypeError, MemoryError)):
+            _C.run_pil(program, source, plain)
+    assert not result.any()
+
+
+@pytest.mark.parametrize("shape", [(0, 5, 3), (5, 0, 3), (-1, 5, 3), (5, 5, 0)])
+def test_bad_input_shape(shape: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError):
+        _C.shape(pack([Op("HFLIP")]), *shape)
+
+
+def test_result_of_another_shape_or_type() -> None:
+    source, program = _C.from_array(IMAGE), pack([Op("HFLIP")])
+    result = np.zeros((10, 12, 3), np.float32)
+    for height, width, channels, as_float in ((9, 12, 3, False), (10, 13, 3, False), (10, 12, 4, False), (10, 12, 3, True)):
+        for plain in (False, True):
+            with pytest.raises((ValueError, TypeError)):
+                _C.run(program, source, result.ctypes.data, as_float, height, width, channels, 36, 3, 1, reference=plain)
+    with pytest.raises((ValueError, TypeError)):
+        _C.run(pack([Op("TO_FLOAT")]), source, result.ctypes.data, False, 10, 12, 3, 36, 3, 1)
+    with pytest.raises((ValueError, TypeError)):
+        _C.run_pil(pack([Op("TO_FLOAT")]), source)
+    assert not result.any()
+
+
+def test_bad_arrays() -> None:
+    for array in (np.zeros((4, 4), np.float32), np.zeros((2, 2, 2, 2), np.uint8), np.zeros(4, np.uint8), np.zeros((0, 4), np.uint8)):
+        with pytest.raises((ValueError, TypeError)):
+            _C.from_array(array)
+    for thing in (None, [[1, 2]], "image", 3):
+        with pytest.raises(TypeError):
+            _C.from_array(thing)
+
+
+def test_bad_pil_images() -> None:
+    for thing in (None, 3, noise(3, 3)):
+        with pytest.raises((TypeError, ValueError, AttributeError)):
+            _C.from_pil(thing, 3)
+    for mode, channels in (("RGB", 5), ("RGB", 0), ("L", 3), ("I", 3)):
+        with pytest.raises((TypeError, ValueError)):
+            _C.from_pil(pil(mode, 4, 5), channels)
+
+
+def test_wrong_python_types() -> None:
+    source = _C.from_array(IMAGE)
+    for arguments in ((None, 1, 2, 3), ("HFLIP", 1, 2, 3), (b"", 1.5, 2, 3), (b"", None, 2, 3)):
+        with pytest.raises(TypeError):
+            _C.shape(*arguments)
+    with pytest.raises(TypeError):
+        _C.run(b"", IMAGE, 0, False, 10, 12, 3, 36, 3, 1)
+    with pytest.raises((TypeError, ValueError)):
+        _C.run(b"", source, 0, False, 10, 12, 3, 36, 3, 1)
+    with pytest.raises(TypeError):
+        _C.Source()
+
+
+def test_a_source_keeps_its_owner_alive() -> None:
+    import gc
+    import weakref
+
+    class Owner(np.ndarray):
+        """An array that can be watched."""
+
+    array = noise(50, 60).view(Owner)
+    kept = array.copy()
+    alive = weakref.ref(array)
+    source = _C.from_array(array)
+    del array
+    gc.collect()
+    assert np.array_equal(execute([], source), kept)
+    del source
+    gc.collect()
+    assert alive() is None
+
+
+def test_sources_do_not_leak() -> None:
+    import sys
+
+    array = noise(5, 6)
+    before = sys.getrefcount(array)
+    for _ in range(100):
+        execute([Op("HFLIP")], array)
+    assert sys.getrefcount(array) == before

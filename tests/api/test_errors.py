@@ -1,0 +1,206 @@
+"""Bad arguments and bad inputs raise what torchvision raises, with the phrase that users search for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torchvision.transforms as TV
+import torchvision.transforms.functional as TVF
+
+import fastaug.transforms as T
+import fastaug.transforms.functional as F
+from cases import ALL_CASES, FUNCTIONAL, PIL_FUNCTIONAL
+from images import noise, pil, to_chw
+from outcomes import assert_same, run
+
+#: A call on (transforms module, functional module, PIL image), and a pattern that both messages must match.
+ERRORS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
+    "Resize None": (lambda T, F, x: T.Resize(None), "Size should be int or sequence"),
+    "Resize dict": (lambda T, F, x: T.Resize({}), "Size should be int or sequence"),
+    "Resize three": (lambda T, F, x: T.Resize((1, 2, 3)), "1 or 2 values"),
+    "Resize empty": (lambda T, F, x: T.Resize([]), "1 or 2 values"),
+    "Resize unknown number": (lambda T, F, x: T.Resize(5, interpolation=9), "9"),
+    "Resize string mode": (
+        lambda T, F, x: T.Resize(5, interpolation="bilinear")(x),
+        "interpolation should be a InterpolationMode or a corresponding Pillow integer constant",
+    ),
+    "Resize max_size equal": (lambda T, F, x: T.Resize(5, max_size=5)(x), "strictly greater"),
+    "Resize max_size and two": (lambda T, F, x: T.Resize((5, 6), max_size=9)(x), "max_size should only be passed"),
+    "Resize zero": (lambda T, F, x: T.Resize(0)(x), ""),
+    "Resize negative": (lambda T, F, x: T.Resize((5, -1))(x), ""),
+    "resize three": (lambda T, F, x: F.resize(x, [1, 2, 3]), "1 or 2 values"),
+    "resize dict": (lambda T, F, x: F.resize(x, {}), ""),
+    "CenterCrop three": (lambda T, F, x: T.CenterCrop((1, 2, 3)), "two dimensions"),
+    "CenterCrop None": (lambda T, F, x: T.CenterCrop(None), ""),
+    "RandomCrop three": (lambda T, F, x: T.RandomCrop((1, 2, 3)), "two dimensions"),
+    "RandomCrop too large": (
+        lambda T, F, x: T.RandomCrop(50)(x),
+        r"Required crop size \(50, 50\) is larger than input image size \(10, 20\)",
+    ),
+    "RandomCrop bad padding": (lambda T, F, x: T.RandomCrop(5, padding=(1, 2, 3))(x), "2, or 4 element"),
+    "RandomCrop bad mode": (lambda T, F, x: T.RandomCrop(5, padding=1, padding_mode="wrap")(x), "Padding mode"),
+    "RandomResizedCrop scale": (lambda T, F, x: T.RandomResizedCrop(5, scale=1), "Scale should be a sequence"),
+    "RandomResizedCrop ratio": (lambda T, F, x: T.RandomResizedCrop(5, ratio=1), "Ratio should be a sequence"),
+    "RandomResizedCrop reversed": (lambda T, F, x: T.RandomResizedCrop(5, scale=(1.0, 0.5))(x), "uniform_"),
+    "Pad string": (lambda T, F, x: T.Pad("3"), "padding"),
+    "Pad None": (lambda T, F, x: T.Pad(None), "padding"),
+    "Pad fill None": (lambda T, F, x: T.Pad(1, fill=None), "fill"),
+    "Pad fill string": (lambda T, F, x: T.Pad(1, fill="red"), "fill"),
+    "Pad three": (lambda T, F, x: T.Pad((1, 2, 3)), "1, 2, or 4 element"),
+    "Pad mode": (lambda T, F, x: T.Pad(1, padding_mode="wrap"), "constant, edge, reflect or symmetric"),
+    "Pad fill length": (lambda T, F, x: T.Pad(1, fill=(1, 2))(x), r"\(2 != 3\)"),
+    "pad mode type": (lambda T, F, x: F.pad(x, 1, padding_mode=3), "padding_mode"),
+    "pad one side away": (lambda T, F, x: F.pad(x, [-30, 0, 0, 0]), ""),
+    "RandomRotation negative": (lambda T, F, x: T.RandomRotation(-1), "must be positive"),
+    "RandomRotation three": (lambda T, F, x: T.RandomRotation([1, 2, 3]), "sequence of length 2"),
+    "RandomRotation None": (lambda T, F, x: T.RandomRotation(None), "sequence of length 2"),
+    "RandomRotation center number": (lambda T, F, x: T.RandomRotation(5, center=3), "center should be a sequence"),
+    "RandomRotation center three": (lambda T, F, x: T.RandomRotation(5, center=(1, 2, 3)), "center should be a sequence"),
+    "RandomRotation fill dict": (lambda T, F, x: T.RandomRotation(5, fill={}), "Fill should be"),
+    "RandomRotation fill length": (lambda T, F, x: T.RandomRotation(5, fill=(1, 2))(x), r"\(2 != 3\)"),
+    "RandomRotation box": (lambda T, F, x: T.RandomRotation((3, 3), interpolation=4)(x), ""),
+    "rotate string": (lambda T, F, x: F.rotate(x, "3"), "Argument angle should be int or float"),
+    "rotate center": (lambda T, F, x: F.rotate(x, 3, center=3), "Argument center should be a sequence"),
+    "rotate infinite": (lambda T, F, x: F.rotate(x, float("inf")), ""),
+    "rotate mode": (lambda T, F, x: F.rotate(x, 3, "bilinear"), "interpolation should be a InterpolationMode"),
+    "ColorJitter negative": (lambda T, F, x: T.ColorJitter(-0.1), "must be non negative"),
+    "ColorJitter reversed": (lambda T, F, x: T.ColorJitter(contrast=(2, 1)), "contrast values should be between"),
+    "ColorJitter hue": (lambda T, F, x: T.ColorJitter(hue=0.6), "hue values should be between"),
+    "ColorJitter hue pair": (lambda T, F, x: T.ColorJitter(hue=(-0.6, 0)), "hue values should be between"),
+    "ColorJitter string": (lambda T, F, x: T.ColorJitter(saturation="a"), "single number or a list/tuple with length 2"),
+    "ColorJitter three": (lambda T, F, x: T.ColorJitter(brightness=(1, 2, 3)), "single number or a list/tuple"),
+    "adjust_hue large": (lambda T, F, x: F.adjust_hue(x, 0.6), r"hue_factor \(0.6\) is not in \[-0.5, 0.5\]"),
+    "adjust_hue nan": (lambda T, F, x: F.adjust_hue(x, float("nan")), "is not in"),
+    "adjust_brightness string": (lambda T, F, x: F.adjust_brightness(x, "a"), ""),
+    "adjust_contrast None": (lambda T, F, x: F.adjust_contrast(x, None), ""),
+    "Grayscale 2": (lambda T, F, x: T.Grayscale(2)(x), "num_output_channels should be either 1 or 3"),
+    "to_grayscale 0": (lambda T, F, x: F.to_grayscale(x, 0), "num_output_channels should be either 1 or 3"),
+    "to_grayscale tensor": (lambda T, F, x: F.to_grayscale(to_chw(x)), "Input should be PIL Image"),
+    "Lambda": (lambda T, F, x: T.Lambda(3), "lambd should be callable, got 'int'"),
+    "RandomChoice": (lambda T, F, x: T.RandomChoice(3), "transforms should be a sequence"),
+    "RandomChoice p": (lambda T, F, x: T.RandomChoice([T.Pad(1)], p=0.5), "p should be a sequence"),
+    "RandomChoice empty": (lambda T, F, x: T.RandomChoice([])(x), ""),
+    "RandomChoice p length": (lambda T, F, x: T.RandomChoice([T.Pad(1)], p=[0.5, 0.5])(x), ""),
+    "RandomOrder": (lambda T, F, x: T.RandomOrder(T.Pad(1)), "transforms should be a sequence"),
+    "Compose of nothing callable": (lambda T, F, x: T.Compose([3])(x), "not callable"),
+    "Compose of None": (lambda T, F, x: T.Compose(None)(x), ""),
+    "crop negative": (lambda T, F, x: F.crop(x, 0, 0, -1, 5), ""),
+    "Normalize on PIL": (lambda T, F, x: T.Normalize([0.5], [0.5])(x), "img should be Tensor Image"),
+    "Normalize on uint8": (lambda T, F, x: T.Normalize([0.5], [0.5])(to_chw(x)), "Input tensor should be a float tensor"),
+    "Normalize zero": (lambda T, F, x: T.Compose([T.ToTensor(), T.Normalize([0.5], [0.0])])(x), "std evaluated to zero"),
+    "ToTensor twice": (lambda T, F, x: T.Compose([T.ToTensor(), T.ToTensor()])(x), "pic should be PIL Image or ndarray"),
+    "ToPILImage of PIL": (lambda T, F, x: T.Compose([T.Pad(1), T.ToPILImage()])(x), "pic should be Tensor or ndarray"),
+    "tensor resize box": (lambda T, F, x: F.resize(to_chw(x), 5, F.InterpolationMode.BOX), "unsupported with Tensor input"),
+    "tensor rotate bicubic": (lambda T, F, x: F.rotate(to_chw(x), 5, F.InterpolationMode.BICUBIC), "unsupported with Tensor"),
+    "tensor flat": (lambda T, F, x: F.hflip(torch.zeros(3, dtype=torch.uint8)), "not a torch image"),
+    "tensor brightness of two": (
+        lambda T, F, x: F.adjust_brightness(torch.zeros(2, 5, 5, dtype=torch.uint8), 1.5),
+        "permitted channel values",
+    ),
+    "tensor hue of two": (lambda T, F, x: F.adjust_hue(torch.zeros(2, 5, 5, dtype=torch.uint8), 0.1), "channel values"),
+    "tensor fill": (lambda T, F, x: F.rotate(to_chw(x), 5, fill=[1, 2]), "'fill'"),
+    "tensor RandomCrop": (lambda T, F, x: T.RandomCrop(50)(to_chw(x)), "larger than input image size"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_error(name: str) -> None:
+    call, pattern = ERRORS[name]
+    image = pil("RGB", 10, 20)
+    ours, theirs = run(lambda x: call(T, F, x), image), run(lambda x: call(TV, TVF, x), image)
+    if theirs.error is None:
+        assert name in ("pad one side away",), f"torchvision raises nothing: {theirs.value!r}"
+    assert_same(ours, theirs)
+    for outcome in (ours, theirs):
+        assert re.search(pattern, str(outcome.error)), outcome.error
+
+
+@pytest.mark.parametrize("value", [3, None, "image.png", [], object, b"bytes", {"a": 1}], ids=repr)
+def test_not_an_image(value: Any) -> None:
+    for name, make in ALL_CASES.items():
+        if name in ("Compose empty",) or "never" in name or name.startswith("Random"):
+            continue
+        assert_same(run(make(T), value), run(make(TV), value))
+    for call in (*FUNCTIONAL.values(), *PIL_FUNCTIONAL.values()):
+        theirs = run(lambda x: call(TVF, x), value)  # noqa: B023
+        assert_same(run(lambda x: call(F, x), value), theirs)  # noqa: B023
+        assert isinstance(theirs.error, TypeError)
+
+
+@pytest.mark.parametrize(
+    "name", ["RandomCrop", "RandomResizedCrop BILINEAR", "RandomHorizontalFlip always", "RandomRotation BILINEAR", "ColorJitter all"]
+)
+def test_random_transform_of_something_else(name: str) -> None:
+    for value in (3, None, "image.png"):
+        assert_same(run(ALL_CASES[name](T), value), run(ALL_CASES[name](TV), value))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "int64", "bool", "complex64"])
+def test_array_of_another_dtype(dtype: str) -> None:
+    with pytest.raises(TypeError, match=r"uint8"):
+        T.Resize(5)(noise(10, 20).astype(dtype))
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 10, 20, 3), ()])
+def test_array_of_another_rank(shape: tuple[int, ...]) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"dimension|HWC|shape"):
+        T.Resize(5)(np.zeros(shape, np.uint8))
+
+
+EMPTY = {
+    "center_crop to nothing": lambda F, x: F.center_crop(x, 0),
+    "crop to nothing": lambda F, x: F.crop(x, 2, 2, 0, 5),
+    "crop to no width": lambda F, x: F.crop(x, 2, 2, 4, 0),
+    "flip": lambda F, x: F.hflip(x),
+    "resize": lambda F, x: F.resize(x, [3, 4]),
+    "resize int": lambda F, x: F.resize(x, 4),
+    "rotate": lambda F, x: F.rotate(x, 30),
+    "rotate expand": lambda F, x: F.rotate(x, 30, expand=True),
+    "pad": lambda F, x: F.pad(x, 2),
+    "pad edge": lambda F, x: F.pad(x, 2, padding_mode="edge"),
+    "pad negative": lambda F, x: F.pad(x, -2),
+    "brightness": lambda F, x: F.adjust_brightness(x, 1.5),
+    "contrast": lambda F, x: F.adjust_contrast(x, 1.5),
+    "saturation": lambda F, x: F.adjust_saturation(x, 1.5),
+    "hue": lambda F, x: F.adjust_hue(x, 0.2),
+    "grayscale": lambda F, x: F.rgb_to_grayscale(x, 3),
+    "to_tensor": lambda F, x: F.to_tensor(x),
+    "pil_to_tensor": lambda F, x: F.pil_to_tensor(x),
+}
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 7), (5, 0), (6, 8)])
+@pytest.mark.parametrize("name", EMPTY)
+def test_images_without_pixels(name: str, shape: tuple[int, int]) -> None:
+    from PIL import Image
+
+    image = pil("RGB", *shape) if all(shape) else Image.new("RGB", shape[::-1])
+    assert_same(run(lambda x: EMPTY[name](F, x), image), run(lambda x: EMPTY[name](TVF, x), image))
+
+
+def test_closed_file_raises(tmp_path: Any) -> None:
+    from PIL import Image
+
+    pil("RGB", 10, 10).save(tmp_path / "x.png")
+    for package in (T, TV):
+        image = Image.open(tmp_path / "x.png")
+        image.close()
+        with pytest.raises(ValueError, match="closed"):
+            package.Resize(5)(image)
+
+
+def test_truncated_file_raises(tmp_path: Any) -> None:
+    from PIL import Image
+
+    pil("RGB", 100, 100).save(tmp_path / "x.png")
+    whole = (tmp_path / "x.png").read_bytes()
+    (tmp_path / "x.png").write_bytes(whole[: len(whole) // 2])
+    for package in (T, TV):
+        for make in (lambda p: p.Resize(5), lambda p: p.ToTensor(), lambda p: p.Compose([p.CenterCrop(9), p.ToTensor()])):
+            with Image.open(tmp_path / "x.png") as image, pytest.raises(OSError, match="truncated"):
+                make(package)(image)

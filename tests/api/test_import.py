@@ -1,0 +1,110 @@
+"""Importing fastaug is cheap and starts nothing; FASTAUG_ISA is checked."""
+
+from __future__ import annotations
+
+import pytest
+
+import fastaug
+from processes import ISAS, python
+
+HEAVY = ("torchvision", "skimage", "scipy", "matplotlib", "pandas", "cv2", "tqdm", "hypothesis", "pytest")
+
+
+def output(code: str, **options: str) -> str:
+    result = python(["-W", "error", "-c", code], **options)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+def test_import_alone_brings_no_torch() -> None:
+    assert output("import sys, fastaug; print('torch' in sys.modules, 'numpy' in sys.modules)") == "False False"
+
+
+def test_transforms_bring_nothing_heavy() -> None:
+    code = f"""
+import sys
+import torch, numpy, PIL.Image
+before = set(sys.modules)
+import fastaug.transforms as T
+from PIL import Image
+T.Compose([T.Resize(8), T.ToTensor()])(Image.new("RGB", (20, 20)))
+new = {{name.split(".")[0] for name in set(sys.modules) - before}}
+print(sorted(new & set({HEAVY!r})))
+"""
+    assert output(code) == "[]"
+
+
+def test_no_thread_is_started() -> None:
+    code = """
+import os, threading
+import torch, numpy
+from PIL import Image
+before = len(os.listdir("/proc/self/task"))
+import fastaug.transforms as T
+T.Compose([T.Resize(8), T.ColorJitter(0.5), T.ToTensor()])(Image.new("RGB", (20, 20)))
+print(len(os.listdir("/proc/self/task")) - before, threading.active_count())
+"""
+    assert output(code) == "0 1"
+
+
+def test_no_cuda_driver_is_loaded() -> None:
+    code = """
+import torch
+from PIL import Image
+def maps():
+    return {line.split()[-1].rsplit("/", 1)[-1] for line in open("/proc/self/maps") if "/" in line}
+before = maps()
+import fastaug.transforms as T
+T.Compose([T.Resize(8), T.ToTensor()])(Image.new("RGB", (20, 20)))
+new = maps() - before
+print(torch.cuda.is_initialized(), [name for name in new if "cuda" in name or "nv" in name])
+"""
+    assert output(code) == "False []"
+
+
+def test_torchvision_is_not_needed() -> None:
+    code = """
+import sys
+sys.modules["torchvision"] = None
+import fastaug.transforms as T
+from PIL import Image
+print(T.Compose([T.RandomResizedCrop(8), T.ToTensor()])(Image.new("RGB", (20, 20))).shape)
+"""
+    assert output(code) == "torch.Size([3, 8, 8])"
+
+
+def test_the_global_generators_are_left_alone() -> None:
+    code = """
+import random, torch
+torch.manual_seed(1); random.seed(1)
+states = torch.get_rng_state(), random.getstate()
+import fastaug.transforms as T
+T.Compose([T.ColorJitter(0.5), T.RandomCrop(3)])
+print(torch.equal(states[0], torch.get_rng_state()) and states[1] == random.getstate())
+"""
+    assert output(code) == "True"
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_forced_isa(isa: str) -> None:
+    assert output("import fastaug; print(fastaug.isa())", isa=isa) == isa
+
+
+def test_unforced_isa_is_the_best() -> None:
+    assert output("import fastaug; from fastaug import _C; print(fastaug.isa() == _C.isas()[-1])") == "True"
+
+
+@pytest.mark.parametrize("code", ["fastaug.isa()", "import fastaug.transforms as T; T.Pad(1)(__import__('numpy').zeros((3, 3, 3), 'u1'))"])
+def test_unknown_isa(code: str) -> None:
+    result = python(["-c", f"import fastaug; {code}"], isa="bogus")
+    assert result.returncode == 1
+    last = result.stderr.strip().splitlines()[-1]
+    assert "bogus" in last, last
+    assert "FASTAUG_ISA" in last, last
+    assert "avx2" in last or fastaug.isa() in last, "the message should name what there is"
+
+
+def test_all_names_import() -> None:
+    names: dict[str, object] = {}
+    exec("from fastaug.transforms import *; from fastaug.transforms.functional import *; from fastaug import *", names)
+    assert {"Compose", "hflip", "isa"} <= set(names)
