@@ -110,7 +110,8 @@ def bag(folder: Path | None, count: int) -> list[Pixels]:
         else:
             picture = pictures[0] if number % 4 else pictures[1 + number // 4 % (len(pictures) - 1)]
         # Where a tile fits inside the picture it is cut there, otherwise anywhere in its mirrored plane.
-        top, left = (int(generator.integers(max(size - SIDE, 0) or 2 * size)) for size in picture.shape[:2])
+        ends = (size - SIDE + 1 if size >= SIDE else 2 * size for size in picture.shape[:2])
+        top, left = (int(generator.integers(end)) for end in ends)
         tiles.append(tile_of(picture, top, left))
     return tiles
 

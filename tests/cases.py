@@ -5,6 +5,7 @@ Parity, containers, repr, attributes and pickling all run over these rows, so th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -143,6 +144,8 @@ FUNCTIONAL: dict[str, Call] = {
     "vflip": lambda F, x: F.vflip(x),
     **{f"rotate {m}": lambda F, x, m=m: F.rotate(x, 33.3, mode(F, m)) for m in ROTATION_MODES},
     "rotate expand": lambda F, x: F.rotate(x, -77, mode(F, "BILINEAR"), True, fill=[5]),
+    "rotate by inf": lambda F, x: F.rotate(x, math.inf, fill=4),
+    "rotate by nan": lambda F, x: F.rotate(x, math.nan, mode(F, "BILINEAR")),
     "rotate 90": lambda F, x: F.rotate(x, 90),
     "rotate center": lambda F, x: F.rotate(x, 12, center=[1, 2], fill=3),
     **{

@@ -33,6 +33,7 @@ void execute_released(Program program, const View& view, const Target& target, b
 
 void run(const py::bytes& program, const Source& source, uintptr_t data, bool float32, int height, int width, int channels,
          ptrdiff_t row_stride, ptrdiff_t pixel_stride, ptrdiff_t channel_stride, bool reference) {
+  if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
   const Target target{reinterpret_cast<void*>(data), float32 ? DType::kFloat32 : DType::kUint8, height, width, channels,
                       row_stride, pixel_stride, channel_stride};
   execute_released(as_program(program), source.view, target, reference);

@@ -24,6 +24,10 @@ Source from_pil(const py::object& image, int channels) {
   if (channels < 1 || channels > kMaxChannels) {
     fail(ErrorCode::kValue, "channels must be 1 to 4, got " + std::to_string(channels));
   }
+  if (!py::hasattr(image, "__arrow_c_array__")) {
+    fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
+                               py::str(py::type::handle_of(image)).cast<std::string>());
+  }
   const auto size = image.attr("size").cast<std::pair<int, int>>();
   const py::tuple capsules = image.attr("__arrow_c_array__")();
   const auto* schema = from_capsule<ArrowSchema>(capsules[0], "arrow_schema");
@@ -68,6 +72,7 @@ Source from_array(const py::buffer& array) {
 
 Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride,
                     ptrdiff_t channel_stride, py::object owner) {
+  if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
   const View view{reinterpret_cast<const uint8_t*>(data), height, width, channels, row_stride, pixel_stride,
                   channel_stride};
   return {view, std::move(owner)};

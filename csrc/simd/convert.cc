@@ -136,11 +136,11 @@ void reverse(const uint8_t* src, int width, uint8_t* dst) {
 using Floats = hn::ScalableTag<float>;
 using Float = hn::Vec<Floats>;
 
-// How store_float divides by `std`, where a division is too slow: with a fused multiply-add a quotient a / b is q =
-// a * (1 / b), its reciprocal given in two parts so that q is within one ulp, then corrected by the exact remainder a - b * q.
-// The result is the correctly rounded quotient (Markstein, "Computation of elementary functions on the IBM RISC System/6000
-// processor", 1990, theorem 8.1, needs the high part to be the rounded reciprocal and q within one ulp), as long as no
-// remainder underflows; see fused_is_exact.
+// How store_float divides by `std`, where a division is too slow. With a fused multiply-add, a quotient a / b is
+// q = a * (1 / b), with the reciprocal in two parts so that q is within one ulp, then corrected by the remainder
+// a - b * q, which is exact. Given that, and a high part that is the correctly rounded reciprocal, the result is the
+// correctly rounded quotient (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
+// 1990), as long as no remainder underflows; see fused_is_exact.
 struct Divisor {
   float value;
   float high;
@@ -149,8 +149,8 @@ struct Divisor {
   explicit Divisor(float b) : value(b), high(1.0f / b), low(static_cast<float>(1.0 / b - high)) {}
 };
 
-// Operands this far from the ends of float32 leave the remainders above 2^-126: samples / 255 and means are multiples of
-// 2^-33, hence so is their difference.
+// Operands this far from the ends of float32 leave the remainders above 2^-126: samples / 255 and means are multiples
+// of 2^-33, hence so is their difference.
 bool fused_is_exact(float mean, float std) {
   const bool mean_fits = mean == 0.0f || (std::fabs(mean) >= 0x1p-10f && std::fabs(mean) <= 0x1p20f);
   return mean_fits && std >= 0x1p-10f && std <= 0x1p20f;

@@ -1,7 +1,8 @@
-// The two passes of Pillow's 8-bit resize (Resample.c, ImagingResampleHorizontal_8bpc and ImagingResampleVertical_8bpc).
+// The two passes of Pillow's 8-bit resize (Resample.c, ImagingResampleHorizontal_8bpc and
+// ImagingResampleVertical_8bpc).
 //
-// A 22-bit weight w is split into high = w >> 12 (signed) and low = w & 4095, so that both fit the 16-bit multiply-add, and
-// sum(w * v) = (sum(high * v) << 12) + sum(low * v), exactly, in whatever order.
+// A 22-bit weight w is split into high = w >> 12 (signed) and low = w & 4095, so that both fit the 16-bit multiply-add,
+// and sum(w * v) = (sum(high * v) << 12) + sum(low * v), exactly, in whatever order.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/resample.cc"
 #include "simd/targets.h"
@@ -24,14 +25,16 @@ constexpr int kLowBits = 12;
 
 // How a RowTable is laid out; RowTable::layout holds it, packed.
 //
-// kWindows: a block is 4 outputs, one 128-bit part of a vector. Its samples come from a window of 16 bytes by a table lookup,
-// 2 taps per output at a time; when the taps do not all lie in one window, the window moves on by 2 * pairs bytes and the
-// lookup stays the same. Four vectors make a batch: with `blocks` blocks to a vector, vector k has the blocks k, 4 + k, ...
-// of the batch, the order in which narrow() puts them back in a row. RowTable::base: the window of each block, vector by
-// vector. Data, vector by vector: the lookup, then for every pair of taps the high and the low weights.
+// kWindows: a block is 4 outputs, one 128-bit part of a vector. Its samples come from a window of 16 bytes by a table
+// lookup, 2 taps per output at a time; when the taps do not all lie in one window, the window moves on by 2 * pairs
+// bytes and the lookup stays the same. Four vectors make a batch: with `blocks` blocks to a vector, vector k has the
+// blocks k, 4 + k, ... of the batch, the order in which narrow() puts them back in a row. RowTable::base: the window of
+// each block, vector by vector. Data, vector by vector: the lookup, then for every pair of taps the high and the low
+// weights.
 //
-// kDots: for strong shrinking. Each output is a dot product of consecutive samples and weights, `blocks` times 8 at a time.
-// RowTable::base: first sample of each output. Data, output by output: for every group the high and the low weights.
+// kDots: for strong shrinking. Each output is a dot product of consecutive samples and weights, `blocks` times 8 at a
+// time. RowTable::base: first sample of each output. Data, output by output: for every group the high and the low
+// weights.
 struct Layout {
   enum Kind { kWindows, kDots };
   Kind kind;
@@ -39,9 +42,7 @@ struct Layout {
   int offset;  // of the first byte of data that is aligned to a cache line
 
   int pack() const { return kind | pairs << 4 | offset << 8; }
-  static Layout unpack(int packed) {
-    return {static_cast<Kind>(packed & 15), packed >> 4 & 15, packed >> 8};
-  }
+  static Layout unpack(int packed) { return {static_cast<Kind>(packed & 15), packed >> 4 & 15, packed >> 8}; }
 };
 
 // Gives `table` room for `size` bytes of zeros; returns where the first aligned one is.
@@ -52,7 +53,8 @@ inline int allocate(size_t size, RowTable* table) {
 }
 
 inline void put_weight(int32_t weight, uint8_t* high, uint8_t* low) {
-  const int16_t split[2] = {static_cast<int16_t>(weight >> kLowBits), static_cast<int16_t>(weight & ((1 << kLowBits) - 1))};
+  const int16_t split[2] = {static_cast<int16_t>(weight >> kLowBits),
+                            static_cast<int16_t>(weight & ((1 << kLowBits) - 1))};
   std::memcpy(high, &split[0], 2);
   std::memcpy(low, &split[1], 2);
 }
@@ -192,8 +194,7 @@ HWY_INLINE hn::Vec<Bytes> load_windows(const uint8_t* src, const int32_t* base) 
   return hn::Combine(Bytes(), hn::LoadU(half, src + base[1]), hn::LoadU(half, src + base[0]));
 #elif HWY_TARGET == HWY_AVX3
   const hn::Half<hn::Half<Bytes>> quarter;
-  return hn::Combine(Bytes(),
-                     hn::Combine(half, hn::LoadU(quarter, src + base[3]), hn::LoadU(quarter, src + base[2])),
+  return hn::Combine(Bytes(), hn::Combine(half, hn::LoadU(quarter, src + base[3]), hn::LoadU(quarter, src + base[2])),
                      hn::Combine(half, hn::LoadU(quarter, src + base[1]), hn::LoadU(quarter, src + base[0])));
 #else
   return hn::LoadU(Bytes(), src + base[0]);
@@ -339,8 +340,8 @@ struct WeightPair {
 
   WeightPair() = default;
   WeightPair(int32_t a, int32_t b)
-      : high(static_cast<int32_t>((static_cast<uint32_t>(a >> kLowBits) & 0xffff) |
-                                  static_cast<uint32_t>(b >> kLowBits) << 16)),
+      : high(static_cast<int32_t>((static_cast<uint32_t>(a >> kLowBits) & 0xffff) | static_cast<uint32_t>(b >> kLowBits)
+                                                                                        << 16)),
         low((a & kLowMask) | (b & kLowMask) << 16) {}
 
  private:

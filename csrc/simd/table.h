@@ -1,5 +1,5 @@
-// How the kernel table is put together: one function per family of kernels fills that family's members for one instruction
-// set. Private to csrc/simd.
+// How the kernel table is put together: one function per family of kernels fills that family's members for one
+// instruction set. Private to csrc/simd.
 #pragma once
 
 #include "simd/kernels.h"
@@ -9,14 +9,16 @@ namespace fastaug {
 // Worst first. kAvx512 is AVX-512 F, BW, CD, DQ and VL.
 enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kNeon };
 
-// Each is called only for an instruction set that both the build and the machine have, and sets every member of its family.
-// resample: build_row_table, resample_row, resample_column.
+// Each is called only for an instruction set that both the build and the machine have, and sets every member of its
+// family.
+
+// build_row_table, resample_row, resample_column
 void set_resample(Isa isa, Kernels* table);
-// convert: deinterleave, interleave, take, reverse, store_float.
+// deinterleave, interleave, take, reverse, store_float
 void set_convert(Isa isa, Kernels* table);
-// affine: affine_nearest, affine_linear, affine_cubic.
+// affine_nearest, affine_linear, affine_cubic
 void set_affine(Isa isa, Kernels* table);
-// pointwise: pointwise, luma_sum.
+// pointwise, luma_sum
 void set_pointwise(Isa isa, Kernels* table);
 
 namespace scalar {

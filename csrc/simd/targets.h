@@ -24,8 +24,8 @@
 //   }
 //   #endif
 //
-// Highway is used header-only: nothing of libhwy is linked (its HWY_DYNAMIC_DISPATCH is not used). Its own baseline target,
-// which gcc compiles as SCALAR or EMU128, stays empty: our scalar kernels are plain C++.
+// Highway is used header-only: nothing of libhwy is linked (its HWY_DYNAMIC_DISPATCH is not used). Its own baseline
+// target, which gcc compiles as SCALAR or EMU128, stays empty: our scalar kernels are plain C++.
 #pragma once
 
 // No kernel uses AES, PCLMUL or half floats; leave them out of what a target demands.

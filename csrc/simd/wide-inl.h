@@ -1,5 +1,5 @@
-// Integer operations on whole vectors that Highway 1.0.3 lacks, once per instruction set. Included like hwy/highway.h, inside
-// no namespace, after it.
+// Integer operations on whole vectors that Highway 1.0.3 lacks, once per instruction set. Included like hwy/highway.h,
+// inside no namespace, after it.
 #if defined(FASTAUG_SIMD_WIDE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_WIDE_INL_H_
 #undef FASTAUG_SIMD_WIDE_INL_H_
@@ -18,7 +18,8 @@ namespace fastaug::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // madd: int32 lane i is a[2i] * b[2i] + a[2i + 1] * b[2i + 1].
-// narrow: four vectors of int32 to one of uint8, saturating. Within every 128-bit block: the block of a, then b's, c's, d's.
+// narrow: four vectors of int32 to one of uint8, saturating. Within every 128-bit block: the block of a, then b's, c's,
+// d's.
 #if HWY_TARGET == HWY_NEON
 
 HWY_INLINE hn::Vec128<int32_t> madd(hn::Vec128<int16_t> a, hn::Vec128<int16_t> b) {

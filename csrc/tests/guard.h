@@ -14,8 +14,8 @@
 
 namespace fastaug::test {
 
-// Which end of the buffer touches the inaccessible page. The bytes between the other end and its page hold a pattern that
-// intact() checks.
+// Which end of the buffer touches the inaccessible page. The bytes between the other end and its page hold a pattern
+// that intact() checks.
 enum class Side { kFront, kBack };
 
 class Guarded {

@@ -220,7 +220,7 @@ TEST_CASE("store_float rounds as division does, at the edges of float32") {
   const auto samples = all_samples();
   constexpr float kTiny = std::numeric_limits<float>::denorm_min();
   constexpr float kHuge = std::numeric_limits<float>::max();
-  const std::array<float, 12> edges = {0.0f,    kTiny,    1e-40f, 0x1p-126f, 0x1p-11f, 0x1p-10f,
+  const std::array<float, 12> edges = {0.0f,    kTiny,   1e-40f, 0x1p-126f, 0x1p-11f, 0x1p-10f,
                                        0x1p20f, 0x1p21f, 1e30f,  kHuge,     1.0f,     0x1.fffffep-1f};
   for (const char* name : available_isas())
     for (float mean : edges)

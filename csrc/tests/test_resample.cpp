@@ -36,8 +36,7 @@ void check_row(const Kernels& tested, const Taps& taps, int width, int channels,
     for (int c = 0; c < channels; ++c) fill_samples(random, src[c], width);
     tested.resample_row(table, src.get_const(), dst.get(), channels);
     scalar.resample_row(expected_table, src.get_const(), expected.get(), channels);
-    for (int c = 0; c < channels; ++c)
-      REQUIRE(std::memcmp(dst[c], expected[c], static_cast<size_t>(taps.out)) == 0);
+    for (int c = 0; c < channels; ++c) REQUIRE(std::memcmp(dst[c], expected[c], static_cast<size_t>(taps.out)) == 0);
     REQUIRE(src.intact());
     REQUIRE(dst.intact());
   }

@@ -30,8 +30,7 @@ double filter_at(Filter filter, double x) {
     case Filter::kHamming:
       if (r == 0.0) return 1.0;
       if (r >= 1.0) return 0.0;
-      return std::sin(r * std::numbers::pi) / (r * std::numbers::pi) *
-             (0.54f + 0.46f * std::cos(r * std::numbers::pi));
+      return std::sin(r * std::numbers::pi) / (r * std::numbers::pi) * (0.54f + 0.46f * std::cos(r * std::numbers::pi));
   }
   return 0.0;
 }
@@ -49,8 +48,8 @@ double support_of(Filter filter) {
   }
 }
 
-// The weight of every source sample in one output sample: Pillow, Resample.c, precompute_coeffs and normalize_coeffs_8bpc,
-// line by line.
+// The weight of every source sample in one output sample: Pillow, Resample.c, precompute_coeffs and
+// normalize_coeffs_8bpc, line by line.
 std::vector<int32_t> pillow_weights(Filter filter, int in_size, int out_size, int index) {
   const double scale = static_cast<double>(static_cast<float>(in_size)) / out_size;
   const double filter_scale = scale < 1.0 ? 1.0 : scale;
@@ -129,9 +128,7 @@ TEST_CASE("samples of weight zero are not taps") {
   }
 }
 
-TEST_CASE("an unknown filter is an error") {
-  CHECK_THROWS_AS(make_taps(static_cast<Filter>(0), 4, 4, 0, 4), Error);
-}
+TEST_CASE("an unknown filter is an error") { CHECK_THROWS_AS(make_taps(static_cast<Filter>(0), 4, 4, 0, 4), Error); }
 
 }  // namespace
 }  // namespace fastaug

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import struct
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -30,9 +31,9 @@ _steps: dict[type, Step | None] = {}
 class Transform(nn.Module):
     """A transform that is an nn.Module and knows how to draft itself."""
 
+    @abstractmethod
     def _draft(self, draft: Draft) -> None:
         """Draws the parameters, exactly as torchvision draws them, and appends the ops."""
-        raise NotImplementedError(f"{type(self).__name__} should define _draft or forward")
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""

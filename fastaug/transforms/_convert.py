@@ -108,6 +108,10 @@ class ConvertImageDtype(Transform):
     def _draft(self, draft: Draft) -> None:
         draft.convert_dtype(self.dtype)
 
+    def forward(self, image: Tensor) -> Any:
+        """The converted tensor."""
+        return super().forward(image)
+
 
 class Normalize(Transform):
     """(image - mean) / std for each channel of a float tensor.
@@ -153,6 +157,10 @@ class Normalize(Transform):
             self._packed = _pack(mean, std, draft.channels)
             self._packed_from = key
         draft.normalize(self.mean, self.std, self.inplace, self._packed)
+
+    def forward(self, tensor: Tensor) -> Any:
+        """The normalised tensor."""
+        return super().forward(tensor)
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key not in ("_packed", "_packed_from")}

@@ -1,0 +1,231 @@
+// Every op, for the device: one kernel per line of core/ops.def, around the bodies that the CPU compiles. An op without a
+// device kernel here does not compile. The kernels are plain grid-stride loops over one planar image; geometry reads its
+// source through index tables, taps and matrices that the host prepared, as the row kernels do.
+#include <cstddef>
+#include <cstdint>
+
+#include "core/program.h"
+#include "pixel/lane.h"
+#include "pixel/pointwise.h"
+#include "pixel/taps.h"
+#include "pixel/warp.h"
+
+namespace fastaug::cuda {
+
+// A planar uint8 image in device memory, or a float32 one where `floats` is set.
+struct DeviceImage {
+  uint8_t* plane[kMaxChannels];
+  float* floats[kMaxChannels];
+  int height;
+  int width;
+  int channels;
+};
+
+// What the host prepares for an op: which operands it needs depends on the op.
+struct Operands {
+  Op op;
+  float mean;            // CONTRAST
+  const int32_t* row;    // geometry: source row per output row, -1 for fill
+  const int32_t* column; // geometry: source column per output column, -1 for fill
+  const int32_t* first;  // RESIZE: first source sample, taps and weights per output sample of each axis
+  const int32_t* count;
+  const int32_t* weight;
+  int stride;
+  bool vertical;
+  WarpSource source;     // AFFINE, and every route to its pixels
+  NearestRoute route;
+  FixedMap fixed;
+};
+
+__device__ inline int first_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
+__device__ inline int index_step() { return static_cast<int>(gridDim.x * blockDim.x); }
+__device__ inline uint8_t to_u8(float v) { return static_cast<uint8_t>(static_cast<int>(v)); }
+__device__ inline float load(const DeviceImage& image, int c, int k) { return static_cast<float>(image.plane[c][k]); }
+
+// ---- Pointwise ops on pixel k, in place.
+
+__device__ inline float factor_of(const Operands& p) { return static_cast<float>(p.op.f[0]); }
+
+template <class Body>
+__device__ void each_color(Body body, const Operands& p, const DeviceImage& image, int k) {
+  const int colors = image.channels - ((p.op.flags & kHasAlpha) != 0 ? 1 : 0);
+  for (int c = 0; c < colors; ++c) image.plane[c][k] = to_u8(body(load(image, c, k)));
+}
+
+template <class Body>
+__device__ void together(Body body, const DeviceImage& image, int k) {
+  float r = load(image, 0, k);
+  float g = load(image, 1, k);
+  float b = load(image, 2, k);
+  body(r, g, b);
+  image.plane[0][k] = to_u8(r);
+  image.plane[1][k] = to_u8(g);
+  image.plane[2][k] = to_u8(b);
+}
+
+template <class Body>
+__device__ void with_alpha(Body body, const DeviceImage& image, int k) {
+  const float alpha = load(image, image.channels - 1, k);
+  for (int c = 0; c < image.channels - 1; ++c) image.plane[c][k] = to_u8(body(load(image, c, k), alpha));
+}
+
+__device__ void brightness(const Operands& p, const DeviceImage& image, int k) {
+  each_color(scalar::Brightness{factor_of(p)}, p, image, k);
+}
+__device__ void contrast(const Operands& p, const DeviceImage& image, int k) {
+  each_color(scalar::Contrast{factor_of(p), p.mean}, p, image, k);
+}
+__device__ void saturation(const Operands& p, const DeviceImage& image, int k) {
+  together(scalar::Saturation{factor_of(p)}, image, k);
+}
+__device__ void hue(const Operands& p, const DeviceImage& image, int k) {
+  together(scalar::Hue{static_cast<float>(p.op.i[0])}, image, k);
+  if (image.channels == 4) image.plane[3][k] = 255;
+}
+__device__ void luma(const Operands&, const DeviceImage& image, int k) {
+  image.plane[0][k] = to_u8(scalar::Luma()(load(image, 0, k), load(image, 1, k), load(image, 2, k)));
+}
+__device__ void replicate(const Operands& p, const DeviceImage& image, int k) {
+  for (int c = 1; c < p.op.i[0]; ++c) image.plane[c][k] = to_u8(scalar::Replicate()(load(image, 0, k)));
+}
+__device__ void premultiply(const Operands&, const DeviceImage& image, int k) {
+  with_alpha(scalar::Premultiply(), image, k);
+}
+__device__ void unpremultiply(const Operands&, const DeviceImage& image, int k) {
+  with_alpha(scalar::Unpremultiply(), image, k);
+}
+__device__ void to_float(const Operands&, const DeviceImage& image, int k) {
+  for (int c = 0; c < image.channels; ++c) image.floats[c][k] = scalar::ToFloat()(load(image, c, k));
+}
+__device__ void normalize(const Operands& p, const DeviceImage& image, int k) {
+  for (int c = 0; c < image.channels; ++c) {
+    const scalar::Normalize body{static_cast<float>(p.op.f[c]), static_cast<float>(p.op.f[4 + c])};
+    image.floats[c][k] = body(image.floats[c][k]);
+  }
+}
+
+// ---- Geometry bodies: output pixel (y, x).
+
+__device__ void copy_by_table(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+  const int from_y = p.row[y];
+  const int from_x = p.column[x];
+  for (int c = 0; c < out.channels; ++c) {
+    const bool inside = from_y >= 0 && from_x >= 0;
+    out.plane[c][y * out.width + x] = inside ? in.plane[c][from_y * in.width + from_x] : p.op.fill[c];
+  }
+}
+
+__device__ void copy_turned(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+  const int turns = p.op.flags & 3;
+  const int from_y = turns == 1 ? x : turns == 2 ? in.height - 1 - y : in.height - 1 - x;
+  const int from_x = turns == 1 ? in.width - 1 - y : turns == 2 ? in.width - 1 - x : y;
+  for (int c = 0; c < out.channels; ++c) {
+    out.plane[c][y * out.width + x] = in.plane[c][from_y * in.width + from_x];
+  }
+}
+
+// One pass of a resize. Pillow, Resample.c, clip8.
+__device__ void mix_taps(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+  const int at = p.vertical ? y : x;
+  const int32_t* weight = p.weight + static_cast<ptrdiff_t>(at) * p.stride;
+  for (int c = 0; c < out.channels; ++c) {
+    int32_t sum = 1 << (kWeightBits - 1);
+    for (int t = 0; t < p.count[at]; ++t) {
+      const int source = p.first[at] + t;
+      sum += weight[t] * in.plane[c][p.vertical ? source * in.width + x : y * in.width + source];
+    }
+    const int32_t value = sum >> kWeightBits;
+    out.plane[c][y * out.width + x] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+  }
+}
+
+template <int kChannels>
+__device__ void warp_pixel(const Operands& p, const DeviceImage& out, int y, int x) {
+  const double* m = p.op.f;
+  const double at_x = affine_x(m, x, y);
+  const double at_y = affine_y(m, x, y);
+  uint8_t pixel[kChannels];
+  switch (static_cast<Interpolation>(p.op.flags)) {
+    case Interpolation::kBilinear:
+      linear_pixel<kChannels>(p.source, at_x, at_y, p.op.fill, pixel);
+      break;
+    case Interpolation::kBicubic:
+      cubic_pixel<kChannels>(p.source, at_x, at_y, p.op.fill, pixel);
+      break;
+    case Interpolation::kNearest: {
+      const bool fixed = p.route == NearestRoute::kFixed;
+      const int ix = fixed ? p.fixed.x_at(x, y) >> 16 : pixel_index(nearest_start_x(m, x, y), p.source.width);
+      const int iy = fixed ? p.fixed.y_at(x, y) >> 16 : pixel_index(nearest_start_y(m, x, y), p.source.height);
+      nearest_pixel<kChannels>(p.source, ix, iy, p.op.fill, pixel);
+      break;
+    }
+  }
+  for (int c = 0; c < kChannels; ++c) out.plane[c][y * out.width + x] = pixel[c];
+}
+
+__device__ void warp(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) {
+  switch (out.channels) {
+    case 1:
+      return warp_pixel<1>(p, out, y, x);
+    case 2:
+      return warp_pixel<2>(p, out, y, x);
+    case 3:
+      return warp_pixel<3>(p, out, y, x);
+    default:
+      return warp_pixel<4>(p, out, y, x);
+  }
+}
+
+// ---- One specialisation per op. Pointwise ops work on `out`, which holds their input.
+
+template <OpId kId>
+struct DeviceOp;
+
+#define FASTAUG_DEVICE_POINTWISE(id, body)                                                                    \
+  template <>                                                                                                 \
+  struct DeviceOp<OpId::id> {                                                                                 \
+    static __device__ void run(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) { \
+      body(p, out, y* out.width + x);                                                                         \
+    }                                                                                                         \
+  };
+FASTAUG_DEVICE_POINTWISE(BRIGHTNESS, brightness)
+FASTAUG_DEVICE_POINTWISE(CONTRAST, contrast)
+FASTAUG_DEVICE_POINTWISE(SATURATION, saturation)
+FASTAUG_DEVICE_POINTWISE(HUE, hue)
+FASTAUG_DEVICE_POINTWISE(LUMA, luma)
+FASTAUG_DEVICE_POINTWISE(REPLICATE, replicate)
+FASTAUG_DEVICE_POINTWISE(PREMULTIPLY, premultiply)
+FASTAUG_DEVICE_POINTWISE(UNPREMULTIPLY, unpremultiply)
+FASTAUG_DEVICE_POINTWISE(TO_FLOAT, to_float)
+FASTAUG_DEVICE_POINTWISE(NORMALIZE, normalize)
+#undef FASTAUG_DEVICE_POINTWISE
+
+#define FASTAUG_DEVICE_GEOMETRY(id, body)                                                                        \
+  template <>                                                                                                    \
+  struct DeviceOp<OpId::id> {                                                                                    \
+    static __device__ void run(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) { \
+      body(p, in, out, y, x);                                                                                    \
+    }                                                                                                            \
+  };
+FASTAUG_DEVICE_GEOMETRY(WINDOW, copy_by_table)
+FASTAUG_DEVICE_GEOMETRY(PAD, copy_by_table)
+FASTAUG_DEVICE_GEOMETRY(NEAREST, copy_by_table)
+FASTAUG_DEVICE_GEOMETRY(HFLIP, copy_by_table)
+FASTAUG_DEVICE_GEOMETRY(VFLIP, copy_by_table)
+FASTAUG_DEVICE_GEOMETRY(ROT90, copy_turned)
+FASTAUG_DEVICE_GEOMETRY(RESIZE, mix_taps)
+FASTAUG_DEVICE_GEOMETRY(AFFINE, warp)
+#undef FASTAUG_DEVICE_GEOMETRY
+
+template <OpId kId>
+__global__ void run_op(Operands p, DeviceImage in, DeviceImage out) {
+  for (int k = first_index(); k < out.height * out.width; k += index_step()) {
+    DeviceOp<kId>::run(p, in, out, k / out.width, k % out.width);
+  }
+}
+
+#define FASTAUG_OP(name, kind) template __global__ void run_op<OpId::name>(Operands, DeviceImage, DeviceImage);
+#include "core/ops.def"
+#undef FASTAUG_OP
+
+}  // namespace fastaug::cuda
