@@ -71,7 +71,10 @@ CROPS: dict[str, Factory] = {
 
 ROTATIONS: dict[str, Factory] = {
     **{f"RandomRotation {m}": lambda T, m=m: T.RandomRotation(25, mode(T, m)) for m in ROTATION_MODES},
-    **{f"RandomRotation expand {m}": lambda T, m=m: T.RandomRotation(180, mode(T, m), expand=True) for m in ROTATION_MODES},
+    **{
+        f"RandomRotation expand {m}": lambda T, m=m: T.RandomRotation(180, mode(T, m), expand=True)
+        for m in ROTATION_MODES
+    },
     **{f"RandomRotation by {a}": lambda T, a=a: T.RandomRotation((a, a)) for a in (0, 90, 180, 270, -90, 360, 45)},
     **{f"RandomRotation expand by {a}": lambda T, a=a: T.RandomRotation((a, a), expand=True) for a in (90, 180, 270)},
     "RandomRotation center": lambda T: T.RandomRotation((10, 80), mode(T, "BILINEAR"), center=(3, 40.5)),
@@ -153,7 +156,10 @@ FUNCTIONAL: dict[str, Call] = {
         for name in ("brightness", "contrast", "saturation")
         for factor in (0, 0.0, 0.37, 1, 1.0, 1.9, 11.0)
     },
-    **{f"adjust_hue {factor}": lambda F, x, factor=factor: F.adjust_hue(x, factor) for factor in (-0.5, -0.1, 0, 0.3, 0.5)},
+    **{
+        f"adjust_hue {factor}": lambda F, x, factor=factor: F.adjust_hue(x, factor)
+        for factor in (-0.5, -0.1, 0, 0.3, 0.5)
+    },
     "rgb_to_grayscale 1": lambda F, x: F.rgb_to_grayscale(x),
     "rgb_to_grayscale 3": lambda F, x: F.rgb_to_grayscale(x, 3),
     "get_dimensions": lambda F, x: F.get_dimensions(x),
@@ -246,7 +252,13 @@ PIPELINES: dict[str, Factory] = {
         ]
     ),
     "unknown callable in the middle": lambda T: T.Compose(
-        [T.Resize(64), T.Lambda(lambda x: x.rotate(3)), T.RandomHorizontalFlip(), lambda x: x.convert("L"), T.ToTensor()]
+        [
+            T.Resize(64),
+            T.Lambda(lambda x: x.rotate(3)),
+            T.RandomHorizontalFlip(),
+            lambda x: x.convert("L"),
+            T.ToTensor(),
+        ]
     ),
     "colour before geometry": lambda T: T.Compose(
         [T.ColorJitter(0.3, 0.3, 0.3, 0.1), T.RandomRotation(30, mode(T, "BILINEAR"), expand=True), T.CenterCrop(200)]

@@ -28,7 +28,13 @@ class Outcome:
 def snapshot(value: Any) -> Any:
     """A value that is equal exactly when the pixels, type, shape, mode and palette are."""
     if isinstance(value, Image.Image):
-        return ("PIL", value.mode, value.size, value.tobytes(), value.getpalette() if value.mode in ("P", "PA") else None)
+        return (
+            "PIL",
+            value.mode,
+            value.size,
+            value.tobytes(),
+            value.getpalette() if value.mode in ("P", "PA") else None,
+        )
     if isinstance(value, torch.Tensor):
         raw = value.detach().contiguous().flatten().view(torch.uint8).numpy()
         return ("tensor", str(value.dtype), tuple(value.shape), raw.tobytes())
@@ -102,8 +108,9 @@ def assert_same(ours: Outcome, theirs: Outcome, *, message: bool = False, identi
     assert ours.python_state == theirs.python_state, "python's generator was left in another state"
     assert ours.warned == theirs.warned
     if identity:
-        assert ours.same_object == theirs.same_object, "torchvision hands back the input object" * theirs.same_object or (
-            "the input object came back; torchvision makes a new one"
+        assert ours.same_object == theirs.same_object, (
+            "torchvision hands back the input object" * theirs.same_object
+            or ("the input object came back; torchvision makes a new one")
         )
 
 

@@ -173,7 +173,9 @@ def fill(rng: random.Random) -> tuple[int, ...]:
 
 def size(rng: random.Random, now: int) -> int:
     """A new extent: the same, one, twice, or anything up to LARGEST."""
-    return min(LARGEST, rng.choice([now, 1, 2 * now, max(1, now // 2), rng.randint(1, LARGEST), rng.randint(1, LARGEST)]))
+    return min(
+        LARGEST, rng.choice([now, 1, 2 * now, max(1, now // 2), rng.randint(1, LARGEST), rng.randint(1, LARGEST)])
+    )
 
 
 def factor(rng: random.Random) -> float:
@@ -210,7 +212,14 @@ def draw_affine(rng: random.Random, image: np.ndarray) -> Op:
         a, b = math.cos(angle) * zoom, math.sin(angle) * zoom
         matrix = [a, b, w / 2 - a * out_w / 2 - b * out_h / 2, -b, a, h / 2 + b * out_w / 2 - a * out_h / 2]
     elif kind == 3:  # scale and shift only: Pillow's ImagingScaleAffine
-        matrix = [rng.uniform(-2, 2) or 1.0, 0.0, rng.uniform(-9, w), 0.0, rng.uniform(-2, 2) or 1.0, rng.uniform(-9, h)]
+        matrix = [
+            rng.uniform(-2, 2) or 1.0,
+            0.0,
+            rng.uniform(-9, w),
+            0.0,
+            rng.uniform(-2, 2) or 1.0,
+            rng.uniform(-9, h),
+        ]
     elif kind == 4:  # nothing to do, or a whole shift
         matrix = [1.0, 0.0, float(rng.randint(-3, 3)), 0.0, 1.0, float(rng.randint(-3, 3))]
     else:  # too far out for Pillow's 16.16 fixed point
@@ -263,9 +272,7 @@ ROWS: dict[str, Row] = {
         lambda op, x: blend(np.zeros_like(x), x, op.f[0], bool(op.flags & HAS_ALPHA)),
         lambda rng, x: Op("BRIGHTNESS", f=(factor(rng),), flags=alpha_flag(x)),
     ),
-    "CONTRAST": Row(
-        "reduction", contrast, lambda rng, x: Op("CONTRAST", f=(factor(rng),), flags=alpha_flag(x))
-    ),
+    "CONTRAST": Row("reduction", contrast, lambda rng, x: Op("CONTRAST", f=(factor(rng),), flags=alpha_flag(x))),
     "SATURATION": Row(
         "pointwise",
         lambda op, x: blend(np.repeat(grey(x), 3, axis=2), x, op.f[0], x.shape[2] == 4),
@@ -336,7 +343,9 @@ def execute(
     stride = row + slack * dtype.itemsize
     memory = np.full(stride * lines + slack * dtype.itemsize, 0xA5, np.uint8)
     start = memory.ctypes.data + slack * dtype.itemsize
-    strides = (stride, dtype.itemsize, stride * height) if planar else (stride, channels * dtype.itemsize, dtype.itemsize)
+    strides = (
+        (stride, dtype.itemsize, stride * height) if planar else (stride, channels * dtype.itemsize, dtype.itemsize)
+    )
     _C.run(program, view, start, dtype == np.float32, height, width, channels, *strides, reference=plain)
     rows = memory[slack * dtype.itemsize :].reshape(lines, stride)
     assert (memory[: slack * dtype.itemsize] == 0xA5).all() and (rows[:, row:] == 0xA5).all(), "wrote beside a row"

@@ -1,4 +1,4 @@
-"""Every tolerance above zero that the suite uses, with its reason. A comparison without an entry here is bit for bit."""
+"""Every tolerance above zero that the suite uses, with its reason. Comparisons without an entry are bit for bit."""
 
 from __future__ import annotations
 

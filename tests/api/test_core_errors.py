@@ -75,10 +75,17 @@ def test_bad_input_shape(shape: tuple[int, int, int]) -> None:
 def test_result_of_another_shape_or_type() -> None:
     source, program = _C.from_array(IMAGE), pack([Op("HFLIP")])
     result = np.zeros((10, 12, 3), np.float32)
-    for height, width, channels, as_float in ((9, 12, 3, False), (10, 13, 3, False), (10, 12, 4, False), (10, 12, 3, True)):
+    for height, width, channels, as_float in (
+        (9, 12, 3, False),
+        (10, 13, 3, False),
+        (10, 12, 4, False),
+        (10, 12, 3, True),
+    ):
         for plain in (False, True):
             with pytest.raises((ValueError, TypeError)):
-                _C.run(program, source, result.ctypes.data, as_float, height, width, channels, 36, 3, 1, reference=plain)
+                _C.run(
+                    program, source, result.ctypes.data, as_float, height, width, channels, 36, 3, 1, reference=plain
+                )
     with pytest.raises((ValueError, TypeError)):
         _C.run(pack([Op("TO_FLOAT")]), source, result.ctypes.data, False, 10, 12, 3, 36, 3, 1)
     with pytest.raises((ValueError, TypeError)):

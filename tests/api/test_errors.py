@@ -60,7 +60,10 @@ ERRORS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
     "RandomRotation three": (lambda T, F, x: T.RandomRotation([1, 2, 3]), "sequence of length 2"),
     "RandomRotation None": (lambda T, F, x: T.RandomRotation(None), "sequence of length 2"),
     "RandomRotation center number": (lambda T, F, x: T.RandomRotation(5, center=3), "center should be a sequence"),
-    "RandomRotation center three": (lambda T, F, x: T.RandomRotation(5, center=(1, 2, 3)), "center should be a sequence"),
+    "RandomRotation center three": (
+        lambda T, F, x: T.RandomRotation(5, center=(1, 2, 3)),
+        "center should be a sequence",
+    ),
     "RandomRotation fill dict": (lambda T, F, x: T.RandomRotation(5, fill={}), "Fill should be"),
     "RandomRotation fill length": (lambda T, F, x: T.RandomRotation(5, fill=(1, 2))(x), r"\(2 != 3\)"),
     "RandomRotation box": (lambda T, F, x: T.RandomRotation((3, 3), interpolation=4)(x), ""),
@@ -71,7 +74,10 @@ ERRORS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
     "ColorJitter reversed": (lambda T, F, x: T.ColorJitter(contrast=(2, 1)), "contrast values should be between"),
     "ColorJitter hue": (lambda T, F, x: T.ColorJitter(hue=0.6), "hue values should be between"),
     "ColorJitter hue pair": (lambda T, F, x: T.ColorJitter(hue=(-0.6, 0)), "hue values should be between"),
-    "ColorJitter string": (lambda T, F, x: T.ColorJitter(saturation="a"), "single number or a list/tuple with length 2"),
+    "ColorJitter string": (
+        lambda T, F, x: T.ColorJitter(saturation="a"),
+        "single number or a list/tuple with length 2",
+    ),
     "ColorJitter three": (lambda T, F, x: T.ColorJitter(brightness=(1, 2, 3)), "single number or a list/tuple"),
     "adjust_hue large": (lambda T, F, x: F.adjust_hue(x, 0.6), r"hue_factor \(0.6\) is not in \[-0.5, 0.5\]"),
     "adjust_hue nan": (lambda T, F, x: F.adjust_hue(x, float("nan")), "is not in"),
@@ -90,12 +96,24 @@ ERRORS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
     "Compose of None": (lambda T, F, x: T.Compose(None)(x), ""),
     "crop negative": (lambda T, F, x: F.crop(x, 0, 0, -1, 5), ""),
     "Normalize on PIL": (lambda T, F, x: T.Normalize([0.5], [0.5])(x), "img should be Tensor Image"),
-    "Normalize on uint8": (lambda T, F, x: T.Normalize([0.5], [0.5])(to_chw(x)), "Input tensor should be a float tensor"),
-    "Normalize zero": (lambda T, F, x: T.Compose([T.ToTensor(), T.Normalize([0.5], [0.0])])(x), "std evaluated to zero"),
-    "ToTensor twice": (lambda T, F, x: T.Compose([T.ToTensor(), T.ToTensor()])(x), "pic should be PIL Image or ndarray"),
+    "Normalize on uint8": (
+        lambda T, F, x: T.Normalize([0.5], [0.5])(to_chw(x)),
+        "Input tensor should be a float tensor",
+    ),
+    "Normalize zero": (
+        lambda T, F, x: T.Compose([T.ToTensor(), T.Normalize([0.5], [0.0])])(x),
+        "std evaluated to zero",
+    ),
+    "ToTensor twice": (
+        lambda T, F, x: T.Compose([T.ToTensor(), T.ToTensor()])(x),
+        "pic should be PIL Image or ndarray",
+    ),
     "ToPILImage of PIL": (lambda T, F, x: T.Compose([T.Pad(1), T.ToPILImage()])(x), "pic should be Tensor or ndarray"),
     "tensor resize box": (lambda T, F, x: F.resize(to_chw(x), 5, F.InterpolationMode.BOX), "box"),
-    "tensor rotate bicubic": (lambda T, F, x: F.rotate(to_chw(x), 5, F.InterpolationMode.BICUBIC), "unsupported with Tensor"),
+    "tensor rotate bicubic": (
+        lambda T, F, x: F.rotate(to_chw(x), 5, F.InterpolationMode.BICUBIC),
+        "unsupported with Tensor",
+    ),
     "tensor flat": (lambda T, F, x: F.hflip(torch.zeros(3, dtype=torch.uint8)), "not a torch image"),
     "tensor brightness of two": (
         lambda T, F, x: F.adjust_brightness(torch.zeros(2, 5, 5, dtype=torch.uint8), 1.5),
@@ -132,7 +150,14 @@ def test_not_an_image(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["RandomCrop", "RandomResizedCrop BILINEAR", "RandomHorizontalFlip always", "RandomRotation BILINEAR", "ColorJitter all"]
+    "name",
+    [
+        "RandomCrop",
+        "RandomResizedCrop BILINEAR",
+        "RandomHorizontalFlip always",
+        "RandomRotation BILINEAR",
+        "ColorJitter all",
+    ],
 )
 def test_random_transform_of_something_else(name: str) -> None:
     for value in (3, None, "image.png"):
@@ -200,6 +225,10 @@ def test_truncated_file_raises(tmp_path: Any) -> None:
     whole = (tmp_path / "x.png").read_bytes()
     (tmp_path / "x.png").write_bytes(whole[: len(whole) // 2])
     for package in (T, TV):
-        for make in (lambda p: p.Resize(5), lambda p: p.ToTensor(), lambda p: p.Compose([p.CenterCrop(9), p.ToTensor()])):
+        for make in (
+            lambda p: p.Resize(5),
+            lambda p: p.ToTensor(),
+            lambda p: p.Compose([p.CenterCrop(9), p.ToTensor()]),
+        ):
             with Image.open(tmp_path / "x.png") as image, pytest.raises(OSError, match="truncated"):
                 make(package)(image)

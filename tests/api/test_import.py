@@ -74,7 +74,9 @@ def test_unforced_isa_is_the_best() -> None:
     assert output("import fastaug; from fastaug import _C; print(fastaug.isa() == _C.isas()[-1])") == "True"
 
 
-@pytest.mark.parametrize("code", ["fastaug.isa()", "import fastaug.transforms as T; T.Pad(1)(__import__('numpy').zeros((3, 3, 3), 'u1'))"])
+@pytest.mark.parametrize(
+    "code", ["fastaug.isa()", "import fastaug.transforms as T; T.Pad(1)(__import__('numpy').zeros((3, 3, 3), 'u1'))"]
+)
 def test_unknown_isa(code: str) -> None:
     result = python(["-c", f"import fastaug; {code}"], isa="bogus")
     assert result.returncode == 1

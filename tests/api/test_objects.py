@@ -18,7 +18,6 @@ from cases import ALL_CASES, OTHER_CASES, PIPELINES, pathology
 from images import noise, photo, pil
 from outcomes import assert_parity, assert_same, run, snapshot
 
-
 #: Without the one that is meant to write into its input.
 CASES = {name: make for name, make in ALL_CASES.items() if name != "Normalize inplace"}
 
@@ -84,12 +83,16 @@ def test_sequential(name: str) -> None:
     image = photo("coffee", 350, 340)
 
     def make(package: Any) -> Any:
-        return torch.nn.Sequential(*[t for t in PIPELINES[name](package).transforms if isinstance(t, torch.nn.Module)][:3])
+        return torch.nn.Sequential(
+            *[t for t in PIPELINES[name](package).transforms if isinstance(t, torch.nn.Module)][:3]
+        )
 
     for seed in range(3):
         assert_parity(make, T, TV, image, seed)
         assert_parity(lambda package: package.Compose([make(package), package.ToTensor()]), T, TV, image, seed)
-        assert_parity(lambda p: torch.nn.Sequential(p.RandomApply(torch.nn.ModuleList([make(p)]), p=0.5)), T, TV, image, seed)
+        assert_parity(
+            lambda p: torch.nn.Sequential(p.RandomApply(torch.nn.ModuleList([make(p)]), p=0.5)), T, TV, image, seed
+        )
 
 
 def test_modules_have_no_parameters_and_train_is_harmless() -> None:
@@ -276,7 +279,9 @@ def test_mixed_with_torchvision() -> None:
     """Either package's transforms work inside the other's Compose."""
     image = photo("chelsea", 90, 80)
     for seed in range(5):
-        expected = run(TV.Compose([TV.RandomRotation(30), TV.ColorJitter(0.3), TV.RandomCrop(40), TV.ToTensor()]), image, seed)
+        expected = run(
+            TV.Compose([TV.RandomRotation(30), TV.ColorJitter(0.3), TV.RandomCrop(40), TV.ToTensor()]), image, seed
+        )
         for first in (T, TV):
             for second in (T, TV):
                 for outer in (T, TV):
@@ -289,7 +294,10 @@ def test_torchvision_v2_inside() -> None:
 
     image = photo("chelsea", 90, 80)
     steps = [v2.RandomHorizontalFlip(1.0), v2.Resize((30, 40))]
-    assert_same(run(T.Compose([T.Pad(3), *steps, T.ToTensor()]), image), run(TV.Compose([TV.Pad(3), *steps, TV.ToTensor()]), image))
+    assert_same(
+        run(T.Compose([T.Pad(3), *steps, T.ToTensor()]), image),
+        run(TV.Compose([TV.Pad(3), *steps, TV.ToTensor()]), image),
+    )
 
 
 def test_compose_of_any_iterable_and_callable() -> None:

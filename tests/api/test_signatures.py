@@ -26,7 +26,16 @@ CLASSES = (
     *("ColorJitter", "Grayscale", "RandomGrayscale", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"),
 )
 FUNCTIONS = (
-    *("to_tensor", "pil_to_tensor", "to_pil_image", "normalize", "convert_image_dtype", "resize", "crop", "center_crop"),
+    *(
+        "to_tensor",
+        "pil_to_tensor",
+        "to_pil_image",
+        "normalize",
+        "convert_image_dtype",
+        "resize",
+        "crop",
+        "center_crop",
+    ),
     *("resized_crop", "pad", "hflip", "vflip", "rotate", "adjust_brightness", "adjust_contrast", "adjust_saturation"),
     *("adjust_hue", "to_grayscale", "rgb_to_grayscale", "get_dimensions", "get_image_size", "get_image_num_channels"),
 )
@@ -121,9 +130,15 @@ GET_PARAMS = {
     "RandomCrop": lambda package, image: package.RandomCrop.get_params(image, (11, 13)),
     "RandomCrop whole": lambda package, image: package.RandomCrop.get_params(image, (33, 57)),
     "RandomResizedCrop": lambda package, image: package.RandomResizedCrop.get_params(image, (0.1, 1.3), (0.5, 2.0)),
-    "RandomResizedCrop wide": lambda package, image: package.RandomResizedCrop.get_params(image, [0.9, 1.0], [3.0, 4.0]),
-    "RandomResizedCrop tall": lambda package, image: package.RandomResizedCrop.get_params(image, [0.9, 1.0], [0.1, 0.2]),
-    "RandomResizedCrop impossible": lambda package, image: package.RandomResizedCrop.get_params(image, [3, 4], [0.5, 2.0]),
+    "RandomResizedCrop wide": lambda package, image: package.RandomResizedCrop.get_params(
+        image, [0.9, 1.0], [3.0, 4.0]
+    ),
+    "RandomResizedCrop tall": lambda package, image: package.RandomResizedCrop.get_params(
+        image, [0.9, 1.0], [0.1, 0.2]
+    ),
+    "RandomResizedCrop impossible": lambda package, image: package.RandomResizedCrop.get_params(
+        image, [3, 4], [0.5, 2.0]
+    ),
     "ColorJitter": lambda package, image: package.ColorJitter.get_params([0.1, 2], (0.5, 0.6), [1, 1], [-0.5, 0.5]),
     "ColorJitter some": lambda package, image: package.ColorJitter.get_params(None, (0.5, 0.6), None, [-0.5, 0.5]),
     "RandomRotation": lambda package, image: package.RandomRotation.get_params([-30.0, 200.0]),

@@ -6,9 +6,9 @@ import functools
 import json
 from pathlib import Path
 
+import corpus
 import pytest
 
-import corpus
 from processes import ISAS, python
 
 

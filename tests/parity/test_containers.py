@@ -153,7 +153,9 @@ def test_strided_tensor(strides: str) -> None:
     tensor = strided_tensors()[strides]
     for name in (*STRIDED_NAMES, "Resize 19x43 NEAREST"):
         if "LANCZOS" not in name:
-            assert_pixels(run(PIL_CASES[name](T), tensor, 3), run(PIL_CASES[name](T), strided_tensors()["contiguous"], 3))
+            assert_pixels(
+                run(PIL_CASES[name](T), tensor, 3), run(PIL_CASES[name](T), strided_tensors()["contiguous"], 3)
+            )
 
 
 @pytest.mark.parametrize("strides", strided_arrays())
@@ -222,7 +224,9 @@ def test_float_tensor(name: str, shape: tuple[int, ...]) -> None:
         assert torch.equal(ours.torch_state, theirs.torch_state)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64", "uint16"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64", "uint16"]
+)
 def test_other_dtypes(dtype: str) -> None:
     tensor = torch.randint(0, 2 if dtype == "bool" else 100, (3, 30, 41)).to(getattr(torch, dtype))
     for name in (*CROPS, "Resize 19x43 NEAREST"):

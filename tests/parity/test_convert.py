@@ -14,7 +14,19 @@ from images import MODES, noise, photo, pil
 from outcomes import assert_parity, assert_same, run
 
 NUMPY_TYPES = ("uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64", "bool")
-TORCH_TYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "bool", "uint16")
+TORCH_TYPES = (
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "bool",
+    "uint16",
+)
 PIL_MODES = (None, "1", "L", "LA", "P", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV", "LAB", "I", "I;16", "F", "bogus")
 
 
@@ -84,7 +96,13 @@ def test_to_pil_image_of_something_else(value: object) -> None:
 
 def test_to_pil_image_of_planes_and_strides() -> None:
     array = noise(12, 15)
-    for given in (array[:, :, 0], array[::-1], array[:, ::-2], array[..., ::-1], torch.from_numpy(array).permute(2, 0, 1)):
+    for given in (
+        array[:, :, 0],
+        array[::-1],
+        array[:, ::-2],
+        array[..., ::-1],
+        torch.from_numpy(array).permute(2, 0, 1),
+    ):
         assert_parity(lambda package: package.ToPILImage(), T, TV, given)
     assert_parity(lambda package: package.ToPILImage(), T, TV, torch.from_numpy(array[:, :, 1].copy()))
 
@@ -155,7 +173,10 @@ def test_normalize(name: str) -> None:
 def test_to_tensor_then_normalize(name: str, mode: str) -> None:
     """The pair that runs as one pass."""
     mean, std = NORMALIZE[name]
-    for convert in ([lambda p: p.ToTensor()], [lambda p: p.PILToTensor(), lambda p: p.ConvertImageDtype(torch.float32)]):
+    for convert in (
+        [lambda p: p.ToTensor()],
+        [lambda p: p.PILToTensor(), lambda p: p.ConvertImageDtype(torch.float32)],
+    ):
         for height, width in ((1, 1), (3, 67), (40, 33)):
             assert_parity(
                 lambda p, convert=convert: p.Compose([*(make(p) for make in convert), p.Normalize(mean, std)]),

@@ -27,7 +27,7 @@ def test_pathology_over_many_seeds(resolution: int, interpolation: str) -> None:
     tile = np.asarray(photo("ihc", 210, 190))
     ours, theirs = (pathology(package, resolution, interpolation, crop=192) for package in (T, TV))
     for seed in range(40):
-        assert_parity(lambda package: ours if package is T else theirs, T, TV, tile, seed)  # noqa: B023
+        assert_parity(lambda package: ours if package is T else theirs, T, TV, tile, seed)
 
 
 @pytest.mark.parametrize("name", PIPELINES)

@@ -37,14 +37,23 @@ JITTER = st.one_of(st.just(0), st.floats(0, 1.5), interval(0, 3))
 LEAVES = st.one_of(
     spec("Resize", size=SIZE, interpolation=FILTER),
     spec("CenterCrop", size=SIZE),
-    spec("RandomCrop", size=SIZE, padding=st.none() | PADDING, pad_if_needed=st.just(True), fill=FILL, padding_mode=PADDING_MODE),
+    spec(
+        "RandomCrop",
+        size=SIZE,
+        padding=st.none() | PADDING,
+        pad_if_needed=st.just(True),
+        fill=FILL,
+        padding_mode=PADDING_MODE,
+    ),
     spec("RandomResizedCrop", size=SIZE, scale=interval(0.05, 1.6), ratio=interval(0.3, 3), interpolation=FILTER),
     spec("Pad", padding=PADDING, fill=FILL, padding_mode=PADDING_MODE),
     spec("RandomHorizontalFlip", p=PROBABILITY),
     spec("RandomVerticalFlip", p=PROBABILITY),
     spec(
         "RandomRotation",
-        degrees=st.one_of(st.integers(0, 180), st.sampled_from([(90, 90), (180, 180), (-90, -90), (0, 0)]), interval(-400, 400)),
+        degrees=st.one_of(
+            st.integers(0, 180), st.sampled_from([(90, 90), (180, 180), (-90, -90), (0, 0)]), interval(-400, 400)
+        ),
         interpolation=st.sampled_from([0, 2, 3]),
         expand=st.booleans(),
         center=st.none() | st.tuples(st.floats(-20, 90), st.integers(-20, 90)),
@@ -108,7 +117,11 @@ def test_photograph(items: list[Spec], seed: int) -> None:
 
 
 @settings(max_examples=120)
-@given(items=PIPELINE, mode=st.sampled_from(["L", "LA", "RGBA", "P", "CMYK", "HSV", "I;16", "F", "1"]), seed=st.integers(0, 9999))
+@given(
+    items=PIPELINE,
+    mode=st.sampled_from(["L", "LA", "RGBA", "P", "CMYK", "HSV", "I;16", "F", "1"]),
+    seed=st.integers(0, 9999),
+)
 def test_other_modes(items: list[Spec], mode: str, seed: int) -> None:
     assert_parity(lambda package: build(package, items), T, TV, pil(mode, 33, 47, seed), seed)
 

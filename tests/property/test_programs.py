@@ -89,7 +89,10 @@ CHAINS: dict[str, list[Op]] = {
         Op("PAD", (40, 40, 40, 40), flags=2),
         Op("WINDOW", (33, 2, 9, 80)),
     ],
-    "constant pad, then reflect it": [Op("WINDOW", (-4, -4, 50, 60), fill=(9, 0, 255, 1)), Op("PAD", (30, 1, 0, 60), flags=1)],
+    "constant pad, then reflect it": [
+        Op("WINDOW", (-4, -4, 50, 60), fill=(9, 0, 255, 1)),
+        Op("PAD", (30, 1, 0, 60), flags=1),
+    ],
     "several contrasts": [Op("CONTRAST", f=(1.4,)), Op("VFLIP"), Op("CONTRAST", f=(0.6,)), Op("CONTRAST", f=(2.9,))],
     "contrast of a part": [Op("CONTRAST", f=(0.5,)), Op("WINDOW", (1, 2, 3, 4)), Op("CONTRAST", f=(1.5,))],
     "contrast between resizes": [
@@ -100,11 +103,31 @@ CHAINS: dict[str, list[Op]] = {
         Op("NORMALIZE", f=(0.4, 0.5, 0.6, 0.7, 0.2, 0.3, 0.4, 0.5)),
     ],
     "one pixel in the end": [ROTATE, Op("RESIZE", (1, 1), flags=1), Op("ROT90", flags=1)],
-    "one pixel blown up": [Op("WINDOW", (2, 3, 1, 1)), Op("RESIZE", (50, 61), flags=3), Op("PAD", (9, 9, 9, 9), flags=0)],
-    "nearest up and down": [Op("NEAREST", (77, 3)), Op("HFLIP"), Op("NEAREST", (5, 80), flags=1), Op("NEAREST", (9, 9), flags=2)],
-    "quarter turns": [Op("ROT90", flags=1), Op("HFLIP"), Op("ROT90", flags=3), Op("ROT90", flags=2), Op("WINDOW", (1, 2, 9, 8))],
-    "resize to the same size": [Op("RESIZE", (41, 53), flags=2), Op("RESIZE", (41, 90), flags=2), Op("RESIZE", (8, 90), flags=2)],
-    "sixty-four ops": [Op("BRIGHTNESS", f=(0.99 + 0.02 * (k % 2),)) for k in range(32)] + [Op("HFLIP"), Op("VFLIP")] * 16,
+    "one pixel blown up": [
+        Op("WINDOW", (2, 3, 1, 1)),
+        Op("RESIZE", (50, 61), flags=3),
+        Op("PAD", (9, 9, 9, 9), flags=0),
+    ],
+    "nearest up and down": [
+        Op("NEAREST", (77, 3)),
+        Op("HFLIP"),
+        Op("NEAREST", (5, 80), flags=1),
+        Op("NEAREST", (9, 9), flags=2),
+    ],
+    "quarter turns": [
+        Op("ROT90", flags=1),
+        Op("HFLIP"),
+        Op("ROT90", flags=3),
+        Op("ROT90", flags=2),
+        Op("WINDOW", (1, 2, 9, 8)),
+    ],
+    "resize to the same size": [
+        Op("RESIZE", (41, 53), flags=2),
+        Op("RESIZE", (41, 90), flags=2),
+        Op("RESIZE", (8, 90), flags=2),
+    ],
+    "sixty-four ops": [Op("BRIGHTNESS", f=(0.99 + 0.02 * (k % 2),)) for k in range(32)]
+    + [Op("HFLIP"), Op("VFLIP")] * 16,
 }
 
 
