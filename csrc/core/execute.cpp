@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "core/moves.h"
 #include "core/stages.h"
 #include "core/status.h"
 #include "core/store.h"
@@ -398,7 +399,9 @@ void execute(Program program, const View& source, const Target& target, const Ex
   Arena& arena = thread_arena();
   ArenaReset reset{arena};
   Context context{options.kernels != nullptr ? *options.kernels : kernels(), arena};
-  Runner(context, optimise(program, in, options.rewrites), in, &target, nullptr).run(source);
+  OpList ops = optimise(program, in, options.rewrites);
+  if ((options.rewrites & kMovePixels) && execute_moves(ops, source, target, context.kernels)) return;
+  Runner(context, std::move(ops), in, &target, nullptr).run(source);
 }
 
 std::string explain(Program program, Shape shape, uint32_t rewrites) {

@@ -15,7 +15,8 @@ enum Rewrites : uint32_t {
   kDropNoOps = 1,     // identity windows, resizes and blends; pairs of equal flips
   kMergeWindows = 2,  // a window of a window becomes one
   kSinkFlips = 4,     // flips move behind windows and pointwise ops, at last into the store
-  kAllRewrites = 7,
+  kMovePixels = 8,    // a program of moves alone goes without planes (moves.h)
+  kAllRewrites = 15,
 };
 
 // Each returns how many places it changed. `in` is the shape that enters the program.

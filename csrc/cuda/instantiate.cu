@@ -1,6 +1,6 @@
-// Every op, for the device: one kernel per line of core/ops.def, around the bodies that the CPU compiles. An op without a
-// device kernel here does not compile. The kernels are plain grid-stride loops over one planar image; geometry reads its
-// source through index tables, taps and matrices that the host prepared, as the row kernels do.
+// Every op, for the device: one kernel per line of core/ops.def, around the bodies that the CPU compiles. An op without
+// a device kernel here does not compile. The kernels are plain grid-stride loops over one planar image; geometry reads
+// its source through index tables, taps and matrices that the host prepared, as the row kernels do.
 #include <cstddef>
 #include <cstdint>
 
@@ -24,15 +24,15 @@ struct DeviceImage {
 // What the host prepares for an op: which operands it needs depends on the op.
 struct Operands {
   Op op;
-  float mean;            // CONTRAST
-  const int32_t* row;    // geometry: source row per output row, -1 for fill
-  const int32_t* column; // geometry: source column per output column, -1 for fill
-  const int32_t* first;  // RESIZE: first source sample, taps and weights per output sample of each axis
+  float mean;             // CONTRAST
+  const int32_t* row;     // geometry: source row per output row, -1 for fill
+  const int32_t* column;  // geometry: source column per output column, -1 for fill
+  const int32_t* first;   // RESIZE: first source sample, taps and weights per output sample of each axis
   const int32_t* count;
   const int32_t* weight;
   int stride;
   bool vertical;
-  WarpSource source;     // AFFINE, and every route to its pixels
+  WarpSource source;  // AFFINE, and every route to its pixels
   NearestRoute route;
   FixedMap fixed;
 };
@@ -185,7 +185,7 @@ struct DeviceOp;
   template <>                                                                                                 \
   struct DeviceOp<OpId::id> {                                                                                 \
     static __device__ void run(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) { \
-      body(p, out, y* out.width + x);                                                                         \
+      body(p, out, y * out.width + x);                                                                        \
     }                                                                                                         \
   };
 FASTAUG_DEVICE_POINTWISE(BRIGHTNESS, brightness)

@@ -1,5 +1,5 @@
-// The primitives that op bodies are written in, for plain floats. csrc/simd/lane-inl.h has the same names for vectors. A
-// body calls these and nothing else, so that one source serves the scalar kernels, every instruction set and CUDA.
+// The primitives that op bodies are written in, for plain floats. csrc/simd/lane-inl.h has the same names for vectors.
+// A body calls these and nothing else, so that one source serves the scalar kernels, every instruction set and CUDA.
 //
 // Everything is compiled without contraction (-ffp-contract=off, --fmad=false); a body gives the same bits everywhere.
 #pragma once
@@ -39,9 +39,7 @@ FASTAUG_FN float mul_sub_exact(float a, float b, float c) { return a * b - c; }
 
 FASTAUG_FN bool equal(float a, float b) { return a == b; }
 FASTAUG_FN bool less(float a, float b) { return a < b; }
-FASTAUG_FN bool both(bool a, bool b) { return a && b; }
 FASTAUG_FN bool either(bool a, bool b) { return a || b; }
-FASTAUG_FN bool differ(bool a, bool b) { return a != b; }
 FASTAUG_FN float select(bool condition, float yes, float no) { return condition ? yes : no; }
 FASTAUG_FN float select_or_zero(bool condition, float yes) { return condition ? yes : 0.0f; }
 FASTAUG_FN float negate_if(bool condition, float a) { return condition ? -a : a; }
@@ -49,8 +47,9 @@ FASTAUG_FN float negate_if(bool condition, float a) { return condition ? -a : a;
 // a / 6, correctly rounded, for the differences of quotients that Hue divides.
 FASTAUG_FN float sixth(float a) { return a / 6.0f; }
 
-// n / 65025 rounded to the nearest integer, for integers n in [0, 255 * 65025]. A tie would need 2 n = 65025 (2 k + 1), an
-// odd number, so there is none. The quotient is estimated a little low, then moved up if the exact remainder says so.
+// n / 65025 rounded to the nearest integer, for integers n in [0, 255 * 65025]. A tie would need 2 n = 65025 (2 k + 1),
+// an odd number, so there is none. The quotient is estimated a little low, then moved up if the exact remainder says
+// so.
 FASTAUG_FN float round_65025th(float n) {
   const float low = floorf(n * (1.0f / 65025.0f) + 0.49995f);
   return n - low * 65025.0f > 32512.0f ? low + 1.0f : low;

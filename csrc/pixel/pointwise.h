@@ -1,8 +1,8 @@
-// The arithmetic of every pointwise op, once. A lane holds integers 0..255 as float32, before and after each op; TO_FLOAT
-// and NORMALIZE leave the integers behind.
+// The arithmetic of every pointwise op, once. A lane holds integers 0..255 as float32, before and after each op;
+// TO_FLOAT and NORMALIZE leave the integers behind.
 //
-// Include pixel/lane.h first for plain floats (and CUDA), or simd/lane-inl.h for vectors; in the second case this header is
-// read once per instruction set, hence the guard.
+// Include pixel/lane.h first for plain floats (and CUDA), or simd/lane-inl.h for vectors; in the second case this
+// header is read once per instruction set, hence the guard.
 #if defined(FASTAUG_PIXEL_POINTWISE_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_PIXEL_POINTWISE_H_
 #undef FASTAUG_PIXEL_POINTWISE_H_
@@ -23,8 +23,8 @@ struct Luma {
   }
 };
 
-// Pillow, Blend.c: d + factor * (v - d) in float32, truncated; clipped first when the factor is outside [0, 1], where the
-// clip changes nothing otherwise. Factors 0 and 1 give d and v exactly, as Pillow's copies do.
+// Pillow, Blend.c: d + factor * (v - d) in float32, truncated; clipped first when the factor is outside [0, 1], where
+// the clip changes nothing otherwise. Factors 0 and 1 give d and v exactly, as Pillow's copies do.
 template <class V>
 FASTAUG_FN V blend(V degenerate, V value, V factor) {
   const V mixed = add(degenerate, mul(factor, sub(value, degenerate)));
@@ -66,13 +66,13 @@ struct Saturation {
   }
 };
 
-// Pillow, Convert.c, rgb2hsv and hsv2rgb around a shift of the 8-bit hue, which wraps. Pillow mixes float and double; the
-// forms below were compared with it on all 2^24 colours.
+// Pillow, Convert.c, rgb2hsv and hsv2rgb around a shift of the 8-bit hue, which wraps. Pillow mixes float and double;
+// the forms below were compared with it on all 2^24 colours.
 struct Hue {
   float shift;  // 0..255
 
-  // floor(255 * s) for s in [0, 1], as if exact. 256 s - n is exact, so comparing it with s tells whether rounding 255 * s
-  // to float32 reached the next integer.
+  // floor(255 * s) for s in [0, 1], as if exact. 256 s - n is exact, so comparing it with s tells whether rounding 255
+  // * s to float32 reached the next integer.
   template <class V>
   static FASTAUG_FN V floor_255_times(V s) {
     const V n = floor(mul(s, set<V>(255.0f)));
@@ -146,8 +146,9 @@ struct Premultiply {
   }
 };
 
-// Pillow, Convert.c, rgba2rgbA's inverse: 255 * c / a in integers, clipped; kept where alpha is 0 or 255. The quotient of
-// two integers this small is at least 1/255 away from the integers that it does not equal, so its floor survives rounding.
+// Pillow, Convert.c, rgbA2rgba: 255 * c / a in integers, clipped; kept where alpha is 0 or 255. The quotient
+// of two integers this small is at least 1/255 away from the integers that it does not equal, so its floor survives
+// rounding.
 struct Unpremultiply {
   template <class V>
   FASTAUG_FN V operator()(V color, V alpha) const {

@@ -1,5 +1,5 @@
-// Affine maps, pixel by pixel, as Pillow's Geometry.c computes them: the arithmetic for scalar code and CUDA, and what the
-// vector kernels fall back on at edges and in doubt.
+// Affine maps, pixel by pixel, as Pillow's Geometry.c computes them: the arithmetic for scalar code and CUDA, and what
+// the vector kernels fall back on at edges and in doubt.
 #pragma once
 
 #include <cmath>
@@ -80,8 +80,8 @@ FASTAUG_FN double accumulate(double start, double step, int count) {
 }
 
 // Positions of output pixel (x, y) on the routes that accumulate (Pillow, Geometry.c, ImagingScaleAffine and
-// ImagingTransformAffine): down column 0, then along the row, whatever part of the output is asked for. Without shear m[1]
-// and m[3] are zero, and adding them changes nothing.
+// ImagingTransformAffine): down column 0, then along the row, whatever part of the output is asked for. Without shear
+// m[1] and m[3] are zero, and adding them changes nothing.
 FASTAUG_FN double nearest_start_x(const double* m, int x, int y) {
   return accumulate(accumulate(m[2] + m[1] * 0.5 + m[0] * 0.5, m[1], y), m[0], x);
 }

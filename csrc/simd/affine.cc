@@ -1,5 +1,5 @@
-// Affine maps, one output row at a time. A row is cut into spans: outside the source (fill), near its border (the scalar
-// bodies), and the interior, where no tap leaves the source and no read leaves its samples.
+// Affine maps, one output row at a time. A row is cut into spans: outside the source (fill), near its border (the
+// scalar bodies), and the interior, where no tap leaves the source and no read leaves its samples.
 //
 // Linear and cubic interiors are computed in float32, within a proven distance of Pillow's double arithmetic. Pillow
 // truncates, so only a result that close to an integer can differ; those pixels are redone by the scalar body.
@@ -27,8 +27,8 @@ namespace {
 
 using Ints = hn::ScalableTag<int32_t>;
 
-// Columns of the span, at least a block of them. A block past the end is moved back instead, so that every offset is one of
-// an interior pixel.
+// Columns of the span, at least a block of them. A block past the end is moved back instead, so that every offset is
+// one of an interior pixel.
 template <bool kInterleaved>
 void nearest_interior(const AffineRow& row, const FixedRow& f, Span span, uint8_t* const* dst) {
   const Ints d;
@@ -105,7 +105,8 @@ void affine_nearest(const AffineRow& row, uint8_t* const* dst) {
 }
 
 template <class Kind>
-void interpolated_row(const AffineRow& row, uint8_t* const* dst, void (*scalar_span)(const AffineRow&, Span, uint8_t* const*)) {
+void interpolated_row(const AffineRow& row, uint8_t* const* dst,
+                      void (*scalar_span)(const AffineRow&, Span, uint8_t* const*)) {
   const Span all = {0, row.width};
   FixedRow fixed;
   if (!offsets_fit(row.source)) return scalar_span(row, all, dst);
@@ -123,7 +124,9 @@ void interpolated_row(const AffineRow& row, uint8_t* const* dst, void (*scalar_s
   fill_span(row, {inside.end, row.width}, dst);
 }
 
-void affine_linear(const AffineRow& row, uint8_t* const* dst) { interpolated_row<Linear>(row, dst, affine_linear_span); }
+void affine_linear(const AffineRow& row, uint8_t* const* dst) {
+  interpolated_row<Linear>(row, dst, affine_linear_span);
+}
 
 void affine_cubic(const AffineRow& row, uint8_t* const* dst) { interpolated_row<Cubic>(row, dst, affine_cubic_span); }
 

@@ -1,7 +1,7 @@
 // The interiors of linear and cubic affine rows, once per instruction set. Included by affine.cc only.
 //
-// A pixel's channels lie side by side in a vector, as they do in the source: a load fetches two neighbouring pixels, all
-// channels, and nothing needs to be gathered. Rows are mixed before columns.
+// A pixel's channels lie side by side in a vector, as they do in the source: a load fetches two neighbouring pixels,
+// all channels, and nothing needs to be gathered. Rows are mixed before columns.
 #if defined(FASTAUG_SIMD_AFFINE_MIX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_AFFINE_MIX_INL_H_
 #undef FASTAUG_SIMD_AFFINE_MIX_INL_H_
@@ -23,12 +23,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr int kChunk = 64;
 // Pixels that are mixed together.
 constexpr int kBlock = 8;
-
-HWY_INLINE uint32_t load32(const uint8_t* p) {
-  uint32_t v;
-  std::memcpy(&v, p, sizeof(v));
-  return v;
-}
 
 // Where the pixels of a chunk read: offset of the tap at (floor(x), floor(y)), and the fractions.
 struct Positions {
@@ -92,9 +86,7 @@ HWY_INLINE PairV load_pair(const uint8_t* p, int) {
   const hn::Rebind<int32_t, Pair> ints;
   return {hn::ConvertTo(Pair(), hn::PromoteTo(ints, hn::LoadU(bytes, p)))};
 }
-HWY_INLINE PairV mix(PairV a, PairV b, float t) {
-  return {hn::MulAdd(hn::Sub(b.v, a.v), hn::Set(Pair(), t), a.v)};
-}
+HWY_INLINE PairV mix(PairV a, PairV b, float t) { return {hn::MulAdd(hn::Sub(b.v, a.v), hn::Set(Pair(), t), a.v)}; }
 HWY_INLINE PairV add_difference(PairV sum, PairV v, PairV base, float weight) {
   return {hn::MulAdd(hn::Sub(v.v, base.v), hn::Set(Pair(), weight), sum.v)};
 }
@@ -204,9 +196,9 @@ HWY_INLINE uint32_t store_block(const PixelV* v, float eps, int channels, uint8_
 struct Linear {
   static constexpr int kBefore = 0;
   static constexpr int kAfter = 1;
-  // Bounds how far the float32 result is from Pillow's. Positions agree within 1.2e-8, fractions are rounded by 2^-25: over
-  // both axes that moves a result by less than 2.2e-5. Four products and sums below 256, none of them fused, round by 2^-17
-  // each, and so does one difference: 3.9e-5.
+  // Bounds how far the float32 result is from Pillow's. Positions agree within 1.2e-8, fractions are rounded by 2^-25:
+  // over both axes that moves a result by less than 2.2e-5. Four products and sums below 256, none of them fused, round
+  // by 2^-17 each, and so does one difference: 3.9e-5.
   static constexpr float kDoubt = 1e-4f;
 
   void prepare(const Positions& at) { at_ = &at; }
@@ -313,8 +305,8 @@ inline bool moderate(const AffineRow& row) {
 }
 constexpr double kMargin = 1e-3;
 
-// Columns whose position lies in the source; the scalar bodies would fill the others. Exact, for it asks their formula at
-// the ends.
+// Columns whose position lies in the source; the scalar bodies would fill the others. Exact, for it asks their formula
+// at the ends.
 inline Span inside_span(const AffineRow& row) {
   const double* m = row.matrix;
   const WarpSource s = warp_source(row);
@@ -345,8 +337,8 @@ Span interior_span(const AffineRow& row, Span inside) {
   return clip_span(span, y, m[3], Kind::kBefore + kMargin, v.height - Kind::kAfter - kMargin);
 }
 
-// True when the flagged channels (bits) have one value in all taps, and the position is clearly inside this cell: then the
-// float32 result is exact, however close to an integer.
+// True when the flagged channels (bits) have one value in all taps, and the position is clearly inside this cell: then
+// the float32 result is exact, however close to an integer.
 template <class Kind>
 bool flat(const uint8_t* p, const View& v, float dx, float dy, uint32_t bits) {
   constexpr float kEdge = 1e-5f;

@@ -67,8 +67,8 @@ struct FixedRow {
 };
 
 // True, and the row, when the nearest map of this row can be walked in 16.16: Pillow does so, or adds in double without
-// ever rounding. `centres` asks instead whether every column hits the centre of a source pixel exactly, so that linear and
-// cubic give that very pixel.
+// ever rounding. `centres` asks instead whether every column hits the centre of a source pixel exactly, so that linear
+// and cubic give that very pixel.
 bool walks_fixed(const AffineRow& row, bool centres, FixedRow* out);
 
 // True when any byte of the source can be reached from its first with an int32 offset.

@@ -1,4 +1,5 @@
-// The primitives of pixel/lane.h for Highway's float vectors, once per instruction set. See there for what each promises.
+// The primitives of pixel/lane.h for Highway's float vectors, once per instruction set. See there for what each
+// promises.
 #if defined(FASTAUG_SIMD_LANE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_LANE_INL_H_
 #undef FASTAUG_SIMD_LANE_INL_H_
@@ -99,16 +100,8 @@ FASTAUG_FN auto less(V a, V b) {
   return hn::Lt(a, b);
 }
 template <class M>
-FASTAUG_FN M both(M a, M b) {
-  return hn::And(a, b);
-}
-template <class M>
 FASTAUG_FN M either(M a, M b) {
   return hn::Or(a, b);
-}
-template <class M>
-FASTAUG_FN M differ(M a, M b) {
-  return hn::Xor(a, b);
 }
 template <class M, class V>
 FASTAUG_FN V select(M condition, V yes, V no) {

@@ -102,14 +102,19 @@ bool walks_fixed(const AffineRow& row, bool centres, FixedRow* out) {
   const auto of = [&](int k) { return static_cast<int64_t>(static_cast<int32_t>(map.m[k])); };
   *out = {of(2) + of(1) * row.y + of(0) * row.x, of(5) + of(4) * row.y + of(3) * row.x, of(0), of(3)};
   const auto fits = [](int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; };
-  return fits(out->x) && fits(out->y) && fits(out->x + out->step_x * row.width) && fits(out->y + out->step_y * row.width);
+  return fits(out->x) && fits(out->y) && fits(out->x + out->step_x * row.width) &&
+         fits(out->y + out->step_y * row.width);
 }
 
 namespace scalar {
 
 void fill_affine(Kernels* table) {
-  table->affine_nearest = [](const AffineRow& row, uint8_t* const* dst) { affine_nearest_span(row, {0, row.width}, dst); };
-  table->affine_linear = [](const AffineRow& row, uint8_t* const* dst) { affine_linear_span(row, {0, row.width}, dst); };
+  table->affine_nearest = [](const AffineRow& row, uint8_t* const* dst) {
+    affine_nearest_span(row, {0, row.width}, dst);
+  };
+  table->affine_linear = [](const AffineRow& row, uint8_t* const* dst) {
+    affine_linear_span(row, {0, row.width}, dst);
+  };
   table->affine_cubic = [](const AffineRow& row, uint8_t* const* dst) { affine_cubic_span(row, {0, row.width}, dst); };
 }
 

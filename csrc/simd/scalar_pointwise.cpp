@@ -11,7 +11,8 @@ namespace {
 uint8_t to_u8(float v) { return static_cast<uint8_t>(static_cast<int>(v)); }
 
 uint8_t luma(const uint8_t* const* planes, int x) {
-  return to_u8(Luma()(static_cast<float>(planes[0][x]), static_cast<float>(planes[1][x]), static_cast<float>(planes[2][x])));
+  return to_u8(
+      Luma()(static_cast<float>(planes[0][x]), static_cast<float>(planes[1][x]), static_cast<float>(planes[2][x])));
 }
 
 template <class Body>

@@ -93,16 +93,18 @@ class RandomProgram {
     return false;
   }
 
-  OpList operator()(Shape in, int length) {
+  // `moves`: only ops that move pixels.
+  OpList operator()(Shape in, int length, bool moves = false) {
     OpList ops;
     while (static_cast<int>(ops.size()) < length) {
       Op op{};
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
+      if (moves && (kind_of(op.id) != OpKind::kGeometry || op.id == OpId::RESIZE || op.id == OpId::AFFINE)) continue;
       if (!fill_in(op, in)) continue;
       in = shape_after(op, in);
       ops.push_back(op);
     }
-    if (chance(0.4)) {
+    if (!moves && chance(0.4)) {
       Op op{};
       op.id = OpId::TO_FLOAT;
       ops.push_back(op);

@@ -71,22 +71,22 @@ std::vector<Matrix> matrices(int height, int width) {
   const double cx = width * 0.5;
   const double cy = height * 0.5;
   std::vector<Matrix> all = {
-      {{1, 0, 0, 0, 1, 0}},           // identity
-      {{1, 0, 3, 0, 1, -2}},          // whole pixels
-      {{1, 0, 0.5, 0, 1, 0.25}},      // fractions that float32 holds exactly
-      {{1, 0, 1e-9, 0, 1, -1e-9}},    // next to whole pixels
-      {{-1, 0, 0, 0, 1, 0}},          // mirrored, but for its offset
-      {{0, 1, 0, -1, 0, 20}},         // a quarter turn
-      {{0, 1, 0.5, 1, 0, 0}},         // a transposition, half a pixel off
-      {{0.5, 0, 0, 0, 0.5, 0}},       // exact scales
-      {{3, 0, 0, 0, 3, 0}},           //
-      {{0.37, 0, -1.3, 0, 2.3, 0.1}}, // scales that accumulate
-      {{40, 3, -7, -5, 60, 2}},       // strong minification
+      {{1, 0, 0, 0, 1, 0}},            // identity
+      {{1, 0, 3, 0, 1, -2}},           // whole pixels
+      {{1, 0, 0.5, 0, 1, 0.25}},       // fractions that float32 holds exactly
+      {{1, 0, 1e-9, 0, 1, -1e-9}},     // next to whole pixels
+      {{-1, 0, 0, 0, 1, 0}},           // mirrored, but for its offset
+      {{0, 1, 0, -1, 0, 20}},          // a quarter turn
+      {{0, 1, 0.5, 1, 0, 0}},          // a transposition, half a pixel off
+      {{0.5, 0, 0, 0, 0.5, 0}},        // exact scales
+      {{3, 0, 0, 0, 3, 0}},            //
+      {{0.37, 0, -1.3, 0, 2.3, 0.1}},  // scales that accumulate
+      {{40, 3, -7, -5, 60, 2}},        // strong minification
       {{0.001, 0, 5, 0.0005, 0.001, 4}},
-      {{1, 0, 1e5, 0, 1, 1e5}},       // far outside
-      {{1e9, 1, 0, 1, 1e9, 0}},       // beyond 16.16
+      {{1, 0, 1e5, 0, 1, 1e5}},  // far outside
+      {{1e9, 1, 0, 1, 1e9, 0}},  // beyond 16.16
       {{3e4, 1, 0.2, 1, 3e4, 0.2}},
-      {{0, 0, 2.5, 0, 0, 2.5}},       // one point
+      {{0, 0, 2.5, 0, 0, 2.5}},  // one point
       {{std::nan(""), 1, 0, 0, 1, 0}},
   };
   all.push_back({{-1, 0, static_cast<double>(width), 0, 1, 0}});
@@ -101,9 +101,8 @@ struct Mode {
   const char* name;
   RowKernel Kernels::* kernel;
 };
-constexpr Mode kModes[] = {{"nearest", &Kernels::affine_nearest},
-                           {"linear", &Kernels::affine_linear},
-                           {"cubic", &Kernels::affine_cubic}};
+constexpr Mode kModes[] = {
+    {"nearest", &Kernels::affine_nearest}, {"linear", &Kernels::affine_linear}, {"cubic", &Kernels::affine_cubic}};
 
 AffineRow row_of(const View& view, const Matrix& matrix, int out_height, int out_width) {
   AffineRow row{};

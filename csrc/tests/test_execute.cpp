@@ -67,7 +67,7 @@ TEST_CASE("optimised, streamed programs give the oracle's bits") {
   for (uint64_t seed = 0; seed < 3000; ++seed) {
     RandomProgram random(seed);
     const Shape shape{random.side(), random.side(), random.integer(1, 4)};
-    const OpList program = random(shape, random.integer(0, 8));
+    const OpList program = random(shape, random.integer(0, 8), random.chance(0.3));
     auto pixels = random.pixels(static_cast<size_t>(shape.height) * static_cast<size_t>(shape.width) * 4);
     const View view = view_of(pixels, shape, random.integer(0, 3));
     const Shape out = validate(program, shape);
@@ -86,7 +86,7 @@ TEST_CASE("optimised, streamed programs give the oracle's bits") {
 }
 
 TEST_CASE("each rewrite alone keeps the result and reaches its fixpoint") {
-  for (uint32_t rewrite = 1; rewrite <= kAllRewrites; rewrite *= 2) {
+  for (uint32_t rewrite = 1; rewrite < kMovePixels; rewrite *= 2) {  // those that change the list of ops
     for (uint64_t seed = 0; seed < 300; ++seed) {
       RandomProgram random(seed * 31 + rewrite);
       const Shape shape{random.side(), random.side(), random.integer(1, 4)};

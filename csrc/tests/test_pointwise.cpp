@@ -136,7 +136,8 @@ TEST_CASE("luma_sum adds up the row and nothing after it") {
         for (int c = 0; c < kMaxChannels; ++c) random.fill(rows[c], static_cast<size_t>(width) + kRowPad);
         uint64_t want = 0;
         for (int x = 0; x < width; ++x) {
-          want += channels < 3 ? rows[0][x] : (19595u * rows[0][x] + 38470u * rows[1][x] + 7471u * rows[2][x] + 32768u) >> 16;
+          want += channels < 3 ? rows[0][x]
+                               : (19595u * rows[0][x] + 38470u * rows[1][x] + 7471u * rows[2][x] + 32768u) >> 16;
         }
         REQUIRE(kernels(name)->luma_sum(rows.get_const(), channels, width) == want);
       }

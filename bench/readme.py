@@ -1,0 +1,45 @@
+"""python -m bench.readme RESULTS.json: puts the measured pipelines into README.md, between its two markers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from bench.cases import PIPELINES
+from bench.measure import ROOT
+from bench.report import figure, markdown
+
+BEGIN, END = "<!-- speed: begin -->\n", "<!-- speed: end -->\n"
+PEERS = ("torchvision v2 tensors", "Pillow-SIMD", "OpenCV", "Albumentations", "kornia-rs")
+
+
+def section(results: dict[str, Any]) -> str:
+    about, rows = results["about"], {row["case"]: row["libraries"] for row in results["rows"]}
+    peers = [peer for peer in PEERS if any(peer in libraries for libraries in rows.values())]
+    lines = [["one core, ms a call", "torchvision", "fastaug", "faster", *peers]]
+    for case in PIPELINES:
+        libraries = rows[case.name]
+        ours = libraries["fastaug"]
+        others = [figure(libraries[peer]["median"]) if peer in libraries else "" for peer in peers]
+        theirs = figure(libraries["torchvision"]["median"])
+        lines.append([case.name, theirs, f"**{figure(ours['median'])}**", f"**{ours['ratio']:.1f}x**", *others])
+    clock = {"wall": "wall-clock time", "cpu": "processor time, on a machine that was also doing other work"}
+    caption = (
+        f"{about['cpu']}, {about['isa'].upper()}; {about['compiler']}; torch {about['torch']}, torchvision "
+        f"{about['torchvision']}, Pillow {about['pillow']}; {about['date']}. Medians of {clock[about['clock']]}."
+    )
+    note = f" fastaug's pixels equal torchvision's; {', '.join(peers)} give other pixels in most rows." if peers else ""
+    return f"{BEGIN}\n{markdown(lines)}\n\n{caption}{note}\n\n{END}"
+
+
+def main(path: str) -> None:
+    readme = ROOT / "README.md"
+    before, rest = readme.read_text().split(BEGIN)
+    after = rest.split(END)[1]
+    readme.write_text(before + section(json.loads(Path(path).read_text())) + after)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
