@@ -112,16 +112,16 @@ class Mover {
     if (map_.transposed) return transposed();
     const Index& across = map_.across;
     const auto width = across.size();
-    // Columns [begin_, end_) show the source, and these lie side by side there, or in reverse.
+    // Columns [begin_, end_) show the source, step_ apart, or at any distance when step_ is 0.
     begin_ = static_cast<size_t>(std::find_if(across.begin(), across.end(), [](int x) { return x >= 0; }) - across.begin());
     end_ = begin_;
     while (end_ < width && across[end_] >= 0) ++end_;
     const bool runs = std::all_of(across.begin() + static_cast<ptrdiff_t>(end_), across.end(), [](int x) { return x < 0; });
-    step_ = runs && end_ - begin_ > 1 ? across[begin_ + 1] - across[begin_] : 1;
-    for (size_t x = begin_; runs && x + 1 < end_; ++x) {
+    if (!runs) end_ = begin_;  // fill between what shows: every pixel is asked
+    step_ = end_ - begin_ > 1 ? across[begin_ + 1] - across[begin_] : 1;
+    for (size_t x = begin_; x + 1 < end_; ++x) {
       if (across[x + 1] - across[x] != step_) step_ = 0;
     }
-    if (!runs || (step_ != 1 && step_ != -1)) step_ = 0;
     for (size_t y = 0; y < map_.down.size(); ++y) {
       auto* out = pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_);
       if (y > 0 && map_.down[y] == map_.down[y - 1]) {
@@ -138,46 +138,79 @@ class Mover {
 
   const P& fill(int32_t row, int32_t column) const { return fills_[static_cast<size_t>(-1 - std::min(row, column))]; }
 
+  // A plain assignment would go byte by byte: nothing is known about alignment.
+  static void copy(const P* in, P* out) { std::memcpy(out, in, kBytes); }
+
   void row(int32_t from, P* out) const {
     const Index& across = map_.across;
-    if (from < 0) {
-      for (size_t x = 0; x < across.size(); ++x) out[x] = fill(from, across[x]);
-      return;
-    }
+    if (from < 0) return filled(from, 0, across.size(), nullptr, out);
     const P* in = pixels(source_ + from * source_stride_);
-    if (step_ == 0) {
-      for (size_t x = 0; x < across.size(); ++x) out[x] = across[x] >= 0 ? in[across[x]] : fill(0, across[x]);
-      return;
-    }
-    for (size_t x = 0; x < begin_; ++x) out[x] = fill(0, across[x]);
-    if (begin_ < end_) span(in, across[begin_], end_ - begin_, out + begin_);
-    for (size_t x = end_; x < across.size(); ++x) out[x] = fill(0, across[x]);
+    filled(0, 0, begin_, in, out);
+    if (begin_ < end_) span(in, out);
+    filled(0, end_, across.size(), in, out);
   }
 
-  void span(const P* in, int32_t first, size_t size, P* out) const {
-    if (step_ > 0) {
-      std::memcpy(out, in + first, size * kBytes);
-    } else if constexpr (kBytes == 1) {
-      kernels_.reverse(in[first - static_cast<int32_t>(size) + 1].byte, static_cast<int>(size), out->byte);
-    } else {
-      for (size_t x = 0; x < size; ++x) out[x] = in[first - static_cast<int32_t>(x)];
+  // Columns [begin, end) of a row, each fill or pixel. `from` is the fill of the row, 0 for none.
+  void filled(int32_t from, size_t begin, size_t end, const P* in, P* out) const {
+    const Index& across = map_.across;
+    for (size_t x = begin; x < end; ++x) {
+      const bool shown = from == 0 && across[x] >= 0;
+      copy(shown ? in + across[x] : &fill(from, across[x]), out + x);
     }
+  }
+
+  void span(const P* in, P* out) const {
+    const int32_t* across = map_.across.data();
+    const int32_t first = across[begin_];
+    const size_t size = end_ - begin_;
+    if (step_ == 1) {
+      std::memcpy(out + begin_, in + first, size * kBytes);
+    } else if (kBytes == 1 && step_ == -1) {
+      kernels_.reverse(in[first - static_cast<int32_t>(size) + 1].byte, static_cast<int>(size), out[begin_].byte);
+    } else if (kBytes == 4 && step_ == -1) {
+      mirror(in + first, size, out + begin_);
+    } else {
+      for (size_t x = begin_; x < end_; ++x) copy(in + across[x], out + x);
+    }
+  }
+
+  // Two 4-byte pixels change places in one rotation of 64 bits.
+  static void mirror(const P* last, size_t size, P* out) {
+    size_t x = 0;
+    for (; x + 2 <= size; x += 2) {
+      uint64_t pair = 0;
+      std::memcpy(&pair, last - static_cast<ptrdiff_t>(x) - 1, sizeof pair);
+      pair = pair << 32 | pair >> 32;
+      std::memcpy(static_cast<void*>(out + x), &pair, sizeof pair);
+    }
+    if (x < size) copy(last - static_cast<ptrdiff_t>(x), out + x);
   }
 
   // Square tiles, so that the source lines of a tile stay in the first cache while its columns are read.
   void transposed() const {
-    constexpr size_t kTile = 32;
+    constexpr size_t kTile = 16;
     const Index& down = map_.down;
     const Index& across = map_.across;
     for (size_t top = 0; top < down.size(); top += kTile) {
       const size_t bottom = std::min(top + kTile, down.size());
       for (size_t left = 0; left < across.size(); left += kTile) {
         const size_t right = std::min(left + kTile, across.size());
+        bool shown = true;
+        const uint8_t* rows[kTile];
+        for (size_t x = left; x < right; ++x) {
+          shown = shown && across[x] >= 0;
+          rows[x - left] = source_ + std::max(across[x], 0) * source_stride_;
+        }
         for (size_t y = top; y < bottom; ++y) {
-          auto* out = pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_);
-          for (size_t x = left; x < right; ++x) {
-            out[x] = down[y] >= 0 && across[x] >= 0 ? pixels(source_ + across[x] * source_stride_)[down[y]]
-                                                    : fill(across[x], down[y]);
+          P* out = pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_) + left;
+          const int32_t column = down[y];
+          for (size_t x = 0; x < right - left; ++x) {
+            if (shown && column >= 0) {
+              copy(pixels(rows[x]) + column, out + x);
+            } else {
+              const int32_t row = across[left + x];
+              copy(row >= 0 && column >= 0 ? pixels(rows[x]) + column : &fill(row, column), out + x);
+            }
           }
         }
       }

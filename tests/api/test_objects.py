@@ -355,6 +355,15 @@ def test_results_are_ordinary_pillow_images(tmp_path: Any) -> None:
     assert result.convert("L").resize((5, 5)).size == (5, 5)
 
 
+def test_results_are_writable_in_place() -> None:
+    """User callables draw through Image.load()."""
+    for make in (lambda p: p.Resize(20), lambda p: p.Compose([p.Pad(2), p.RandomHorizontalFlip(1.0)])):
+        for mode in ("L", "RGB", "RGBA"):
+            result = make(T)(pil(mode, 30, 30))
+            result.load()[3, 2] = value = 7 if mode == "L" else (1, 2, 3, 4)[: len(mode)]
+            assert result.getpixel((3, 2)) == value
+
+
 def test_no_memory_is_lost() -> None:
     """A thousand calls must not grow the process by more than a few images."""
     import gc
