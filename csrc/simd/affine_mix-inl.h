@@ -29,7 +29,10 @@ struct Positions {
   alignas(64) int32_t offset[kChunk];
   alignas(64) float dx[kChunk];
   alignas(64) float dy[kChunk];
+  // A position so close to a source row or column that rounding may have put it on the other side.
+  bool on_edge = false;
 };
+constexpr float kEdge = 1e-5f;
 
 // Positions of the first column of a chunk, less half a pixel, and the steps per column.
 struct Walk {
@@ -54,16 +57,23 @@ HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* ou
   const auto start_y = hn::Set(dd, walk.y);
   const auto leap = hn::Set(dd, static_cast<double>(lanes));
   auto column = hn::Iota(dd, 0.0);
+  auto low = hn::Set(df, 0.5f);
+  auto high = hn::Set(df, 0.5f);
   for (int k = 0; k < count; k += lanes) {
     const auto x = hn::MulAdd(column, step_x, start_x);
     const auto y = hn::MulAdd(column, step_y, start_y);
     column = hn::Add(column, leap);
     const auto ix = hn::DemoteTo(di, x);
     const auto iy = hn::DemoteTo(di, y);
-    hn::StoreU(hn::DemoteTo(df, hn::Sub(x, hn::PromoteTo(dd, ix))), df, out->dx + k);
-    hn::StoreU(hn::DemoteTo(df, hn::Sub(y, hn::PromoteTo(dd, iy))), df, out->dy + k);
+    const auto dx = hn::DemoteTo(df, hn::Sub(x, hn::PromoteTo(dd, ix)));
+    const auto dy = hn::DemoteTo(df, hn::Sub(y, hn::PromoteTo(dd, iy)));
+    low = hn::Min(low, hn::Min(dx, dy));
+    high = hn::Max(high, hn::Max(dx, dy));
+    hn::StoreU(dx, df, out->dx + k);
+    hn::StoreU(dy, df, out->dy + k);
     hn::StoreU(hn::Add(hn::Mul(iy, row_stride), hn::Mul(ix, pixel_stride)), di, out->offset + k);
   }
+  out->on_edge = !hn::AllFalse(df, hn::Or(hn::Lt(low, hn::Set(df, kEdge)), hn::Gt(high, hn::Set(df, 1.0f - kEdge))));
 }
 
 // As many one-channel pixels as fit.
@@ -341,7 +351,6 @@ Span interior_span(const AffineRow& row, Span inside) {
 // the float32 result is exact, however close to an integer.
 template <class Kind>
 bool flat(const uint8_t* p, const View& v, float dx, float dy, uint32_t bits) {
-  constexpr float kEdge = 1e-5f;
   if (std::min(dx, dy) < kEdge || std::max(dx, dy) > 1.0f - kEdge) return false;
   for (int c = 0; c < v.channels; ++c) {
     if ((bits >> c & 1) == 0) continue;
@@ -352,6 +361,26 @@ bool flat(const uint8_t* p, const View& v, float dx, float dy, uint32_t bits) {
     }
   }
   return true;
+}
+
+// flat() for all flagged samples of a block of linear pixels at once, none of which is on an edge: the two pixels of each source
+// row are one word, so that four bytes of a few words tell.
+template <int kStride>
+HWY_INLINE bool flat_block(const View& v, const int32_t* offset, uint32_t close) {
+  static constexpr uint32_t kBytes[16] = {
+      0x00000000, 0x000000ff, 0x0000ff00, 0x0000ffff, 0x00ff0000, 0x00ff00ff, 0x00ffff00, 0x00ffffff,
+      0xff000000, 0xff0000ff, 0xff00ff00, 0xff00ffff, 0xffff0000, 0xffff00ff, 0xffffff00, 0xffffffff};
+  uint64_t differs = 0;
+  for (int j = 0; j < kBlock; ++j) {
+    uint64_t above = 0;
+    uint64_t below = 0;
+    std::memcpy(&above, v.data + offset[j], sizeof above);
+    std::memcpy(&below, v.data + offset[j] + v.row_stride, sizeof below);
+    const uint64_t rows = above ^ below;
+    const uint64_t columns = above ^ (above >> (8 * kStride));
+    differs |= (rows | rows >> (8 * kStride) | columns) & kBytes[close >> (4 * j) & 15];
+  }
+  return differs == 0;
 }
 
 using ScalarSpan = void (*)(const AffineRow&, Span, uint8_t* const*);
@@ -377,6 +406,9 @@ void interior_pixels(const AffineRow& row, Span span, uint8_t* const* dst, Scala
       }
       const uint32_t close = store_block(mixed, Kind::kDoubt, v.channels, dst, begin + k);
       if (HWY_LIKELY(close == 0)) continue;
+      if constexpr (std::is_same_v<Kind, Linear>) {
+        if (!at.on_edge && flat_block<kStride>(v, at.offset + k, close)) continue;
+      }
       for (int j = k; j < std::min(count, k + kBlock); ++j) {
         const uint32_t bits = close >> (4 * (j - k)) & 15;
         if (bits == 0 || flat<Kind>(v.data + at.offset[j], v, at.dx[j], at.dy[j], bits)) continue;
