@@ -38,19 +38,6 @@ def from_pointer(
     channel_stride: int,
     owner: object,
 ) -> Source: ...
-
-@final
-class Pixels:
-    """An image in Pillow's own layout, exported by the Arrow interface without a copy."""
-
-    @property
-    def height(self) -> int: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def channels(self) -> int: ...
-    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
-
 def shape(program: bytes, height: int, width: int, channels: int) -> tuple[int, int, int]:
     """Checks a program; (height, width, channels) of its result."""
 
@@ -69,7 +56,9 @@ def run(
 ) -> None:
     """Runs a program into memory at `data` (strides in bytes). `reference` chooses the op-by-op oracle executor."""
 
-def run_pil(program: bytes, source: Source, reference: bool = False) -> Pixels: ...
+def run_pil(program: bytes, source: Source, image: Image.Image, channels: int, reference: bool = False) -> None:
+    """Runs a program into the memory of `image`; ValueError when that is not one block."""
+
 def describe(program: bytes) -> str:
     """One line per op."""
 

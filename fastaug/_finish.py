@@ -68,7 +68,7 @@ def finish(draft: DraftBase) -> Any:
         return result
     if kind == _PIL_IMAGE:
         assert draft.mode is not None
-        image = Image.fromarrow(_C.run_pil(program, source), draft.mode, (width, height))
+        image = _run_into_pil(program, source, draft.mode, height, width, channels)
         if draft.info:
             image.info = {key: value.copy() if isinstance(value, list) else value for key, value in draft.info.items()}
         return image
@@ -76,6 +76,20 @@ def finish(draft: DraftBase) -> Any:
     address = array.__array_interface__["data"][0]
     _C.run(program, source, address, False, height, width, channels, width * channels, channels, 1)
     return array
+
+
+def _run_into_pil(program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int) -> Image.Image:
+    # Uninitialised; the program writes every pixel, in place.
+    image = Image.new(mode, (width, height), None)
+    try:
+        _C.run_pil(program, source, image, channels)
+    except ValueError:
+        # Pillow splits large images into blocks: these alone are copied once.
+        array = np.empty((height, width) if channels == 1 else (height, width, channels), np.uint8)
+        address = array.__array_interface__["data"][0]
+        _C.run(program, source, address, False, height, width, channels, width * channels, channels, 1)
+        image = Image.frombuffer(mode, (width, height), array, "raw", mode, 0, 1).copy()
+    return image
 
 
 def _untouched(draft: DraftBase) -> Any:

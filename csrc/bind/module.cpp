@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "bind/pixels.h"
 #include "bind/source.h"
 #include "core/execute.h"
 #include "core/reference.h"
@@ -31,20 +30,34 @@ void execute_released(Program program, const View& view, const Target& target, b
   }
 }
 
-void run(const py::bytes& program, const Source& source, uintptr_t data, bool float32, int height, int width, int channels,
-         ptrdiff_t row_stride, ptrdiff_t pixel_stride, ptrdiff_t channel_stride, bool reference) {
+void run(const py::bytes& program, const Source& source, uintptr_t data, bool float32, int height, int width,
+         int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride, ptrdiff_t channel_stride, bool reference) {
   if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
-  const Target target{reinterpret_cast<void*>(data), float32 ? DType::kFloat32 : DType::kUint8, height, width, channels,
-                      row_stride, pixel_stride, channel_stride};
+  const Target target{reinterpret_cast<void*>(data),
+                      float32 ? DType::kFloat32 : DType::kUint8,
+                      height,
+                      width,
+                      channels,
+                      row_stride,
+                      pixel_stride,
+                      channel_stride};
   execute_released(as_program(program), source.view, target, reference);
 }
 
-Pixels run_pil(const py::bytes& program, const Source& source, bool reference) {
-  const Program ops = as_program(program);
-  const Shape out = validate(ops, {source.view.height, source.view.width, source.view.channels});
-  Pixels pixels(out.height, out.width, out.channels);
-  execute_released(ops, source.view, pixels.target(), reference);
-  return pixels;
+// Writes into the memory of a PIL image, which nobody else has seen yet.
+void run_pil(const py::bytes& program, const Source& source, const py::object& image, int channels, bool reference) {
+  const Source into = from_pil(image, channels);
+  const View& view = into.view;
+  const Target target{const_cast<uint8_t*>(view.data),
+                      DType::kUint8,
+                      view.height,
+                      view.width,
+                      channels == 2 ? 4 : channels,
+                      view.row_stride,
+                      view.pixel_stride,
+                      1,
+                      true};
+  execute_released(as_program(program), source.view, target, reference);
 }
 
 py::tuple op_table() {
@@ -73,7 +86,6 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   using namespace fastaug;
   py::register_exception_translator(bind::translate);
   bind::register_source(m);
-  bind::register_pixels(m);
   m.attr("OPS") = bind::op_table();
   m.def("isa", [] { return kernels().name; });
   m.def("isas", [] {
@@ -88,12 +100,12 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
         return py::make_tuple(out.height, out.width, out.channels);
       },
       py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"));
-  m.def("run", &bind::run, py::arg("program"), py::arg("source"), py::arg("data"), py::arg("float32"), py::arg("height"),
-        py::arg("width"), py::arg("channels"), py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"),
+  m.def("run", &bind::run, py::arg("program"), py::arg("source"), py::arg("data"), py::arg("float32"),
+        py::arg("height"), py::arg("width"), py::arg("channels"), py::arg("row_stride"), py::arg("pixel_stride"),
+        py::arg("channel_stride"), py::arg("reference") = false);
+  m.def("run_pil", &bind::run_pil, py::arg("program"), py::arg("source"), py::arg("image"), py::arg("channels"),
         py::arg("reference") = false);
-  m.def("run_pil", &bind::run_pil, py::arg("program"), py::arg("source"), py::arg("reference") = false);
-  m.def(
-      "describe", [](const py::bytes& program) { return to_string(bind::as_program(program)); }, py::arg("program"));
+  m.def("describe", [](const py::bytes& program) { return to_string(bind::as_program(program)); }, py::arg("program"));
   m.def(
       "plan",
       [](const py::bytes& program, int height, int width, int channels) {

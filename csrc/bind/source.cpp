@@ -18,8 +18,34 @@ T* from_capsule(const py::handle& capsule, const char* name) {
   return pointer;
 }
 
-// Pillow keeps L in bytes and every multi-band 8-bit mode in 4-byte pixels; LA as L, L, L, A. Its Arrow export shares that
-// memory, and raises ValueError when the rows do not lie in one block.
+Source from_array(const py::buffer& array) {
+  const py::buffer_info info = array.request();
+  if (info.itemsize != 1 || info.format != "B")
+    fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
+  if (info.ndim != 2 && info.ndim != 3) {
+    fail(ErrorCode::kValue, "array must be 2 or 3 dimensional, got " + std::to_string(info.ndim) + " dimensions");
+  }
+  View view;
+  view.data = static_cast<const uint8_t*>(info.ptr);
+  view.height = static_cast<int>(info.shape[0]);
+  view.width = static_cast<int>(info.shape[1]);
+  view.channels = info.ndim == 3 ? static_cast<int>(info.shape[2]) : 1;
+  view.row_stride = info.strides[0];
+  view.pixel_stride = info.strides[1];
+  view.channel_stride = info.ndim == 3 ? info.strides[2] : 1;
+  return {view, array};
+}
+
+Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride,
+                    ptrdiff_t channel_stride, py::object owner) {
+  if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
+  const View view{
+      reinterpret_cast<const uint8_t*>(data), height, width, channels, row_stride, pixel_stride, channel_stride};
+  return {view, std::move(owner)};
+}
+
+}  // namespace
+
 Source from_pil(const py::object& image, int channels) {
   if (channels < 1 || channels > kMaxChannels) {
     fail(ErrorCode::kValue, "channels must be 1 to 4, got " + std::to_string(channels));
@@ -52,33 +78,6 @@ Source from_pil(const py::object& image, int channels) {
   view.data = static_cast<const uint8_t*>(data->buffers[1]) + data->offset + array->offset * view.pixel_stride;
   return {view, capsules};
 }
-
-Source from_array(const py::buffer& array) {
-  const py::buffer_info info = array.request();
-  if (info.itemsize != 1 || info.format != "B") fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
-  if (info.ndim != 2 && info.ndim != 3) {
-    fail(ErrorCode::kValue, "array must be 2 or 3 dimensional, got " + std::to_string(info.ndim) + " dimensions");
-  }
-  View view;
-  view.data = static_cast<const uint8_t*>(info.ptr);
-  view.height = static_cast<int>(info.shape[0]);
-  view.width = static_cast<int>(info.shape[1]);
-  view.channels = info.ndim == 3 ? static_cast<int>(info.shape[2]) : 1;
-  view.row_stride = info.strides[0];
-  view.pixel_stride = info.strides[1];
-  view.channel_stride = info.ndim == 3 ? info.strides[2] : 1;
-  return {view, array};
-}
-
-Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride,
-                    ptrdiff_t channel_stride, py::object owner) {
-  if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
-  const View view{reinterpret_cast<const uint8_t*>(data), height, width, channels, row_stride, pixel_stride,
-                  channel_stride};
-  return {view, std::move(owner)};
-}
-
-}  // namespace
 
 void register_source(py::module_& m) {
   py::class_<Source>(m, "Source", py::is_final())

@@ -12,6 +12,10 @@ struct Source {
   pybind11::object owner;
 };
 
+// Pillow's own memory of an image: L in bytes, every multi-band 8-bit mode in 4-byte pixels, LA as L, L, L, A. Its
+// Arrow export shares that memory, and raises ValueError when the rows do not lie in one block.
+Source from_pil(const pybind11::object& image, int channels);
+
 void register_source(pybind11::module_& m);
 
 }  // namespace fastaug::bind

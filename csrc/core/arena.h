@@ -1,5 +1,5 @@
-// Scratch memory of one run: bump allocation, everything freed at once. One arena per thread is kept between runs, so that
-// steady work allocates nothing and stays on warm pages.
+// Scratch memory of one run: bump allocation, everything freed at once. One arena per thread is kept between runs, so
+// that steady work allocates nothing and stays on warm pages.
 #pragma once
 
 #include <cstddef>

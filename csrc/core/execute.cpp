@@ -113,9 +113,8 @@ class Runner {
       Stage* chain = build(begin, end, view);
       if (end == ops_.size()) {
         note("store %dx%dx%d%s%s%s%s", shapes_[end].height, shapes_[end].width, shapes_[end].channels,
-             float32_ ? " float32" : "",
-             store_.normalize.normalize ? ", normalised" : "", store_.hflip ? ", flipped left to right" : "",
-             store_.vflip ? ", flipped top to bottom" : "");
+             float32_ ? " float32" : "", store_.normalize.normalize ? ", normalised" : "",
+             store_.hflip ? ", flipped left to right" : "", store_.vflip ? ", flipped top to bottom" : "");
         if (!dry()) store_rows(context_, chain, *target_, store_);
         return;
       }
@@ -258,7 +257,8 @@ class Runner {
       } else {
         size_t last = k + 1;
         while (last < end && (kind_of(ops_[last].id) == OpKind::kPointwise)) ++last;
-        chain = pointwise_stage(context_, chain, &ops_[k], &means_[k], static_cast<int>(last - k), shapes_[last].channels);
+        chain =
+            pointwise_stage(context_, chain, &ops_[k], &means_[k], static_cast<int>(last - k), shapes_[last].channels);
         for (size_t j = k; j < last; ++j) note("%s on rows of %d", name_of(ops_[j].id), out.width);
         k = last - 1;
       }
@@ -325,7 +325,12 @@ class Runner {
   View quarter_turn(Stage* chain, bool counter_clockwise, Shape in) {
     note("turn %dx%dx%d by %d degrees", in.height, in.width, in.channels, counter_clockwise ? 90 : 270);
     const size_t stride = (static_cast<size_t>(in.height) + 63) & ~size_t{63};
-    View view{nullptr, in.width, in.height, in.channels, static_cast<ptrdiff_t>(stride) * in.channels, 1,
+    View view{nullptr,
+              in.width,
+              in.height,
+              in.channels,
+              static_cast<ptrdiff_t>(stride) * in.channels,
+              1,
               static_cast<ptrdiff_t>(stride)};
     if (dry()) return view;
     uint8_t* data = context_.arena.bytes(static_cast<size_t>(view.row_stride) * static_cast<size_t>(in.width));
@@ -358,8 +363,8 @@ class Runner {
   std::string* log_;
   StoreOptions store_;
   bool float32_ = false;
-  std::vector<Shape> shapes_;     // shapes_[k] enters op k
-  std::vector<Region> regions_;   // regions_[k] of it is needed
+  std::vector<Shape> shapes_;    // shapes_[k] enters op k
+  std::vector<Region> regions_;  // regions_[k] of it is needed
   std::vector<float> means_;
   std::vector<Tables> tables_;
   size_t contrast_ready_ = static_cast<size_t>(-1);
@@ -381,8 +386,8 @@ void check_target(const Target& target, Shape shape, bool float32) {
   const bool pillow_la = shape.channels == 2 && target.channels == 4 && !float32 && target.channel_stride == 1;
   if (target.height != shape.height || target.width != shape.width ||
       (target.channels != shape.channels && !pillow_la)) {
-    fail(ErrorCode::kValue, "the target is " + std::to_string(target.height) + "x" + std::to_string(target.width) + "x" +
-                                std::to_string(target.channels) + ", the program's result " +
+    fail(ErrorCode::kValue, "the target is " + std::to_string(target.height) + "x" + std::to_string(target.width) +
+                                "x" + std::to_string(target.channels) + ", the program's result " +
                                 std::to_string(shape.height) + "x" + std::to_string(shape.width) + "x" +
                                 std::to_string(shape.channels));
   }
@@ -409,8 +414,8 @@ std::string explain(Program program, Shape shape, uint32_t rewrites) {
   Arena arena;
   Context context{kernels(), arena};
   std::string log;
-  const View view{nullptr, shape.height, shape.width, shape.channels, ptrdiff_t{shape.width} * shape.channels,
-                  shape.channels, 1};
+  const View view{
+      nullptr, shape.height, shape.width, shape.channels, ptrdiff_t{shape.width} * shape.channels, shape.channels, 1};
   Runner(context, optimise(program, shape, rewrites), shape, nullptr, &log).run(view);
   return log;
 }

@@ -1,5 +1,6 @@
-// The streaming executor. It optimises a program, splits it at the ops that need a whole image (an affine map's input, the
-// mean of a contrast, a quarter turn), and streams rows through each part: source -> geometry -> pointwise -> store.
+// The streaming executor. It optimises a program, splits it at the ops that need a whole image (an affine map's input,
+// the mean of a contrast, a quarter turn), and streams rows through each part: source -> geometry -> pointwise ->
+// store.
 #pragma once
 
 #include <cstdint>

@@ -31,15 +31,13 @@ struct View {
   ptrdiff_t pixel_stride = 0;
   ptrdiff_t channel_stride = 0;
 
-  const uint8_t* at(int y, int x, int c) const {
-    return data + y * row_stride + x * pixel_stride + c * channel_stride;
-  }
+  const uint8_t* at(int y, int x, int c) const { return data + y * row_stride + x * pixel_stride + c * channel_stride; }
 };
 
 enum class DType : uint8_t { kUint8 = 0, kFloat32 = 1 };
 
-// Where a result goes. Strides are in bytes, as in View. Only samples are written, unless `fill_gaps` says that the bytes
-// between pixels belong to the image too: they become 255, as Pillow leaves the fourth byte of an RGB pixel.
+// Where a result goes. Strides are in bytes, as in View. Only samples are written, unless `fill_gaps` says that the
+// bytes between pixels belong to the image too: they become 255, as Pillow leaves the fourth byte of an RGB pixel.
 struct Target {
   void* data = nullptr;
   DType dtype = DType::kUint8;

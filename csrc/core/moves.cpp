@@ -11,8 +11,8 @@
 namespace fastaug {
 namespace {
 
-// Where the pixels of one output axis come from. A negative entry -1 - k is the fill of op k; of two, the later op's fill is
-// what shows, because it was drawn over the earlier one's.
+// Where the pixels of one output axis come from. A negative entry -1 - k is the fill of op k; of two, the later op's
+// fill is what shows, because it was drawn over the earlier one's.
 using Index = std::vector<int32_t>;
 
 bool is_move(OpId id) {
@@ -105,18 +105,25 @@ class Mover {
 
   Mover(const Map& map, const std::vector<P>& fills, const uint8_t* source, ptrdiff_t source_stride, uint8_t* target,
         ptrdiff_t target_stride, const Kernels& kernels)
-      : map_(map), fills_(fills), source_(source), source_stride_(source_stride), target_(target),
-        target_stride_(target_stride), kernels_(kernels) {}
+      : map_(map),
+        fills_(fills),
+        source_(source),
+        source_stride_(source_stride),
+        target_(target),
+        target_stride_(target_stride),
+        kernels_(kernels) {}
 
   void run() {
     if (map_.transposed) return transposed();
     const Index& across = map_.across;
     const auto width = across.size();
     // Columns [begin_, end_) show the source, step_ apart, or at any distance when step_ is 0.
-    begin_ = static_cast<size_t>(std::find_if(across.begin(), across.end(), [](int x) { return x >= 0; }) - across.begin());
+    begin_ =
+        static_cast<size_t>(std::find_if(across.begin(), across.end(), [](int x) { return x >= 0; }) - across.begin());
     end_ = begin_;
     while (end_ < width && across[end_] >= 0) ++end_;
-    const bool runs = std::all_of(across.begin() + static_cast<ptrdiff_t>(end_), across.end(), [](int x) { return x < 0; });
+    const bool runs =
+        std::all_of(across.begin() + static_cast<ptrdiff_t>(end_), across.end(), [](int x) { return x < 0; });
     if (!runs) end_ = begin_;  // fill between what shows: every pixel is asked
     step_ = end_ - begin_ > 1 ? across[begin_ + 1] - across[begin_] : 1;
     for (size_t x = begin_; x + 1 < end_; ++x) {
@@ -230,8 +237,8 @@ class Mover {
 };
 
 template <int kBytes>
-void move(const Map& map, const OpList& ops, const std::array<int, kMaxChannels>& fill_channel, const View& source, int c,
-          const Target& target, const Kernels& kernels) {
+void move(const Map& map, const OpList& ops, const std::array<int, kMaxChannels>& fill_channel, const View& source,
+          int c, const Target& target, const Kernels& kernels) {
   std::vector<Pixel<kBytes>> fills(std::max<size_t>(ops.size(), 1));
   for (size_t k = 0; k < ops.size(); ++k) {
     for (int b = 0; b < kBytes; ++b) {
@@ -262,7 +269,8 @@ bool execute_moves(const OpList& ops, const View& source, const Target& target, 
     return true;
   }
   std::array<int, kMaxChannels> fill_channel = {0, 0, 0, 1};
-  for (int c = 0; !pillow_la && c < kMaxChannels; ++c) fill_channel[static_cast<size_t>(c)] = c < source.channels ? c : -1;
+  for (int c = 0; !pillow_la && c < kMaxChannels; ++c)
+    fill_channel[static_cast<size_t>(c)] = c < source.channels ? c : -1;
   if (bytes == 2) move<2>(map, ops, fill_channel, source, 0, target, kernels);
   if (bytes == 3) move<3>(map, ops, fill_channel, source, 0, target, kernels);
   if (bytes == 4) move<4>(map, ops, fill_channel, source, 0, target, kernels);

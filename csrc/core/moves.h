@@ -1,5 +1,5 @@
-// Programs that only move pixels: crops, padding, flips, quarter turns, nearest resizes. They need no planes; whole pixels go
-// straight from the source to the target, through one table of source rows and one of source columns.
+// Programs that only move pixels: crops, padding, flips, quarter turns, nearest resizes. They need no planes; whole
+// pixels go straight from the source to the target, through one table of source rows and one of source columns.
 #pragma once
 
 #include "core/image.h"
@@ -8,8 +8,8 @@
 
 namespace fastaug {
 
-// Runs the program and returns true, if all of its ops are moves and source and target keep a pixel in the same way: planes, or
-// 2 to 4 interleaved bytes. Else touches nothing and returns false.
+// Runs the program and returns true, if all of its ops are moves and source and target keep a pixel in the same way:
+// planes, or 2 to 4 interleaved bytes. Else touches nothing and returns false.
 bool execute_moves(const OpList& ops, const View& source, const Target& target, const Kernels& kernels);
 
 }  // namespace fastaug

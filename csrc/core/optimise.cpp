@@ -85,7 +85,8 @@ int merge_windows(OpList& ops, Shape in) {
 }
 
 //   flip, pointwise  ->  pointwise, flip          flip, window  ->  mirrored window, flip
-// A contrast's mean does not depend on the order of pixels. HFLIP goes before VFLIP, so that pairs meet and the loop ends.
+// A contrast's mean does not depend on the order of pixels. HFLIP goes before VFLIP, so that pairs meet and the loop
+// ends.
 int sink_flips(OpList& ops, Shape in) {
   int changed = 0;
   for (size_t k = 0; k + 1 < ops.size(); ++k) {

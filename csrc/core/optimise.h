@@ -1,5 +1,5 @@
-// Rewrites of a program that keep every bit of its result. Each is one function with a bit in Rewrites, so that it can be
-// switched off and tested alone; optimise() applies them until none finds anything more.
+// Rewrites of a program that keep every bit of its result. Each is one function with a bit in Rewrites, so that it can
+// be switched off and tested alone; optimise() applies them until none finds anything more.
 #pragma once
 
 #include <cstdint>

@@ -61,13 +61,16 @@ void need_finite(const Op& op, int count) {
 
 OpKind kind_of(OpId id) { return kOps[static_cast<int>(id)].kind; }
 
-const char* name_of(OpId id) { return static_cast<int>(id) < kOpCount ? kOps[static_cast<int>(id)].name : "unknown op"; }
+const char* name_of(OpId id) {
+  return static_cast<int>(id) < kOpCount ? kOps[static_cast<int>(id)].name : "unknown op";
+}
 
 Shape shape_after(const Op& op, Shape in) {
   if (static_cast<int>(op.id) >= kOpCount) bad(op, "id " + std::to_string(static_cast<int>(op.id)));
   switch (op.id) {
     case OpId::WINDOW:
-      if (std::abs(int64_t{op.i[0]}) > kMaxSide || std::abs(int64_t{op.i[1]}) > kMaxSide) bad(op, "offset out of range");
+      if (std::abs(int64_t{op.i[0]}) > kMaxSide || std::abs(int64_t{op.i[1]}) > kMaxSide)
+        bad(op, "offset out of range");
       return sized(op, op.i[2], op.i[3], in.channels);
     case OpId::PAD:
       if (op.flags > static_cast<uint16_t>(PadMode::kSymmetric)) bad(op, "unknown mode " + std::to_string(op.flags));
@@ -76,10 +79,12 @@ Shape shape_after(const Op& op, Shape in) {
       }
       return sized(op, int64_t{in.height} + op.i[1] + op.i[3], int64_t{in.width} + op.i[0] + op.i[2], in.channels);
     case OpId::RESIZE:
-      if ((op.flags & kFilterMask) < 1 || (op.flags & kFilterMask) > 5) bad(op, "unknown filter " + std::to_string(op.flags));
+      if ((op.flags & kFilterMask) < 1 || (op.flags & kFilterMask) > 5)
+        bad(op, "unknown filter " + std::to_string(op.flags));
       return sized(op, op.i[0], op.i[1], in.channels);
     case OpId::NEAREST:
-      if (op.flags > static_cast<uint16_t>(NearestRule::kTorchExact)) bad(op, "unknown rule " + std::to_string(op.flags));
+      if (op.flags > static_cast<uint16_t>(NearestRule::kTorchExact))
+        bad(op, "unknown rule " + std::to_string(op.flags));
       return sized(op, op.i[0], op.i[1], in.channels);
     case OpId::HFLIP:
     case OpId::VFLIP:
@@ -131,8 +136,8 @@ Shape shape_after(const Op& op, Shape in) {
 
 Shape validate(Program program, Shape in) {
   if (program.size() > static_cast<size_t>(kMaxOps)) {
-    fail(ErrorCode::kValue, "a program holds at most " + std::to_string(kMaxOps) + " ops, got " +
-                                std::to_string(program.size()));
+    fail(ErrorCode::kValue,
+         "a program holds at most " + std::to_string(kMaxOps) + " ops, got " + std::to_string(program.size()));
   }
   if (in.height < 1 || in.width < 1 || int64_t{in.height} * in.width > kMaxArea) {
     fail(ErrorCode::kValue, "the image must have at least one pixel and fewer than 2^31, got (" +

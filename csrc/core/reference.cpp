@@ -51,16 +51,14 @@ Image resize(Image& in, const Op& op) {
   auto width_pass = [&](Image image) {
     if (image.shape.width == op.i[1]) return image;
     const Taps taps = make_taps(filter, image.shape.width, op.i[1], 0, op.i[1]);
-    return filled({image.shape.height, op.i[1], image.shape.channels}, [&](int y, int x, int c) {
-      return weighted_sum(taps, x, [&](int k) { return image.at(y, k, c); });
-    });
+    return filled({image.shape.height, op.i[1], image.shape.channels},
+                  [&](int y, int x, int c) { return weighted_sum(taps, x, [&](int k) { return image.at(y, k, c); }); });
   };
   auto height_pass = [&](Image image) {
     if (image.shape.height == op.i[0]) return image;
     const Taps taps = make_taps(filter, image.shape.height, op.i[0], 0, op.i[0]);
-    return filled({op.i[0], image.shape.width, image.shape.channels}, [&](int y, int x, int c) {
-      return weighted_sum(taps, y, [&](int k) { return image.at(k, x, c); });
-    });
+    return filled({op.i[0], image.shape.width, image.shape.channels},
+                  [&](int y, int x, int c) { return weighted_sum(taps, y, [&](int k) { return image.at(k, x, c); }); });
   };
   // Pillow, Resample.c, ImagingResample
   const int64_t dh = int64_t{in.shape.height} - op.i[0];
@@ -71,7 +69,9 @@ Image resize(Image& in, const Op& op) {
 
 Image affine(Image& in, const Op& op) {
   const Kernels& scalar = *kernels("scalar");
-  const auto kernel = op.flags == 0 ? scalar.affine_nearest : op.flags == 2 ? scalar.affine_linear : scalar.affine_cubic;
+  const auto kernel = op.flags == 0   ? scalar.affine_nearest
+                      : op.flags == 2 ? scalar.affine_linear
+                                      : scalar.affine_cubic;
   Image out({op.i[0], op.i[1], in.shape.channels});
   AffineRow row{};
   std::copy_n(op.f, 6, row.matrix);

@@ -1,5 +1,5 @@
-// The oracle: runs a program op by op on whole images with plain loops, no rewrites, no streaming. Slow on purpose. Every
-// optimised run must give its bits.
+// The oracle: runs a program op by op on whole images with plain loops, no rewrites, no streaming. Slow on purpose.
+// Every optimised run must give its bits.
 #pragma once
 
 #include "core/image.h"

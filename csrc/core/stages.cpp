@@ -48,8 +48,8 @@ class SourceStage final : public Stage {
   Planes spare_;
 };
 
-// An affine map walks through its source on a diagonal, which no hardware prefetcher follows. Before each block of output rows
-// this asks for the source lines that the block after it will read.
+// An affine map walks through its source on a diagonal, which no hardware prefetcher follows. Before each block of
+// output rows this asks for the source lines that the block after it will read.
 class DiagonalPrefetch {
  public:
   DiagonalPrefetch(const View& view, const double* matrix, Region region)
@@ -81,7 +81,8 @@ class DiagonalPrefetch {
     const double high = from_y + std::max(0.0, along) + std::max(0.0, across);
     const int first = static_cast<int>(std::clamp(low - 1.0, 0.0, double{view_.height - 1.0}));
     const int last = static_cast<int>(std::clamp(high + 2.0, 0.0, double{view_.height - 1.0}));
-    // Position along the output row at which its first and its last line cross a source row, and the step from row to row.
+    // Position along the output row at which its first and its last line cross a source row, and the step from row to
+    // row.
     const bool steep = std::abs(along) > 1.0;
     const double step = steep ? 1.0 / a_[3] : 0.0;
     for (int row = first; row <= last; ++row) {
@@ -93,8 +94,8 @@ class DiagonalPrefetch {
       const double end = std::clamp(std::max(x0, x1) + 2.0, 0.0, view_.width - 1.0);
       const uint8_t* p = view_.at(row, static_cast<int>(begin), 0);
       const uint8_t* stop = view_.at(row, static_cast<int>(end), 0);
-      // Some processors drop a prefetch whose page is not in the TLB; a load of one byte, at the end that is new to this block,
-      // brings the page in first.
+      // Some processors drop a prefetch whose page is not in the TLB; a load of one byte, at the end that is new to
+      // this block, brings the page in first.
       static_cast<void>(*static_cast<const volatile uint8_t*>(a_[3] > 0 ? stop : p));
       for (; p <= stop; p += kLine) __builtin_prefetch(p, 0, 3);
     }
@@ -284,7 +285,8 @@ class ResampleColumnStage final : public Stage {
       input_->row(next_ + table_->source_begin, ring_[static_cast<size_t>(next_ % size)]);
     }
     for (int c = 0; c < channels; ++c) {
-      for (int t = 0; t < count; ++t) rows_[static_cast<size_t>(t)] = ring_[static_cast<size_t>((first + t) % size)].row[c];
+      for (int t = 0; t < count; ++t)
+        rows_[static_cast<size_t>(t)] = ring_[static_cast<size_t>((first + t) % size)].row[c];
       kernels_.resample_column(rows_.data(), taps.weights(k), count, region.width, dst.row[c]);
     }
   }
@@ -293,9 +295,9 @@ class ResampleColumnStage final : public Stage {
   const Kernels& kernels_;
   Stage* input_;
   std::shared_ptr<const AxisTable> table_;
-  std::vector<Planes> ring_;          // input row r lies in ring_[r % size], r relative to the table's source_begin
+  std::vector<Planes> ring_;  // input row r lies in ring_[r % size], r relative to the table's source_begin
   std::vector<const uint8_t*> rows_;
-  int next_;                          // first input row that has not been read
+  int next_;  // first input row that has not been read
 };
 
 class PointwiseStage final : public Stage {
@@ -323,7 +325,8 @@ class PointwiseStage final : public Stage {
 }  // namespace
 
 Planes make_planes(Arena& arena, int width) {
-  // Rows end on a 64-byte boundary plus the pad; a little more keeps equal columns of the planes out of the same cache set.
+  // Rows end on a 64-byte boundary plus the pad; a little more keeps equal columns of the planes out of the same cache
+  // set.
   const size_t stride = (static_cast<size_t>(width) + kRowPad + 63) / 64 * 64 + 64;
   uint8_t* base = arena.bytes(kMaxChannels * stride);
   Planes planes;
@@ -349,8 +352,8 @@ Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Regi
   return context.arena.make<WindowStage>(input, op, in, region);
 }
 
-Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& rows, const std::vector<int32_t>& columns,
-                   Region region) {
+Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& rows,
+                   const std::vector<int32_t>& columns, Region region) {
   return context.arena.make<IndexStage>(context, input, rows, columns, region);
 }
 
@@ -388,8 +391,8 @@ std::vector<int32_t> nearest_index(NearestRule rule, int in_size, int out_size) 
   return index;
 }
 
-// The index rule of numpy.pad, which torchvision uses for PIL images: reflections repeat when the padding is longer than
-// the image.
+// The index rule of numpy.pad, which torchvision uses for PIL images: reflections repeat when the padding is longer
+// than the image.
 std::vector<int32_t> pad_index(PadMode mode, int in_size, int before, int after) {
   std::vector<int32_t> index(static_cast<size_t>(before) + static_cast<size_t>(in_size) + static_cast<size_t>(after));
   for (size_t k = 0; k < index.size(); ++k) {

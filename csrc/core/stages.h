@@ -1,5 +1,5 @@
-// Row stages: each yields one row of its image on demand, as planes. A chain of stages is how the streaming executor runs a
-// program without ever holding a whole intermediate image.
+// Row stages: each yields one row of its image on demand, as planes. A chain of stages is how the streaming executor
+// runs a program without ever holding a whole intermediate image.
 #pragma once
 
 #include <memory>
@@ -29,11 +29,11 @@ Planes make_planes(Arena& arena, int width);
 class Stage {
  public:
   virtual ~Stage() = default;
-  // Writes columns [region.x, region.x + region.width) of row y to dst.row[c][0...]. y lies in the region. When in_order is
-  // set, y must not decrease from call to call.
+  // Writes columns [region.x, region.x + region.width) of row y to dst.row[c][0...]. y lies in the region. When
+  // in_order is set, y must not decrease from call to call.
   virtual void row(int y, const Planes& dst) = 0;
 
-  Region region;            // the part of this stage's image that is ever asked for
+  Region region;  // the part of this stage's image that is ever asked for
   int channels = 0;
   bool in_order = false;
 };
@@ -48,8 +48,8 @@ bool walkable(const View& view);
 // A window that shows pixels outside its input; they read op.fill. Also shifts coordinates for a window inside.
 Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
 // Output row and column -> input row and column by tables that cover the whole output. PAD, NEAREST and flips.
-Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& rows, const std::vector<int32_t>& columns,
-                   Region region);
+Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& rows,
+                   const std::vector<int32_t>& columns, Region region);
 // The two passes of a resize. Each changes one axis; the other is the input's.
 Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
 Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);

@@ -25,7 +25,8 @@ std::shared_ptr<const AxisTable> axis_table(const Kernels& kernels, bool row, Fi
   const std::array<int, 6> key = {static_cast<int>(filter), in_size, out_size, begin, out, row ? 1 : 0};
   for (size_t k = cache.size(); k-- > 0;) {
     if (cache[k].key == key && cache[k].kernels == &kernels) {
-      std::rotate(cache.begin() + static_cast<ptrdiff_t>(k), cache.begin() + static_cast<ptrdiff_t>(k) + 1, cache.end());
+      std::rotate(cache.begin() + static_cast<ptrdiff_t>(k), cache.begin() + static_cast<ptrdiff_t>(k) + 1,
+                  cache.end());
       return cache.back().table;
     }
   }

@@ -1,5 +1,5 @@
-// Filter tables that outlive a run. A loader resizes to the same sizes over and over, and building the taps of one axis costs
-// as much as filtering a few dozen rows with them.
+// Filter tables that outlive a run. A loader resizes to the same sizes over and over, and building the taps of one axis
+// costs as much as filtering a few dozen rows with them.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ struct AxisTable {
   Taps taps;
   int source_begin = 0;  // first source sample that any tap reads; taps.first is relative to it
   int source_end = 0;
-  RowTable row;          // built when asked for a row table
+  RowTable row;  // built when asked for a row table
 };
 
 // Taps for outputs [begin, begin + out) of an axis, from this thread's cache.

@@ -1,5 +1,5 @@
-// Filter taps of Pillow's resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc): which source samples an output
-// sample mixes, and with which 22-bit fixed-point weights.
+// Filter taps of Pillow's resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc): which source samples an
+// output sample mixes, and with which 22-bit fixed-point weights.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace fastaug {
 constexpr int kWeightBits = 22;
 
 struct Taps {
-  int out = 0;                    // output samples described, [begin, begin + out) of the whole axis
-  int stride = 0;                 // weights per output sample, >= every count
-  std::vector<int32_t> first;     // first source sample
-  std::vector<int32_t> count;     // source samples used, >= 1
-  std::vector<int32_t> weight;    // out * stride; zero from count on
+  int out = 0;                  // output samples described, [begin, begin + out) of the whole axis
+  int stride = 0;               // weights per output sample, >= every count
+  std::vector<int32_t> first;   // first source sample
+  std::vector<int32_t> count;   // source samples used, >= 1
+  std::vector<int32_t> weight;  // out * stride; zero from count on
 
   const int32_t* weights(int index) const { return weight.data() + static_cast<size_t>(index) * stride; }
 };

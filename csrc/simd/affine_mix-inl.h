@@ -363,13 +363,13 @@ bool flat(const uint8_t* p, const View& v, float dx, float dy, uint32_t bits) {
   return true;
 }
 
-// flat() for all flagged samples of a block of linear pixels at once, none of which is on an edge: the two pixels of each source
-// row are one word, so that four bytes of a few words tell.
+// flat() for all flagged samples of a block of linear pixels at once, none of which is on an edge: the two pixels of
+// each source row are one word, so that four bytes of a few words tell.
 template <int kStride>
 HWY_INLINE bool flat_block(const View& v, const int32_t* offset, uint32_t close) {
-  static constexpr uint32_t kBytes[16] = {
-      0x00000000, 0x000000ff, 0x0000ff00, 0x0000ffff, 0x00ff0000, 0x00ff00ff, 0x00ffff00, 0x00ffffff,
-      0xff000000, 0xff0000ff, 0xff00ff00, 0xff00ffff, 0xffff0000, 0xffff00ff, 0xffffff00, 0xffffffff};
+  static constexpr uint32_t kBytes[16] = {0x00000000, 0x000000ff, 0x0000ff00, 0x0000ffff, 0x00ff0000, 0x00ff00ff,
+                                          0x00ffff00, 0x00ffffff, 0xff000000, 0xff0000ff, 0xff00ff00, 0xff00ffff,
+                                          0xffff0000, 0xffff00ff, 0xffffff00, 0xffffffff};
   uint64_t differs = 0;
   for (int j = 0; j < kBlock; ++j) {
     uint64_t above = 0;

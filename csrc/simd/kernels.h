@@ -21,24 +21,24 @@ constexpr int kRowPad = 128;
 
 // A horizontal filter, laid out for the kernels of one instruction set by Kernels::build_row_table.
 struct RowTable {
-  int out = 0;            // samples that resample_row writes
-  int groups = 0;         // groups of taps per output
-  int layout = 0;         // private to the kernels
+  int out = 0;     // samples that resample_row writes
+  int groups = 0;  // groups of taps per output
+  int layout = 0;  // private to the kernels
   std::vector<int32_t> base;
   std::vector<uint8_t> data;
 };
 
-// An image that an affine op walks through in any direction: 1 channel with pixel_stride 1, or up to 4 channels interleaved
-// with pixel_stride 3 or 4 (channel_stride 1). row_stride may be negative. Foreign memory.
+// An image that an affine op walks through in any direction: 1 channel with pixel_stride 1, or up to 4 channels
+// interleaved with pixel_stride 3 or 4 (channel_stride 1). row_stride may be negative. Foreign memory.
 struct AffineRow {
   View source;
-  double matrix[6];   // output to input, Pillow's order; as in Op::f
+  double matrix[6];  // output to input, Pillow's order; as in Op::f
   uint8_t fill[kMaxChannels];
-  int out_height;     // the whole output: Pillow's choice of arithmetic for nearest depends on it
+  int out_height;  // the whole output: Pillow's choice of arithmetic for nearest depends on it
   int out_width;
-  int y;              // output row
-  int x;              // first output column
-  int width;          // output columns
+  int y;      // output row
+  int x;      // first output column
+  int width;  // output columns
 };
 
 // How a finished row of uint8 samples becomes float32: v / 255, then (v - mean) / std if normalize is set, each step
@@ -50,7 +50,7 @@ struct FloatStore {
 };
 
 struct Kernels {
-  const char* name;   // "scalar", "sse4", "avx2", "avx512", "neon"
+  const char* name;  // "scalar", "sse4", "avx2", "avx512", "neon"
 
   // Horizontal pass of Pillow's resize. Sample indices in `taps` are relative to the start of the source row buffers.
   void (*build_row_table)(const Taps& taps, RowTable* table);
@@ -63,7 +63,8 @@ struct Kernels {
   void (*deinterleave)(const uint8_t* foreign, int pixel_stride, int channels, int width, uint8_t* const* dst);
   void (*interleave)(const uint8_t* const* src, int channels, int pixel_stride, int width, uint8_t* foreign);
 
-  // One row of an affine map, into planes. Linear and cubic are bit-equal to Pillow's double arithmetic, truncation included.
+  // One row of an affine map, into planes. Linear and cubic are bit-equal to Pillow's double arithmetic, truncation
+  // included.
   void (*affine_nearest)(const AffineRow& row, uint8_t* const* dst);
   void (*affine_linear)(const AffineRow& row, uint8_t* const* dst);
   void (*affine_cubic)(const AffineRow& row, uint8_t* const* dst);
@@ -73,14 +74,15 @@ struct Kernels {
   // dst[x] = src[width - 1 - x]. dst != src; writes exactly width samples (dst may be foreign).
   void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
 
-  // A run of kPointwise / kReduction ops, in place on `planes`, which always holds kMaxChannels row buffers; channels may
-  // change on the way. `means` has one entry per op: the mean luma for CONTRAST, else unused.
+  // A run of kPointwise / kReduction ops, in place on `planes`, which always holds kMaxChannels row buffers; channels
+  // may change on the way. `means` has one entry per op: the mean luma for CONTRAST, else unused.
   void (*pointwise)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width);
   // Sum of Pillow's 8-bit luma over the row; of the samples themselves when channels < 3.
   uint64_t (*luma_sum)(const uint8_t* const* planes, int channels, int width);
 
   // One plane of a row to float32, reversed left to right if asked. Writes exactly width floats at foreign.
-  void (*store_float)(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed, float* foreign);
+  void (*store_float)(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
+                      float* foreign);
 };
 
 // The kernels of the best instruction set of this machine, or of the one that FASTAUG_ISA names. Throws Error when

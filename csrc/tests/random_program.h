@@ -58,7 +58,7 @@ class RandomProgram {
         op.i[1] = side();
         const double angle = chance(0.2) ? 0.0 : real(-3.2, 3.2);
         const double scale = chance(0.3) ? 1.0 : real(0.3, 2.5);
-        const double matrix[] = {std::cos(angle) * scale, std::sin(angle) * scale, real(-20, in.width),
+        const double matrix[] = {std::cos(angle) * scale,  std::sin(angle) * scale, real(-20, in.width),
                                  -std::sin(angle) * scale, std::cos(angle) * scale, real(-20, in.height)};
         std::copy_n(matrix, 6, op.f);
         if (chance(0.2)) op.f[2] = op.f[5] = 0.0;

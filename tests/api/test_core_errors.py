@@ -62,7 +62,7 @@ def test_bad_program(name: str) -> None:
         with pytest.raises((ValueError, TypeError, MemoryError)):
             _C.run(program, source, result.ctypes.data, False, 1, 1, 3, 3, 3, 1, reference=plain)
         with pytest.raises((ValueError, TypeError, MemoryError)):
-            _C.run_pil(program, source, plain)
+            _C.run_pil(program, source, pil("RGB", 1, 1), 3, plain)
     assert not result.any()
 
 
@@ -89,7 +89,12 @@ def test_result_of_another_shape_or_type() -> None:
     with pytest.raises((ValueError, TypeError)):
         _C.run(pack([Op("TO_FLOAT")]), source, result.ctypes.data, False, 10, 12, 3, 36, 3, 1)
     with pytest.raises((ValueError, TypeError)):
-        _C.run_pil(pack([Op("TO_FLOAT")]), source)
+        _C.run_pil(pack([Op("TO_FLOAT")]), source, pil("RGB", 10, 12), 3)
+    for mode, channels in (("L", 3), ("RGB", 1), ("F", 1)):
+        with pytest.raises(ValueError):
+            _C.run_pil(b"", source, pil(mode, 10, 12), channels)
+    with pytest.raises(ValueError):
+        _C.run_pil(b"", source, pil("RGB", 9, 12), 3)
     assert not result.any()
 
 
@@ -129,7 +134,7 @@ from fastaug import _C
 source = _C.from_array(np.zeros((10, 12, 3), np.uint8))
 calls = {
     "result": lambda: _C.run(b"", source, 0, False, 10, 12, 3, 36, 3, 1),
-    "source": lambda: _C.run_pil(b"", _C.from_pointer(0, 10, 12, 3, 36, 3, 1, None)),
+    "source": lambda: _C.from_pointer(0, 10, 12, 3, 36, 3, 1, None),
 }
 for name, call in calls.items():
     try:
