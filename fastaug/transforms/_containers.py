@@ -115,9 +115,6 @@ class RandomTransforms:
             raise TypeError(f"Argument transforms should be a sequence, got {type(transforms).__name__!r}")
         self.transforms = transforms
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} should define __call__")
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({lines(self.transforms)}\n)"
 
