@@ -24,6 +24,9 @@ foreach(isa IN LISTS isas)
     ENVIRONMENT "FASTAUG_ISA=${isa}" SKIP_RETURN_CODE ${skip_code} TIMEOUT 600)
 endforeach()
 
+if(FASTAUG_SANITIZE)
+  return()  # the sanitizers do not reach device code
+endif()
 find_program(NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
              DOC "CUDA compiler, optional: checks that the op bodies compile for a GPU")
 if(NVCC)
