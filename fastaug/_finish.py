@@ -38,6 +38,11 @@ def finish(draft: DraftBase) -> Any:
         return _untouched(draft)
     if draft.lead or draft.bands > 4:
         return _finish_parts(draft)
+    if kind == draft.source == _PIL_IMAGE and len(ops) == 1 and draft.mode == draft.image.mode:
+        moved = _moved_by_pillow(draft.image, ops[0])
+        if moved is not None:
+            moved.info = _copied_info(draft)
+            return moved
     program = b"".join((*ops, *draft.store)) if draft.store else b"".join(ops)  # type: ignore[arg-type]
     if draft.source == _PIL_IMAGE:
         try:
@@ -69,13 +74,39 @@ def finish(draft: DraftBase) -> Any:
     if kind == _PIL_IMAGE:
         assert draft.mode is not None
         image = _run_into_pil(program, source, draft.mode, height, width, channels)
-        if draft.info:
-            image.info = {key: value.copy() if isinstance(value, list) else value for key, value in draft.info.items()}
+        image.info = _copied_info(draft)
         return image
     array = np.empty((height, width) if draft.flat else (height, width, channels), np.uint8)
     address = array.__array_interface__["data"][0]
     _C.run(program, source, address, False, height, width, channels, width * channels, channels, 1)
     return array
+
+
+def _copied_info(draft: DraftBase) -> dict[Any, Any]:
+    info = draft.info or {}
+    return {key: value.copy() if isinstance(value, list) else value for key, value in info.items()}
+
+
+# One copy of memory is all that these are. Pillow makes it into pages that it does not have to clear first.
+_TRANSPOSITIONS = {
+    _ops.HFLIP: Image.Transpose.FLIP_LEFT_RIGHT,
+    _ops.VFLIP: Image.Transpose.FLIP_TOP_BOTTOM,
+    _ops.ROT90[90]: Image.Transpose.ROTATE_90,
+    _ops.ROT90[180]: Image.Transpose.ROTATE_180,
+    _ops.ROT90[270]: Image.Transpose.ROTATE_270,
+}
+
+
+def _moved_by_pillow(image: Image.Image, op: Any) -> Image.Image | None:
+    transposition = _TRANSPOSITIONS.get(op)
+    if transposition is not None:
+        return image.transpose(transposition)
+    box = _ops.window_of(op)
+    if box is not None:
+        top, left, height, width = box
+        if top >= 0 and left >= 0 and top + height <= image.height and left + width <= image.width:
+            return image.crop((left, top, left + width, top + height))
+    return None
 
 
 def _run_into_pil(program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int) -> Image.Image:
