@@ -17,15 +17,8 @@ namespace {
 
 Region whole(Shape shape) { return {0, 0, shape.height, shape.width}; }
 
-bool is_flip(OpId id) { return id == OpId::HFLIP || id == OpId::VFLIP; }
-
 // Ops that map every output row and column to one input row and column.
 bool is_index_op(OpId id) { return id == OpId::PAD || id == OpId::NEAREST || is_flip(id); }
-
-bool is_window_inside(const Op& op, Shape in) {
-  return op.id == OpId::WINDOW && op.i[0] >= 0 && op.i[1] >= 0 && op.i[0] + op.i[2] <= in.height &&
-         op.i[1] + op.i[3] <= in.width;
-}
 
 // Pillow 13 filters the height first when that leaves fewer pixels for the second pass (Resample.c, ImagingResample).
 bool height_first(const Op& op, Shape in) {

@@ -3,14 +3,6 @@
 namespace fastaug {
 namespace {
 
-bool is_flip(const Op& op) { return op.id == OpId::HFLIP || op.id == OpId::VFLIP; }
-
-// A window that shows only pixels of its image.
-bool inside(const Op& window, Shape in) {
-  return window.i[0] >= 0 && window.i[1] >= 0 && window.i[0] + window.i[2] <= in.height &&
-         window.i[1] + window.i[3] <= in.width;
-}
-
 bool is_no_op(const Op& op, Shape in) {
   switch (op.id) {
     case OpId::WINDOW:
@@ -51,7 +43,7 @@ int drop_no_ops(OpList& ops, Shape in) {
     if (is_no_op(ops[k], in)) {
       ops.erase(ops.begin() + static_cast<ptrdiff_t>(k));
       ++changed;
-    } else if (k + 1 < ops.size() && is_flip(ops[k]) && ops[k].id == ops[k + 1].id) {
+    } else if (k + 1 < ops.size() && is_flip(ops[k].id) && ops[k].id == ops[k + 1].id) {
       ops.erase(ops.begin() + static_cast<ptrdiff_t>(k), ops.begin() + static_cast<ptrdiff_t>(k) + 2);
       ++changed;
     } else {
@@ -69,7 +61,7 @@ int merge_windows(OpList& ops, Shape in) {
     Op& first = ops[k];
     const Op& second = ops[k + 1];
     const Shape middle = shape_after(first, in);
-    if (first.id == OpId::WINDOW && second.id == OpId::WINDOW && inside(second, middle)) {
+    if (first.id == OpId::WINDOW && is_window_inside(second, middle)) {
       first.i[0] += second.i[0];
       first.i[1] += second.i[1];
       first.i[2] = second.i[2];
@@ -94,7 +86,7 @@ int sink_flips(OpList& ops, Shape in) {
     Op& next = ops[k + 1];
     const Shape before = in;
     in = shape_after(flip, in);
-    if (!is_flip(flip)) continue;
+    if (!is_flip(flip.id)) continue;
     const OpKind kind = kind_of(next.id);
     const bool flips_meet = flip.id == OpId::VFLIP && next.id == OpId::HFLIP;
     if (next.id == OpId::WINDOW) {

@@ -62,6 +62,14 @@ struct Shape {
 
 using Program = std::span<const Op>;
 
+inline bool is_flip(OpId id) { return id == OpId::HFLIP || id == OpId::VFLIP; }
+
+// A WINDOW that shows only pixels of its image.
+inline bool is_window_inside(const Op& op, Shape in) {
+  return op.id == OpId::WINDOW && op.i[0] >= 0 && op.i[1] >= 0 && op.i[0] + op.i[2] <= in.height &&
+         op.i[1] + op.i[3] <= in.width;
+}
+
 // The shape after `op` on an image of shape `in`. Throws Error when the operands make no sense for it.
 Shape shape_after(const Op& op, Shape in);
 
