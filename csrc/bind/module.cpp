@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "bind/fields.h"
 #include "bind/source.h"
 #include "core/execute.h"
 #include "core/reference.h"
@@ -47,21 +48,12 @@ void run(const py::bytes& program, const Source& source, uintptr_t data, bool fl
 // Writes into the memory of a PIL image, which nobody else has seen yet.
 void run_pil(const py::bytes& program, const Source& source, const py::object& image, int channels, bool reference) {
   const Source into = from_pil(image, channels);
-  const View& view = into.view;
-  const Target target{const_cast<uint8_t*>(view.data),
-                      DType::kUint8,
-                      view.height,
-                      view.width,
-                      channels == 2 ? 4 : channels,
-                      view.row_stride,
-                      view.pixel_stride,
-                      1,
-                      true};
+  const Target target = pil_target(into.view);
   execute_released(as_program(program), source.view, target, reference);
 }
 
 py::tuple op_table() {
-  static const char* const kKinds[] = {"geometry", "pointwise", "reduction", "store"};
+  static const char* const kKinds[] = {"geometry", "pointwise", "reduction", "store", "filter"};
   py::tuple ops(kOpCount);
   for (int k = 0; k < kOpCount; ++k) {
     const auto id = static_cast<OpId>(k);
@@ -86,6 +78,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   using namespace fastaug;
   py::register_exception_translator(bind::translate);
   bind::register_source(m);
+  bind::register_fields(m);
   m.attr("OPS") = bind::op_table();
   m.def("isa", [] { return kernels().name; });
   m.def("isas", [] {

@@ -79,6 +79,18 @@ Source from_pil(const py::object& image, int channels) {
   return {view, capsules};
 }
 
+Target pil_target(const View& image) {
+  return {const_cast<uint8_t*>(image.data),
+          DType::kUint8,
+          image.height,
+          image.width,
+          image.channels == 2 ? 4 : image.channels,
+          image.row_stride,
+          image.pixel_stride,
+          1,
+          true};
+}
+
 void register_source(py::module_& m) {
   py::class_<Source>(m, "Source", py::is_final())
       .def_property_readonly("height", [](const Source& s) { return s.view.height; })

@@ -16,6 +16,9 @@ struct Source {
 // Arrow export shares that memory, and raises ValueError when the rows do not lie in one block.
 Source from_pil(const pybind11::object& image, int channels);
 
+// The same memory to write to; only for an image that nobody else has seen yet.
+Target pil_target(const View& image);
+
 void register_source(pybind11::module_& m);
 
 }  // namespace fastaug::bind

@@ -7,15 +7,16 @@
 #include <vector>
 
 #include "core/arena.h"
+#include "core/blur.h"
+#include "core/collect.h"
 #include "core/moves.h"
+#include "core/reduction.h"
 #include "core/stages.h"
 #include "core/status.h"
 #include "core/store.h"
 
 namespace fastaug {
 namespace {
-
-Region whole(Shape shape) { return {0, 0, shape.height, shape.width}; }
 
 // Ops that map every output row and column to one input row and column.
 bool is_index_op(OpId id) { return id == OpId::PAD || id == OpId::NEAREST || is_flip(id); }
@@ -86,6 +87,7 @@ class Runner {
     shapes_.push_back(shape);
     for (const Op& op : ops_) shapes_.push_back(shape_after(op, shapes_.back()));
     means_.assign(ops_.size(), 0.0f);
+    reduced_.assign(ops_.size(), nullptr);
     tables_.resize(ops_.size());
     regions_.resize(ops_.size() + 1);
   }
@@ -114,35 +116,42 @@ class Runner {
       const bool copy = begin != end;
       switch (ops_[end].id) {
         case OpId::AFFINE:
-          view = collect(chain, shapes_[end], shapes_[end].channels > 1 ? kInterleaved : kPlanar, nullptr);
+        case OpId::PERSPECTIVE:
+          view = collect(chain, shapes_[end].channels > 1 ? Layout::kInterleaved : Layout::kPlanar, nullptr);
           break;
         case OpId::ROT90:
-          view = quarter_turn(chain, ops_[end].flags == 1, shapes_[end]);
+          note("turn %dx%dx%d by %d degrees", shapes_[end].height, shapes_[end].width, shapes_[end].channels,
+               90 * ops_[end].flags);
+          view = collect_turned(context_, chain, ops_[end].flags == 1, dry());
           begin = end + 1;
           continue;
-        case OpId::CONTRAST: {
-          uint64_t luma = 0;
+        case OpId::CONTRAST:
+        case OpId::AUTOCONTRAST:
+        case OpId::EQUALIZE: {
+          Reduction reduction(ops_[end], shapes_[end], context_.kernels);
           if (copy) {
-            view = collect(chain, shapes_[end], kPlanar, &luma);
+            view = collect(chain, Layout::kPlanar, &reduction);
           } else {
-            luma = sum_luma(chain);
+            reduce(chain, &reduction);
           }
-          // Pillow, ImageEnhance.Contrast: int(mean + 0.5) of the whole image, in double.
-          const double pixels = static_cast<double>(shapes_[end].height) * shapes_[end].width;
-          means_[end] = static_cast<float>(static_cast<int>(static_cast<double>(luma) / pixels + 0.5));
-          contrast_ready_ = end;
+          if (ops_[end].id == OpId::CONTRAST) {
+            means_[end] = reduction.mean();
+          } else {
+            ChannelTables* tables = context_.arena.make<ChannelTables>();
+            reduction.tables(tables);
+            reduced_[end] = tables;
+          }
+          reduced_until_ = end;
           break;
         }
         default:
-          view = collect(chain, shapes_[end], kPlanar, nullptr);
+          view = collect(chain, Layout::kPlanar, nullptr);
       }
       begin = end;
     }
   }
 
  private:
-  enum Layout { kPlanar, kInterleaved };
-
   bool dry() const { return target_ == nullptr; }
 
   template <class... Args>
@@ -168,13 +177,14 @@ class Runner {
     bool in_order = false;
     for (size_t k = begin; k < ops_.size(); ++k) {
       const Op& op = ops_[k];
-      if (op.id == OpId::AFFINE && (k > begin || !walkable(view))) return k;
+      if (is_warp(op.id) && (k > begin || !walkable(view))) return k;
       if (op.id == OpId::ROT90) return k;
-      if (op.id == OpId::CONTRAST && k != contrast_ready_) return k;
+      if (kind_of(op.id) == OpKind::kReduction && k != reduced_until_) return k;
       if (is_index_op(op.id) && in_order) {
         const std::vector<int32_t>& rows = index(k).rows;
         if (!std::is_sorted(rows.begin(), rows.end())) return k;
       }
+      if (kind_of(op.id) == OpKind::kFilter) in_order = true;
       if (op.id == OpId::RESIZE && op.i[0] != shapes_[k].height) in_order = true;
     }
     return ops_.size();
@@ -217,7 +227,16 @@ class Runner {
         return out;
       }
       case OpId::AFFINE:
+      case OpId::PERSPECTIVE:
         return whole(in);
+      case OpId::SHARPNESS: {
+        const int y0 = std::max(out.y - 1, 0);
+        const int x0 = std::max(out.x - 1, 0);
+        return {y0, x0, std::min(out.y + out.height + 1, in.height) - y0,
+                std::min(out.x + out.width + 1, in.width) - x0};
+      }
+      case OpId::BLUR:
+        return blur_needs(op, in, out);
       default:
         return out;
     }
@@ -228,9 +247,10 @@ class Runner {
     for (size_t k = end; k-- > begin;) regions_[k] = needed(k, regions_[k + 1]);
     Stage* chain = nullptr;
     size_t k = begin;
-    if (k < end && ops_[k].id == OpId::AFFINE) {
-      chain = affine_stage(context_, view, ops_[k], regions_[k + 1]);
-      note("affine, %dx%d of %dx%d", regions_[k + 1].height, regions_[k + 1].width, ops_[k].i[0], ops_[k].i[1]);
+    if (k < end && is_warp(ops_[k].id)) {
+      chain = warp_stage(context_, view, ops_[k], regions_[k + 1]);
+      note("%s, %dx%d of %dx%d", ops_[k].id == OpId::AFFINE ? "affine" : "perspective", regions_[k + 1].height,
+           regions_[k + 1].width, ops_[k].i[0], ops_[k].i[1]);
       ++k;
     } else {
       chain = source_stage(context_, view, regions_[k]);
@@ -247,11 +267,19 @@ class Runner {
         note("%s %dx%d", name_of(op.id), out.height, out.width);
       } else if (op.id == OpId::RESIZE) {
         chain = resize(chain, op, shapes_[k], tables_[k], out);
+      } else if (op.id == OpId::SHARPNESS) {
+        chain = sharpen_stage(context_, chain, op, shapes_[k], out);
+        note("sharpness %dx%d", out.height, out.width);
+      } else if (op.id == OpId::BLUR) {
+        chain = blur_stage(context_, chain, op, shapes_[k], out);
+        note("blur %dx%d", out.height, out.width);
       } else {
+        const bool tables = is_table(op.id);
         size_t last = k + 1;
-        while (last < end && (kind_of(ops_[last].id) == OpKind::kPointwise)) ++last;
-        chain =
-            pointwise_stage(context_, chain, &ops_[k], &means_[k], static_cast<int>(last - k), shapes_[last].channels);
+        while (last < end && kind_of(ops_[last].id) == OpKind::kPointwise && is_table(ops_[last].id) == tables) ++last;
+        const int count = static_cast<int>(last - k);
+        chain = tables ? table_stage(context_, chain, &ops_[k], &reduced_[k], count)
+                       : pointwise_stage(context_, chain, &ops_[k], &means_[k], count, shapes_[last].channels);
         for (size_t j = k; j < last; ++j) note("%s on rows of %d", name_of(ops_[j].id), out.width);
         k = last - 1;
       }
@@ -277,77 +305,20 @@ class Runner {
     return chain;
   }
 
-  // Pulls a chain into memory; adds up its luma on the way if asked.
-  View collect(Stage* chain, Shape shape, Layout layout, uint64_t* luma) {
-    note("collect %dx%dx%d%s", shape.height, shape.width, shape.channels, luma != nullptr ? ", adding up luma" : "");
-    View view{nullptr, shape.height, shape.width, shape.channels, 0, 0, 0};
-    view.pixel_stride = layout == kPlanar ? 1 : 4;
-    const Planes scratch = make_planes(context_.arena, shape.width);
-    const size_t plane = (static_cast<size_t>(shape.width) + kRowPad + 63) & ~size_t{63};
-    view.channel_stride = layout == kPlanar ? static_cast<ptrdiff_t>(plane) : 1;
-    view.row_stride =
-        layout == kPlanar ? static_cast<ptrdiff_t>(plane) * shape.channels : static_cast<ptrdiff_t>(shape.width) * 4;
-    if (dry()) return view;
-    uint8_t* data = context_.arena.bytes(static_cast<size_t>(view.row_stride) * static_cast<size_t>(shape.height));
-    view.data = data;
-    Planes planes = scratch;
-    for (int y = 0; y < shape.height; ++y, data += view.row_stride) {
-      if (layout == kPlanar) {
-        for (int c = 0; c < shape.channels; ++c) planes.row[c] = data + static_cast<size_t>(c) * plane;
-      }
-      chain->row(y, planes);
-      if (luma != nullptr) *luma += context_.kernels.luma_sum(planes.row, shape.channels, shape.width);
-      if (layout == kInterleaved) context_.kernels.interleave(planes.row, shape.channels, 4, shape.width, data);
-    }
-    return view;
+  View collect(Stage* chain, Layout layout, Reduction* reduction) {
+    const Region all = chain->region;
+    note("collect %dx%dx%d%s", all.height, all.width, chain->channels, reduction != nullptr ? ", with statistics" : "");
+    return collect_rows(context_, chain, layout, reduction, dry());
   }
 
-  uint64_t sum_luma(Stage* chain) {
-    note("add up luma of %dx%d", chain->region.height, chain->region.width);
-    if (dry()) return 0;
+  void reduce(Stage* chain, Reduction* reduction) {
+    note("statistics of %dx%d", chain->region.height, chain->region.width);
+    if (dry()) return;
     const Planes planes = make_planes(context_.arena, chain->region.width);
-    uint64_t sum = 0;
     for (int y = 0; y < chain->region.height; ++y) {
       chain->row(y, planes);
-      sum += context_.kernels.luma_sum(planes.row, chain->channels, chain->region.width);
+      reduction->add(planes.row);
     }
-    return sum;
-  }
-
-  // Pillow, Image.transpose: ROTATE_90 sends (y, x) to (width - 1 - x, y), ROTATE_270 to (x, height - 1 - y).
-  View quarter_turn(Stage* chain, bool counter_clockwise, Shape in) {
-    note("turn %dx%dx%d by %d degrees", in.height, in.width, in.channels, counter_clockwise ? 90 : 270);
-    const size_t stride = (static_cast<size_t>(in.height) + 63) & ~size_t{63};
-    View view{nullptr,
-              in.width,
-              in.height,
-              in.channels,
-              static_cast<ptrdiff_t>(stride) * in.channels,
-              1,
-              static_cast<ptrdiff_t>(stride)};
-    if (dry()) return view;
-    uint8_t* data = context_.arena.bytes(static_cast<size_t>(view.row_stride) * static_cast<size_t>(in.width));
-    view.data = data;
-    // Rows are turned in bands, so that the columns that come of them are written in runs.
-    constexpr int kBand = 32;
-    Planes band[kBand];
-    for (Planes& planes : band) planes = make_planes(context_.arena, in.width);
-    for (int y = 0; y < in.height; y += kBand) {
-      const int rows = std::min(kBand, in.height - y);
-      for (int j = 0; j < rows; ++j) {
-        const int slot = counter_clockwise ? j : rows - 1 - j;
-        chain->row(y + j, band[slot]);
-      }
-      const int column = counter_clockwise ? y : in.height - y - rows;
-      for (int c = 0; c < in.channels; ++c) {
-        for (int x = 0; x < in.width; ++x) {
-          const int out_y = counter_clockwise ? in.width - 1 - x : x;
-          uint8_t* out = data + out_y * view.row_stride + c * view.channel_stride + column;
-          for (int j = 0; j < rows; ++j) out[j] = band[j].row[c][x];
-        }
-      }
-    }
-    return view;
   }
 
   Context& context_;
@@ -356,11 +327,12 @@ class Runner {
   std::string* log_;
   StoreOptions store_;
   bool float32_ = false;
-  std::vector<Shape> shapes_;    // shapes_[k] enters op k
-  std::vector<Region> regions_;  // regions_[k] of it is needed
-  std::vector<float> means_;
+  std::vector<Shape> shapes_;                       // shapes_[k] enters op k
+  std::vector<Region> regions_;                     // regions_[k] of it is needed
+  std::vector<float> means_;                        // CONTRAST
+  std::vector<const ChannelTables*> reduced_;       // AUTOCONTRAST and EQUALIZE
+  size_t reduced_until_ = static_cast<size_t>(-1);  // the reduction whose statistics are known
   std::vector<Tables> tables_;
-  size_t contrast_ready_ = static_cast<size_t>(-1);
 };
 
 Arena& thread_arena() {
@@ -398,7 +370,10 @@ void execute(Program program, const View& source, const Target& target, const Ex
   ArenaReset reset{arena};
   Context context{options.kernels != nullptr ? *options.kernels : kernels(), arena};
   OpList ops = optimise(program, in, options.rewrites);
-  if ((options.rewrites & kMovePixels) && execute_moves(ops, source, target, context.kernels)) return;
+  if (options.rewrites & kMovePixels) {
+    if (execute_moves(ops, source, target, context.kernels)) return;
+    if (execute_nearest_warp(ops, source, target, context.kernels)) return;
+  }
   Runner(context, std::move(ops), in, &target, nullptr).run(source);
 }
 

@@ -12,4 +12,8 @@ namespace fastaug {
 // planes, or 2 to 4 interleaved bytes. Else touches nothing and returns false.
 bool execute_moves(const OpList& ops, const View& source, const Target& target, const Kernels& kernels);
 
+// A program of one nearest AFFINE between images of four-byte pixels moves those whole, too. Returns false, having done
+// nothing, when this is another program or the images lie otherwise.
+bool execute_nearest_warp(const OpList& ops, const View& source, const Target& target, const Kernels& kernels);
+
 }  // namespace fastaug

@@ -16,7 +16,10 @@ bool is_no_op(const Op& op, Shape in) {
     case OpId::BRIGHTNESS:
     case OpId::CONTRAST:
     case OpId::SATURATION:
+    case OpId::SHARPNESS:
       return static_cast<float>(op.f[0]) == 1.0f;
+    case OpId::POSTERIZE:
+      return op.i[0] == 8;
     case OpId::REPLICATE:
       return op.i[0] == 1;
     default:

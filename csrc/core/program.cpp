@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "core/status.h"
 
@@ -57,6 +58,32 @@ void need_finite(const Op& op, int count) {
   }
 }
 
+void need_interpolation(const Op& op, bool cubic) {
+  const int mode = op.flags & kFilterMask;
+  if (mode != 0 && mode != 2 && !(mode == 3 && cubic)) bad(op, "unknown interpolation " + std::to_string(op.flags));
+}
+
+void need_blur(const Op& op, Shape in) {
+  const int side[] = {in.width, in.height};
+  int weights = 0;
+  for (int axis = 0; axis < 2; ++axis) {
+    const int size = op.i[axis];
+    if (size < 1 || size % 2 == 0) bad(op, "the kernel's sides must be odd and positive, got " + std::to_string(size));
+    if (size / 2 >= side[axis]) {
+      bad(op, "half the kernel must be smaller than the image, got a kernel of " + std::to_string(size) + " for " +
+                  std::to_string(side[axis]));
+    }
+    if (axis == 0 || !(op.flags & kSquare)) weights += size / 2 + 1;
+  }
+  if ((op.flags & kSquare) && op.i[0] != op.i[1]) bad(op, "a square kernel must have equal sides");
+  if (weights > kBlurWeights) bad(op, "the halves of the kernel have more than 16 weights");
+  float packed[kBlurWeights];
+  std::memcpy(packed, op.f, sizeof packed);
+  for (int k = 0; k < weights; ++k) {
+    if (!std::isfinite(packed[k])) bad(op, "weight " + std::to_string(k) + " is not finite");
+  }
+}
+
 }  // namespace
 
 OpKind kind_of(OpId id) { return kOps[static_cast<int>(id)].kind; }
@@ -93,13 +120,35 @@ Shape shape_after(const Op& op, Shape in) {
       if (op.flags < 1 || op.flags > 3) bad(op, "turns must be 1, 2 or 3, got " + std::to_string(op.flags));
       return op.flags == 2 ? in : Shape{in.width, in.height, in.channels};
     case OpId::AFFINE:
-      if (op.flags != 0 && op.flags != 2 && op.flags != 3) bad(op, "unknown interpolation " + std::to_string(op.flags));
+      need_interpolation(op, (op.flags & kTorch) == 0);
       need_finite(op, 6);
+      return sized(op, op.i[0], op.i[1], in.channels);
+    case OpId::PERSPECTIVE:
+      need_interpolation(op, true);
+      need_finite(op, 8);
       return sized(op, op.i[0], op.i[1], in.channels);
     case OpId::BRIGHTNESS:
     case OpId::CONTRAST:
+    case OpId::SHARPNESS:
       need_finite(op, 1);
       if (op.flags & kHasAlpha) need_channels(op, in, {2, 4});
+      return in;
+    case OpId::POSTERIZE:
+      if (op.i[0] < 1 || op.i[0] > 8) bad(op, "bits must be 1..8, got " + std::to_string(op.i[0]));
+      return in;
+    case OpId::SOLARIZE:
+      need_finite(op, 1);
+      return in;
+    case OpId::GAMMA:
+      need_finite(op, 2);
+      if (op.f[0] < 0) bad(op, "the exponent must not be negative, got " + std::to_string(op.f[0]));
+      return in;
+    case OpId::INVERT:
+    case OpId::AUTOCONTRAST:
+    case OpId::EQUALIZE:
+      return in;
+    case OpId::BLUR:
+      need_blur(op, in);
       return in;
     case OpId::SATURATION:
       need_finite(op, 1);
@@ -188,17 +237,29 @@ std::string to_string(Program program) {
         add(" %d", 90 * op.flags);
         break;
       case OpId::AFFINE:
-        add(" %dx%d %s [%.6g %.6g %.6g; %.6g %.6g %.6g]", op.i[0], op.i[1], filter_name(op.flags), op.f[0], op.f[1],
-            op.f[2], op.f[3], op.f[4], op.f[5]);
+      case OpId::PERSPECTIVE:
+        add(" %dx%d %s [%.6g %.6g %.6g; %.6g %.6g %.6g", op.i[0], op.i[1], filter_name(op.flags & kFilterMask), op.f[0],
+            op.f[1], op.f[2], op.f[3], op.f[4], op.f[5]);
+        if (op.id == OpId::PERSPECTIVE) add("; %.6g %.6g", op.f[6], op.f[7]);
+        add("]");
         break;
       case OpId::BRIGHTNESS:
       case OpId::CONTRAST:
       case OpId::SATURATION:
+      case OpId::SHARPNESS:
+      case OpId::SOLARIZE:
         add(" %.6g", op.f[0]);
+        break;
+      case OpId::GAMMA:
+        add(" %.6g gain=%.6g", op.f[0], op.f[1]);
         break;
       case OpId::HUE:
       case OpId::REPLICATE:
+      case OpId::POSTERIZE:
         add(" %d", op.i[0]);
+        break;
+      case OpId::BLUR:
+        add(" %dx%d", op.i[1], op.i[0]);
         break;
       case OpId::NORMALIZE:
         add(" mean=[%.6g %.6g %.6g] std=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[4], op.f[5], op.f[6]);
@@ -206,6 +267,7 @@ std::string to_string(Program program) {
       default:
         break;
     }
+    if ((op.flags & kTorch) != 0 && has_torch_flavour(op.id)) add(" torch");
     text += line;
     text += '\n';
   }

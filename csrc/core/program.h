@@ -17,7 +17,7 @@ enum class OpId : uint16_t {
 #undef FASTAUG_OP
 };
 
-enum class OpKind : uint8_t { kGeometry, kPointwise, kReduction, kStore };
+enum class OpKind : uint8_t { kGeometry, kPointwise, kReduction, kStore, kFilter };
 
 // Pillow's Resampling numbers.
 enum class Filter : uint16_t { kLanczos = 1, kBilinear = 2, kBicubic = 3, kBox = 4, kHamming = 5 };
@@ -30,6 +30,17 @@ enum class NearestRule : uint16_t { kPillow = 0, kTorch = 1, kTorchExact = 2 };
 constexpr uint16_t kFilterMask = 0xff;
 constexpr uint16_t kWidthFirst = 0x100;
 constexpr uint16_t kHasAlpha = 1;
+// BLUR: both kernels are the same.
+constexpr uint16_t kSquare = 1;
+// BLUR: the arithmetic that torch has for small images of one channel (blur_is_fused in pixel/blur.h).
+constexpr uint16_t kUnfused = 2;
+constexpr int kBlurWeights = 16;
+// The arithmetic that torchvision has for uint8 tensors, where AugMix needs it: float32, and other roundings.
+constexpr uint16_t kTorch = 0x400;
+// AFFINE under kTorch: fill shows where the image ends; and torch's matrix product fuses, as it does on some
+// processors.
+constexpr uint16_t kFilled = 0x800;
+constexpr uint16_t kFused = 0x1000;
 
 // One op. 96 bytes, little-endian, packed in Python by struct format "<HH4B6i8d".
 struct Op {
@@ -60,9 +71,24 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
+inline Region whole(Shape shape) { return {0, 0, shape.height, shape.width}; }
+
 using Program = std::span<const Op>;
 
 inline bool is_flip(OpId id) { return id == OpId::HFLIP || id == OpId::VFLIP; }
+
+inline bool is_warp(OpId id) { return id == OpId::AFFINE || id == OpId::PERSPECTIVE; }
+
+inline bool has_torch_flavour(OpId id) {
+  return id == OpId::AFFINE || id == OpId::CONTRAST || id == OpId::SATURATION || id == OpId::SHARPNESS ||
+         id == OpId::AUTOCONTRAST;
+}
+
+// Ops that look each sample up in a table of their own, one per channel where they are reductions.
+inline bool is_table(OpId id) {
+  return id == OpId::INVERT || id == OpId::POSTERIZE || id == OpId::SOLARIZE || id == OpId::GAMMA ||
+         id == OpId::AUTOCONTRAST || id == OpId::EQUALIZE;
+}
 
 // A WINDOW that shows only pixels of its image.
 inline bool is_window_inside(const Op& op, Shape in) {

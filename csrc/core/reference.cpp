@@ -1,10 +1,13 @@
 #include "core/reference.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "core/blur.h"
 #include "core/execute.h"
+#include "core/reduction.h"
 #include "core/stages.h"
 #include "pixel/taps.h"
 #include "simd/kernels.h"
@@ -67,43 +70,93 @@ Image resize(Image& in, const Op& op) {
   return height_first ? width_pass(height_pass(in)) : height_pass(width_pass(in));
 }
 
-Image affine(Image& in, const Op& op) {
+// Channel by channel, whole rows.
+Image warp(Image& in, const Op& op) {
   const Kernels& scalar = *kernels("scalar");
-  const auto kernel = op.flags == 0   ? scalar.affine_nearest
-                      : op.flags == 2 ? scalar.affine_linear
-                                      : scalar.affine_cubic;
   Image out({op.i[0], op.i[1], in.shape.channels});
-  AffineRow row{};
-  std::copy_n(op.f, 6, row.matrix);
-  row.out_height = op.i[0];
-  row.out_width = op.i[1];
-  row.width = op.i[1];
-  std::vector<uint8_t> line(static_cast<size_t>(row.width) + kRowPad);
+  std::vector<uint8_t> line(static_cast<size_t>(op.i[1]) + kRowPad);
+  std::vector<float> grid(2 * static_cast<size_t>(op.i[1]) + kRowPad);
   for (int c = 0; c < in.shape.channels; ++c) {
-    row.source = {in.plane[c].data(), in.shape.height, in.shape.width, 1, in.shape.width, 1, 1};
-    row.fill[0] = op.fill[c];
+    const View plane{in.plane[c].data(), in.shape.height, in.shape.width, 1, in.shape.width, 1, 1};
+    WarpRow row = warp_row(op, plane);
+    GridRow sampled = grid_row(op, plane);
+    AffineGrid positions = affine_grid(op, plane);
+    row.fill[0] = sampled.fill[0] = op.fill[c];
+    sampled.grid = grid.data();
     uint8_t* planes[kMaxChannels] = {line.data(), line.data(), line.data(), line.data()};
     for (row.y = 0; row.y < op.i[0]; ++row.y) {
-      kernel(row, planes);
-      std::memcpy(&out.at(row.y, 0, c), line.data(), static_cast<size_t>(row.width));
+      if (op.flags & kTorch) {
+        positions.y = row.y;
+        scalar.affine_grid(positions, grid.data());
+        grid_kernel(op, scalar)(sampled, planes);
+      } else {
+        warp_kernel(op, scalar)(row, planes);
+      }
+      std::memcpy(&out.at(row.y, 0, c), line.data(), static_cast<size_t>(op.i[1]));
     }
   }
   return out;
 }
 
+// The planes of `in` as one row, which no pointwise op minds.
 Image pointwise(Image in, const Op& op) {
   const Kernels& scalar = *kernels("scalar");
   uint8_t* planes[kMaxChannels];
   for (int c = 0; c < kMaxChannels; ++c) planes[c] = in.plane[c].data();
-  const auto area = in.area();
-  float mean = 0.0f;
-  if (op.id == OpId::CONTRAST) {
-    const uint64_t sum = scalar.luma_sum(planes, in.shape.channels, static_cast<int>(area));
-    mean = static_cast<float>(static_cast<int>(static_cast<double>(sum) / static_cast<double>(area) + 0.5));
+  const Shape flat{1, static_cast<int>(in.area()), in.shape.channels};
+  Reduction reduction(op, flat, scalar);
+  if (kind_of(op.id) == OpKind::kReduction) reduction.add(planes);
+  if (is_table(op.id)) {
+    ChannelTables tables;
+    if (kind_of(op.id) == OpKind::kReduction) {
+      reduction.tables(&tables);
+    } else {
+      for (auto& table : tables.table) plain_table(op, table);
+    }
+    for (int c = 0; c < in.shape.channels; ++c) {
+      for (uint8_t& sample : in.plane[c]) sample = tables.table[c][sample];
+    }
+    return in;
   }
-  scalar.pointwise(&op, &mean, 1, in.shape.channels, planes, static_cast<int>(area));
+  const float mean = op.id == OpId::CONTRAST ? reduction.mean() : 0.0f;
+  scalar.pointwise(&op, &mean, 1, in.shape.channels, planes, flat.width);
   in.shape = shape_after(op, in.shape);
   return in;
+}
+
+Image sharpen(Image& in, const Op& op) {
+  const int colors = in.shape.channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+  return filled(in.shape, [&](int y, int x, int c) {
+    const bool border = y == 0 || x == 0 || y == in.shape.height - 1 || x == in.shape.width - 1;
+    const bool torch = (op.flags & kTorch) != 0 && in.shape.height > 2 && in.shape.width > 2;
+    if (c >= colors || (border && !torch)) return in.at(y, x, c);
+    const uint8_t alone[3] = {in.at(y, x, c), in.at(y, x, c), in.at(y, x, c)};
+    const uint8_t* rows[3];
+    for (int k = 0; k < 3; ++k) rows[k] = border ? alone + 1 : &in.at(y + k - 1, x, c);
+    uint8_t sample = 0;
+    kernels("scalar")->sharpen(rows[0], rows[1], rows[2], 1, op.f[0], torch, &sample);
+    return sample;
+  });
+}
+
+// torch's convolution: one fused multiply-add per weight, row by row from zero.
+Image blur(Image& in, const Op& op) {
+  const BlurWeights weights(op);
+  const BlurKernel& kernel = weights.kernel();
+  const auto rows = pad_index(PadMode::kReflect, in.shape.height, kernel.height / 2, kernel.height / 2);
+  const auto columns = pad_index(PadMode::kReflect, in.shape.width, kernel.width / 2, kernel.width / 2);
+  return filled(in.shape, [&](int y, int x, int c) {
+    float sum = 0.0f;
+    for (int i = 0; i < kernel.height; ++i) {
+      for (int j = 0; j < kernel.width; ++j) {
+        const uint8_t sample = in.at(rows[static_cast<size_t>(y + i)], columns[static_cast<size_t>(x + j)], c);
+        const float weight = kernel.matrix[i * kernel.width + j];
+        const auto value = static_cast<float>(sample);
+        sum = kernel.fused ? std::fma(weight, value, sum) : sum + weight * value;
+      }
+    }
+    return static_cast<uint8_t>(std::clamp(std::nearbyint(sum), 0.0f, 255.0f));
+  });
 }
 
 Image apply(Image in, const Op& op) {
@@ -143,7 +196,12 @@ Image apply(Image in, const Op& op) {
         return in.at(in.shape.height - 1 - x, y, c);
       });
     case OpId::AFFINE:
-      return affine(in, op);
+    case OpId::PERSPECTIVE:
+      return warp(in, op);
+    case OpId::SHARPNESS:
+      return sharpen(in, op);
+    case OpId::BLUR:
+      return blur(in, op);
     default:
       return pointwise(std::move(in), op);
   }

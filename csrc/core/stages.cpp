@@ -48,106 +48,6 @@ class SourceStage final : public Stage {
   Planes spare_;
 };
 
-// An affine map walks through its source on a diagonal, which no hardware prefetcher follows. Before each block of
-// output rows this asks for the source lines that the block after it will read.
-class DiagonalPrefetch {
- public:
-  DiagonalPrefetch(const View& view, const double* matrix, Region region)
-      : view_(view), a_(matrix), region_(region), on_(std::abs(view.row_stride) * view.height > kWorthwhile) {}
-
-  void row(int y) {
-    const int k = y - region_.y;
-    if (!on_ || k % kBlock != 0) return;
-    if (k == 0) block(y);
-    block(y + kBlock);
-  }
-
- private:
-  static constexpr int kBlock = 8;
-  static constexpr ptrdiff_t kLine = 64;
-  // Smaller images are in a cache by the second row anyway.
-  static constexpr ptrdiff_t kWorthwhile = ptrdiff_t{1} << 18;
-
-  // The preimage of rows [y, y + kBlock) is a parallelogram; for each source row that it crosses, its columns.
-  void block(int y) const {
-    if (y >= region_.y + region_.height) return;
-    const double x = region_.x + 0.5;
-    const double width = region_.width;
-    const double from_x = a_[0] * x + a_[1] * (y + 0.5) + a_[2];
-    const double from_y = a_[3] * x + a_[4] * (y + 0.5) + a_[5];
-    const double along = a_[3] * width;    // source rows along the output row
-    const double across = a_[4] * kBlock;  // and across the block
-    const double low = from_y + std::min(0.0, along) + std::min(0.0, across);
-    const double high = from_y + std::max(0.0, along) + std::max(0.0, across);
-    const int first = static_cast<int>(std::clamp(low - 1.0, 0.0, double{view_.height - 1.0}));
-    const int last = static_cast<int>(std::clamp(high + 2.0, 0.0, double{view_.height - 1.0}));
-    // Position along the output row at which its first and its last line cross a source row, and the step from row to
-    // row.
-    const bool steep = std::abs(along) > 1.0;
-    const double step = steep ? 1.0 / a_[3] : 0.0;
-    for (int row = first; row <= last; ++row) {
-      const double near = steep ? std::clamp((row - from_y) * step, 0.0, width) : 0.0;
-      const double far = steep ? std::clamp((row - from_y - across) * step, 0.0, width) : width;
-      const double x0 = from_x + a_[0] * near;
-      const double x1 = from_x + a_[0] * far + a_[1] * kBlock;
-      const double begin = std::clamp(std::min(x0, x1) - 1.0, 0.0, view_.width - 1.0);
-      const double end = std::clamp(std::max(x0, x1) + 2.0, 0.0, view_.width - 1.0);
-      const uint8_t* p = view_.at(row, static_cast<int>(begin), 0);
-      const uint8_t* stop = view_.at(row, static_cast<int>(end), 0);
-      // Some processors drop a prefetch whose page is not in the TLB; a load of one byte, at the end that is new to
-      // this block, brings the page in first.
-      static_cast<void>(*static_cast<const volatile uint8_t*>(a_[3] > 0 ? stop : p));
-      for (; p <= stop; p += kLine) __builtin_prefetch(p, 0, 3);
-    }
-  }
-
-  const View view_;
-  const double* a_;
-  Region region_;
-  bool on_;
-};
-
-class AffineStage final : public Stage {
- public:
-  AffineStage(Context& context, const View& view, const Op& op, Region wanted)
-      : prefetch_(view, affine_.matrix, wanted) {
-    region = wanted;
-    channels = view.channels;
-    affine_.source = view;
-    std::copy_n(op.f, 6, affine_.matrix);
-    std::copy_n(op.fill, kMaxChannels, affine_.fill);
-    affine_.out_height = op.i[0];
-    affine_.out_width = op.i[1];
-    affine_.x = region.x;
-    affine_.width = region.width;
-    // The vector kernels keep byte offsets into the image in 32 bits; plain code has no such limit.
-    const auto reach = std::abs(view.row_stride) * static_cast<ptrdiff_t>(view.height);
-    const Kernels& k = reach < (ptrdiff_t{1} << 31) - 64 ? context.kernels : *kernels("scalar");
-    switch (static_cast<Interpolation>(op.flags)) {
-      case Interpolation::kNearest:
-        kernel_ = k.affine_nearest;
-        break;
-      case Interpolation::kBilinear:
-        kernel_ = k.affine_linear;
-        break;
-      case Interpolation::kBicubic:
-        kernel_ = k.affine_cubic;
-        break;
-    }
-  }
-
-  void row(int y, const Planes& dst) override {
-    prefetch_.row(y);
-    affine_.y = y;
-    kernel_(affine_, dst.row);
-  }
-
- private:
-  AffineRow affine_{};
-  DiagonalPrefetch prefetch_;
-  void (*kernel_)(const AffineRow&, uint8_t* const*) = nullptr;
-};
-
 // A window: columns and rows of the input where it has them, fill elsewhere.
 class WindowStage final : public Stage {
  public:
@@ -336,16 +236,6 @@ Planes make_planes(Arena& arena, int width) {
 
 Stage* source_stage(Context& context, const View& view, Region region) {
   return context.arena.make<SourceStage>(context, view, region);
-}
-
-bool walkable(const View& view) {
-  if (view.channels == 1 && view.pixel_stride == 1) return true;
-  return view.channel_stride == 1 && (view.pixel_stride == 3 || view.pixel_stride == 4) &&
-         view.channels <= view.pixel_stride;
-}
-
-Stage* affine_stage(Context& context, const View& view, const Op& op, Region region) {
-  return context.arena.make<AffineStage>(context, view, op, region);
 }
 
 Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Region region) {

@@ -8,6 +8,7 @@
 #include "core/arena.h"
 #include "core/image.h"
 #include "core/program.h"
+#include "core/reduction.h"
 #include "core/tables.h"
 #include "simd/kernels.h"
 
@@ -40,10 +41,21 @@ class Stage {
 
 // Rows of an image in memory. `region` is in the view's coordinates.
 Stage* source_stage(Context& context, const View& view, Region region);
-// Rows of an affine map of an image in memory: it must be walkable().
-Stage* affine_stage(Context& context, const View& view, const Op& op, Region region);
-// True when affine_stage can walk through this image as it lies.
+// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: it must be walkable().
+Stage* warp_stage(Context& context, const View& view, const Op& op, Region region);
+// True when warp_stage can walk through this image as it lies.
 bool walkable(const View& view);
+// The kernels for warps of this image: vector kernels keep byte offsets into it in 32 bits; plain code has no such
+// limit.
+const Kernels& kernels_in_reach(const Kernels& wanted, const View& view);
+// What a warp's kernels are given for whole rows; y, and a narrower part, are to be set.
+using WarpKernel = void (*)(const WarpRow&, uint8_t* const*);
+using GridKernel = void (*)(const GridRow&, uint8_t* const*);
+WarpRow warp_row(const Op& op, const View& source);
+WarpKernel warp_kernel(const Op& op, const Kernels& kernels);
+AffineGrid affine_grid(const Op& op, const View& source);
+GridRow grid_row(const Op& op, const View& source);
+GridKernel grid_kernel(const Op& op, const Kernels& kernels);
 
 // A window that shows pixels outside its input; they read op.fill. Also shifts coordinates for a window inside.
 Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
@@ -53,7 +65,11 @@ Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& r
 // The two passes of a resize. Each changes one axis; the other is the input's.
 Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
 Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
-// A run of pointwise ops; `means` has one entry per op.
+// A run of table ops (is_table); `reduced` has the tables of the reductions among them, one entry per op.
+Stage* table_stage(Context& context, Stage* input, const Op* ops, const ChannelTables* const* reduced, int count);
+// SHARPNESS.
+Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
+// A run of other pointwise ops; `means` has one entry per op.
 Stage* pointwise_stage(Context& context, Stage* input, const Op* ops, const float* means, int count, int out_channels);
 
 // Index tables for the whole output axis.

@@ -5,10 +5,12 @@
 #include <cstdint>
 
 #include "core/program.h"
+#include "cuda/blur.h"
+#include "cuda/warp.h"
+#include "pixel/adjust.h"
 #include "pixel/lane.h"
 #include "pixel/pointwise.h"
 #include "pixel/taps.h"
-#include "pixel/warp.h"
 
 namespace fastaug::cuda {
 
@@ -25,6 +27,7 @@ struct DeviceImage {
 struct Operands {
   Op op;
   float mean;             // CONTRAST
+  const uint8_t* table;   // GAMMA, AUTOCONTRAST, EQUALIZE: 256 samples per channel
   const int32_t* row;     // geometry: source row per output row, -1 for fill
   const int32_t* column;  // geometry: source column per output column, -1 for fill
   const int32_t* first;   // RESIZE: first source sample, taps and weights per output sample of each axis
@@ -32,9 +35,8 @@ struct Operands {
   const int32_t* weight;
   int stride;
   bool vertical;
-  WarpSource source;  // AFFINE, and every route to its pixels
-  NearestRoute route;
-  FixedMap fixed;
+  WarpOperands warp;  // AFFINE, PERSPECTIVE
+  BlurKernel blur;    // BLUR
 };
 
 __device__ inline int first_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
@@ -45,6 +47,8 @@ __device__ inline float load(const DeviceImage& image, int c, int k) { return st
 // ---- Pointwise ops on pixel k, in place.
 
 __device__ inline float factor_of(const Operands& p) { return static_cast<float>(p.op.f[0]); }
+__device__ inline float rest_of(const Operands& p) { return scalar::torch_rest(p.op.f[0]); }
+__device__ inline bool is_torch(const Operands& p) { return (p.op.flags & kTorch) != 0; }
 
 template <class Body>
 __device__ void each_color(Body body, const Operands& p, const DeviceImage& image, int k) {
@@ -73,9 +77,11 @@ __device__ void brightness(const Operands& p, const DeviceImage& image, int k) {
   each_color(scalar::Brightness{factor_of(p)}, p, image, k);
 }
 __device__ void contrast(const Operands& p, const DeviceImage& image, int k) {
+  if (is_torch(p)) return each_color(scalar::TorchContrast{factor_of(p), rest_of(p), p.mean}, p, image, k);
   each_color(scalar::Contrast{factor_of(p), p.mean}, p, image, k);
 }
 __device__ void saturation(const Operands& p, const DeviceImage& image, int k) {
+  if (is_torch(p)) return together(scalar::TorchSaturation{factor_of(p), rest_of(p)}, image, k);
   together(scalar::Saturation{factor_of(p)}, image, k);
 }
 __device__ void hue(const Operands& p, const DeviceImage& image, int k) {
@@ -93,6 +99,20 @@ __device__ void premultiply(const Operands&, const DeviceImage& image, int k) {
 }
 __device__ void unpremultiply(const Operands&, const DeviceImage& image, int k) {
   with_alpha(scalar::Unpremultiply(), image, k);
+}
+__device__ void invert(const Operands&, const DeviceImage& image, int k) {
+  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = static_cast<uint8_t>(255 - image.plane[c][k]);
+}
+__device__ void posterize(const Operands& p, const DeviceImage& image, int k) {
+  const int mask = posterize_mask(p.op.i[0]);
+  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = static_cast<uint8_t>(image.plane[c][k] & mask);
+}
+__device__ void solarize(const Operands& p, const DeviceImage& image, int k) {
+  const int threshold = solarize_threshold(p.op.f[0]);
+  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = solarized(image.plane[c][k], threshold);
+}
+__device__ void look_up(const Operands& p, const DeviceImage& image, int k) {
+  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = p.table[256 * c + image.plane[c][k]];
 }
 __device__ void to_float(const Operands&, const DeviceImage& image, int k) {
   for (int c = 0; c < image.channels; ++c) image.floats[c][k] = scalar::ToFloat()(load(image, c, k));
@@ -140,39 +160,49 @@ __device__ void mix_taps(const Operands& p, const DeviceImage& in, const DeviceI
 }
 
 template <int kChannels>
-__device__ void warp_pixel(const Operands& p, const DeviceImage& out, int y, int x) {
-  const double* m = p.op.f;
-  const double at_x = affine_x(m, x, y);
-  const double at_y = affine_y(m, x, y);
+__device__ void warp_to_planes(const Operands& p, const DeviceImage& out, int y, int x) {
   uint8_t pixel[kChannels];
-  switch (static_cast<Interpolation>(p.op.flags)) {
-    case Interpolation::kBilinear:
-      linear_pixel<kChannels>(p.source, at_x, at_y, p.op.fill, pixel);
-      break;
-    case Interpolation::kBicubic:
-      cubic_pixel<kChannels>(p.source, at_x, at_y, p.op.fill, pixel);
-      break;
-    case Interpolation::kNearest: {
-      const bool fixed = p.route == NearestRoute::kFixed;
-      const int ix = fixed ? p.fixed.x_at(x, y) >> 16 : pixel_index(nearest_start_x(m, x, y), p.source.width);
-      const int iy = fixed ? p.fixed.y_at(x, y) >> 16 : pixel_index(nearest_start_y(m, x, y), p.source.height);
-      nearest_pixel<kChannels>(p.source, ix, iy, p.op.fill, pixel);
-      break;
-    }
-  }
+  warp_pixel<kChannels>(p.op, p.warp, y, x, pixel);
   for (int c = 0; c < kChannels; ++c) out.plane[c][y * out.width + x] = pixel[c];
 }
 
 __device__ void warp(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) {
   switch (out.channels) {
     case 1:
-      return warp_pixel<1>(p, out, y, x);
+      return warp_to_planes<1>(p, out, y, x);
     case 2:
-      return warp_pixel<2>(p, out, y, x);
+      return warp_to_planes<2>(p, out, y, x);
     case 3:
-      return warp_pixel<3>(p, out, y, x);
+      return warp_to_planes<3>(p, out, y, x);
     default:
-      return warp_pixel<4>(p, out, y, x);
+      return warp_to_planes<4>(p, out, y, x);
+  }
+}
+
+__device__ void blur(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+  for (int c = 0; c < out.channels; ++c) {
+    out.plane[c][y * out.width + x] = blurred(p.blur, in.plane[c], in.height, in.width, y, x);
+  }
+}
+
+// ---- Filters: output pixel (y, x).
+
+// At the border, where the smoothed image is the image itself, Pillow's blend changes nothing, unlike torchvision's,
+// which leaves images alone that are all border.
+__device__ void sharpen(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+  const bool border = y == 0 || x == 0 || y == in.height - 1 || x == in.width - 1;
+  const bool copied = border && !(is_torch(p) && in.height > 2 && in.width > 2);
+  const int colors = in.channels - ((p.op.flags & kHasAlpha) != 0 ? 1 : 0);
+  for (int c = 0; c < in.channels; ++c) {
+    const uint8_t* row = in.plane[c] + y * in.width;
+    uint8_t* to = out.plane[c] + y * out.width + x;
+    *to = row[x];
+    if (copied || c >= colors) continue;
+    const int smooth = border ? row[x] : smooth_of(smooth_sum(row - in.width, row, row + in.width, x));
+    const auto d = static_cast<float>(smooth);
+    const auto v = static_cast<float>(row[x]);
+    *to = to_u8(is_torch(p) ? scalar::TorchSharpness{factor_of(p), rest_of(p)}(d, v)
+                            : scalar::Sharpness{factor_of(p)}(d, v));
   }
 }
 
@@ -196,6 +226,12 @@ FASTAUG_DEVICE_POINTWISE(LUMA, luma)
 FASTAUG_DEVICE_POINTWISE(REPLICATE, replicate)
 FASTAUG_DEVICE_POINTWISE(PREMULTIPLY, premultiply)
 FASTAUG_DEVICE_POINTWISE(UNPREMULTIPLY, unpremultiply)
+FASTAUG_DEVICE_POINTWISE(INVERT, invert)
+FASTAUG_DEVICE_POINTWISE(POSTERIZE, posterize)
+FASTAUG_DEVICE_POINTWISE(SOLARIZE, solarize)
+FASTAUG_DEVICE_POINTWISE(GAMMA, look_up)
+FASTAUG_DEVICE_POINTWISE(AUTOCONTRAST, look_up)
+FASTAUG_DEVICE_POINTWISE(EQUALIZE, look_up)
 FASTAUG_DEVICE_POINTWISE(TO_FLOAT, to_float)
 FASTAUG_DEVICE_POINTWISE(NORMALIZE, normalize)
 #undef FASTAUG_DEVICE_POINTWISE
@@ -215,6 +251,9 @@ FASTAUG_DEVICE_GEOMETRY(VFLIP, copy_by_table)
 FASTAUG_DEVICE_GEOMETRY(ROT90, copy_turned)
 FASTAUG_DEVICE_GEOMETRY(RESIZE, mix_taps)
 FASTAUG_DEVICE_GEOMETRY(AFFINE, warp)
+FASTAUG_DEVICE_GEOMETRY(PERSPECTIVE, warp)
+FASTAUG_DEVICE_GEOMETRY(BLUR, blur)
+FASTAUG_DEVICE_GEOMETRY(SHARPNESS, sharpen)
 #undef FASTAUG_DEVICE_GEOMETRY
 
 template <OpId kId>

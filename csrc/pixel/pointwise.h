@@ -31,6 +31,26 @@ FASTAUG_FN V blend(V degenerate, V value, V factor) {
   return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));
 }
 
+// torchvision, _functional_tensor.py, _blend on uint8: factor * v + (1 - factor) * d, both products and the sum rounded
+// to float32, clipped, truncated. `rest` is torch_rest(factor).
+template <class V>
+FASTAUG_FN V torch_blend(V degenerate, V value, V factor, V rest) {
+  const V mixed = add(mul(factor, value), mul(rest, degenerate));
+  return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));
+}
+
+// The difference is taken in double.
+FASTAUG_FN float torch_rest(double factor) { return static_cast<float>(1.0 - factor); }
+
+// torchvision, _functional_tensor.py, rgb_to_grayscale on uint8: every product and sum is rounded to float32.
+struct TorchGray {
+  template <class V>
+  FASTAUG_FN V operator()(V r, V g, V b) const {
+    const V sum = add(mul(r, set<V>(0.2989f)), mul(g, set<V>(0.587f)));
+    return trunc(add(sum, mul(b, set<V>(0.114f))));
+  }
+};
+
 // ImageEnhance.Brightness: blends with black.
 struct Brightness {
   float factor;
@@ -63,6 +83,55 @@ struct Saturation {
     r = blend(luma, r, f);
     g = blend(luma, g, f);
     b = blend(luma, b, f);
+  }
+};
+
+// _functional_tensor.py, adjust_contrast: blends with the mean of the image's gray, a float.
+struct TorchContrast {
+  float factor;
+  float rest;
+  float mean;
+
+  template <class V>
+  FASTAUG_FN V operator()(V v) const {
+    return torch_blend(set<V>(mean), v, set<V>(factor), set<V>(rest));
+  }
+};
+
+// _functional_tensor.py, adjust_saturation: blends with the pixel's gray.
+struct TorchSaturation {
+  float factor;
+  float rest;
+
+  template <class V>
+  FASTAUG_FN void operator()(V& r, V& g, V& b) const {
+    const V gray = TorchGray()(r, g, b);
+    const V f = set<V>(factor);
+    const V d = set<V>(rest);
+    r = torch_blend(gray, r, f, d);
+    g = torch_blend(gray, g, f, d);
+    b = torch_blend(gray, b, f, d);
+  }
+};
+
+// SHARPNESS after smooth_of (pixel/adjust.h): blends with the smoothed sample. ImageEnhance.Sharpness, and
+// _functional_tensor.py, adjust_sharpness.
+struct Sharpness {
+  float factor;
+
+  template <class V>
+  FASTAUG_FN V operator()(V smooth, V v) const {
+    return blend(smooth, v, set<V>(factor));
+  }
+};
+
+struct TorchSharpness {
+  float factor;
+  float rest;
+
+  template <class V>
+  FASTAUG_FN V operator()(V smooth, V v) const {
+    return torch_blend(smooth, v, set<V>(factor), set<V>(rest));
   }
 };
 

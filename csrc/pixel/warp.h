@@ -1,5 +1,5 @@
-// Affine maps, pixel by pixel, as Pillow's Geometry.c computes them: the arithmetic for scalar code and CUDA, and what
-// the vector kernels fall back on at edges and in doubt.
+// Affine and perspective maps, pixel by pixel, as Pillow's Geometry.c computes them: the arithmetic for scalar code and
+// CUDA, and what the vector kernels fall back on at edges and in doubt.
 #pragma once
 
 #include <cmath>
@@ -171,6 +171,46 @@ FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8
     const double mixed = cubic_mix(v[0], v[1], v[2], v[3], dy);
     out[c] = mixed <= 0.0 ? 0 : mixed >= 255.0 ? 255 : static_cast<uint8_t>(mixed);
   }
+}
+
+struct Position {
+  double x;
+  double y;
+};
+
+// Where perspective_transform sends the centre of output pixel (x, y). The denominator may be anything, zero included.
+FASTAUG_FN Position perspective_at(const double* m, int x, int y) {
+  const double in_x = x + 0.5;
+  const double in_y = y + 0.5;
+  const double below = m[6] * in_x + m[7] * in_y + 1.0;
+  return {(m[0] * in_x + m[1] * in_y + m[2]) / below, (m[3] * in_x + m[4] * in_y + m[5]) / below};
+}
+
+// True for a position, not a number, that Pillow's bilinear and bicubic do not find outside: its comparisons are all
+// false. What they make of it becomes zero on x86, whatever the pixels.
+FASTAUG_FN bool warp_lost(const WarpSource& s, double x, double y) {
+  const bool outside = x < 0.0 || x >= s.width || y < 0.0 || y >= s.height;
+  return (x != x || y != y) && !outside;
+}
+
+// A pixel of a perspective map. Pillow, Geometry.c, ImagingGenericTransform and the filters that it is given.
+template <int kChannels>
+FASTAUG_FN void perspective_nearest_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
+  nearest_pixel<kChannels>(s, pixel_index(at.x, s.width), pixel_index(at.y, s.height), fill, out);
+}
+
+template <int kChannels>
+FASTAUG_FN void perspective_linear_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
+  const uint8_t zero[kChannels] = {};
+  if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
+  linear_pixel<kChannels>(s, at.x, at.y, fill, out);
+}
+
+template <int kChannels>
+FASTAUG_FN void perspective_cubic_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
+  const uint8_t zero[kChannels] = {};
+  if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
+  cubic_pixel<kChannels>(s, at.x, at.y, fill, out);
 }
 
 }  // namespace fastaug

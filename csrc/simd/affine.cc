@@ -13,8 +13,8 @@
 
 #include <cstring>
 
-#include "simd/affine_row.h"
 #include "simd/table.h"
+#include "simd/warp_row.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "simd/affine_mix-inl.h"
@@ -30,7 +30,7 @@ using Ints = hn::ScalableTag<int32_t>;
 // Columns of the span, at least a block of them. A block past the end is moved back instead, so that every offset is
 // one of an interior pixel.
 template <bool kInterleaved>
-void nearest_interior(const AffineRow& row, const FixedRow& f, Span span, uint8_t* const* dst) {
+void nearest_interior(const WarpRow& row, const FixedRow& f, Span span, uint8_t* const* dst) {
   const Ints d;
   const hn::ScalableTag<uint8_t> bytes;
   const auto lanes = static_cast<int>(hn::Lanes(d));
@@ -75,13 +75,12 @@ void nearest_interior(const AffineRow& row, const FixedRow& f, Span span, uint8_
   }
 }
 
-void fixed_row(const AffineRow& row, const FixedRow& f, uint8_t* const* dst) {
+void fixed_row(const WarpRow& row, const FixedRow& f, uint8_t* const* dst) {
   const View& v = row.source;
   const Span all = {0, row.width};
   Span inside = clip_span(all, f.x, f.step_x, int64_t{0}, (int64_t{v.width} << 16) - 1);
   inside = clip_span(inside, f.y, f.step_y, int64_t{0}, (int64_t{v.height} << 16) - 1);
-  // A pixel is read as four bytes, which must not reach past the row's last sample.
-  const int safe_width = v.pixel_stride == 1 || v.channels == 4 ? v.width : v.width - 1;
+  const int safe_width = v.width - pixels_after(v, 1);
   const Span interior = clip_span(inside, f.x, f.step_x, int64_t{0}, (int64_t{safe_width} << 16) - 1);
   fill_span(row, {0, inside.begin}, dst);
   if (interior.end - interior.begin < static_cast<int>(hn::Lanes(hn::ScalableTag<uint8_t>()))) {
@@ -98,15 +97,54 @@ void fixed_row(const AffineRow& row, const FixedRow& f, uint8_t* const* dst) {
   fill_span(row, {inside.end, row.width}, dst);
 }
 
-void affine_nearest(const AffineRow& row, uint8_t* const* dst) {
+void affine_nearest(const WarpRow& row, uint8_t* const* dst) {
   FixedRow fixed;
   if (offsets_fit(row.source) && walks_fixed(row, false, &fixed)) return fixed_row(row, fixed, dst);
   affine_nearest_span(row, {0, row.width}, dst);
 }
 
+// Columns of the span, at least a block of them, as nearest_interior.
+void nearest_pixels_interior(const WarpRow& row, const FixedRow& f, Span span, uint8_t* foreign) {
+  const Ints d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  const View& v = row.source;
+  const auto row_stride = hn::Set(d, static_cast<int32_t>(v.row_stride));
+  const auto lane_x = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<int32_t>(f.step_x)));
+  const auto lane_y = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<int32_t>(f.step_y)));
+  alignas(64) int32_t offsets[hn::MaxLanes(d)];
+  for (int next = span.begin; next < span.end; next += lanes) {
+    const int column = std::min(next, span.end - lanes);
+    const auto x = hn::Add(lane_x, hn::Set(d, static_cast<int32_t>(f.x + f.step_x * column)));
+    const auto y = hn::Add(lane_y, hn::Set(d, static_cast<int32_t>(f.y + f.step_y * column)));
+    const auto offset = hn::Add(hn::Mul(hn::ShiftRight<16>(y), row_stride), hn::ShiftLeft<2>(hn::ShiftRight<16>(x)));
+    // Loads one by one are faster than a gather on some processors, and not slower on the others.
+    hn::Store(offset, d, offsets);
+    uint8_t* out = foreign + ptrdiff_t{column} * 4;
+    for (int k = 0; k < lanes; ++k) std::memcpy(out + 4 * k, v.data + offsets[k], 4);
+  }
+}
+
+void affine_nearest_pixels(const WarpRow& row, uint8_t* foreign) {
+  const View& v = row.source;
+  const Span all = {0, row.width};
+  FixedRow f;
+  if (!offsets_fit(v) || !walks_fixed(row, false, &f)) return affine_nearest_pixels_span(row, all, foreign);
+  Span inside = clip_span(all, f.x, f.step_x, int64_t{0}, (int64_t{v.width} << 16) - 1);
+  inside = clip_span(inside, f.y, f.step_y, int64_t{0}, (int64_t{v.height} << 16) - 1);
+  const auto fill = [&](int begin, int end) {
+    for (int x = begin; x < end; ++x) std::memcpy(foreign + ptrdiff_t{x} * 4, row.fill, 4);
+  };
+  fill(0, inside.begin);
+  if (inside.end - inside.begin < static_cast<int>(hn::Lanes(Ints()))) {
+    affine_nearest_pixels_span(row, inside, foreign);
+  } else {
+    nearest_pixels_interior(row, f, inside, foreign);
+  }
+  fill(inside.end, row.width);
+}
+
 template <class Kind>
-void interpolated_row(const AffineRow& row, uint8_t* const* dst,
-                      void (*scalar_span)(const AffineRow&, Span, uint8_t* const*)) {
+void interpolated_row(const WarpRow& row, uint8_t* const* dst, SpanBody scalar_span) {
   const Span all = {0, row.width};
   FixedRow fixed;
   if (!offsets_fit(row.source)) return scalar_span(row, all, dst);
@@ -124,16 +162,15 @@ void interpolated_row(const AffineRow& row, uint8_t* const* dst,
   fill_span(row, {inside.end, row.width}, dst);
 }
 
-void affine_linear(const AffineRow& row, uint8_t* const* dst) {
-  interpolated_row<Linear>(row, dst, affine_linear_span);
-}
+void affine_linear(const WarpRow& row, uint8_t* const* dst) { interpolated_row<Linear>(row, dst, affine_linear_span); }
 
-void affine_cubic(const AffineRow& row, uint8_t* const* dst) { interpolated_row<Cubic>(row, dst, affine_cubic_span); }
+void affine_cubic(const WarpRow& row, uint8_t* const* dst) { interpolated_row<Cubic>(row, dst, affine_cubic_span); }
 
 }  // namespace
 
 void fill_affine(Kernels* table) {
   table->affine_nearest = affine_nearest;
+  table->affine_nearest_pixels = affine_nearest_pixels;
   table->affine_linear = affine_linear;
   table->affine_cubic = affine_cubic;
 }

@@ -136,6 +136,30 @@ void reverse(const uint8_t* src, int width, uint8_t* dst) {
 using Floats = hn::ScalableTag<float>;
 using Float = hn::Vec<Floats>;
 
+// The samples that fill one vector.
+HWY_INLINE hn::Vec<hn::Rebind<uint8_t, Floats>> mixed(const uint8_t* const* images, const float* weights, int count,
+                                                      int x) {
+  const Floats d;
+  const hn::Rebind<int32_t, Floats> d32;
+  const hn::Rebind<uint8_t, Floats> d8;
+  Float sum = hn::Zero(d);  // adding to it changes nothing
+  for (int k = 0; k < count; ++k) {
+    const Float sample = hn::ConvertTo(d, hn::PromoteTo(d32, hn::LoadU(d8, images[k] + x)));
+    sum = hn::Add(sum, hn::Mul(hn::Set(d, weights[k]), sample));
+  }
+  return hn::DemoteTo(d8, hn::ConvertTo(d32, sum));
+}
+
+void mix(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign) {
+  const hn::Rebind<uint8_t, Floats> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d8));
+  if (width < lanes) return fastaug::kernels("scalar")->mix(images, weights, count, width, foreign);
+  for (int next = 0; next < width; next += lanes) {
+    const int x = std::min(next, width - lanes);
+    hn::StoreU(mixed(images, weights, count, x), d8, foreign + x);
+  }
+}
+
 // How store_float divides by `std`, where a division is too slow. With a fused multiply-add, a quotient a / b is
 // q = a * (1 / b), with the reciprocal in two parts so that q is within one ulp, then corrected by the remainder
 // a - b * q, which is exact. Given that, and a high part that is the correctly rounded reciprocal, the result is the
@@ -225,6 +249,7 @@ void fill_convert(Kernels* table) {
   table->deinterleave = deinterleave;
   table->interleave = interleave;
   table->reverse = reverse;
+  table->mix = mix;
   table->store_float = store_float;
 }
 

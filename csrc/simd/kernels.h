@@ -12,12 +12,16 @@
 
 #include "core/image.h"
 #include "core/program.h"
+#include "pixel/blur.h"
 #include "pixel/taps.h"
 
 namespace fastaug {
 
 // Bytes that belong to a row buffer after its last sample.
 constexpr int kRowPad = 128;
+
+// Arrays of counts that make a histogram.
+constexpr int kHistograms = 4;
 
 // A horizontal filter, laid out for the kernels of one instruction set by Kernels::build_row_table.
 struct RowTable {
@@ -28,17 +32,45 @@ struct RowTable {
   std::vector<uint8_t> data;
 };
 
-// An image that an affine op walks through in any direction: 1 channel with pixel_stride 1, or up to 4 channels
+// An image that a warp walks through in any direction: 1 channel with pixel_stride 1, or up to 4 channels
 // interleaved with pixel_stride 3 or 4 (channel_stride 1). row_stride may be negative. Foreign memory.
-struct AffineRow {
+struct WarpRow {
   View source;
-  double matrix[6];  // output to input, Pillow's order; as in Op::f
+  double matrix[8];  // output to input, as in Op::f: six coefficients of an affine map, or eight of a perspective
   uint8_t fill[kMaxChannels];
   int out_height;  // the whole output: Pillow's choice of arithmetic for nearest depends on it
   int out_width;
   int y;      // output row
   int x;      // first output column
   int width;  // output columns
+};
+
+// Part of a row of an image sampled as torch's grid_sample samples it, align_corners=False: sample k is at
+// (grid[2 k], grid[2 k + 1]), x first, where -1 and 1 are the outer edges of the image.
+struct GridRow {
+  View source;  // as in WarpRow
+  const float* grid;
+  int width;    // samples
+  bool filled;  // what lies outside the image is fill, by torchvision's mask of ones; else zero
+  uint8_t fill[kMaxChannels];
+};
+
+// A row of a grid by an affine map: theta is torchvision's matrix after its division by the half sizes.
+struct AffineGrid {
+  float theta[6];
+  bool fused;  // torch's matrix product on this machine fuses; see affine_grid_value in pixel/grid.h
+  int out_height;
+  int out_width;
+  int y;
+  int x;
+  int width;
+};
+
+// A sample of a blur that blur_row left open: dst[x] from `rows`.
+struct BlurSample {
+  const uint8_t* const* rows;
+  uint8_t* dst;
+  int x;
 };
 
 // How a finished row of uint8 samples becomes float32: v / 255, then (v - mean) / std if normalize is set, each step
@@ -65,20 +97,65 @@ struct Kernels {
 
   // One row of an affine map, into planes. Linear and cubic are bit-equal to Pillow's double arithmetic, truncation
   // included.
-  void (*affine_nearest)(const AffineRow& row, uint8_t* const* dst);
-  void (*affine_linear)(const AffineRow& row, uint8_t* const* dst);
-  void (*affine_cubic)(const AffineRow& row, uint8_t* const* dst);
+  void (*affine_nearest)(const WarpRow& row, uint8_t* const* dst);
+  void (*affine_linear)(const WarpRow& row, uint8_t* const* dst);
+  void (*affine_cubic)(const WarpRow& row, uint8_t* const* dst);
+
+  // affine_nearest for an image of four interleaved channels: row.width pixels to foreign.
+  void (*affine_nearest_pixels)(const WarpRow& row, uint8_t* foreign);
+
+  // One row of a perspective map, into planes.
+  void (*perspective_nearest)(const WarpRow& row, uint8_t* const* dst);
+  void (*perspective_linear)(const WarpRow& row, uint8_t* const* dst);
+  void (*perspective_cubic)(const WarpRow& row, uint8_t* const* dst);
+
+  // One row of torch's grid_sample, rounded half to even, into planes; and the grid of an affine map (2 * width floats,
+  // and as many as kRowPad bytes more that it may spoil).
+  void (*grid_nearest)(const GridRow& row, uint8_t* const* dst);
+  void (*grid_linear)(const GridRow& row, uint8_t* const* dst);
+  void (*affine_grid)(const AffineGrid& row, float* grid);
 
   // dst[x] = src[index[x]], index within the row. dst != src.
   void (*take)(const uint8_t* src, const int32_t* index, int width, uint8_t* dst);
   // dst[x] = src[width - 1 - x]. dst != src; writes exactly width samples (dst may be foreign).
   void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
 
-  // A run of kPointwise / kReduction ops, in place on `planes`, which always holds kMaxChannels row buffers; channels
-  // may change on the way. `means` has one entry per op: the mean luma for CONTRAST, else unused.
+  // A run of pointwise ops other than those that the members below do, and of CONTRAST, in place on `planes`, which
+  // always holds kMaxChannels row buffers; channels may change on the way. `means` has one entry per op: the mean luma
+  // for CONTRAST, else unused.
   void (*pointwise)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width);
   // Sum of Pillow's 8-bit luma over the row; of the samples themselves when channels < 3.
   uint64_t (*luma_sum)(const uint8_t* const* planes, int channels, int width);
+  // The same of torchvision's 8-bit gray.
+  uint64_t (*gray_sum)(const uint8_t* const* planes, int channels, int width);
+
+  // One plane of a row, in place: table[v]; 255 - v from the threshold (0..256) on; v & mask.
+  void (*lookup)(const uint8_t* table, uint8_t* row, int width);
+  void (*solarize)(int threshold, uint8_t* row, int width);
+  void (*posterize)(int mask, uint8_t* row, int width);
+  // Folds the samples of a row into *low and *high, and into counts[kHistograms], of which the sum is meant: neighbours
+  // are counted in different ones, as an increment would wait for one of the same count before it to reach memory.
+  void (*extremes)(const uint8_t* row, int width, uint8_t* low, uint8_t* high);
+  void (*histogram)(const uint8_t* row, int width, uint32_t (*counts)[256]);
+  // One plane of SHARPNESS: dst[x] for x in [0, width) from columns x - 1 to x + 1 of three rows (row[-1] is there).
+  // `torch` chooses torchvision's blend for tensors.
+  void (*sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor, bool torch,
+                  uint8_t* dst);
+
+  // One row of a blur: dst[x] for x in [0, width) from columns x to x + kernel.width - 1 of kernel.height rows, which
+  // start kernel.width / 2 columns before dst does. Equal to the sum that torch's convolution forms, one fused
+  // multiply-add per weight, row by row from zero; rounded half to even. Returns how many samples are still open, of
+  // which a quick sum does not tell, and lists their columns in `open` (room for width + kRowPad of them).
+  int (*blur_row)(const BlurKernel& kernel, const uint8_t* const* rows, int width, uint8_t* dst, int32_t* open);
+  // Settles open samples. Many at once, of several rows, are much faster.
+  void (*blur_samples)(const BlurKernel& kernel, const BlurSample* samples, int count);
+  // `count` rows of a blur of floats: dst[k] from rows k to k + kernel.height - 1. Several at once are faster. Writes
+  // exactly width floats to each.
+  void (*blur_float_rows)(const BlurKernel& kernel, const float* const* rows, int count, int width, float* const* dst);
+
+  // AugMix's mixture: the sum of weights[k] * images[k][x], every product and sum rounded to float32, from the first to
+  // the last, truncated; it must stay below 256. Foreign memory on both sides.
+  void (*mix)(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign);
 
   // One plane of a row to float32, reversed left to right if asked. Writes exactly width floats at foreign.
   void (*store_float)(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,

@@ -154,14 +154,21 @@ struct Pass {
 
   void run(const Op& op, float mean, int channels) const {
     const auto factor = static_cast<float>(op.f[0]);
+    const float rest = torch_rest(op.f[0]);
+    const bool torch = (op.flags & kTorch) != 0;
     const int colors = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
     switch (op.id) {
       case OpId::BRIGHTNESS:
         return each_color(Brightness{factor}, colors, channels);
       case OpId::CONTRAST:
+        if (torch) return each_color(TorchContrast{factor, rest, mean}, colors, channels);
         return each_color(Contrast{factor, mean}, colors, channels);
       case OpId::SATURATION:
-        together(Saturation{factor});
+        if (torch) {
+          together(TorchSaturation{factor, rest});
+        } else {
+          together(Saturation{factor});
+        }
         return keep(3, channels);
       case OpId::HUE:
         together(Hue{static_cast<float>(op.i[0])});
@@ -214,7 +221,9 @@ HWY_INLINE V load(const uint8_t* row) {
   return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(bytes, row)));
 }
 
-uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
+// The sum of Gray, Luma or TorchGray, over the row.
+template <class Gray>
+uint64_t sum_of(const uint8_t* const* planes, int channels, int width) {
   const auto lanes = static_cast<int>(hn::Lanes(Floats()));
   // A lane of int32 holds this many samples safely.
   const int safe = lanes << 22;
@@ -224,7 +233,7 @@ uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
     auto sum = hn::Zero(Ints());
     const auto value = [&](int x) HWY_ATTR {
       const V first = load(planes[0] + x);
-      return to_ints(channels < 3 ? first : Luma()(first, load(planes[1] + x), load(planes[2] + x)));
+      return to_ints(channels < 3 ? first : Gray()(first, load(planes[1] + x), load(planes[2] + x)));
     };
     int x = begin;
     for (; x + lanes <= end; x += lanes) sum = hn::Add(sum, value(x));
@@ -243,7 +252,8 @@ uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
 
 void fill_pointwise(Kernels* table) {
   table->pointwise = pointwise;
-  table->luma_sum = luma_sum;
+  table->luma_sum = sum_of<Luma>;
+  table->gray_sum = sum_of<TorchGray>;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

@@ -1,32 +1,15 @@
 // Plain C++ twins of the affine kernels, from the bodies in pixel/warp.h.
-#include "simd/affine_row.h"
 #include "simd/table.h"
+#include "simd/warp_row.h"
 
 namespace fastaug {
 namespace {
 
 using Body = void (*)(const WarpSource&, double, double, const uint8_t*, uint8_t*);
 
-template <int kChannels>
-void put(const uint8_t* pixel, uint8_t* const* dst, int x) {
-  for (int c = 0; c < kChannels; ++c) dst[c][x] = pixel[c];
-}
-
-// Calls body<channels>.
-#define FASTAUG_BY_CHANNELS(channels, body, ...) \
-  switch (channels) {                            \
-    case 1:                                      \
-      return body<1>(__VA_ARGS__);               \
-    case 2:                                      \
-      return body<2>(__VA_ARGS__);               \
-    case 3:                                      \
-      return body<3>(__VA_ARGS__);               \
-    default:                                     \
-      return body<4>(__VA_ARGS__);               \
-  }
-
-template <int kChannels>
-void nearest_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+// put(pixel, x) takes the pixel of every column of the span.
+template <int kChannels, class Put>
+void each_nearest(const WarpRow& row, Span span, Put put) {
   const WarpSource source = warp_source(row);
   const double* m = row.matrix;
   uint8_t pixel[kChannels];
@@ -36,7 +19,7 @@ void nearest_span(const AffineRow& row, Span span, uint8_t* const* dst) {
       const int ix = map.x_at(row.x + x, row.y) >> 16;
       const int iy = map.y_at(row.x + x, row.y) >> 16;
       nearest_pixel<kChannels>(source, ix, iy, row.fill, pixel);
-      put<kChannels>(pixel, dst, x);
+      put(pixel, x);
     }
     return;
   }
@@ -44,45 +27,54 @@ void nearest_span(const AffineRow& row, Span span, uint8_t* const* dst) {
   double yy = nearest_start_y(m, row.x + span.begin, row.y);
   for (int x = span.begin; x < span.end; ++x, xx += m[0], yy += m[3]) {
     nearest_pixel<kChannels>(source, pixel_index(xx, source.width), pixel_index(yy, source.height), row.fill, pixel);
-    put<kChannels>(pixel, dst, x);
+    put(pixel, x);
   }
 }
 
+template <int kChannels>
+void nearest_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  each_nearest<kChannels>(row, span, [&](const uint8_t* pixel, int x) { put_pixel<kChannels>(pixel, dst, x); });
+}
+
 template <int kChannels, Body body>
-void interpolated_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+void interpolated_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   const WarpSource source = warp_source(row);
   uint8_t pixel[kChannels];
   for (int x = span.begin; x < span.end; ++x) {
     body(source, affine_x(row.matrix, row.x + x, row.y), affine_y(row.matrix, row.x + x, row.y), row.fill, pixel);
-    put<kChannels>(pixel, dst, x);
+    put_pixel<kChannels>(pixel, dst, x);
   }
 }
 
 template <int kChannels>
-void linear_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+void linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   interpolated_span<kChannels, linear_pixel<kChannels>>(row, span, dst);
 }
 
 template <int kChannels>
-void cubic_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+void cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   interpolated_span<kChannels, cubic_pixel<kChannels>>(row, span, dst);
 }
 
 }  // namespace
 
-void affine_nearest_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+void affine_nearest_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   FASTAUG_BY_CHANNELS(row.source.channels, nearest_span, row, span, dst)
 }
 
-void affine_linear_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+void affine_nearest_pixels_span(const WarpRow& row, Span span, uint8_t* foreign) {
+  each_nearest<4>(row, span, [&](const uint8_t* pixel, int x) { std::memcpy(foreign + ptrdiff_t{x} * 4, pixel, 4); });
+}
+
+void affine_linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   FASTAUG_BY_CHANNELS(row.source.channels, linear_span, row, span, dst)
 }
 
-void affine_cubic_span(const AffineRow& row, Span span, uint8_t* const* dst) {
+void affine_cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   FASTAUG_BY_CHANNELS(row.source.channels, cubic_span, row, span, dst)
 }
 
-bool walks_fixed(const AffineRow& row, bool centres, FixedRow* out) {
+bool walks_fixed(const WarpRow& row, bool centres, FixedRow* out) {
   const double* m = row.matrix;
   const auto exact = [](double v) { return std::fabs(v) < 32768.0 && std::floor(v * 65536.0) == v * 65536.0; };
   const auto whole = [](double v) { return std::fabs(v) < 32768.0 && std::floor(v) == v; };
@@ -109,13 +101,14 @@ bool walks_fixed(const AffineRow& row, bool centres, FixedRow* out) {
 namespace scalar {
 
 void fill_affine(Kernels* table) {
-  table->affine_nearest = [](const AffineRow& row, uint8_t* const* dst) {
+  table->affine_nearest = [](const WarpRow& row, uint8_t* const* dst) {
     affine_nearest_span(row, {0, row.width}, dst);
   };
-  table->affine_linear = [](const AffineRow& row, uint8_t* const* dst) {
-    affine_linear_span(row, {0, row.width}, dst);
+  table->affine_nearest_pixels = [](const WarpRow& row, uint8_t* foreign) {
+    affine_nearest_pixels_span(row, {0, row.width}, foreign);
   };
-  table->affine_cubic = [](const AffineRow& row, uint8_t* const* dst) { affine_cubic_span(row, {0, row.width}, dst); };
+  table->affine_linear = [](const WarpRow& row, uint8_t* const* dst) { affine_linear_span(row, {0, row.width}, dst); };
+  table->affine_cubic = [](const WarpRow& row, uint8_t* const* dst) { affine_cubic_span(row, {0, row.width}, dst); };
 }
 
 }  // namespace scalar

@@ -24,6 +24,14 @@ void reverse(const uint8_t* src, int width, uint8_t* dst) {
   for (int x = 0; x < width; ++x) dst[x] = src[width - 1 - x];
 }
 
+void mix(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign) {
+  for (int x = 0; x < width; ++x) {
+    float sum = weights[0] * static_cast<float>(images[0][x]);
+    for (int k = 1; k < count; ++k) sum += weights[k] * static_cast<float>(images[k][x]);
+    foreign[x] = static_cast<uint8_t>(sum);
+  }
+}
+
 void store_float(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed, float* foreign) {
   for (int x = 0; x < width; ++x) {
     float value = static_cast<float>(src[x]) / 255.0f;
@@ -39,6 +47,7 @@ void fill_convert(Kernels* table) {
   table->interleave = interleave;
   table->take = take;
   table->reverse = reverse;
+  table->mix = mix;
   table->store_float = store_float;
 }
 

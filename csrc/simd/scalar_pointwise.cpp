@@ -15,6 +15,11 @@ uint8_t luma(const uint8_t* const* planes, int x) {
       Luma()(static_cast<float>(planes[0][x]), static_cast<float>(planes[1][x]), static_cast<float>(planes[2][x])));
 }
 
+uint8_t gray(const uint8_t* const* planes, int x) {
+  return to_u8(TorchGray()(static_cast<float>(planes[0][x]), static_cast<float>(planes[1][x]),
+                           static_cast<float>(planes[2][x])));
+}
+
 template <class Body>
 void each(Body body, uint8_t* row, int width) {
   for (int x = 0; x < width; ++x) row[x] = to_u8(body(static_cast<float>(row[x])));
@@ -44,16 +49,28 @@ void each_with_alpha(Body body, int channels, uint8_t* const* planes, int width)
 // Runs one op and returns the channel count after it.
 int run(const Op& op, float mean, int channels, uint8_t* const* planes, int width) {
   const auto factor = static_cast<float>(op.f[0]);
+  const float rest = torch_rest(op.f[0]);
+  const bool torch = (op.flags & kTorch) != 0;
   const int colors = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
   switch (op.id) {
     case OpId::BRIGHTNESS:
       for (int c = 0; c < colors; ++c) each(Brightness{factor}, planes[c], width);
       return channels;
     case OpId::CONTRAST:
-      for (int c = 0; c < colors; ++c) each(Contrast{factor, mean}, planes[c], width);
+      for (int c = 0; c < colors; ++c) {
+        if (torch) {
+          each(TorchContrast{factor, rest, mean}, planes[c], width);
+        } else {
+          each(Contrast{factor, mean}, planes[c], width);
+        }
+      }
       return channels;
     case OpId::SATURATION:
-      each_color(Saturation{factor}, planes, width);
+      if (torch) {
+        each_color(TorchSaturation{factor, rest}, planes, width);
+      } else {
+        each_color(Saturation{factor}, planes, width);
+      }
       return channels;
     case OpId::HUE:
       each_color(Hue{static_cast<float>(op.i[0])}, planes, width);
@@ -86,11 +103,18 @@ uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
   return sum;
 }
 
+uint64_t gray_sum(const uint8_t* const* planes, int channels, int width) {
+  uint64_t sum = 0;
+  for (int x = 0; x < width; ++x) sum += channels < 3 ? planes[0][x] : gray(planes, x);
+  return sum;
+}
+
 }  // namespace
 
 void fill_pointwise(Kernels* table) {
   table->pointwise = pointwise;
   table->luma_sum = luma_sum;
+  table->gray_sum = gray_sum;
 }
 
 }  // namespace fastaug::scalar

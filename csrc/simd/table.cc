@@ -70,7 +70,11 @@ class Tables {
       set_resample(kIsas[i].isa, &tables_[i]);
       set_convert(kIsas[i].isa, &tables_[i]);
       set_affine(kIsas[i].isa, &tables_[i]);
+      set_perspective(kIsas[i].isa, &tables_[i]);
+      set_grid(kIsas[i].isa, &tables_[i]);
       set_pointwise(kIsas[i].isa, &tables_[i]);
+      set_adjust(kIsas[i].isa, &tables_[i]);
+      set_blur(kIsas[i].isa, &tables_[i]);
     }
   }
   const Kernels* find(const char* name) const {

@@ -14,12 +14,20 @@ enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kNeon };
 
 // build_row_table, resample_row, resample_column
 void set_resample(Isa isa, Kernels* table);
-// deinterleave, interleave, take, reverse, store_float
+// deinterleave, interleave, take, reverse, mix, store_float
 void set_convert(Isa isa, Kernels* table);
-// affine_nearest, affine_linear, affine_cubic
+// affine_nearest, affine_linear, affine_cubic, affine_nearest_pixels
 void set_affine(Isa isa, Kernels* table);
-// pointwise, luma_sum
+// perspective_nearest, perspective_linear, perspective_cubic
+void set_perspective(Isa isa, Kernels* table);
+// grid_nearest, grid_linear, affine_grid
+void set_grid(Isa isa, Kernels* table);
+// pointwise, luma_sum, gray_sum
 void set_pointwise(Isa isa, Kernels* table);
+// lookup, solarize, posterize, extremes, histogram, sharpen
+void set_adjust(Isa isa, Kernels* table);
+// blur_row, blur_samples, blur_float_rows
+void set_blur(Isa isa, Kernels* table);
 
 namespace scalar {
 
@@ -27,7 +35,11 @@ namespace scalar {
 void fill_resample(Kernels* table);
 void fill_convert(Kernels* table);
 void fill_affine(Kernels* table);
+void fill_perspective(Kernels* table);
+void fill_grid(Kernels* table);
 void fill_pointwise(Kernels* table);
+void fill_adjust(Kernels* table);
+void fill_blur(Kernels* table);
 
 }  // namespace scalar
 

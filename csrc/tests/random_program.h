@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -54,6 +55,7 @@ class RandomProgram {
       case OpId::AFFINE: {
         static constexpr uint16_t kModes[] = {0, 2, 3};
         op.flags = kModes[integer(0, 2)];
+        if (op.flags != 3 && chance(0.3)) op.flags |= chance(0.5) ? kTorch : kTorch | kFilled;
         op.i[0] = side();
         op.i[1] = side();
         const double angle = chance(0.2) ? 0.0 : real(-3.2, 3.2);
@@ -64,14 +66,52 @@ class RandomProgram {
         if (chance(0.2)) op.f[2] = op.f[5] = 0.0;
         return true;
       }
+      case OpId::PERSPECTIVE: {
+        static constexpr uint16_t kModes[] = {0, 2, 3};
+        op.flags = kModes[integer(0, 2)];
+        op.i[0] = side();
+        op.i[1] = side();
+        const double tilt = chance(0.3) ? 0.0 : real(0, 2);
+        const double coefficients[] = {real(0.3, 2),
+                                       real(-0.8, 0.8),
+                                       real(-in.width, in.width),
+                                       real(-0.8, 0.8),
+                                       real(0.3, 2),
+                                       real(-in.height, in.height),
+                                       real(-tilt, tilt) / op.i[1],
+                                       real(-tilt, tilt) / op.i[0]};
+        std::copy_n(coefficients, 8, op.f);
+        return true;
+      }
+      case OpId::BLUR:
+        return fill_in_blur(op, in);
       case OpId::BRIGHTNESS:
-      case OpId::CONTRAST:
         op.f[0] = factor();
         op.flags = alpha ? kHasAlpha : 0;
         return true;
+      case OpId::CONTRAST:
+      case OpId::SHARPNESS:
+        op.f[0] = factor();
+        op.flags = alpha ? kHasAlpha : chance(0.4) ? kTorch : 0;
+        return true;
       case OpId::SATURATION:
         op.f[0] = factor();
+        op.flags = in.channels == 3 && chance(0.4) ? kTorch : 0;
         return in.channels >= 3;
+      case OpId::POSTERIZE:
+        op.i[0] = integer(1, 8);
+        return true;
+      case OpId::SOLARIZE:
+        op.f[0] = chance(0.2) ? integer(-1, 1) * 256.0 : real(0, 256);
+        return true;
+      case OpId::GAMMA:
+        op.f[0] = chance(0.3) ? integer(0, 1) : real(0, 4);
+        op.f[1] = chance(0.3) ? integer(-1, 1) : real(0, 2);
+        return true;
+      case OpId::INVERT:
+      case OpId::AUTOCONTRAST:
+      case OpId::EQUALIZE:
+        return true;
       case OpId::HUE:
         op.i[0] = integer(0, 255);
         return in.channels >= 3;
@@ -99,7 +139,8 @@ class RandomProgram {
     while (static_cast<int>(ops.size()) < length) {
       Op op{};
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
-      if (moves && (kind_of(op.id) != OpKind::kGeometry || op.id == OpId::RESIZE || op.id == OpId::AFFINE)) continue;
+      const bool mixes = op.id == OpId::RESIZE || op.id == OpId::AFFINE || op.id == OpId::PERSPECTIVE;
+      if (moves && (kind_of(op.id) != OpKind::kGeometry || mixes)) continue;
       if (!fill_in(op, in)) continue;
       in = shape_after(op, in);
       ops.push_back(op);
@@ -138,6 +179,31 @@ class RandomProgram {
   double factor() {
     static constexpr double kSpecial[] = {0.0, 1.0, 0.5, 2.0, -0.5};
     return chance(0.3) ? kSpecial[integer(0, 4)] : real(0.0, 3.0);
+  }
+
+  // A kernel of positive weights whose sum is one; false when its borders do not fit the image.
+  bool fill_in_blur(Op& op, Shape in) {
+    const int half_width = integer(0, chance(0.7) ? 3 : 15);
+    const int half_height = chance(0.5) ? half_width : integer(0, 3);
+    const bool square = half_width == half_height && chance(0.8);
+    if (half_width >= in.width || half_height >= in.height) return false;
+    if (!square && half_width + half_height + 2 > 16) return false;
+    op.flags = square ? kSquare : 0;
+    op.i[0] = 2 * half_width + 1;
+    op.i[1] = 2 * half_height + 1;
+    float weights[16] = {};
+    float* next = weights;
+    for (const int half : {half_width, half_height}) {
+      float sum = 0;
+      for (int k = 0; k <= half; ++k) {
+        next[k] = static_cast<float>(real(0, 1));
+        sum += k < half ? 2 * next[k] : next[k];
+      }
+      for (int k = 0; k <= half; ++k) *next++ /= sum;
+      if (square) break;
+    }
+    std::memcpy(op.f, weights, sizeof weights);
+    return true;
   }
 
   std::mt19937_64 rng_;

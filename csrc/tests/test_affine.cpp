@@ -7,54 +7,18 @@
 #include "pixel/warp.h"
 #include "simd/kernels.h"
 #include "tests/guard.h"
+#include "tests/warp_source.h"
 
 namespace fastaug {
 namespace {
 
-using test::Guarded;
+using test::Content;
 using test::GuardedRows;
+using test::kContents;
+using test::kLayouts;
+using test::Layout;
 using test::Random;
-using test::Side;
-
-struct Layout {
-  int channels;
-  int pixel_stride;
-};
-constexpr Layout kLayouts[] = {{1, 1}, {1, 3}, {2, 3}, {3, 3}, {1, 4}, {2, 4}, {3, 4}, {4, 4}};
-
-enum class Content { kNoise, kFlat, kTwoLevels, kHalfFlat };
-constexpr Content kContents[] = {Content::kNoise, Content::kFlat, Content::kTwoLevels, Content::kHalfFlat};
-
-// An image in memory that ends with its last sample (or starts with its first, upside down), next to forbidden pages.
-class Source {
- public:
-  Source(Layout layout, int height, int width, int padding, bool upside_down, Content content, Random& random)
-      : buffer_(size_of(layout, height, width, padding), upside_down ? Side::kFront : Side::kBack) {
-    random.fill(buffer_.data(), buffer_.size());
-    for (size_t k = 0; k < buffer_.size(); ++k) {
-      uint8_t& v = buffer_.data()[k];
-      if (content == Content::kFlat) v = static_cast<uint8_t>(40 + k % static_cast<size_t>(layout.pixel_stride));
-      if (content == Content::kTwoLevels) v = v < 128 ? 0 : 255;
-      if (content == Content::kHalfFlat && k > buffer_.size() / 2) v = 255;
-    }
-    const ptrdiff_t stride = static_cast<ptrdiff_t>(width) * layout.pixel_stride + padding;
-    view_ = {buffer_.data(), height, width, layout.channels, stride, layout.pixel_stride, 1};
-    if (upside_down) {
-      view_.data += (height - 1) * stride;
-      view_.row_stride = -stride;
-    }
-  }
-  const View& view() const { return view_; }
-
- private:
-  static size_t size_of(Layout layout, int height, int width, int padding) {
-    const int stride = width * layout.pixel_stride + padding;
-    return static_cast<size_t>((height - 1) * stride + (width - 1) * layout.pixel_stride + layout.channels);
-  }
-
-  Guarded buffer_;
-  View view_;
-};
+using test::Source;
 
 struct Matrix {
   double m[6];
@@ -96,7 +60,7 @@ std::vector<Matrix> matrices(int height, int width) {
   return all;
 }
 
-using RowKernel = void (*)(const AffineRow&, uint8_t* const*);
+using RowKernel = void (*)(const WarpRow&, uint8_t* const*);
 struct Mode {
   const char* name;
   RowKernel Kernels::* kernel;
@@ -104,10 +68,10 @@ struct Mode {
 constexpr Mode kModes[] = {
     {"nearest", &Kernels::affine_nearest}, {"linear", &Kernels::affine_linear}, {"cubic", &Kernels::affine_cubic}};
 
-AffineRow row_of(const View& view, const Matrix& matrix, int out_height, int out_width) {
-  AffineRow row{};
+WarpRow row_of(const View& view, const Matrix& matrix, int out_height, int out_width) {
+  WarpRow row{};
   row.source = view;
-  std::memcpy(row.matrix, matrix.m, sizeof(row.matrix));
+  std::memcpy(row.matrix, matrix.m, sizeof(matrix.m));
   for (int c = 0; c < kMaxChannels; ++c) row.fill[c] = static_cast<uint8_t>(11 * c + 5);
   row.out_height = out_height;
   row.out_width = out_width;
@@ -116,7 +80,7 @@ AffineRow row_of(const View& view, const Matrix& matrix, int out_height, int out
 }
 
 // True when the kernels agree with the scalar ones on the row.
-bool agrees(const Kernels& tested, const Mode& mode, const AffineRow& row) {
+bool agrees(const Kernels& tested, const Mode& mode, const WarpRow& row) {
   const int channels = row.source.channels;
   GuardedRows got(channels, row.width);
   GuardedRows want(channels, row.width);
@@ -144,7 +108,7 @@ TEST_CASE("affine rows give the same bits on every instruction set") {
           const Source source(layout, height, width, random.between(0, 3), trial % 2 == 1, content, random);
           for (const Matrix& matrix : matrices(height, width)) {
             const int out_height = random.between(1, 40);
-            AffineRow row = row_of(source.view(), matrix, out_height, random.between(1, 130));
+            WarpRow row = row_of(source.view(), matrix, out_height, random.between(1, 130));
             row.y = random.between(0, out_height - 1);
             if (trial % 3 == 2) {
               row.x = random.between(0, row.out_width - 1);
@@ -174,7 +138,7 @@ TEST_CASE("every width of a turned row") {
       const Source source(layout, 150, 170, 0, false, Content::kNoise, random);
       for (int width = 1; width <= 130; ++width) {
         CAPTURE(width);
-        AffineRow row = row_of(source.view(), turn(20.0, 1.0, 85.0, 75.0, 0.0), 150, 170);
+        WarpRow row = row_of(source.view(), turn(20.0, 1.0, 85.0, 75.0, 0.0), 150, 170);
         row.width = width;
         row.x = random.between(0, 170 - width);
         row.y = random.between(0, 149);
@@ -196,7 +160,7 @@ TEST_CASE("columns do not depend on the part of the row that is asked for") {
       CAPTURE(matrix.m[0]);
       for (const Mode& mode : kModes) {
         CAPTURE(mode.name);
-        AffineRow row = row_of(source.view(), matrix, 50, 120);
+        WarpRow row = row_of(source.view(), matrix, 50, 120);
         row.y = 31;
         GuardedRows whole(3, row.width);
         (kernels(name)->*mode.kernel)(row, whole.get());
@@ -217,7 +181,7 @@ TEST_CASE("whole-pixel maps copy pixels in every interpolation") {
     CAPTURE(name);
     for (const Mode& mode : kModes) {
       CAPTURE(mode.name);
-      AffineRow row = row_of(source.view(), {{1, 0, 3, 0, 1, -2}}, 40, 50);
+      WarpRow row = row_of(source.view(), {{1, 0, 3, 0, 1, -2}}, 40, 50);
       for (row.y = 0; row.y < 40; ++row.y) {
         GuardedRows got(4, 50);
         (kernels(name)->*mode.kernel)(row, got.get());

@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "pixel/lane.h"
@@ -35,8 +37,12 @@ std::vector<Op> ops_for(int channels) {
       if (flags == kHasAlpha && channels % 2 == 1) continue;
       ops.push_back(make_op(OpId::BRIGHTNESS, factor, 0, flags));
       ops.push_back(make_op(OpId::CONTRAST, factor, 0, flags));
+      ops.push_back(make_op(OpId::CONTRAST, factor, 0, flags | kTorch));
     }
-    if (channels >= 3) ops.push_back(make_op(OpId::SATURATION, factor));
+    if (channels >= 3) {
+      ops.push_back(make_op(OpId::SATURATION, factor));
+      ops.push_back(make_op(OpId::SATURATION, factor, 0, kTorch));
+    }
   }
   if (channels >= 3) {
     for (int shift : {0, 1, 100, 255}) ops.push_back(make_op(OpId::HUE, 0.0, shift));
@@ -95,9 +101,11 @@ TEST_CASE("every pointwise op gives the same bits on every instruction set") {
       for (const Op& op : ops_for(channels)) {
         CAPTURE(name_of(op.id));
         CAPTURE(op.f[0]);
+        CAPTURE(op.flags);
         for (int width = 1; width <= 130; ++width) {
           CAPTURE(width);
-          REQUIRE(agrees(*kernels(name), {{op}, {117.0f}, channels}, width, random));
+          REQUIRE(
+              agrees(*kernels(name), {{op}, {(op.flags & kTorch) != 0 ? 117.3f : 117.0f}, channels}, width, random));
         }
       }
     }
@@ -124,7 +132,20 @@ TEST_CASE("runs of ops give the same bits on every instruction set") {
   }
 }
 
-TEST_CASE("luma_sum adds up the row and nothing after it") {
+// torchvision, _functional_tensor.py, rgb_to_grayscale of uint8, in float32 without contraction.
+int torch_gray(int r, int g, int b) {
+  return static_cast<int>((0.2989f * static_cast<float>(r) + 0.587f * static_cast<float>(g)) +
+                          0.114f * static_cast<float>(b));
+}
+
+// _blend of uint8.
+int torch_blended(float degenerate, int value, double factor) {
+  const float mixed =
+      static_cast<float>(factor) * static_cast<float>(value) + static_cast<float>(1.0 - factor) * degenerate;
+  return static_cast<int>(std::min(std::max(mixed, 0.0f), 255.0f));
+}
+
+TEST_CASE("luma_sum and gray_sum add up the row and nothing after it") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(3);
@@ -134,23 +155,79 @@ TEST_CASE("luma_sum adds up the row and nothing after it") {
         CAPTURE(width);
         GuardedRows rows(kMaxChannels, width);
         for (int c = 0; c < kMaxChannels; ++c) random.fill(rows[c], static_cast<size_t>(width) + kRowPad);
-        uint64_t want = 0;
+        uint64_t luma = 0;
+        uint64_t gray = 0;
         for (int x = 0; x < width; ++x) {
-          want += channels < 3 ? rows[0][x]
-                               : (19595u * rows[0][x] + 38470u * rows[1][x] + 7471u * rows[2][x] + 32768u) >> 16;
+          const uint32_t r = rows[0][x], g = rows[1][x], b = rows[2][x];
+          luma += channels < 3 ? r : (19595u * r + 38470u * g + 7471u * b + 32768u) >> 16;
+          gray += channels < 3 ? r : static_cast<uint32_t>(torch_gray(rows[0][x], rows[1][x], rows[2][x]));
         }
-        REQUIRE(kernels(name)->luma_sum(rows.get_const(), channels, width) == want);
+        REQUIRE(kernels(name)->luma_sum(rows.get_const(), channels, width) == luma);
+        REQUIRE(kernels(name)->gray_sum(rows.get_const(), channels, width) == gray);
       }
     }
   }
 }
 
-TEST_CASE("a white row of 70000 pixels does not overflow luma_sum") {
+TEST_CASE("a white row of 70000 pixels does not overflow the sums") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     GuardedRows rows(kMaxChannels, 70000);
     for (int c = 0; c < kMaxChannels; ++c) std::memset(rows[c], 255, 70000);
     CHECK(kernels(name)->luma_sum(rows.get_const(), 3, 70000) == uint64_t{255} * 70000);
+    // .2989 + .587 + .114 is below 1, and so is the white's gray.
+    CHECK(kernels(name)->gray_sum(rows.get_const(), 3, 70000) ==
+          static_cast<uint64_t>(torch_gray(255, 255, 255)) * 70000);
+  }
+}
+
+TEST_CASE("saturation of tensors is torchvision's on every colour") {
+  constexpr int kWidth = 1 << 16;
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    GuardedRows rows(kMaxChannels, kWidth);
+    const float mean = 0.0f;
+    for (int r = 0; r < 256; ++r) {
+      const double factor = kFactors[static_cast<size_t>(r) % std::size(kFactors)];
+      CAPTURE(r);
+      CAPTURE(factor);
+      for (int k = 0; k < kWidth; ++k) {
+        rows[0][k] = static_cast<uint8_t>(r);
+        rows[1][k] = static_cast<uint8_t>(k >> 8);
+        rows[2][k] = static_cast<uint8_t>(k);
+      }
+      const Op op = make_op(OpId::SATURATION, factor, 0, kTorch);
+      kernels(name)->pointwise(&op, &mean, 1, 3, rows.get(), kWidth);
+      int wrong = 0;
+      for (int k = 0; k < kWidth; ++k) {
+        const int g = k >> 8;
+        const int b = k & 255;
+        const auto gray = static_cast<float>(torch_gray(r, g, b));
+        wrong += rows[0][k] != torch_blended(gray, r, factor) || rows[1][k] != torch_blended(gray, g, factor) ||
+                 rows[2][k] != torch_blended(gray, b, factor);
+      }
+      REQUIRE(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("contrast of tensors is torchvision's for every sample") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(4);
+    for (int trial = 0; trial < 2000; ++trial) {
+      const double factor = trial < 8 ? kFactors[trial] : 3.0 * random.unit();
+      const auto mean = static_cast<float>(255.0 * random.unit());
+      CAPTURE(factor);
+      CAPTURE(mean);
+      GuardedRows rows(kMaxChannels, 256);
+      for (int v = 0; v < 256; ++v) rows[0][v] = static_cast<uint8_t>(v);
+      const Op op = make_op(OpId::CONTRAST, factor, 0, kTorch);
+      kernels(name)->pointwise(&op, &mean, 1, 1, rows.get(), 256);
+      int wrong = 0;
+      for (int v = 0; v < 256; ++v) wrong += rows[0][v] != torch_blended(mean, v, factor);
+      REQUIRE(wrong == 0);
+    }
   }
 }
 

@@ -1,0 +1,106 @@
+#include "bind/fields.h"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "bind/source.h"
+#include "core/blur.h"
+#include "core/grid_sample.h"
+#include "core/status.h"
+#include "simd/kernels.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+template <class T>
+T* pointer(uintptr_t address, const char* name) {
+  if (address == 0) fail(ErrorCode::kValue, std::string(name) + " must not be a null pointer");
+  return reinterpret_cast<T*>(address);
+}
+
+void blur_field(uintptr_t field, int height, int width, uintptr_t matrix, int kernel_height, int kernel_width,
+                uintptr_t result) {
+  const BlurKernel kernel{kernel_height, kernel_width, pointer<const float>(matrix, "matrix"), nullptr, nullptr};
+  const auto* from = pointer<const float>(field, "field");
+  auto* to = pointer<float>(result, "result");
+  const py::gil_scoped_release released;
+  blur_plane(from, height, width, kernel, to, kernels());
+}
+
+GridSampling as_sampling(uintptr_t grid, bool nearest, const py::object& fill) {
+  GridSampling sampling{};
+  sampling.grid = pointer<const float>(grid, "grid");
+  sampling.nearest = nearest;
+  if (!fill.is_none()) {
+    const auto colour = fill.cast<std::string>();
+    if (colour.size() < kMaxChannels) {
+      fail(ErrorCode::kValue, "fill must hold 4 bytes, got " + std::to_string(colour.size()));
+    }
+    sampling.filled = true;
+    std::copy_n(colour.begin(), kMaxChannels, sampling.fill);
+  }
+  return sampling;
+}
+
+void sample_grid(const Source& source, uintptr_t grid, bool nearest, const py::object& fill, uintptr_t data,
+                 ptrdiff_t row_stride, ptrdiff_t pixel_stride, ptrdiff_t channel_stride) {
+  const GridSampling sampling = as_sampling(grid, nearest, fill);
+  const View& view = source.view;
+  const Target target{pointer<uint8_t>(data, "data"),
+                      DType::kUint8,
+                      view.height,
+                      view.width,
+                      view.channels,
+                      row_stride,
+                      pixel_stride,
+                      channel_stride};
+  const py::gil_scoped_release released;
+  grid_sample(view, sampling, target, kernels());
+}
+
+void sample_grid_pil(const Source& source, uintptr_t grid, bool nearest, const py::object& fill,
+                     const py::object& image) {
+  const GridSampling sampling = as_sampling(grid, nearest, fill);
+  const Source into = from_pil(image, source.view.channels);
+  const Target target = pil_target(into.view);
+  const py::gil_scoped_release released;
+  grid_sample(source.view, sampling, target, kernels());
+}
+
+// AugMix: the weighted sum of `size` samples of several images, into memory at `data`.
+void mix(const std::vector<uintptr_t>& images, const std::vector<float>& weights, ptrdiff_t size, uintptr_t data) {
+  if (images.empty() || images.size() != weights.size()) {
+    fail(ErrorCode::kValue, "there must be one weight for each of one or more images, got " +
+                                std::to_string(images.size()) + " images and " + std::to_string(weights.size()) +
+                                " weights");
+  }
+  std::vector<const uint8_t*> rows;
+  for (const uintptr_t image : images) rows.push_back(pointer<const uint8_t>(image, "images"));
+  auto* out = pointer<uint8_t>(data, "data");
+  const py::gil_scoped_release released;
+  constexpr ptrdiff_t kPiece = 1 << 20;
+  for (ptrdiff_t begin = 0; begin < size; begin += kPiece) {
+    const auto width = static_cast<int>(std::min(kPiece, size - begin));
+    kernels().mix(rows.data(), weights.data(), static_cast<int>(rows.size()), width, out + begin);
+    for (const uint8_t*& row : rows) row += width;
+  }
+}
+
+}  // namespace
+
+void register_fields(py::module_& m) {
+  m.def("blur_field", &blur_field, py::arg("field"), py::arg("height"), py::arg("width"), py::arg("matrix"),
+        py::arg("kernel_height"), py::arg("kernel_width"), py::arg("result"));
+  m.def("sample_grid", &sample_grid, py::arg("source"), py::arg("grid"), py::arg("nearest"), py::arg("fill"),
+        py::arg("data"), py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"));
+  m.def("sample_grid_pil", &sample_grid_pil, py::arg("source"), py::arg("grid"), py::arg("nearest"), py::arg("fill"),
+        py::arg("image"));
+  m.def("mix", &mix, py::arg("images"), py::arg("weights"), py::arg("size"), py::arg("data"));
+}
+
+}  // namespace fastaug::bind

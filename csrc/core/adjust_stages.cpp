@@ -1,0 +1,137 @@
+// Stages of table ops and of SHARPNESS.
+#include <cstring>
+
+#include "core/stages.h"
+#include "pixel/adjust.h"
+
+namespace fastaug {
+namespace {
+
+// A run of table ops is one lookup, whatever its length; the ops that need no table have kernels of their own.
+class TableStage final : public Stage {
+ public:
+  TableStage(Context& context, Stage* input, const Op* ops, const ChannelTables* const* reduced, int count)
+      : kernels_(context.kernels), input_(input), op_(ops[0]) {
+    region = input->region;
+    channels = input->channels;
+    in_order = input->in_order;
+    alone_ = count == 1 && (op_.id == OpId::INVERT || op_.id == OpId::SOLARIZE || op_.id == OpId::POSTERIZE);
+    if (alone_) return;
+    tables_ = context.arena.make<ChannelTables>();
+    for (int c = 0; c < channels; ++c) {
+      uint8_t* table = tables_->table[c];
+      for (int v = 0; v < 256; ++v) table[v] = static_cast<uint8_t>(v);
+      for (int k = 0; k < count; ++k) {
+        uint8_t plain[256];
+        if (reduced[k] == nullptr) plain_table(ops[k], plain);
+        const uint8_t* next = reduced[k] == nullptr ? plain : reduced[k]->table[c];
+        for (int v = 0; v < 256; ++v) table[v] = next[table[v]];
+      }
+    }
+  }
+
+  void row(int y, const Planes& dst) override {
+    input_->row(y, dst);
+    for (int c = 0; c < channels; ++c) {
+      if (!alone_) {
+        kernels_.lookup(tables_->table[c], dst.row[c], region.width);
+      } else if (op_.id == OpId::POSTERIZE) {
+        kernels_.posterize(posterize_mask(op_.i[0]), dst.row[c], region.width);
+      } else {
+        // Inverting is solarizing from 0 on.
+        const int threshold = op_.id == OpId::INVERT ? 0 : solarize_threshold(op_.f[0]);
+        kernels_.solarize(threshold, dst.row[c], region.width);
+      }
+    }
+  }
+
+ private:
+  const Kernels& kernels_;
+  Stage* input_;
+  const Op& op_;
+  bool alone_ = false;
+  ChannelTables* tables_ = nullptr;
+};
+
+// Pixels at the border, where the 3x3 mean lacks neighbours, are blended with themselves. That changes nothing in
+// Pillow's arithmetic, but it does in torchvision's for tensors, which however leaves images without inner pixels
+// alone.
+class SharpenStage final : public Stage {
+ public:
+  SharpenStage(Context& context, Stage* input, const Op& op, Shape in, Region wanted)
+      : kernels_(context.kernels), input_(input), op_(op), in_(in) {
+    region = wanted;
+    channels = input->channels;
+    in_order = true;
+    colors_ = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+    if ((op.flags & kTorch) != 0 && in.height > 2 && in.width > 2) blend_border();
+    for (Planes& planes : ring_) planes = make_planes(context.arena, input->region.width);
+    next_ = input->region.y;
+  }
+
+  void row(int y, const Planes& dst) override {
+    const bool inside = y > 0 && y + 1 < in_.height;
+    const int last = inside ? y + 1 : y;
+    if (next_ < y - 1) next_ = y - 1;
+    for (; next_ <= last; ++next_) input_->row(next_, ring_[next_ % kRows]);
+    const int shift = region.x - input_->region.x;
+    const auto width = static_cast<size_t>(region.width);
+    for (int c = 0; c < channels; ++c) {
+      const uint8_t* centre = at(y, c) + shift;
+      std::memcpy(dst.row[c], centre, width);
+      if (c >= colors_) continue;
+      if (!inside) {
+        if (border_ != nullptr) kernels_.lookup(border_, dst.row[c], region.width);
+        continue;
+      }
+      const int begin = region.x == 0 ? 1 : 0;
+      const int end = region.x + region.width == in_.width ? region.width - 1 : region.width;
+      const uint8_t first = at_border(centre[0]);
+      const uint8_t last_one = at_border(centre[region.width - 1]);
+      if (begin < end) {
+        kernels_.sharpen(at(y - 1, c) + shift + begin, centre + begin, at(y + 1, c) + shift + begin, end - begin,
+                         op_.f[0], (op_.flags & kTorch) != 0, dst.row[c] + begin);
+      }
+      if (begin > 0) dst.row[c][0] = first;
+      if (end < region.width) dst.row[c][region.width - 1] = last_one;
+    }
+  }
+
+ private:
+  static constexpr int kRows = 3;
+
+  // The kernel over pixels whose neighbours equal them.
+  void blend_border() {
+    uint8_t same[3 * 256 + kRowPad] = {};
+    uint8_t blended[sizeof same];
+    for (int k = 0; k < 3 * 256; ++k) same[k] = static_cast<uint8_t>(k / 3);
+    kernels_.sharpen(same + 1, same + 1, same + 1, 3 * 256 - 2, op_.f[0], true, blended);
+    for (int v = 0; v < 256; ++v) table_[v] = blended[3 * v];
+    border_ = table_;
+  }
+  uint8_t at_border(uint8_t sample) const { return border_ == nullptr ? sample : border_[sample]; }
+
+  const uint8_t* at(int y, int c) const { return ring_[y % kRows].row[c]; }
+
+  const Kernels& kernels_;
+  Stage* input_;
+  const Op& op_;
+  Shape in_;
+  int colors_;
+  uint8_t table_[256];
+  const uint8_t* border_ = nullptr;  // what becomes of samples at the border; null when nothing does
+  Planes ring_[kRows];               // input row y lies in ring_[y % kRows]
+  int next_;                         // first input row that has not been read
+};
+
+}  // namespace
+
+Stage* table_stage(Context& context, Stage* input, const Op* ops, const ChannelTables* const* reduced, int count) {
+  return context.arena.make<TableStage>(context, input, ops, reduced, count);
+}
+
+Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region) {
+  return context.arena.make<SharpenStage>(context, input, op, in, region);
+}
+
+}  // namespace fastaug

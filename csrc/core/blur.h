@@ -1,0 +1,23 @@
+// BLUR as a stage, and the same filter on planes of floats.
+#pragma once
+
+#include "core/image.h"
+#include "core/program.h"
+#include "core/stages.h"
+#include "pixel/blur.h"
+#include "simd/kernels.h"
+
+namespace fastaug {
+
+// Region of BLUR's input that `out` of its output needs.
+Region blur_needs(const Op& op, Shape in, Region out);
+// Rows of BLUR. Both sides of `in`, the shape of the whole input, are larger than half the kernel's, rounded down; the
+// input's region holds what blur_needs() names.
+Stage* blur_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
+
+// A whole plane of floats, row by row without gaps, as torchvision's gaussian_blur does it for an image of one channel,
+// which decides kernel.fused. Both sides are larger than
+// half the kernel's. src and dst do not overlap.
+void blur_plane(const float* src, int height, int width, const BlurKernel& kernel, float* dst, const Kernels& kernels);
+
+}  // namespace fastaug

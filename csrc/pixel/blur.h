@@ -1,0 +1,88 @@
+// The blur of torchvision's gaussian_blur: a depthwise convolution in float32 with reflected borders. torch forms each
+// output as a chain of multiply-adds, one per weight, row by row from zero; everything here has those bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/program.h"
+#include "pixel/lane.h"
+
+namespace fastaug {
+
+// A kernel of odd height and width: weight (i, j) is down[i] * across[j], rounded to float32.
+struct BlurKernel {
+  int height;
+  int width;
+  const float* matrix;  // height * width, row by row
+  // For uint8 samples only, up to `error`: the two passes down and across, over the rows and columns that are left when
+  // `skip_rows` and `skip_columns` are taken off at both ends, come within `error` of the chain.
+  const float* down = nullptr;
+  const float* across = nullptr;
+  int skip_rows = 0;
+  int skip_columns = 0;
+  float error = 1.0f;
+  // Each step of the chain rounds once; else the product is rounded before it is added.
+  bool fused = true;
+};
+
+// Whether torch fuses multiply-adds in the convolution of an image, or a batch, of `planes` planes. A small one of a
+// single plane by a kernel with a short side goes past oneDNN (ATen, Convolution.cpp, ConvParams::use_mkldnn).
+FASTAUG_FN bool blur_is_fused(int planes, int height, int width, int kernel_height, int kernel_width) {
+  const int64_t padded = int64_t{height + kernel_height - 1} * (width + kernel_width - 1);
+  return planes > 1 || (kernel_height > 3 && kernel_width > 3) || padded > 20480;
+}
+
+// The weights of a kernel, which own what a BlurKernel points at.
+class BlurWeights {
+ public:
+  // Any two kernels of odd size.
+  BlurWeights(std::span<const float> down, std::span<const float> across, bool fused = true);
+  // The operands of BLUR.
+  explicit BlurWeights(const Op& op);
+
+  BlurKernel kernel() const;
+
+ private:
+  void finish();
+
+  std::vector<float> down_;
+  std::vector<float> across_;
+  std::vector<float> matrix_;
+  bool fused_;
+  int skip_rows_ = 0;
+  int skip_columns_ = 0;
+  float error_ = 0.0f;
+};
+
+// Index k of an axis that goes on at both ends by reflection, without its end sample twice. -size < k < 2 * size - 1.
+FASTAUG_FN int reflect(int k, int size) {
+  if (k < 0) k = -k;
+  return k < size ? k : 2 * (size - 1) - k;
+}
+
+namespace scalar {
+
+// One output: load(i, j) is the sample under weight (i, j).
+template <class Load>
+FASTAUG_FN float blur_chain(const BlurKernel& kernel, Load load) {
+  float sum = 0.0f;
+  const float* weight = kernel.matrix;
+  for (int i = 0; i < kernel.height; ++i) {
+    for (int j = 0; j < kernel.width; ++j, ++weight) {
+      const float sample = load(i, j);
+      sum = kernel.fused ? fmaf(*weight, sample, sum) : sum + *weight * sample;
+    }
+  }
+  return sum;
+}
+
+// Half to even.
+FASTAUG_FN uint8_t round_blur(float sum) {
+  const float whole = rintf(sum);
+  return static_cast<uint8_t>(whole > 0.0f ? whole < 255.0f ? whole : 255.0f : 0.0f);
+}
+
+}  // namespace scalar
+}  // namespace fastaug

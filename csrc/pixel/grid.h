@@ -1,0 +1,103 @@
+// torch's grid_sample on the CPU (align_corners=False, padding with zeros) and torchvision's use of it for uint8
+// tensors, pixel by pixel: the arithmetic for scalar code and CUDA, and what the vector kernels fall back on at edges.
+//
+// ATen is compiled with contraction for AVX2 and AVX-512, so some of its products and sums are fused. Here each of
+// those is spelled out, and every machine gives the same bits.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "pixel/lane.h"
+#include "pixel/warp.h"
+
+namespace fastaug {
+
+// a * b + c, rounded once.
+FASTAUG_FN float fused(float a, float b, float c) {
+#if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__aarch64__)
+  return fmaf(a, b, c);
+#else
+  // The product is exact in double. Rounding its sum with c twice is rounding it once, unless the first time leads to
+  // the middle between two floats; and floats below the normal ones have other middles.
+  const double sum = static_cast<double>(a) * b + c;
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof(bits));
+  const bool middle = (bits & 0x1fffffff) == 0x10000000;
+  const bool small = fabs(sum) < 0x1p-125 && sum != 0.0;
+  return middle || small ? fmaf(a, b, c) : static_cast<float>(sum);
+#endif
+}
+
+// Value of torchvision's affine grid for the centre of output pixel `at` of `size`, from one row of theta.
+// _functional_tensor.py, _gen_affine_grid, where bmm sums in this order. MKL's bmm fuses on Intel's processors only.
+FASTAUG_FN float grid_base(int at, int size) { return static_cast<float>(at) - static_cast<float>(size - 1) * 0.5f; }
+FASTAUG_FN float affine_grid_value(const float* theta, float x, float y, bool fuse) {
+  const float across = x * theta[0];
+  return (fuse ? fused(y, theta[1], across) : y * theta[1] + across) + theta[2];
+}
+// Products of so few numbers do not reach MKL. ATen, LinearAlgebra.cpp, bmm.
+FASTAUG_FN bool affine_grid_fuses(bool fuse, int out_height, int out_width) {
+  return fuse && static_cast<int64_t>(out_height) * out_width * 6 >= 400;
+}
+
+// Where in pixels, from the centre of the first, a coordinate lies. ATen, GridSamplerKernel.cpp, ComputeLocation.
+FASTAUG_FN float grid_position(float g, int size) { return fused(g + 1.0f, static_cast<float>(size) * 0.5f, -0.5f); }
+
+// How pixels outside the image look: like `fill`, by torchvision's mask of ones, or like zeros.
+struct GridFill {
+  bool filled;
+  const uint8_t* fill;
+};
+
+// ATen, GridSamplerKernel.cpp, ApplyGridSample (nearest); torchvision, _functional_tensor.py, _apply_grid_transform.
+template <int kChannels>
+FASTAUG_FN void grid_nearest_pixel(const WarpSource& s, float gx, float gy, GridFill outside, uint8_t* out) {
+  const float x = rintf(grid_position(gx, s.width));
+  const float y = rintf(grid_position(gy, s.height));
+  if (x >= 0.0f && x < static_cast<float>(s.width) && y >= 0.0f && y < static_cast<float>(s.height)) {
+    copy_pixel<kChannels>(s.at(static_cast<int>(y), static_cast<int>(x)), out);
+  } else {
+    for (int c = 0; c < kChannels; ++c) out[c] = outside.filled ? outside.fill[c] : uint8_t{0};
+  }
+}
+
+// The same, bilinear.
+template <int kChannels>
+FASTAUG_FN void grid_linear_pixel(const WarpSource& s, float gx, float gy, GridFill outside, uint8_t* out) {
+  const float x = grid_position(gx, s.width);
+  const float y = grid_position(gy, s.height);
+  const float west = floorf(x);
+  const float north = floorf(y);
+  const float dx = x - west;
+  const float dy = y - north;
+  if (!(dx + dy <= 2.0f)) {
+    // Infinite or not a number. So are the weights, and the result becomes zero.
+    for (int c = 0; c < kChannels; ++c) out[c] = 0;
+    return;
+  }
+  const float rest_x = 1.0f - dx;
+  const float rest_y = 1.0f - dy;
+  const float weight[4] = {rest_x * rest_y, dx * rest_y, rest_x * dy, dx * dy};
+  const uint8_t* tap[4] = {nullptr, nullptr, nullptr, nullptr};
+  if (west >= -1.0f && west < static_cast<float>(s.width) && north >= -1.0f && north < static_cast<float>(s.height)) {
+    const int ix = static_cast<int>(west);
+    const int iy = static_cast<int>(north);
+    for (int k = 0; k < 4; ++k) {
+      const int tx = ix + (k & 1);
+      const int ty = iy + (k >> 1);
+      if (tx >= 0 && tx < s.width && ty >= 0 && ty < s.height) tap[k] = s.at(ty, tx);
+    }
+  }
+  float mask = 0.0f;
+  for (int k = 0; k < 4; ++k) mask += tap[k] != nullptr ? weight[k] : 0.0f;
+  for (int c = 0; c < kChannels; ++c) {
+    float v = 0.0f;
+    for (int k = 0; k < 4; ++k) v = tap[k] != nullptr ? fused(tap[k][c], weight[k], v) : v;
+    if (outside.filled) v = v * mask + (1.0f - mask) * outside.fill[c];
+    out[c] = static_cast<uint8_t>(static_cast<int>(rintf(v)));
+  }
+}
+
+}  // namespace fastaug
