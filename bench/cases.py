@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
-Transform = Callable[[Any], Any]
+import torch
 
-HALF = (0.5, 0.5, 0.5)
-IMAGENET_MEAN = (0.485, 0.456, 0.406)
-IMAGENET_STD = (0.229, 0.224, 0.225)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One row of the table.
-
-    `build` gets the module `torchvision.transforms`, or one with the same names, and returns the transform.
-    `ops` names the native ops that the row exercises. `goal` is the least ratio asked of an instruction set.
-    """
-
-    name: str
-    bag: str
-    build: Callable[[Any], Transform]
-    ops: tuple[str, ...]
-    container: Literal["pil", "array"] = "pil"
-    mode: str = "RGB"
-    pipeline: bool = False
-    goal: dict[str, float] = field(default_factory=dict)
+from bench.case import HALF, IMAGENET_MEAN, IMAGENET_STD, Case, Transform
+from bench.operations import OPERATIONS
 
 
 def pipeline_p(T: Any, size: int, rotation: str) -> Transform:
@@ -126,68 +106,53 @@ PIPELINES = (
 )
 
 
-def one(name: str, build: Callable[[Any], Transform], *ops: str, **more: Any) -> Case:
-    """A row for one operation at 512x512."""
-    return Case(name, "images 512x512", build, ops, **more)
+def trained(T: Any, augment: Callable[[Any], Transform], erase: float = 0.0) -> Transform:
+    """torchvision's reference recipe for ImageNet, with one of its automatic augmentations."""
+    steps = [
+        T.RandomResizedCrop(224),
+        T.RandomHorizontalFlip(),
+        augment(T),
+        T.PILToTensor(),
+        T.ConvertImageDtype(torch.float),
+        T.Normalize(IMAGENET_MEAN, IMAGENET_STD),
+    ]
+    return T.Compose([*steps, T.RandomErasing(erase)] if erase else steps)  # type: ignore[no-any-return]
 
 
-def resize(size: int, interpolation: str = "bilinear") -> Callable[[Any], Transform]:
-    return lambda T: T.Resize(size, interpolation=T.InterpolationMode(interpolation))
-
-
-def rotate(angle: float, interpolation: str = "nearest", expand: bool = False) -> Callable[[Any], Transform]:
-    return lambda T: partial(
-        T.functional.rotate, angle=angle, interpolation=T.InterpolationMode(interpolation), expand=expand
+def simclr(T: Any) -> Transform:
+    return T.Compose(  # type: ignore[no-any-return]
+        [
+            T.RandomResizedCrop(224),
+            T.RandomHorizontalFlip(),
+            T.RandomApply([T.ColorJitter(0.8, 0.8, 0.8, 0.2)], p=0.8),
+            T.RandomGrayscale(p=0.2),
+            T.GaussianBlur(23, (0.1, 2.0)),
+            T.ToTensor(),
+        ]
     )
 
 
-def functional(name: str, **arguments: Any) -> Callable[[Any], Transform]:
-    return lambda T: partial(getattr(T.functional, name), **arguments)
-
-
-# Timed on one 512x512 image, RGB unless the name says otherwise.
-OPERATIONS = (
-    one("CenterCrop(224)", lambda T: T.CenterCrop(224), "WINDOW"),
-    one("RandomCrop(224, padding=16)", lambda T: T.RandomCrop(224, padding=16), "WINDOW"),
-    one("Pad(32)", lambda T: T.Pad(32), "WINDOW"),
-    one("Pad(32, reflect)", lambda T: T.Pad(32, padding_mode="reflect"), "PAD"),
-    one("Resize(256), nearest", resize(256, "nearest"), "NEAREST"),
-    one("Resize(256), bilinear", resize(256), "RESIZE"),
-    one("Resize(256), bicubic", resize(256, "bicubic"), "RESIZE"),
-    one("Resize(256), lanczos", resize(256, "lanczos"), "RESIZE"),
-    one("Resize(256), box", resize(256, "box"), "RESIZE"),
-    one("Resize(256), hamming", resize(256, "hamming"), "RESIZE"),
-    one("Resize(1024), bilinear", resize(1024), "RESIZE"),
-    one("Resize(256), bilinear, RGBA", resize(256), "PREMULTIPLY", "RESIZE", "UNPREMULTIPLY", mode="RGBA"),
-    one("RandomResizedCrop(224)", lambda T: T.RandomResizedCrop(224), "WINDOW", "RESIZE"),
-    one("RandomHorizontalFlip(1)", lambda T: T.RandomHorizontalFlip(1), "HFLIP"),
-    one("RandomVerticalFlip(1)", lambda T: T.RandomVerticalFlip(1), "VFLIP"),
-    one("rotate(90, expand)", rotate(90, expand=True), "ROT90"),
-    one("rotate(17), nearest", rotate(17.3), "AFFINE"),
-    one("rotate(17), bilinear", rotate(17.3, "bilinear"), "AFFINE"),
-    one("rotate(17), bicubic", rotate(17.3, "bicubic"), "AFFINE"),
-    one("adjust_brightness", functional("adjust_brightness", brightness_factor=1.13), "BRIGHTNESS"),
-    one("adjust_contrast", functional("adjust_contrast", contrast_factor=1.13), "CONTRAST"),
-    one("adjust_saturation", functional("adjust_saturation", saturation_factor=1.13), "SATURATION"),
-    one("adjust_hue", functional("adjust_hue", hue_factor=0.05), "HUE"),
-    one(
-        "ColorJitter(0.4, 0.4, 0.4, 0.1)",
-        lambda T: T.ColorJitter(0.4, 0.4, 0.4, 0.1),
-        *("BRIGHTNESS", "CONTRAST", "SATURATION", "HUE"),
+RECIPES = (
+    *(
+        Case(
+            f"ImageNet train with {name}",
+            "photographs 500x375",
+            partial(trained, augment=augment, erase=erase),
+            CROP_OPS,
+            pipeline=True,
+            goal=goal,
+        )
+        for name, augment, erase, goal in (
+            ("RandAugment", lambda T: T.RandAugment(), 0.0, {"avx512": 3, "avx2": 3}),
+            ("AugMix", lambda T: T.AugMix(), 0.0, {"avx512": 3, "avx2": 3}),
+            ("TrivialAugmentWide, erasing", lambda T: T.TrivialAugmentWide(), 0.25, {}),
+            ("AutoAugment", lambda T: T.AutoAugment(), 0.0, {}),
+        )
     ),
-    one("Grayscale()", lambda T: T.Grayscale(), "LUMA"),
-    one("Grayscale(3)", lambda T: T.Grayscale(3), "LUMA", "REPLICATE"),
-    one("ToPILImage()", lambda T: T.ToPILImage(), container="array"),
-    one("PILToTensor()", lambda T: T.PILToTensor()),
-    one("ToTensor()", lambda T: T.ToTensor(), "TO_FLOAT"),
-    one(
-        "ToTensor() and Normalize",
-        lambda T: T.Compose([T.ToTensor(), T.Normalize(IMAGENET_MEAN, IMAGENET_STD)]),
-        *("TO_FLOAT", "NORMALIZE"),
-    ),
+    Case("SimCLR with blur", "photographs 500x375", simclr, (*CROP_OPS, "BLUR"), pipeline=True),
 )
 
-CASES = PIPELINES + OPERATIONS
+CASES = PIPELINES + RECIPES + OPERATIONS
 BY_NAME = {case.name: case for case in CASES}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from bench.cases import Case, Transform
+from bench.case import Case, Transform
 
 
 class Library:
@@ -37,6 +37,8 @@ class Library:
 
     def image(self, case: Case, pixels: NDArray[np.uint8]) -> Any:
         """The input of a case in the container that the library takes; copied, so that no two libraries share it."""
+        if case.container == "tensor":
+            return as_tensor(pixels).div(255)
         if case.mode == "RGBA":
             alpha = np.broadcast_to(np.linspace(0, 255, pixels.shape[1]).astype(np.uint8), pixels.shape[:2])
             pixels = np.dstack([pixels, alpha])
@@ -60,8 +62,15 @@ class Fastaug(Library):
         return {"fastaug": fastaug.__version__, "isa": fastaug.isa()}
 
 
+def as_tensor(pixels: NDArray[np.uint8]) -> Any:
+    """A contiguous CHW tensor."""
+    import torch
+
+    return torch.from_numpy(np.ascontiguousarray(pixels.transpose(2, 0, 1)))
+
+
 class TensorNames:
-    """torchvision.transforms.v2 with the steps between PIL and tensor replaced by what tensors need."""
+    """torchvision's names with the steps between PIL and tensor replaced by what tensors need."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -70,28 +79,32 @@ class TensorNames:
         return getattr(self.module, name)
 
     def ToPILImage(self) -> Any:
-        return self.module.Identity()
+        return self.module.Lambda(lambda image: image)
+
+    PILToTensor = ToPILImage
 
     def ToTensor(self) -> Any:
         import torch
 
-        return self.module.ToDtype(torch.float32, scale=True)
+        if hasattr(self.module, "ToDtype"):
+            return self.module.ToDtype(torch.float32, scale=True)
+        return self.module.ConvertImageDtype(torch.float32)
 
 
-class TensorV2(Library):
-    """torchvision.transforms.v2 on uint8 CHW tensors."""
+class Tensors(Library):
+    """A module with torchvision's names, on uint8 CHW tensors."""
 
-    def load(self) -> Any:
-        return TensorNames(importlib.import_module("torchvision.transforms.v2"))
+    def __init__(self, module: str, distribution: str) -> None:
+        self.distributions = (distribution,)
+        self.module = TensorNames(importlib.import_module(module))
 
     def transform(self, case: Case) -> Transform | None:
         return None if case.name in ("ToPILImage()", "PILToTensor()") else case.build(self.module)
 
     def image(self, case: Case, pixels: NDArray[np.uint8]) -> Any:
-        import torch
-
-        array = np.asarray(super().image(case, pixels))
-        return torch.from_numpy(np.ascontiguousarray(array.transpose(2, 0, 1)))
+        if case.container == "tensor":
+            return super().image(case, pixels)
+        return as_tensor(np.asarray(super().image(case, pixels)))
 
 
 class Peer(Library):
@@ -121,7 +134,9 @@ class ArrayPeer(Peer):
 LIBRARIES: dict[str, Callable[[], Library]] = {
     "torchvision": Library,
     "fastaug": Fastaug,
-    "torchvision v2 tensors": TensorV2,
+    "torchvision tensors": lambda: Tensors("torchvision.transforms", "torchvision"),
+    "fastaug tensors": lambda: Tensors("fastaug.transforms", "fastaug"),
+    "torchvision v2 tensors": lambda: Tensors("torchvision.transforms.v2", "torchvision"),
     "Pillow": lambda: Peer("pillow", ("pillow",)),
     "Pillow-SIMD": type("PillowSIMD", (Library,), {"distributions": ("pillow-simd",)}),
     "OpenCV": lambda: ArrayPeer("opencv", ("opencv-python-headless",)),
@@ -132,6 +147,8 @@ LIBRARIES: dict[str, Callable[[], Library]] = {
 
 def as_array(result: Any) -> NDArray[Any]:
     """A result for comparison: floats CHW as they are, uint8 as HWC (HW where there is one channel)."""
+    if isinstance(result, tuple):
+        return np.stack([as_array(part) for part in result])
     if isinstance(result, (Image.Image, np.ndarray)):
         return np.array(result)
     array: NDArray[Any] = result.numpy().copy()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.cases import Case
+from bench.case import Case
 
 ROOT = Path(__file__).resolve().parents[1]
 ONE_THREAD = {

@@ -12,6 +12,26 @@ def test_every_native_op_is_timed() -> None:
     assert {name for name, _ in _C.OPS} == covered_ops()
 
 
+def test_every_class_and_function_is_timed() -> None:
+    """Names of other things than operations, and functions whose class is timed, need no row of their own."""
+    import fastaug.transforms as T
+    from fastaug.transforms import functional as F
+
+    rows = " ".join(BY_NAME).lower().replace("_", "")
+    others = {"AutoAugmentPolicy", "InterpolationMode", "functional", "pil_modes_mapping"}
+    containers = {"Compose", "RandomApply", "RandomChoice", "RandomOrder"}
+    questions = {"get_dimensions", "get_image_num_channels", "get_image_size"}
+    same = {
+        "convert_image_dtype": "ConvertImageDtype",
+        "erase": "RandomErasing",
+        "rgb_to_grayscale": "Grayscale",
+        "to_grayscale": "Grayscale",
+        "resized_crop": "RandomResizedCrop",
+    }
+    for name in {*T.__all__, *F.__all__} - others - containers - questions:
+        assert same.get(name, name).lower().replace("_", "") in rows, name
+
+
 def test_names_are_unique_and_bags_exist() -> None:
     assert len(BY_NAME) == len(CASES)
     assert {case.bag for case in CASES} <= BAGS.keys()

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.cases import CASES, Case
+from bench.case import Case
+from bench.cases import CASES
 from bench.images import BAGS
 from bench.libraries import Fastaug, Library, as_array
 from bench.turn import Turn

@@ -9,7 +9,7 @@ import albumentations as A
 import cv2
 from albumentations.pytorch import ToTensorV2
 
-from bench.cases import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
+from bench.case import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
 
 cv2.setNumThreads(1)
 

@@ -11,7 +11,7 @@ from kornia_rs import augmentations, imgproc
 from kornia_rs.image import Image
 from numpy.typing import NDArray
 
-from bench.cases import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
+from bench.case import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
 from bench.peers import P_RATIO, P_SCALE, RATIO, SCALE, around, crop_box
 
 Pixels = NDArray[np.uint8]

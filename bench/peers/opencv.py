@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.cases import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
+from bench.case import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
 from bench.peers import P_RATIO, P_SCALE, RATIO, SCALE, around, crop_box
 
 cv2.setNumThreads(1)

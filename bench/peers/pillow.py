@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageEnhance, ImageOps
 
-from bench.cases import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
+from bench.case import HALF, IMAGENET_MEAN, IMAGENET_STD, Transform
 from bench.peers import P_RATIO, P_SCALE, RATIO, SCALE, around, crop_box
 
 Triple = tuple[float, float, float]

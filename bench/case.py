@@ -1,0 +1,32 @@
+"""What a row of the table is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Transform = Callable[[Any], Any]
+
+HALF = (0.5, 0.5, 0.5)
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the table.
+
+    `build` gets the module `torchvision.transforms`, or one with the same names, and returns the transform.
+    `ops` names the native ops that the row exercises. The container "tensor" holds float32 samples. `goal` is the least
+    ratio asked of an instruction set.
+    """
+
+    name: str
+    bag: str
+    build: Callable[[Any], Transform]
+    ops: tuple[str, ...]
+    container: Literal["pil", "array", "tensor"] = "pil"
+    mode: str = "RGB"
+    pipeline: bool = False
+    goal: dict[str, float] = field(default_factory=dict)
