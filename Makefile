@@ -1,5 +1,6 @@
-# make demo | test | bench | wheel | lint | format | clean. Each target installs what it needs, once.
+# make demo | test | soak | bench | docs | wheel | lint | format | clean. Each target installs what it needs, once.
 #
+#   N=100000 FIRST=0         make soak: how many random pipelines are compared with torchvision, and the first's number
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
@@ -75,6 +76,10 @@ $(STAMPS)/bench: $(STAMPS)/demo
 	$(INSTALL) $(call requirements,bench)
 	touch $@
 
+$(STAMPS)/docs: $(STAMPS)/demo
+	$(INSTALL) $(call requirements,docs)
+	touch $@
+
 # The requirements of extras of pyproject.toml, quoted for the shell.
 requirements = $$($(BIN)/python tools/requirements.py $(1))
 
@@ -104,6 +109,11 @@ test-asan: $(STAMPS)/build-tools | system-test
 test-python: $(STAMPS)/test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark -n $(JOBS) $(ARGS)
 
+# Random pipelines against torchvision, as many as one likes; the test suite runs the first 2,000.
+.PHONY: soak
+soak: $(STAMPS)/test
+	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak.py $(or $(N),20000) $(or $(FIRST),0)
+
 # Lint
 
 .PHONY: lint format
@@ -125,6 +135,15 @@ format: $(STAMPS)/test
 bench: $(STAMPS)/bench
 	$(BIN)/python -m bench $(if $(PEERS),--peers) $(ARGS)
 
+# Documentation
+
+# Warnings are errors: a broken link, an unknown name, a public class without a picture.
+.PHONY: docs
+docs: $(STAMPS)/docs
+	rm -rf site
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet -E -d build/doctrees docs site
+	@echo "Documentation: site/index.html"
+
 # Wheels
 
 .PHONY: wheel
@@ -134,6 +153,6 @@ wheel: $(STAMPS)/build-tools | system
 
 .PHONY: clean
 clean:
-	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
+	rm -rf build dist site docs/reference .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
 	find . -name __pycache__ -type d -not -path './.venv*' -prune -exec rm -rf {} +
 	@echo "Kept: .venv (rm -rf .venv removes it, and the next make installs it again)."

@@ -1,0 +1,118 @@
+"""Writes the reference: a page per class, the functions, and the benchmark tables."""
+
+from __future__ import annotations
+
+import inspect
+import pprint
+import shutil
+from enum import Enum
+from pathlib import Path
+
+import fastaug
+import fastaug.transforms
+import fastaug.transforms.functional
+from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
+
+ROOT = Path(__file__).parents[2]
+
+
+class PagesError(RuntimeError):
+    """What keeps the reference from being complete."""
+
+
+def heading(text: str, line: str = "=") -> str:
+    return f"{text}\n{line * len(text)}\n"
+
+
+def summary(name: str, value: object) -> str:
+    """The first paragraph of a docstring, on one line."""
+    text = inspect.getdoc(value)
+    if not text:
+        raise PagesError(f"{name} has no docstring")
+    return text.split("\n\n")[0].replace("\n", " ")
+
+
+def picture(name: str) -> str:
+    """The part of a class's page that shows what it does."""
+    example = EXAMPLES[name]
+    if not isinstance(example, Example):
+        return f"No picture: {example.reason}\n"
+    calls = "\n".join(f"    {call}" for call in example.calls)
+    image = f".. image:: ../pictures/{name}.webp\n    :alt: {name}: before and after\n"
+    return f"{image}\n.. code-block:: python\n\n{calls}\n"
+
+
+def class_page(name: str) -> str:
+    # The members of an enumeration have no docstrings; their names and values are what one looks for.
+    options = "    :members:\n"
+    if issubclass(getattr(fastaug.transforms, name), Enum):
+        options += "    :undoc-members:\n    :member-order: bysource\n"
+    directives = f".. py:currentmodule:: fastaug.transforms\n\n.. autoclass:: fastaug.transforms.{name}\n{options}"
+    return f"{heading(name)}\n{picture(name)}\n{directives}"
+
+
+def gallery() -> str:
+    """All classes by group, each with its picture."""
+    parts = [
+        heading("Transforms"),
+        "The classes of ``fastaug.transforms``. Pictures show a photograph and what the transform made of it, under\n"
+        "fixed seeds; they are drawn when this documentation is built.\n",
+    ]
+    names = public_classes()
+    for group in GROUPS:
+        members = [name for name in names if EXAMPLES[name].group == group]
+        if not members:
+            continue
+        parts.append(heading(group, "-"))
+        for name in members:
+            text = summary(name, getattr(fastaug.transforms, name))
+            parts.append(f":doc:`{name} <{name}>`\n    {text}\n")
+            if isinstance(EXAMPLES[name], Example):
+                parts.append(
+                    f"    .. image:: ../pictures/{name}.webp\n        :alt: {name}\n        :target: {name}.html\n"
+                )
+    parts.append(".. toctree::\n    :hidden:\n")
+    parts.append("".join(f"    {name}\n" for name in names))
+    return ".. py:currentmodule:: fastaug.transforms\n\n" + "\n".join(parts)
+
+
+def module_page(title: str, module: object, module_name: str, names: list[str]) -> str:
+    """A module's docstring and its functions and data. Classes have pages of their own."""
+    parts = [heading(title), f".. automodule:: {module_name}\n"]
+    for name in names:
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.ismodule(value):
+            continue
+        if callable(value):
+            summary(name, value)
+            parts.append(f".. autofunction:: {module_name}.{name}\n")
+        else:
+            # A constant has no docstring: its value says what it is.
+            text = pprint.pformat(value, sort_dicts=False, width=90).replace("\n", "\n        ")
+            parts.append(f".. py:data:: {module_name}.{name}\n\n    .. code-block:: python\n\n        {text}\n")
+    return "\n".join(parts)
+
+
+def write(folder: Path) -> None:
+    """Writes the pages, replacing those that are there.
+
+    Raises:
+        PagesError: a public class has no line in docs/_ext/examples.py, or a public name has no docstring.
+    """
+    if names := missing():
+        raise PagesError(f"these public classes need a line in docs/_ext/examples.py: {', '.join(names)}")
+    shutil.rmtree(folder, ignore_errors=True)
+    transforms = folder / "transforms"
+    transforms.mkdir(parents=True)
+    (transforms / "index.rst").write_text(gallery())
+    for name in public_classes():
+        (transforms / f"{name}.rst").write_text(class_page(name))
+    functional = fastaug.transforms.functional
+    page = module_page("Functions", functional, "fastaug.transforms.functional", sorted(functional.__all__))
+    (folder / "functional.rst").write_text(page)
+    names = [name for name in fastaug.__all__ if not name.startswith("__")]
+    (folder / "fastaug.rst").write_text(module_page("fastaug", fastaug, "fastaug", names))
+    results = folder / "results"
+    results.mkdir()
+    for table in sorted((ROOT / "bench" / "results").glob("*.md")):
+        shutil.copy(table, results)

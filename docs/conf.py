@@ -1,0 +1,56 @@
+"""Settings of Sphinx. `make docs` builds the documentation into site/."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+import fastaug  # noqa: E402
+from docs._ext import pages, pictures  # noqa: E402
+
+project = "fastaug"
+version = release = fastaug.__version__
+project_copyright = "fastaug contributors"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_ext"]
+html_theme = "furo"
+html_title = f"fastaug {version}"
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_show_sphinx = False
+html_copy_source = False
+
+# Headings of the notes are linked to from other pages.
+myst_heading_anchors = 3
+
+add_module_names = False
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
+
+# Every reference to a name of fastaug must resolve. Other packages are not looked up: the build needs no network.
+nitpicky = True
+nitpick_ignore_regex = [("py:class", r"(PIL|collections|numpy|torch|typing)\..*")]
+
+
+def public_name(app: Any, env: Any, node: Any, content: Any) -> Any:
+    """Types in signatures name the module that defines them; the reference has them under their public name."""
+    target = node.get("reftarget", "")
+    if not target.startswith("fastaug.") or "._" not in target:
+        return None
+    public = "fastaug.transforms." + target.rpartition(".")[2]
+    domain = env.get_domain("py")
+    return domain.resolve_xref(env, node["refdoc"], app.builder, "class", public, node, content)
+
+
+def setup(app: Any) -> None:
+    reference = HERE / "reference"
+    pages.write(reference)
+    pictures.draw(reference / "pictures")
+    app.connect("missing-reference", public_name)
