@@ -64,3 +64,32 @@ def describe(program: bytes) -> str:
 
 def plan(program: bytes, height: int, width: int, channels: int) -> str:
     """The passes that the streaming executor makes of a program, one per line."""
+
+def blur_field(
+    field: int, height: int, width: int, matrix: int, kernel_height: int, kernel_width: int, result: int
+) -> None:
+    """torchvision's gaussian_blur of one contiguous float32 plane, by a kernel of contiguous float32 weights.
+
+    `field`, `matrix` and `result` are addresses; half the kernel must be smaller than the plane.
+    """
+
+def sample_grid(
+    source: Source,
+    grid: int,
+    nearest: bool,
+    fill: bytes | None,
+    data: int,
+    row_stride: int,
+    pixel_stride: int,
+    channel_stride: int,
+) -> None:
+    """torch's grid_sample into uint8 memory at `data`, as large as the source.
+
+    `grid` is the address of (height, width, 2) contiguous float32 positions; `fill` four bytes, or None for zeros.
+    """
+
+def sample_grid_pil(source: Source, grid: int, nearest: bool, fill: bytes | None, image: Image.Image) -> None:
+    """The same into the memory of `image`; ValueError when that is not one block."""
+
+def mix(images: list[int], weights: list[float], size: int, data: int) -> None:
+    """The weighted sum, as AugMix forms it, of `size` uint8 samples at each address, into memory at `data`."""

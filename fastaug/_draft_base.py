@@ -8,13 +8,22 @@ import numpy as np
 import torch
 from PIL import Image
 
-from fastaug import _fallback_pil, _fallback_tensor, _finish
+from fastaug import _fallback_pil, _fallback_tensor, _fallback_tensor_color, _fallback_tensor_warp, _finish
 
 #: What holds an image. OTHER is anything else; every op on it raises torchvision's TypeError.
 OTHER, PIL_IMAGE, ARRAY, TENSOR = range(4)
 
 # The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
 _NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
+
+#: The modes whose last band is alpha.
+ALPHA_MODES = ("LA", "RGBA")
+
+_TENSOR_FALLBACKS: dict[str, Any] = {
+    **vars(_fallback_tensor),
+    **vars(_fallback_tensor_color),
+    **vars(_fallback_tensor_warp),
+}
 
 _kinds: dict[type, int] = {}
 
@@ -131,7 +140,7 @@ class DraftBase:
         if self.kind == TENSOR:
             _fallback_tensor.need_image(self.image)
         elif self.kind == ARRAY:
-            self._refuse_array()
+            self.refuse_array()
         elif self.kind == OTHER:
             _fallback_pil.dimensions(self.image)
 
@@ -152,22 +161,34 @@ class DraftBase:
         """Runs a fallback on the image so far and goes on from its result."""
         image = self.finish()
         if isinstance(image, torch.Tensor):
-            result = getattr(_fallback_tensor, name)(image, *arguments)
+            result = _TENSOR_FALLBACKS[name](image, *arguments)
         elif isinstance(image, np.ndarray):
             result = self._eager_array(image, name, *arguments)
         else:
             result = getattr(_fallback_pil, name)(image, *arguments)
         self.reset(result)
 
+    def _eager_tensor(self, name: str, *arguments: Any) -> None:
+        """As `_eager`, for what torchvision does with its tensor functions in every container."""
+        image = self.finish()
+        if isinstance(image, np.ndarray):
+            if image.dtype != np.uint8 or image.ndim not in (2, 3):
+                self.refuse_array()
+            planes = image[None] if image.ndim == 2 else np.moveaxis(image, 2, 0)
+            result = _TENSOR_FALLBACKS[name](torch.from_numpy(np.ascontiguousarray(planes)), *arguments).numpy()
+            self.reset(result[0] if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(result, 0, 2)))
+        else:
+            self._eager(name, *arguments)
+
     def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
         """What Pillow does: for empty images, and arguments that are errors."""
         if array.dtype != np.uint8 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3))):
-            self._refuse_array()
+            self.refuse_array()
         image = _fallback_tensor.to_pil_image(array, None)
         result = np.array(getattr(_fallback_pil, name)(image, *arguments))
         return result[:, :, None] if result.ndim < array.ndim else result
 
-    def _refuse_array(self) -> None:
+    def refuse_array(self) -> None:
         raise TypeError(
             "An ndarray image should be uint8 of shape (height, width) or (height, width, channels), "
             f"got {self.image.dtype} of shape {self.image.shape}"

@@ -7,13 +7,14 @@ is not an image ends up here too, and gets torchvision's TypeError.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from PIL import Image, ImageEnhance, ImageOps
 
-from fastaug import _lower
+from fastaug import _fallback_tensor, _fallback_tensor_color, _fallback_tensor_warp, _lower
 
 # Pillow's modes that do not become uint8 in to_tensor. I;16 is read as int16 there: values above 32767 wrap.
 _TENSOR_DTYPES: dict[str, Any] = {
@@ -35,12 +36,6 @@ def dimensions(image: Any) -> tuple[int, int, int]:
         raise TypeError(f"Unexpected type {type(image)}")
     width, height = image.size
     return len(image.getbands()), height, width
-
-
-def from_array(pixels: np.ndarray, mode: str) -> Image.Image:
-    """The array's samples as an image of any mode with samples of that size."""
-    height, width = pixels.shape[:2]
-    return Image.frombuffer(mode, (width, height), np.ascontiguousarray(pixels), "raw", mode, 0, 1)
 
 
 def hflip(image: Any) -> Image.Image:
@@ -86,6 +81,52 @@ def rotate(
     return pil.rotate(angle, interpolation, expand, center, fillcolor=colour(pil, fill))
 
 
+def affine(
+    image: Any,
+    angle: float,
+    translate: Sequence[float],
+    scale: float,
+    shear: Sequence[float],
+    interpolation: Any,
+    mode_name: str,
+    fill: Any,
+    center: Any,
+) -> Image.Image:
+    pil = need_pil(image)
+    width, height = pil.size
+    matrix = _lower.inverse_affine_matrix(
+        (width * 0.5, height * 0.5) if center is None else center, angle, translate, scale, shear
+    )
+    return pil.transform(pil.size, Image.Transform.AFFINE, matrix, interpolation, fillcolor=colour(pil, fill))
+
+
+def perspective(
+    image: Any, coefficients: Sequence[float], interpolation: Any, mode_name: str, fill: Any
+) -> Image.Image:
+    pil = need_pil(image)
+    return pil.transform(
+        pil.size, Image.Transform.PERSPECTIVE, coefficients, interpolation, fillcolor=colour(pil, fill)
+    )
+
+
+def gaussian_blur(image: Any, kernel_size: Sequence[int], sigma: Sequence[float]) -> Image.Image:
+    pil = _need_pil_or_tensor(image)
+    blurred = _fallback_tensor_warp.gaussian_blur(pil_to_tensor(pil), kernel_size, sigma)
+    return _fallback_tensor.to_pil_image(blurred, pil.mode)
+
+
+def elastic_transform(image: Any, displacement: torch.Tensor, mode_name: str, fill: Any) -> Image.Image:
+    pil = _need_pil_or_tensor(image)
+    moved = _fallback_tensor_warp.elastic_transform(pil_to_tensor(pil), displacement, mode_name, fill)
+    return _fallback_tensor.to_pil_image(moved, pil.mode)
+
+
+def _need_pil_or_tensor(image: Any) -> Image.Image:
+    if not isinstance(image, Image.Image):
+        raise TypeError(f"img should be PIL Image or Tensor. Got {type(image)}")
+    return image
+
+
 def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
     image = need_pil(image)
     if isinstance(padding, (list, tuple)):
@@ -125,7 +166,38 @@ def adjust_hue(image: Any, factor: float) -> Image.Image:
         return pil
     hue, saturation, value = pil.convert("HSV").split()
     shifted = np.asarray(hue) + np.uint8(int(factor * 255) & 255)
-    return Image.merge("HSV", (from_array(shifted, "L"), saturation, value)).convert(pil.mode)
+    return Image.merge("HSV", (_fallback_tensor.from_array(shifted, "L"), saturation, value)).convert(pil.mode)
+
+
+def adjust_gamma(image: Any, gamma: float, gain: float) -> Image.Image:
+    pil = need_pil(image)
+    _fallback_tensor_color.need_gamma(gamma)
+    table = [int((255 + 1 - 1e-3) * gain * pow(value / 255.0, gamma)) for value in range(256)]
+    return pil.convert("RGB").point(table * 3).convert(pil.mode)
+
+
+def adjust_sharpness(image: Any, factor: float) -> Image.Image:
+    return ImageEnhance.Sharpness(need_pil(image)).enhance(factor)
+
+
+def invert(image: Any) -> Image.Image:
+    return ImageOps.invert(need_pil(image))
+
+
+def posterize(image: Any, bits: int) -> Image.Image:
+    return ImageOps.posterize(need_pil(image), bits)
+
+
+def solarize(image: Any, threshold: Any) -> Image.Image:
+    return ImageOps.solarize(need_pil(image), threshold)
+
+
+def autocontrast(image: Any) -> Image.Image:
+    return ImageOps.autocontrast(need_pil(image))
+
+
+def equalize(image: Any) -> Image.Image:
+    return ImageOps.equalize(need_pil(image))
 
 
 def grayscale(image: Any, channels: int) -> Image.Image:
@@ -136,7 +208,7 @@ def grayscale(image: Any, channels: int) -> Image.Image:
     if channels == 1:
         return gray
     samples = np.asarray(gray)
-    return from_array(np.dstack([samples, samples, samples]), "RGB")
+    return _fallback_tensor.from_array(np.dstack([samples, samples, samples]), "RGB")
 
 
 def to_tensor(image: Any) -> torch.Tensor:

@@ -50,7 +50,7 @@ def finish(draft: DraftBase) -> Any:
         except ValueError:
             source, program = _borrow_blocks(draft, program)
     elif draft.source == _TENSOR:
-        source = _borrow_tensor(draft.image)
+        source = borrow_tensor(draft.image)
     else:
         source = _C.from_array(draft.image)
     height, width, channels = draft.height, draft.width, draft.channels
@@ -87,7 +87,7 @@ def _copied_info(draft: DraftBase) -> dict[Any, Any]:
     return {key: value.copy() if isinstance(value, list) else value for key, value in info.items()}
 
 
-# One copy of memory is all that these are. Pillow makes it into pages that it does not have to clear first.
+# One copy of memory is all that these moves are. Pillow makes it into pages that it does not have to clear first.
 _TRANSPOSITIONS = {
     _ops.HFLIP: Image.Transpose.FLIP_LEFT_RIGHT,
     _ops.VFLIP: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -103,10 +103,14 @@ def _moved_by_pillow(image: Image.Image, op: Any) -> Image.Image | None:
         return image.transpose(transposition)
     box = _ops.window_of(op)
     if box is not None:
-        top, left, height, width = box
+        top, left, height, width, fill = box
         if top >= 0 and left >= 0 and top + height <= image.height and left + width <= image.width:
             return image.crop((left, top, left + width, top + height))
-    return None
+        canvas = Image.new(image.mode, (width, height), tuple(fill[: len(image.getbands())]))
+        canvas.paste(image, (-left, -top))
+        return canvas
+    size = _ops.pillow_nearest_of(op)
+    return image.resize((size[1], size[0]), Image.Resampling.NEAREST) if size else None
 
 
 def _run_into_pil(program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int) -> Image.Image:
@@ -139,7 +143,7 @@ def _untouched(draft: DraftBase) -> Any:
     return copy
 
 
-def _borrow_tensor(image: torch.Tensor) -> _C.Source:
+def borrow_tensor(image: torch.Tensor) -> _C.Source:
     """A CHW or HW tensor."""
     shape, strides = image.shape, image.stride()
     if len(shape) == 2:
@@ -156,7 +160,7 @@ def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[_C.Source, bytes]:
     image = draft.image
     box = _ops.window_of(program[: _ops.OP_BYTES]) if program else None
     if box is not None:
-        top, left, height, width = box
+        top, left, height, width, _ = box
         if top >= 0 and left >= 0 and top + height <= image.height and left + width <= image.width:
             image = image.crop((left, top, left + width, top + height))
             program = program[_ops.OP_BYTES :]
@@ -183,7 +187,7 @@ def _finish_parts(draft: DraftBase) -> Any:
     image = draft.image
     borrow: Any
     if draft.source == _TENSOR:
-        images, borrow = image.reshape(-1, bands, *image.shape[-2:]), _borrow_tensor
+        images, borrow = image.reshape(-1, bands, *image.shape[-2:]), borrow_tensor
     else:
         images, borrow = np.moveaxis(image, 2, 0)[None], lambda part: _C.from_array(np.moveaxis(part, 0, 2))
     item = strides[2] * channels

@@ -1,11 +1,15 @@
-"""From torchvision's arguments to the numbers of an op: sizes, paddings, fills and the matrix of a rotation."""
+"""From torchvision's arguments to the numbers of an op: sizes, paddings, fills, matrices and kernels."""
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
+import torch
 
 #: (height, width, matrix from output to input)
 Rotation = tuple[int, int, list[float]]
@@ -90,6 +94,16 @@ def fill_bytes(fill: Any, channels: int) -> bytes | None:
     return values + bytes(max(4 - channels, 0))
 
 
+def exact_fill_bytes(fill: Any, channels: int) -> bytes | None:
+    """As `fill_bytes`, but None for numbers that are no bytes, which torch takes as they are, and for wrong lengths."""
+    values = fill if isinstance(fill, (list, tuple)) else [fill]
+    if len(values) not in (1, channels):
+        return None
+    if not all(isinstance(value, (int, float)) and value in range(256) for value in values):
+        return None
+    return fill_bytes(values, channels)
+
+
 def rotation(height: int, width: int, angle: float, expand: bool, center: Sequence[float] | None) -> Rotation:
     """The affine map of Image.rotate (Pillow, Image.py), for an angle in degrees that is no shortcut of it.
 
@@ -115,3 +129,138 @@ def rotation(height: int, width: int, angle: float, expand: bool, center: Sequen
         minus_sin * shift_x + cos * shift_y + offset_y,
     )
     return new_height, new_width, [cos, sin, offset_x, minus_sin, cos, offset_y]
+
+
+def checked_shear(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> tuple[float, float]:
+    """Checks the arguments of an affine map as torchvision does; the shear along x and along y.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length of a sequence, or a scale that is not positive.
+    """
+    if not isinstance(angle, (int, float)):
+        raise TypeError(f"Argument angle should be int or float, got {angle!r}")
+    if not isinstance(translate, (list, tuple)):
+        raise TypeError(f"Argument translate should be a sequence, got {translate!r}")
+    if len(translate) != 2:
+        raise ValueError(f"Argument translate should be a sequence of length 2, got {translate!r}")
+    if scale <= 0.0:
+        raise ValueError(f"Argument scale should be positive, got {scale}")
+    pair: Any = shear
+    if isinstance(shear, numbers.Number):
+        pair = (shear, 0.0)
+    elif not isinstance(shear, (list, tuple)):
+        raise TypeError(f"Shear should be either a single value or a sequence of two values, got {shear!r}")
+    if len(pair) == 1:
+        pair = (pair[0], pair[0])
+    if len(pair) != 2:
+        raise ValueError(f"Shear should be a sequence containing two values. Got {shear!r}")
+    if center is not None and not isinstance(center, (list, tuple)):
+        raise TypeError(f"Argument center should be a sequence, got {center!r}")
+    return pair[0], pair[1]
+
+
+def inverse_affine_matrix(
+    center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
+) -> list[float]:
+    """From output to input for an affine map: clockwise rotation, scale and shear about `center`, then a shift.
+
+    Every rounding is torchvision's: with t the translation, c the centre and A rotation times shear (determinant 1), it
+    is A^-1 / scale * (p - c - t) + c.
+    """
+    turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
+    center_x, center_y = center
+    shift_x, shift_y = translate
+    cos_y, tan_x = math.cos(shear_y), math.tan(shear_x)
+    cos, sin = math.cos(turn - shear_y), math.sin(turn - shear_y)
+    m0 = (-sin * tan_x / cos_y + math.cos(turn)) / scale
+    m1 = -(-cos * tan_x / cos_y - math.sin(turn)) / scale
+    m3 = -(sin / cos_y) / scale
+    m4 = cos / cos_y / scale
+    back_x, back_y = -center_x - shift_x, -center_y - shift_y
+    zero = 0.0 / scale
+    m2 = zero + (m0 * back_x + m1 * back_y) + center_x
+    m5 = zero + (m3 * back_x + m4 * back_y) + center_y
+    return [m0, m1, m2, m3, m4, m5]
+
+
+def is_shift(matrix: Sequence[float]) -> bool:
+    """Whether a map from output to input does nothing but move the image by whole pixels."""
+    m0, m1, m2, m3, m4, m5 = matrix
+    return m0 == 1.0 == m4 and m1 == 0.0 == m3 and m2 % 1.0 == 0.0 == m5 % 1.0
+
+
+def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
+    """The eight numbers of a map from output to input that takes each end point to its start point.
+
+    The least squares problem, its driver and its roundings are torchvision's.
+
+    Raises:
+        ValueError: not four corners.
+    """
+    if len(startpoints) != 4 or len(endpoints) != 4:
+        raise ValueError(
+            f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
+        )
+    rows: list[list[Any]] = []
+    whole = True
+    for end, start in zip(endpoints, startpoints):
+        x, y, to_x, to_y = end[0], end[1], start[0], start[1]
+        rows.append([x, y, 1, 0, 0, 0, -to_x * x, -to_x * y])
+        rows.append([0, 0, 0, x, y, 1, -to_y * x, -to_y * y])
+        whole = whole and type(x) is type(y) is type(to_x) is type(to_y) is int
+    if whole:
+        matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
+    else:
+        # torchvision writes row by row, each in torch's dtype for such numbers.
+        matrix = torch.stack([torch.tensor(row).to(torch.float64) for row in rows])
+    targets = torch.tensor(startpoints, dtype=torch.float64).view(8)
+    solution = torch.linalg.lstsq(matrix, targets, driver="gels").solution
+    coefficients: list[float] = solution.to(torch.float32).tolist()
+    return coefficients
+
+
+def checked_blur(kernel_size: Any, sigma: Any) -> tuple[Sequence[int], Sequence[float]]:
+    """Checks the arguments of a Gaussian blur as torchvision does; (width, height) of the kernel and both sigmas.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length, an even or negative kernel size, or a sigma that is not positive.
+    """
+    if not isinstance(kernel_size, (int, list, tuple)):
+        raise TypeError(f"kernel_size should be int or a sequence of integers. Got {type(kernel_size)}")
+    if isinstance(kernel_size, int):
+        kernel_size = [kernel_size, kernel_size]
+    if len(kernel_size) != 2:
+        raise ValueError(f"If kernel_size is a sequence its length should be 2. Got {len(kernel_size)}")
+    if any(size % 2 == 0 or size < 0 for size in kernel_size):
+        raise ValueError(f"kernel_size should have odd and positive integers. Got {kernel_size}")
+    if sigma is None:
+        return kernel_size, [size * 0.15 + 0.35 for size in kernel_size]
+    if not isinstance(sigma, (int, float, list, tuple)):
+        raise TypeError(f"sigma should be either float or sequence of floats. Got {type(sigma)}")
+    if isinstance(sigma, (int, float)):
+        sigma = [float(sigma), float(sigma)]
+    elif len(sigma) == 1:
+        sigma = [sigma[0], sigma[0]]
+    if len(sigma) != 2:
+        raise ValueError(f"If sigma is a sequence, its length should be 2. Got {len(sigma)}")
+    if any(value <= 0.0 for value in sigma):
+        raise ValueError(f"sigma should have positive values. Got {sigma}")
+    return kernel_size, sigma
+
+
+@functools.lru_cache(maxsize=64)
+def _positions(size: int) -> np.ndarray:
+    return np.arange(-(size // 2), size // 2 + 1, dtype=np.float32)
+
+
+def half_kernel(size: int, sigma: float) -> list[float]:
+    """The first half and the centre of a Gaussian kernel of odd size, as torchvision computes it in float32."""
+    exponents = _positions(size) / np.float32(sigma)
+    exponents *= exponents
+    exponents *= np.float32(-0.5)
+    # numpy has another exp and another order of sums.
+    density = torch.from_numpy(exponents).exp_()
+    weights: list[float] = density.div_(density.sum())[: size // 2 + 1].tolist()
+    return weights

@@ -23,6 +23,17 @@ NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = 0, 1, 2
 WIDTH_FIRST = 0x100
 HAS_ALPHA = 1
 
+#: The arithmetic of torchvision's tensor functions, for AFFINE, CONTRAST, SATURATION, SHARPNESS and AUTOCONTRAST.
+TORCH = 0x400
+#: AFFINE under TORCH: what lies outside is the fill, not zero.
+FILLED = 0x800
+#: AFFINE under TORCH: torch's matrix product fuses.
+FUSED = 0x1000
+# BLUR: both kernels are the same; torch's convolution does not fuse; and the number of weights that fit into an op.
+_SQUARE = 1
+_UNFUSED = 2
+_BLUR_WEIGHTS = 16
+
 NO_FILL = bytes(4)
 
 _PLAIN = Struct("<HH92x")
@@ -32,6 +43,9 @@ _FACTOR = Struct("<HH28xd56x")
 _WINDOW = Struct("<HH4s4i72x")
 _PAD = Struct("<HH4x4i72x")
 _AFFINE = Struct("<HH4s2i16x6d16x")
+_PERSPECTIVE = Struct("<HH4s2i16x8d")
+_GAMMA = Struct("<HH28x2d48x")
+_BLUR = Struct("<HH4x2i16x16f")
 _NORMALIZE = Struct("<HH28x8d")
 
 HFLIP = _PLAIN.pack(_ID["HFLIP"], 0)
@@ -40,6 +54,10 @@ LUMA = _PLAIN.pack(_ID["LUMA"], 0)
 PREMULTIPLY = _PLAIN.pack(_ID["PREMULTIPLY"], 0)
 UNPREMULTIPLY = _PLAIN.pack(_ID["UNPREMULTIPLY"], 0)
 TO_FLOAT = _PLAIN.pack(_ID["TO_FLOAT"], 0)
+INVERT = _PLAIN.pack(_ID["INVERT"], 0)
+AUTOCONTRAST = _PLAIN.pack(_ID["AUTOCONTRAST"], 0)
+AUTOCONTRAST_TORCH = _PLAIN.pack(_ID["AUTOCONTRAST"], TORCH)
+EQUALIZE = _PLAIN.pack(_ID["EQUALIZE"], 0)
 REPLICATE_3 = _INTEGER.pack(_ID["REPLICATE"], 0, 3)
 #: Counter-clockwise rotations by 90, 180 and 270 degrees.
 ROT90 = {90 * turns: _PLAIN.pack(_ID["ROT90"], turns) for turns in (1, 2, 3)}
@@ -54,6 +72,12 @@ _CONTRAST_ID = _ID["CONTRAST"]
 _SATURATION_ID = _ID["SATURATION"]
 _HUE_ID = _ID["HUE"]
 _NORMALIZE_ID = _ID["NORMALIZE"]
+_PERSPECTIVE_ID = _ID["PERSPECTIVE"]
+_POSTERIZE_ID = _ID["POSTERIZE"]
+_SOLARIZE_ID = _ID["SOLARIZE"]
+_GAMMA_ID = _ID["GAMMA"]
+_SHARPNESS_ID = _ID["SHARPNESS"]
+_BLUR_ID = _ID["BLUR"]
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -61,10 +85,16 @@ def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) 
     return _WINDOW.pack(_WINDOW_ID, 0, fill, top, left, height, width)
 
 
-def window_of(op: bytes) -> tuple[int, int, int, int] | None:
-    """(top, left, height, width) when `op` is a WINDOW."""
-    op_id, _, _, top, left, height, width = _WINDOW.unpack(op)
-    return (top, left, height, width) if op_id == _WINDOW_ID else None
+def window_of(op: bytes) -> tuple[int, int, int, int, bytes] | None:
+    """(top, left, height, width, fill) when `op` is a WINDOW."""
+    op_id, _, fill, top, left, height, width = _WINDOW.unpack(op)
+    return (top, left, height, width, fill) if op_id == _WINDOW_ID else None
+
+
+def pillow_nearest_of(op: bytes) -> tuple[int, int] | None:
+    """(height, width) when `op` is a NEAREST by Pillow's rule."""
+    op_id, rule, height, width = _SIZED.unpack(op)
+    return (height, width) if op_id == _NEAREST_ID and rule == NEAREST_PILLOW else None
 
 
 def pad(left: int, top: int, right: int, bottom: int, mode: str) -> bytes:
@@ -83,6 +113,10 @@ def affine(height: int, width: int, interpolation: int, matrix: Sequence[float],
     return _AFFINE.pack(_AFFINE_ID, interpolation, fill, height, width, *matrix)
 
 
+def perspective(height: int, width: int, interpolation: int, coefficients: Sequence[float], fill: bytes) -> bytes:
+    return _PERSPECTIVE.pack(_PERSPECTIVE_ID, interpolation, fill, height, width, *coefficients)
+
+
 def brightness(factor: float, flags: int) -> bytes:
     return _FACTOR.pack(_BRIGHTNESS_ID, flags, factor)
 
@@ -91,8 +125,8 @@ def contrast(factor: float, flags: int) -> bytes:
     return _FACTOR.pack(_CONTRAST_ID, flags, factor)
 
 
-def saturation(factor: float) -> bytes:
-    return _FACTOR.pack(_SATURATION_ID, 0, factor)
+def saturation(factor: float, flags: int = 0) -> bytes:
+    return _FACTOR.pack(_SATURATION_ID, flags, factor)
 
 
 def hue(shift: int) -> bytes:
@@ -103,3 +137,33 @@ def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:
     """For up to four channels."""
     spare = 4 - len(mean)
     return _NORMALIZE.pack(_NORMALIZE_ID, 0, *mean, *(0.0,) * spare, *std, *(1.0,) * spare)
+
+
+def posterize(bits: int) -> bytes:
+    return _INTEGER.pack(_POSTERIZE_ID, 0, bits)
+
+
+def solarize(threshold: float) -> bytes:
+    return _FACTOR.pack(_SOLARIZE_ID, 0, threshold)
+
+
+def gamma(exponent: float, gain: float) -> bytes:
+    return _GAMMA.pack(_GAMMA_ID, 0, exponent, gain)
+
+
+def sharpness(factor: float, flags: int) -> bytes:
+    return _FACTOR.pack(_SHARPNESS_ID, flags, factor)
+
+
+def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> bytes | None:
+    """A Gaussian blur by two symmetric kernels of odd length, each given by its first half and its centre.
+
+    `fused` says whether torch would fuse multiplications and additions. None when the weights do not fit into an op.
+    """
+    square = list(across) == list(down)
+    weights = [*across] if square else [*across, *down]
+    spare = _BLUR_WEIGHTS - len(weights)
+    if spare < 0:
+        return None
+    flags = (_SQUARE if square else 0) | (0 if fused else _UNFUSED)
+    return _BLUR.pack(_BLUR_ID, flags, 2 * len(across) - 1, 2 * len(down) - 1, *weights, *(0.0,) * spare)

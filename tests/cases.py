@@ -1,16 +1,17 @@
-"""One table of transforms and one of functional calls, built from whichever package is handed in.
+"""One table of transforms, built from whichever package is handed in.
 
 Parity, containers, repr, attributes and pickling all run over these rows, so that a new argument is added in one place.
+`calls` holds the functional calls, `recipes` whole pipelines.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 Factory = Callable[[Any], Any]
-Call = Callable[[Any, Any], Any]
 
 MODES = ("NEAREST", "NEAREST_EXACT", "BILINEAR", "BICUBIC", "BOX", "HAMMING", "LANCZOS")
 ROTATION_MODES = ("NEAREST", "BILINEAR", "BICUBIC")
@@ -20,6 +21,16 @@ PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
 def mode(package: Any, name: str) -> Any:
     """The member of the package's own InterpolationMode."""
     return getattr(package.InterpolationMode, name)
+
+
+class Stack:
+    """Crops to one float tensor: the callable of ten-crop evaluation, in a form that pickles."""
+
+    def __init__(self, to_tensor: Any) -> None:
+        self.to_tensor = to_tensor
+
+    def __call__(self, crops: Any) -> torch.Tensor:
+        return torch.stack([crop / 255 if isinstance(crop, torch.Tensor) else self.to_tensor(crop) for crop in crops])
 
 
 RESIZE: dict[str, Factory] = {
@@ -100,6 +111,113 @@ COLOUR: dict[str, Factory] = {
     "RandomGrayscale always": lambda T: T.RandomGrayscale(1.0),
 }
 
+WARPS: dict[str, Factory] = {
+    **{f"RandomAffine {m}": lambda T, m=m: T.RandomAffine(30, interpolation=mode(T, m)) for m in ROTATION_MODES},
+    **{
+        f"RandomAffine all {m}": lambda T, m=m: T.RandomAffine(
+            (-40, 170), (0.2, 0.3), (0.5, 1.7), (-20, 20, -5, 15), mode(T, m), 9
+        )
+        for m in ROTATION_MODES
+    },
+    "RandomAffine translate": lambda T: T.RandomAffine(0, translate=(0.5, 0.0)),
+    "RandomAffine scale": lambda T: T.RandomAffine(0, scale=(0.6, 0.6)),
+    "RandomAffine scale bilinear": lambda T: T.RandomAffine([0, 0], scale=[0.5, 2.0], interpolation=2),
+    "RandomAffine shear": lambda T: T.RandomAffine(0, shear=25),
+    "RandomAffine shear x": lambda T: T.RandomAffine(0, shear=(5, 30), interpolation=mode(T, "BILINEAR")),
+    "RandomAffine shear x, y": lambda T: T.RandomAffine(0, shear=[-30.0, 30.0, -10.0, 40.0], fill=[3]),
+    "RandomAffine center": lambda T: T.RandomAffine((90, 90), center=(5, 40.5), fill=200),
+    "RandomAffine identity": lambda T: T.RandomAffine(0),
+    "RandomAffine identity bicubic": lambda T: T.RandomAffine((0, 0), interpolation=mode(T, "BICUBIC")),
+    "RandomAffine half turn": lambda T: T.RandomAffine((180, 180), interpolation=mode(T, "BILINEAR")),
+    "RandomAffine fill list": lambda T: T.RandomAffine(60, fill=[1, 2, 255], interpolation=3),
+    "RandomAffine fill float": lambda T: T.RandomAffine(60, fill=70.9),
+    "RandomAffine fill None": lambda T: T.RandomAffine(60, fill=None),
+    **{
+        f"RandomPerspective {m}": lambda T, m=m: T.RandomPerspective(p=1.0, interpolation=mode(T, m))
+        for m in ROTATION_MODES
+    },
+    "RandomPerspective": lambda T: T.RandomPerspective(),
+    "RandomPerspective never": lambda T: T.RandomPerspective(0.9, p=0.0),
+    "RandomPerspective all": lambda T: T.RandomPerspective(1.0, 1.0, 2, 130),
+    "RandomPerspective little": lambda T: T.RandomPerspective(0.05, 1.0, interpolation=3),
+    "RandomPerspective none": lambda T: T.RandomPerspective(0.0, 1.0),
+    "RandomPerspective fill": lambda T: T.RandomPerspective(0.7, 1.0, fill=[1, 20, 255]),
+    "RandomPerspective fill one": lambda T: T.RandomPerspective(0.7, 1.0, mode(T, "NEAREST"), [99]),
+    "ElasticTransform": lambda T: T.ElasticTransform(),
+    "ElasticTransform pairs": lambda T: T.ElasticTransform([80.0, 10.0], [2.0, 3.5], mode(T, "NEAREST"), 77),
+    "ElasticTransform rough": lambda T: T.ElasticTransform(alpha=300.0, sigma=1.0, fill=[5.0]),
+    "ElasticTransform rougher": lambda T: T.ElasticTransform(alpha=20.0, sigma=0.0, fill=(250, 3, 120)),
+    "ElasticTransform across": lambda T: T.ElasticTransform((30.0, 0.0), (4.0, 0.0), 0),
+    "ElasticTransform still": lambda T: T.ElasticTransform(0.0, 1.5),
+    "ElasticTransform bicubic": lambda T: T.ElasticTransform(40.0, 2.0, mode(T, "BICUBIC")),
+}
+
+FILTERS: dict[str, Factory] = {
+    "GaussianBlur 3": lambda T: T.GaussianBlur(3),
+    "GaussianBlur 1": lambda T: T.GaussianBlur(1, 0.7),
+    "GaussianBlur pair": lambda T: T.GaussianBlur((5, 9), sigma=(0.1, 5)),
+    "GaussianBlur tall": lambda T: T.GaussianBlur([1, 11], sigma=[2.0, 2.0]),
+    "GaussianBlur list of one": lambda T: T.GaussianBlur([7], sigma=1.5),
+    "GaussianBlur 23": lambda T: T.GaussianBlur(23, (0.1, 2.0)),
+    "GaussianBlur tiny sigma": lambda T: T.GaussianBlur(5, (0.01, 0.02)),
+    "GaussianBlur wide sigma": lambda T: T.GaussianBlur(9, 100),
+    **{f"RandomAdjustSharpness {f}": lambda T, f=f: T.RandomAdjustSharpness(f, 1.0) for f in (0, 0.3, 1, 1.0, 2, 7.5)},
+    "RandomAdjustSharpness": lambda T: T.RandomAdjustSharpness(sharpness_factor=1.9),
+    "RandomAdjustSharpness never": lambda T: T.RandomAdjustSharpness(0, p=0),
+}
+
+LEVELS: dict[str, Factory] = {
+    **{
+        f"{name}{title}": lambda T, name=name, p=p: getattr(T, name)(*p)
+        for name in ("RandomInvert", "RandomAutocontrast", "RandomEqualize")
+        for title, p in (("", ()), (" always", (1.0,)), (" never", (0.0,)))
+    },
+    **{f"RandomPosterize {bits}": lambda T, bits=bits: T.RandomPosterize(bits, p=1.0) for bits in (0, 1, 2, 5, 8)},
+    "RandomPosterize": lambda T: T.RandomPosterize(bits=3),
+    **{
+        f"RandomSolarize {limit}": lambda T, limit=limit: T.RandomSolarize(limit, 1.0)
+        for limit in (0, 0.5, 1, 128, 200.25, 255, 256, -3)
+    },
+    "RandomSolarize": lambda T: T.RandomSolarize(threshold=192.0),
+}
+
+AUTO: dict[str, Factory] = {
+    "AutoAugment": lambda T: T.AutoAugment(),
+    **{
+        f"AutoAugment {policy} {m}": lambda T, policy=policy, m=m, fill=fill: T.AutoAugment(
+            T.AutoAugmentPolicy(policy), mode(T, m), fill
+        )
+        for policy, m, fill in (
+            ("imagenet", "BILINEAR", None),
+            ("cifar10", "NEAREST", 128),
+            ("cifar10", "BICUBIC", [5, 6, 7]),
+            ("svhn", "NEAREST", None),
+            ("svhn", "BILINEAR", [124.7]),
+        )
+    },
+    "RandAugment": lambda T: T.RandAugment(),
+    "RandAugment none": lambda T: T.RandAugment(0),
+    "RandAugment strong": lambda T: T.RandAugment(5, 30, 31, mode(T, "BILINEAR"), 128),
+    "RandAugment few bins": lambda T: T.RandAugment(num_ops=3, magnitude=5, num_magnitude_bins=10, fill=[1, 2, 3]),
+    "RandAugment bicubic": lambda T: T.RandAugment(4, 15, interpolation=mode(T, "BICUBIC")),
+    "TrivialAugmentWide": lambda T: T.TrivialAugmentWide(),
+    "TrivialAugmentWide few bins": lambda T: T.TrivialAugmentWide(4, mode(T, "BILINEAR"), 99.5),
+    "TrivialAugmentWide fill": lambda T: T.TrivialAugmentWide(interpolation=mode(T, "BICUBIC"), fill=[9, 8, 250]),
+    "AugMix": lambda T: T.AugMix(),
+    "AugMix geometry": lambda T: T.AugMix(severity=10, all_ops=False, interpolation=mode(T, "NEAREST"), fill=[50]),
+    "AugMix one long chain": lambda T: T.AugMix(7, 1, 4, 0.3, fill=128),
+    "AugMix wide": lambda T: T.AugMix(severity=1, mixture_width=5, chain_depth=1, alpha=5.0, fill=[1.5, 2.5, 255.0]),
+}
+
+MANY: dict[str, Factory] = {
+    "FiveCrop": lambda T: T.FiveCrop(16),
+    "FiveCrop pair": lambda T: T.FiveCrop((7, 31)),
+    "FiveCrop list of one": lambda T: T.FiveCrop([20]),
+    "TenCrop": lambda T: T.TenCrop(16),
+    "TenCrop vertical": lambda T: T.TenCrop([15, 10], vertical_flip=True),
+    "TenCrop stacked": lambda T: T.Compose([T.TenCrop(11), T.Lambda(Stack(T.ToTensor()))]),
+}
+
 CONVERT: dict[str, Factory] = {
     "ToTensor": lambda T: T.ToTensor(),
     "PILToTensor": lambda T: T.PILToTensor(),
@@ -117,63 +235,48 @@ CONTAINERS: dict[str, Factory] = {
 }
 
 #: Everything that takes a PIL image.
-PIL_CASES: dict[str, Factory] = {**RESIZE, **CROPS, **ROTATIONS, **COLOUR, **CONVERT, **CONTAINERS}
+PIL_CASES: dict[str, Factory] = {
+    **RESIZE,
+    **CROPS,
+    **ROTATIONS,
+    **COLOUR,
+    **WARPS,
+    **FILTERS,
+    **LEVELS,
+    **AUTO,
+    **MANY,
+    **CONVERT,
+    **CONTAINERS,
+}
 
-#: Transforms that take a tensor or an array only; for the tests of repr, attributes and pickling.
+#: Transforms that take a float tensor, or one of any dtype.
+TENSOR_ONLY: dict[str, Factory] = {
+    "ConvertImageDtype": lambda T: T.ConvertImageDtype(torch.float32),
+    "Normalize": lambda T: T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4)),
+    "Normalize inplace": lambda T: T.Normalize([0.5], [0.5], True),
+    "RandomErasing": lambda T: T.RandomErasing(),
+    "RandomErasing never": lambda T: T.RandomErasing(p=0.0),
+    "RandomErasing always": lambda T: T.RandomErasing(p=1),
+    "RandomErasing random": lambda T: T.RandomErasing(1.0, (0.1, 0.5), (0.5, 2.0), "random"),
+    "RandomErasing list": lambda T: T.RandomErasing(1.0, value=[0.1, 0.2, 0.3]),
+    "RandomErasing tuple of one": lambda T: T.RandomErasing(1.0, value=(7,)),
+    "RandomErasing number": lambda T: T.RandomErasing(1.0, [0.02, 0.9], [0.1, 9.0], 0.75),
+    "RandomErasing hopeless": lambda T: T.RandomErasing(1.0, (1.0, 1.0), (1.0, 1.0)),
+    "RandomErasing narrow": lambda T: T.RandomErasing(1.0, (0.3, 1.0), (5.0, 30.0), "random"),
+    "RandomErasing inplace": lambda T: T.RandomErasing(1.0, inplace=True),
+    "LinearTransformation": lambda T: T.LinearTransformation(
+        torch.linspace(-1, 1, 48 * 48).view(48, 48), torch.linspace(0, 1, 48)
+    ),
+}
+
+#: What does not take a PIL image; for the tests of repr, attributes and pickling.
 OTHER_CASES: dict[str, Factory] = {
     "ToPILImage": lambda T: T.ToPILImage(),
     "ToPILImage mode": lambda T: T.ToPILImage("RGB"),
-    "ConvertImageDtype": lambda T: T.ConvertImageDtype(__import__("torch").float32),
-    "Normalize": lambda T: T.Normalize((0.5, 0.4, 0.3), (0.2, 0.3, 0.4)),
-    "Normalize inplace": lambda T: T.Normalize([0.5], [0.5], True),
+    **TENSOR_ONLY,
 }
 
 ALL_CASES: dict[str, Factory] = {**PIL_CASES, **OTHER_CASES}
-
-FUNCTIONAL: dict[str, Call] = {
-    **{f"resize {m}": lambda F, x, m=m: F.resize(x, [19, 43], mode(F, m)) for m in MODES},
-    "resize int": lambda F, x: F.resize(x, 24),
-    "resize max_size": lambda F, x: F.resize(x, 24, max_size=25),
-    "crop inside": lambda F, x: F.crop(x, 3, 2, 20, 11),
-    "crop beyond": lambda F, x: F.crop(x, -3, -2, 90, 200),
-    "crop outside": lambda F, x: F.crop(x, 300, 300, 5, 6),
-    "center_crop": lambda F, x: F.center_crop(x, [21, 90]),
-    "center_crop int": lambda F, x: F.center_crop(x, 21),
-    "resized_crop": lambda F, x: F.resized_crop(x, 3, 1, 17, 30, [24, 20]),
-    "resized_crop beyond": lambda F, x: F.resized_crop(x, -5, -5, 150, 150, [24, 20], mode(F, "BICUBIC")),
-    "pad": lambda F, x: F.pad(x, [1, 2, 3, 4], 7),
-    "pad reflect": lambda F, x: F.pad(x, 2, padding_mode="reflect"),
-    "hflip": lambda F, x: F.hflip(x),
-    "vflip": lambda F, x: F.vflip(x),
-    **{f"rotate {m}": lambda F, x, m=m: F.rotate(x, 33.3, mode(F, m)) for m in ROTATION_MODES},
-    "rotate expand": lambda F, x: F.rotate(x, -77, mode(F, "BILINEAR"), True, fill=[5]),
-    "rotate by inf": lambda F, x: F.rotate(x, math.inf, fill=4),
-    "rotate by nan": lambda F, x: F.rotate(x, math.nan, mode(F, "BILINEAR")),
-    "rotate 90": lambda F, x: F.rotate(x, 90),
-    "rotate center": lambda F, x: F.rotate(x, 12, center=[1, 2], fill=3),
-    **{
-        f"adjust_{name} {factor}": lambda F, x, name=name, factor=factor: getattr(F, f"adjust_{name}")(x, factor)
-        for name in ("brightness", "contrast", "saturation")
-        for factor in (0, 0.0, 0.37, 1, 1.0, 1.9, 11.0)
-    },
-    **{
-        f"adjust_hue {factor}": lambda F, x, factor=factor: F.adjust_hue(x, factor)
-        for factor in (-0.5, -0.1, 0, 0.3, 0.5)
-    },
-    "rgb_to_grayscale 1": lambda F, x: F.rgb_to_grayscale(x),
-    "rgb_to_grayscale 3": lambda F, x: F.rgb_to_grayscale(x, 3),
-    "get_dimensions": lambda F, x: F.get_dimensions(x),
-    "get_image_size": lambda F, x: F.get_image_size(x),
-    "get_image_num_channels": lambda F, x: F.get_image_num_channels(x),
-}
-
-#: Functional calls that only a PIL image accepts.
-PIL_FUNCTIONAL: dict[str, Call] = {
-    "to_grayscale 1": lambda F, x: F.to_grayscale(x),
-    "to_grayscale 3": lambda F, x: F.to_grayscale(x, 3),
-    "to_tensor": lambda F, x: F.to_tensor(x),
-    "pil_to_tensor": lambda F, x: F.pil_to_tensor(x),
-}
 
 
 def uses_nearest_resize(name: str) -> bool:
@@ -181,86 +284,6 @@ def uses_nearest_resize(name: str) -> bool:
     return name.lower().startswith(("resize", "randomresizedcrop")) and "NEAREST" in name
 
 
-def pathology(T: Any, resolution: int, interpolation: str, crop: int = 1024) -> Any:
-    """The reference pipeline of the project: augmentation of histology tiles."""
-    return T.Compose(
-        [
-            T.ToPILImage(),
-            T.RandomRotation(25, interpolation=mode(T, interpolation)),
-            T.RandomResizedCrop(crop, scale=(0.5, 1.5), ratio=(0.8, 1.2)),
-            T.Resize(resolution),
-            T.RandomHorizontalFlip(),
-            T.RandomVerticalFlip(),
-            T.ColorJitter(0.2, 0.1, 0.05, 0.02),
-            T.ToTensor(),
-            T.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
-        ]
-    )
-
-
-IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
-
-#: Pipelines of real recipes on a PIL image.
-PIPELINES: dict[str, Factory] = {
-    "ImageNet train": lambda T: T.Compose(
-        [T.RandomResizedCrop(224), T.RandomHorizontalFlip(), T.ToTensor(), T.Normalize(*IMAGENET)]
-    ),
-    "ImageNet train reference": lambda T: T.Compose(
-        [
-            T.RandomResizedCrop(176, interpolation=mode(T, "BILINEAR"), antialias=True),
-            T.RandomHorizontalFlip(0.5),
-            T.PILToTensor(),
-            T.ConvertImageDtype(__import__("torch").float),
-            T.Normalize(*IMAGENET),
-        ]
-    ),
-    "ImageNet eval": lambda T: T.Compose([T.Resize(256), T.CenterCrop(224), T.ToTensor(), T.Normalize(*IMAGENET)]),
-    "ImageNet eval bicubic": lambda T: T.Compose(
-        [T.Resize(232, mode(T, "BICUBIC")), T.CenterCrop(224), T.PILToTensor(), T.ToPILImage(), T.ToTensor()]
-    ),
-    "super-resolution crop": lambda T: T.Compose([T.RandomCrop(96), T.ToTensor()]),
-    "segmentation": lambda T: T.Compose(
-        [
-            T.Resize(300, max_size=420),
-            T.RandomHorizontalFlip(),
-            T.RandomCrop(320, pad_if_needed=True, fill=(124, 116, 104)),
-            T.PILToTensor(),
-            T.ConvertImageDtype(__import__("torch").float32),
-            T.Normalize(*IMAGENET),
-        ]
-    ),
-    "CIFAR": lambda T: T.Compose(
-        [T.Resize(32), T.RandomCrop(32, padding=4), T.RandomHorizontalFlip(), T.ToTensor(), T.Normalize([0.5], [0.25])]
-    ),
-    "SimCLR": lambda T: T.Compose(
-        [
-            T.RandomResizedCrop(96),
-            T.RandomHorizontalFlip(),
-            T.RandomApply([T.ColorJitter(0.8, 0.8, 0.8, 0.2)], p=0.8),
-            T.RandomGrayscale(p=0.2),
-            T.ToTensor(),
-        ]
-    ),
-    "DINO global": lambda T: T.Compose(
-        [
-            T.RandomResizedCrop(224, scale=(0.4, 1.0), interpolation=3),
-            T.RandomHorizontalFlip(p=0.5),
-            T.RandomApply([T.ColorJitter(brightness=0.4, contrast=0.4, saturation=0.2, hue=0.1)], p=0.8),
-            T.RandomGrayscale(p=0.2),
-            T.ToTensor(),
-            T.Normalize(*IMAGENET),
-        ]
-    ),
-    "unknown callable in the middle": lambda T: T.Compose(
-        [
-            T.Resize(64),
-            T.Lambda(lambda x: x.rotate(3)),
-            T.RandomHorizontalFlip(),
-            lambda x: x.convert("L"),
-            T.ToTensor(),
-        ]
-    ),
-    "colour before geometry": lambda T: T.Compose(
-        [T.ColorJitter(0.3, 0.3, 0.3, 0.1), T.RandomRotation(30, mode(T, "BILINEAR"), expand=True), T.CenterCrop(200)]
-    ),
-}
+def follows_torch(name: str) -> bool:
+    """Cases that are another operation on tensors than on PIL images."""
+    return uses_nearest_resize(name) or "antialias" in name

@@ -22,6 +22,7 @@ class Outcome:
     warned: list[tuple[type[Warning], str]]
     torch_state: torch.Tensor
     python_state: object
+    numpy_state: tuple[bytes, int]
     same_object: bool
 
 
@@ -52,15 +53,26 @@ def clone(value: Any) -> Any:
     return value.copy() if isinstance(value, (np.ndarray, Image.Image)) else value
 
 
+def seed_all(seed: int) -> None:
+    """Seeds the generators of torch, Python and numpy."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - the global generator is what users' code draws from
+
+
+def numpy_state() -> tuple[bytes, int]:
+    _, words, position, *_ = np.random.get_state()  # noqa: NPY002
+    return words.tobytes(), position
+
+
 def run(call: Callable[[Any], Any], value: Any, seed: int = 0, *, untouched: bool = False) -> Outcome:
-    """Calls `call` on a copy of `value` with both generators seeded; fails when the copy was written to.
+    """Calls `call` on a copy of `value` with all generators seeded; fails when the copy was written to.
 
     `untouched` passes `value` itself, unread: for files that Pillow opens lazily.
     """
     given = value if untouched else clone(value)
     before = None if untouched else snapshot(given)
-    torch.manual_seed(seed)
-    random.seed(seed)
+    seed_all(seed)
     result, error = None, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -70,13 +82,16 @@ def run(call: Callable[[Any], Any], value: Any, seed: int = 0, *, untouched: boo
             error = raised
     assert untouched or snapshot(given) == before, "the input was modified"
     warned = [(record.category, str(record.message)) for record in caught]
-    return Outcome(result, error, warned, torch.get_rng_state(), random.getstate(), result is given)
+    states = torch.get_rng_state(), random.getstate(), numpy_state()
+    return Outcome(result, error, warned, *states, result is given)
 
 
 def explain(ours: Any, theirs: Any) -> str:
     """How two results differ, in a line."""
     if type(ours) is not type(theirs):
         return f"types {type(ours)} and {type(theirs)}: {ours!r} and {theirs!r}"
+    if isinstance(ours, (tuple, list)) and len(ours) == len(theirs):
+        return next((explain(a, b) for a, b in zip(ours, theirs) if snapshot(a) != snapshot(b)), "equal")
     if isinstance(ours, Image.Image) and (ours.mode, ours.size) != (theirs.mode, theirs.size):
         return f"{ours.mode} {ours.size} and {theirs.mode} {theirs.size}"
     if isinstance(ours, (Image.Image, torch.Tensor, np.ndarray)):
@@ -109,6 +124,7 @@ def assert_same(ours: Outcome, theirs: Outcome, *, message: bool = False, identi
     assert snapshot(ours.value) == snapshot(theirs.value), explain(ours.value, theirs.value)
     assert torch.equal(ours.torch_state, theirs.torch_state), "torch's generator was left in another state"
     assert ours.python_state == theirs.python_state, "python's generator was left in another state"
+    assert ours.numpy_state == theirs.numpy_state, "numpy's generator was left in another state"
     assert ours.warned == theirs.warned
     if identity:
         assert ours.same_object == theirs.same_object, (

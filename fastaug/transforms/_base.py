@@ -14,6 +14,7 @@ from torch.nn.modules import module as _module
 
 from fastaug import _ops
 from fastaug._draft import Draft
+from fastaug._draft_base import TENSOR
 
 Step = Callable[[Any, Draft], None]
 
@@ -108,22 +109,34 @@ def happens(p: Any, or_equal: bool = False) -> bool:
     return draw.item() <= limit if or_equal else draw.item() < limit
 
 
-def setup_size(size: Any) -> Any:
-    """(height, width) of a crop: a number or a sequence of one means a square."""
+def as_float32(number: float) -> float:
+    """Rounded to float32, as a tensor compares with it."""
+    rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
+    return rounded
+
+
+def setup_size(size: Any, message: str = "Please provide only two dimensions (h, w) for size") -> Any:
+    """Two sides, such as (height, width) of a crop: a number or a sequence of one means a square."""
     if isinstance(size, numbers.Number):
         return int(size), int(size)  # type: ignore[call-overload]
     if isinstance(size, Sequence) and len(size) == 1:
         return size[0], size[0]
     if len(size) != 2:
-        raise ValueError(f"Please provide only two dimensions (h, w) for size. Got {size!r}")
+        raise ValueError(f"{message}. Got {size!r}")
     return size
 
 
-def check_pair(value: Any, name: str) -> None:
-    if not isinstance(value, Sequence):
-        raise TypeError(f"{name} should be a sequence of length 2. Got {value!r}")
-    if len(value) != 2:
-        raise ValueError(f"{name} should be a sequence of length 2. Got {value!r}")
+def fill_of(fill: Any, kind: int, channels: int) -> Any:
+    """The fill that a transform hands on for an image: on tensors a float for each channel, as torchvision has it."""
+    if kind != TENSOR or fill is None:
+        return fill
+    return [float(fill)] * channels if isinstance(fill, (int, float)) else [float(value) for value in fill]
+
+
+def need_shape(image: Any, name: str) -> None:
+    """An AttributeError for PIL images and the like, as torchvision has it, that says what is wanted."""
+    if not hasattr(image, "shape"):
+        raise AttributeError(f"{name} should be Tensor Image. Got {type(image)}, which has no attribute 'shape'")
 
 
 def lines(transforms: Iterable[Any]) -> str:

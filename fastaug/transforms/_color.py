@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from abc import abstractmethod
 from typing import Any
 
 import torch
@@ -11,7 +12,17 @@ from torch import Tensor
 from fastaug._draft import Draft
 from fastaug.transforms._base import Transform, happens
 
-__all__ = ["ColorJitter", "Grayscale", "RandomGrayscale"]
+__all__ = [
+    "ColorJitter",
+    "Grayscale",
+    "RandomAdjustSharpness",
+    "RandomAutocontrast",
+    "RandomEqualize",
+    "RandomGrayscale",
+    "RandomInvert",
+    "RandomPosterize",
+    "RandomSolarize",
+]
 
 Range = tuple[float, float]
 
@@ -169,6 +180,195 @@ class RandomGrayscale(Transform):
         channels, _, _ = draft.dimensions()
         if happens(self.p):
             draft.grayscale(channels)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
+
+
+class _RandomColor(Transform):
+    """One adjustment with probability ``p``."""
+
+    p: float
+
+    @abstractmethod
+    def _adjust(self, draft: Draft) -> None: ...
+
+    def _draft(self, draft: Draft) -> None:
+        # Compared in float64, as torchvision does here; its other transforms compare in float32.
+        if torch.rand(1).item() < self.p:
+            self._adjust(draft)
+
+
+class RandomInvert(_RandomColor):
+    """The image inverted with probability ``p``: white becomes black.
+
+    Args:
+        p: probability.
+
+    Raises:
+        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.RandomInvert(p=1.0)(torch.tensor([[[0, 55, 255]]], dtype=torch.uint8))
+        tensor([[[255, 200,   0]]], dtype=torch.uint8)
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = p
+
+    def _adjust(self, draft: Draft) -> None:
+        draft.invert()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
+
+
+class RandomPosterize(_RandomColor):
+    """The image with fewer bits per sample, with probability ``p``.
+
+    Args:
+        bits: how many of the 8 bits stay.
+        p: probability.
+
+    Raises:
+        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        ValueError: when it happens, ``bits`` out of range.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.RandomPosterize(2, p=1.0)(torch.tensor([[[63, 64, 255]]], dtype=torch.uint8))
+        tensor([[[  0,  64, 192]]], dtype=torch.uint8)
+    """
+
+    def __init__(self, bits: int, p: float = 0.5) -> None:
+        super().__init__()
+        self.bits = bits
+        self.p = p
+
+    def _adjust(self, draft: Draft) -> None:
+        draft.posterize(self.bits)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(bits={self.bits},p={self.p})"
+
+
+class RandomSolarize(_RandomColor):
+    """The image with all samples from a threshold on inverted, with probability ``p``.
+
+    Args:
+        threshold: smallest sample that is inverted.
+        p: probability.
+
+    Raises:
+        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.RandomSolarize(128, p=1.0)(torch.tensor([[[127, 128, 255]]], dtype=torch.uint8))
+        tensor([[[127, 127,   0]]], dtype=torch.uint8)
+    """
+
+    def __init__(self, threshold: float, p: float = 0.5) -> None:
+        super().__init__()
+        self.threshold = threshold
+        self.p = p
+
+    def _adjust(self, draft: Draft) -> None:
+        draft.solarize(self.threshold)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(threshold={self.threshold},p={self.p})"
+
+
+class RandomAdjustSharpness(_RandomColor):
+    """The image sharpened or smoothed with probability ``p``.
+
+    Args:
+        sharpness_factor: 0 is smooth, 1 the image itself, 2 twice as sharp.
+        p: probability.
+
+    Raises:
+        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
+        ValueError: when it happens, a negative factor on a tensor or array, or a PIL mode that Pillow does not filter.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.RandomAdjustSharpness(2, p=1.0)(torch.eye(3, dtype=torch.uint8)[None] * 65)[0, 1]
+        tensor([ 0, 95,  0], dtype=torch.uint8)
+    """
+
+    def __init__(self, sharpness_factor: float, p: float = 0.5) -> None:
+        super().__init__()
+        self.sharpness_factor = sharpness_factor
+        self.p = p
+
+    def _adjust(self, draft: Draft) -> None:
+        draft.adjust_sharpness(self.sharpness_factor)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(sharpness_factor={self.sharpness_factor},p={self.p})"
+
+
+class RandomAutocontrast(_RandomColor):
+    """Each channel stretched to the full range with probability ``p``.
+
+    Args:
+        p: probability.
+
+    Raises:
+        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.RandomAutocontrast(p=1.0)(torch.tensor([[[10, 15, 20]]], dtype=torch.uint8))
+        tensor([[[  0, 127, 255]]], dtype=torch.uint8)
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = p
+
+    def _adjust(self, draft: Draft) -> None:
+        draft.autocontrast()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
+
+
+class RandomEqualize(_RandomColor):
+    """The histogram of each channel flattened with probability ``p``.
+
+    Args:
+        p: probability.
+
+    Raises:
+        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.RandomEqualize(p=1.0)(torch.arange(16, dtype=torch.uint8).repeat(1, 32, 1))[0, 0, :4]
+        tensor([ 0, 32, 64, 96], dtype=torch.uint8)
+    """
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = p
+
+    def _adjust(self, draft: Draft) -> None:
+        draft.equalize()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"

@@ -13,9 +13,9 @@ from torch import Tensor
 from fastaug import _ops
 from fastaug._draft import Draft
 from fastaug.transforms import functional as F
-from fastaug.transforms._base import Transform
+from fastaug.transforms._base import Transform, need_shape
 
-__all__ = ["ConvertImageDtype", "Normalize", "PILToTensor", "ToPILImage", "ToTensor"]
+__all__ = ["ConvertImageDtype", "LinearTransformation", "Normalize", "PILToTensor", "ToPILImage", "ToTensor"]
 
 
 class ToTensor:
@@ -29,6 +29,9 @@ class ToTensor:
         >>> T.ToTensor()(Image.new("RGB", (4, 3))).shape
         torch.Size([3, 3, 4])
     """
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def __call__(self, pic: Image.Image | np.ndarray) -> Tensor:
         return F.to_tensor(pic)
@@ -49,6 +52,9 @@ class PILToTensor:
         >>> T.PILToTensor()(Image.new("L", (4, 3))).dtype
         torch.uint8
     """
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def __call__(self, pic: Image.Image) -> Tensor:
         return F.pil_to_tensor(pic)
@@ -167,6 +173,72 @@ class Normalize(Transform):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(mean={self.mean}, std={self.std})"
+
+
+class LinearTransformation(Transform):
+    """A tensor image, flattened, minus a mean and times a square matrix, such as whitening needs.
+
+    Args:
+        transformation_matrix: tensor of shape (D, D), with D = channels * height * width.
+        mean_vector: tensor of shape (D,).
+
+    Raises:
+        ValueError: shapes, devices or dtypes that do not match; when called, an image of another size or device.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> T.LinearTransformation(torch.eye(4) * 2, torch.ones(4))(torch.ones(1, 2, 2) * 3)
+        tensor([[[4., 4.],
+                 [4., 4.]]])
+    """
+
+    def __init__(self, transformation_matrix: Tensor, mean_vector: Tensor) -> None:
+        super().__init__()
+        shape = tuple(transformation_matrix.size())
+        if transformation_matrix.size(0) != transformation_matrix.size(1):
+            raise ValueError(f"transformation_matrix should be square. Got {shape} rectangular matrix.")
+        if mean_vector.size(0) != transformation_matrix.size(0):
+            raise ValueError(
+                f"mean_vector should have the same length {mean_vector.size(0)} as any one of the dimensions of the "
+                f"transformation_matrix [{shape}]"
+            )
+        for name in ("device", "dtype"):
+            of_matrix, of_mean = getattr(transformation_matrix, name), getattr(mean_vector, name)
+            if of_matrix != of_mean:
+                raise ValueError(f"Input tensors should have the same {name}. Got {of_matrix} and {of_mean}")
+        self.transformation_matrix = transformation_matrix
+        self.mean_vector = mean_vector
+
+    def _draft(self, draft: Draft) -> None:
+        image = draft.flush()
+        need_shape(image, "tensor")
+        shape = image.shape
+        length = shape[-3] * shape[-2] * shape[-1]
+        if length != self.transformation_matrix.shape[0]:
+            raise ValueError(
+                f"Input tensor and transformation matrix have incompatible shape. [{shape[-3]} x {shape[-2]} x "
+                f"{shape[-1]}] != {self.transformation_matrix.shape[0]}"
+            )
+        if not isinstance(image, Tensor):
+            raise TypeError(f"tensor should be a Tensor image. Got {type(image)}")
+        if image.device.type != self.mean_vector.device.type:
+            raise ValueError(
+                "Input tensor should be on the same device as transformation matrix and mean vector. "
+                f"Got {image.device} vs {self.mean_vector.device}"
+            )
+        flat = image.view(-1, length) - self.mean_vector
+        draft.reset(torch.mm(flat, self.transformation_matrix.to(flat.dtype)).view(shape))
+
+    def forward(self, tensor: Tensor) -> Any:
+        """The transformed tensor."""
+        return super().forward(tensor)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(transformation_matrix={self.transformation_matrix.tolist()}, "
+            f"mean_vector={self.mean_vector.tolist()})"
+        )
 
 
 def _values(argument: Any) -> tuple[Any, ...] | None:

@@ -134,3 +134,150 @@ def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     draft = Draft(img)
     draft.grayscale(num_output_channels)
     return draft.finish()
+
+
+def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:
+    """The image with every sample v as gain * v ** gamma, for v in [0, 1].
+
+    Args:
+        img: image of 1 or 3 channels, or a PIL image of any mode that converts to RGB and back.
+        gamma: above 1 makes shadows darker, below 1 lighter. Not negative.
+        gain: multiplier of the result.
+
+    Raises:
+        TypeError: not an image, or another number of channels.
+        ValueError: negative ``gamma``.
+
+    Example:
+        >>> import torch
+        >>> adjust_gamma(torch.tensor([[[0, 64, 255]]], dtype=torch.uint8), 0.5)
+        tensor([[[  0, 128, 255]]], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.adjust_gamma(gamma, gain)
+    return draft.finish()
+
+
+def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
+    """The image blended with a smoothed one; alpha stays.
+
+    Args:
+        img: image of 1 or 3 channels, or a PIL image with alpha.
+        sharpness_factor: 0 is smooth, 1 the image itself, 2 twice as sharp. Not negative on tensors and arrays.
+
+    Raises:
+        TypeError: not an image, or another number of channels.
+        ValueError: negative factor, or a PIL mode that Pillow does not filter.
+
+    Example:
+        >>> import torch
+        >>> adjust_sharpness(torch.eye(3, dtype=torch.uint8)[None] * 65, 0)[0, 1]
+        tensor([ 0, 35,  0], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.adjust_sharpness(sharpness_factor)
+    return draft.finish()
+
+
+def invert(img: Any) -> Any:
+    """The image with every sample subtracted from white.
+
+    Args:
+        img: image of 1 or 3 channels; PIL images in modes 1, P, L or RGB.
+
+    Raises:
+        TypeError: not an image, or another number of channels.
+        OSError: another PIL mode.
+
+    Example:
+        >>> import torch
+        >>> invert(torch.tensor([[[0, 55, 255]]], dtype=torch.uint8))
+        tensor([[[255, 200,   0]]], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.invert()
+    return draft.finish()
+
+
+def posterize(img: Any, bits: int) -> Any:
+    """The image with fewer bits per sample: the lower ones become 0.
+
+    Args:
+        img: uint8 image of 1 or 3 channels; PIL images in modes P, L or RGB.
+        bits: how many of the 8 bits stay.
+
+    Raises:
+        TypeError: not an image, or another dtype or number of channels.
+        ValueError: ``bits`` out of range, which is 0 to 8 on tensors and 1 to 8 on PIL images.
+        OSError: another PIL mode.
+
+    Example:
+        >>> import torch
+        >>> posterize(torch.tensor([[[63, 64, 255]]], dtype=torch.uint8), 2)
+        tensor([[[  0,  64, 192]]], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.posterize(bits)
+    return draft.finish()
+
+
+def solarize(img: Any, threshold: float) -> Any:
+    """The image with all samples from a threshold on inverted.
+
+    Args:
+        img: image of 1 or 3 channels; PIL images in modes P, L or RGB.
+        threshold: smallest sample that is inverted.
+
+    Raises:
+        TypeError: not an image, another number of channels, or, on tensors, a threshold above white.
+        OSError: another PIL mode.
+
+    Example:
+        >>> import torch
+        >>> solarize(torch.tensor([[[127, 128, 255]]], dtype=torch.uint8), 128)
+        tensor([[[127, 127,   0]]], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.solarize(threshold)
+    return draft.finish()
+
+
+def autocontrast(img: Any) -> Any:
+    """The image with each channel stretched, so that its darkest sample becomes black and its lightest white.
+
+    Args:
+        img: image of 1 or 3 channels; PIL images in modes L or RGB.
+
+    Raises:
+        TypeError: not an image, or another number of channels.
+        OSError: another PIL mode (for some, NotImplementedError).
+
+    Example:
+        >>> import torch
+        >>> autocontrast(torch.tensor([[[10, 15, 20]]], dtype=torch.uint8))
+        tensor([[[  0, 127, 255]]], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.autocontrast()
+    return draft.finish()
+
+
+def equalize(img: Any) -> Any:
+    """The image with the histogram of each channel flattened.
+
+    Args:
+        img: uint8 image of 1 or 3 channels, tensors with at most one leading dimension; PIL images in modes P, L or
+            RGB.
+
+    Raises:
+        TypeError: not an image, or another dtype or number of channels or dimensions.
+        OSError: another PIL mode.
+
+    Example:
+        >>> import torch
+        >>> equalize(torch.arange(16, dtype=torch.uint8).repeat(1, 32, 1))[0, 0, :4]
+        tensor([ 0, 32, 64, 96], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.equalize()
+    return draft.finish()

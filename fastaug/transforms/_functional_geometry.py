@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from PIL import Image
 from torch import Tensor
 
-from fastaug import _fallback_tensor
+from fastaug import _fallback_pil, _fallback_tensor, _lower
 from fastaug._draft import Draft
-from fastaug._interpolation import InterpolationMode
+from fastaug._interpolation import InterpolationMode, as_interpolation
 
 
 def resize(
@@ -216,3 +218,218 @@ def rotate(
     draft = Draft(img)
     draft.rotate(angle, interpolation, expand, center, fill)
     return draft.finish()
+
+
+def affine(
+    img: Any,
+    angle: float,
+    translate: Sequence[int],
+    scale: float,
+    shear: float | Sequence[float],
+    interpolation: InterpolationMode | int = InterpolationMode.NEAREST,
+    fill: float | Sequence[float] | None = None,
+    center: Sequence[float] | None = None,
+) -> Any:
+    """The image rotated, scaled and sheared about its middle, then moved. Its size stays.
+
+    Args:
+        img: image.
+        angle: degrees, clockwise.
+        translate: (right, down) in pixels.
+        scale: scale, above 0.
+        shear: degrees, clockwise: along x, or (along x, along y).
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors).
+        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+        center: (x, y) in pixels from the top left corner; the middle of the image by default.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length of a sequence, a scale that is not positive, or an interpolation that there is not.
+
+    Example:
+        >>> import torch
+        >>> affine(torch.tensor([[[1, 2, 3]]], dtype=torch.uint8), 0.0, [1, 0], 1.0, 0.0)
+        tensor([[[0, 1, 2]]], dtype=torch.uint8)
+    """
+    draft = Draft(img)
+    draft.affine(angle, translate, scale, shear, interpolation, fill, center)
+    return draft.finish()
+
+
+def perspective(
+    img: Any,
+    startpoints: Sequence[Sequence[int]],
+    endpoints: Sequence[Sequence[int]],
+    interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
+    fill: float | Sequence[float] | None = None,
+) -> Any:
+    """The image in the perspective that takes four points of it to four others. Its size stays.
+
+    Args:
+        img: image.
+        startpoints: four points [x, y] of the image, such as its corners.
+        endpoints: where they go.
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors).
+        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+
+    Raises:
+        TypeError: wrong type of image or interpolation.
+        ValueError: not four points, wrong length of ``fill``, or an interpolation that warps do not have.
+
+    Example:
+        >>> from PIL import Image
+        >>> corners = [[0, 0], [39, 0], [39, 29], [0, 29]]
+        >>> perspective(Image.new("RGB", (40, 30)), corners, [[4, 2], [35, 0], [39, 29], [0, 29]]).size
+        (40, 30)
+    """
+    draft = Draft(img)
+    draft.perspective(startpoints, endpoints, interpolation, fill)
+    return draft.finish()
+
+
+def elastic_transform(
+    img: Any,
+    displacement: Tensor,
+    interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
+    fill: float | Sequence[float] | None = None,
+) -> Any:
+    """The image sampled where a field says; in every container as torchvision samples tensors.
+
+    Args:
+        img: image.
+        displacement: tensor of shape (1, height, width, 2): how far to the right and below each pixel is taken from, as
+            a share of half the width and height.
+        interpolation: NEAREST or BILINEAR.
+        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+
+    Raises:
+        TypeError: not an image, or ``displacement`` is not a tensor.
+        ValueError: wrong shape of ``displacement``.
+
+    Example:
+        >>> import torch
+        >>> elastic_transform(torch.ones(3, 4, 5), torch.zeros(1, 4, 5, 2)).shape
+        torch.Size([3, 4, 5])
+    """
+    mode: Any = interpolation
+    if isinstance(mode, int):
+        warnings.warn(
+            "Argument interpolation should be of type InterpolationMode instead of int. "
+            "Please, use InterpolationMode enum.",
+            stacklevel=2,
+        )
+        mode = as_interpolation(mode)
+    draft = Draft(img)
+    draft.elastic_transform(displacement, mode.value, fill)
+    return draft.finish()
+
+
+def gaussian_blur(img: Any, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None) -> Any:
+    """The image blurred by a Gaussian; in every container as torchvision blurs tensors.
+
+    The border is mirrored, so the image must be larger than half the kernel.
+
+    Args:
+        img: image; tensors with at most one leading dimension.
+        kernel_size: (width, height) of the kernel in pixels, both odd; or an int for both.
+        sigma: (horizontal, vertical) standard deviation in pixels, or one for both; by default
+            0.15 * kernel_size + 0.35.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length of an argument, a size that is even, or a ``sigma`` that is not positive.
+        RuntimeError: the kernel is too large for the image.
+
+    Example:
+        >>> from PIL import Image
+        >>> gaussian_blur(Image.new("RGB", (40, 30)), 5).size
+        (40, 30)
+    """
+    draft = Draft(img)
+    draft.gaussian_blur(kernel_size, sigma)
+    return draft.finish()
+
+
+def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, Any]:
+    """The top left, top right, bottom left and bottom right corner and the middle of the image.
+
+    Args:
+        img: image.
+        size: (height, width) of each, or an int or sequence of one for squares.
+
+    Raises:
+        TypeError: not an image.
+        ValueError: wrong length of ``size``, or a size above the image's.
+
+    Example:
+        >>> from PIL import Image
+        >>> [crop.size for crop in five_crop(Image.new("RGB", (40, 30)), (10, 20))]
+        [(20, 10), (20, 10), (20, 10), (20, 10), (20, 10)]
+    """
+    crop_height, crop_width = _crop_size(size)
+    _, height, width = Draft(img).dimensions()
+    if crop_width > width or crop_height > height:
+        raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
+    bottom, right = height - crop_height, width - crop_width
+    middle = (round(bottom / 2.0), round(right / 2.0))
+    cut = _fallback_pil.crop if isinstance(img, Image.Image) else crop
+    top_left, top_right, bottom_left, bottom_right, center = (
+        cut(img, top, left, crop_height, crop_width)
+        for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right), middle)
+    )
+    return top_left, top_right, bottom_left, bottom_right, center
+
+
+def ten_crop(img: Any, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Any, ...]:
+    """As :func:`five_crop`, followed by the same five of the mirrored image.
+
+    Args:
+        img: image.
+        size: as in :func:`five_crop`.
+        vertical_flip: mirror top to bottom instead of left to right.
+
+    Raises:
+        TypeError: not an image.
+        ValueError: wrong length of ``size``, or a size above the image's.
+
+    Example:
+        >>> from PIL import Image
+        >>> len(ten_crop(Image.new("RGB", (40, 30)), 10))
+        10
+    """
+    size = _crop_size(size)
+    first = five_crop(img, size)
+    return first + five_crop(vflip(img) if vertical_flip else hflip(img), size)
+
+
+def _crop_size(size: Any) -> Any:
+    size = _lower.square_if_single(size)
+    if len(size) != 2:
+        raise ValueError(f"Please provide only two dimensions (h, w) for size. Got {size!r}")
+    return size
+
+
+def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool = False) -> Tensor:
+    """A tensor image with a box of it overwritten.
+
+    Args:
+        img: tensor of shape (..., channels, height, width).
+        i: first row.
+        j: first column.
+        h: rows.
+        w: columns.
+        v: what is written: anything that can be assigned to the box.
+        inplace: write into ``img`` itself.
+
+    Raises:
+        TypeError: not a tensor.
+
+    Example:
+        >>> import torch
+        >>> erase(torch.ones(1, 2, 3), 0, 1, 2, 1, torch.tensor(0.0))
+        tensor([[[1., 0., 1.],
+                 [1., 0., 1.]]])
+    """
+    if not isinstance(img, Tensor):
+        raise TypeError(f"img should be Tensor Image. Got {type(img)}")
+    return _fallback_tensor.erase(img, i, j, h, w, v, inplace)

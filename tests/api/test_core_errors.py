@@ -9,8 +9,9 @@ import pytest
 
 from fastaug import _C
 from images import noise, pil
+from op_table import OP_FORMAT, Op
 from processes import python
-from programs import OP_FORMAT, Op, execute, pack
+from programs import execute, pack
 
 IMAGE = noise(10, 12)
 HUGE = 2**31 - 1

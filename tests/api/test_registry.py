@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fastaug import _C
-from programs import OP_FORMAT, ROWS
+from op_table import OP_FORMAT, ROWS
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,7 +8,8 @@ import torchvision.transforms.functional as TVF
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from cases import FUNCTIONAL, PIL_CASES, PIL_FUNCTIONAL
+from calls import FUNCTIONAL, PIL_FUNCTIONAL
+from cases import PIL_CASES
 from images import MODES, PHOTOS, SIZES, photo, pil
 from outcomes import assert_parity, assert_same, run
 

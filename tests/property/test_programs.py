@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import struct
 
 import numpy as np
 import pytest
 
 from fastaug import _C
 from images import noise, photo
-from programs import HAS_ALPHA, ROWS, Op, describe, execute, pack, random_program, reference
+from op_table import FILLED, HAS_ALPHA, ROWS, TORCH, Op
+from programs import describe, execute, pack, random_program, reference
 
 EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
 
@@ -46,8 +48,8 @@ def test_random_chains(block: int) -> None:
 
 @pytest.mark.parametrize("block", range(8))
 def test_random_chains_of_geometry(block: int) -> None:
-    """Only ops that move pixels: here regions of interest are pushed back and flips are folded away."""
-    names = [name for name, row in ROWS.items() if row.kind == "geometry"]
+    """Only ops that move or mix pixels: here regions of interest are pushed back and flips are folded away."""
+    names = [name for name, row in ROWS.items() if row.kind in ("geometry", "filter")]
     for seed in range(40 * block, 40 * block + 40):
         rng = random.Random(10_000 + seed)
         image = noise(rng.choice(EXTENTS), rng.choice(EXTENTS), rng.choice([1, 3, 4]), seed)
@@ -56,7 +58,10 @@ def test_random_chains_of_geometry(block: int) -> None:
 
 @pytest.mark.parametrize("block", range(4))
 def test_random_chains_of_colour(block: int) -> None:
-    names = [name for name, row in ROWS.items() if row.kind in ("pointwise", "reduction")] + ["HFLIP", "WINDOW"]
+    names = [name for name, row in ROWS.items() if row.kind in ("pointwise", "reduction", "filter")] + [
+        "HFLIP",
+        "WINDOW",
+    ]
     for seed in range(40 * block, 40 * block + 40):
         rng = random.Random(20_000 + seed)
         image = noise(rng.choice(EXTENTS), rng.choice(EXTENTS), rng.choice([1, 2, 3, 4]), seed)
@@ -64,6 +69,8 @@ def test_random_chains_of_colour(block: int) -> None:
 
 
 ROTATE = Op("AFFINE", (60, 70), (0.9, 0.4, -9.0, -0.4, 0.9, 17.0), 2, (9, 8, 7, 6))
+PERSPECTIVE = Op("PERSPECTIVE", (61, 72), (0.8, 0.1, 3.0, -0.1, 0.9, 5.0, 0.002, -0.003), 2, (9, 8, 7, 6))
+BLUR = Op("BLUR", (5, 3), struct.unpack("<8d", struct.pack("<16f", 0.1, 0.2, 0.4, 0.3, 0.4, *[0.0] * 11)))
 FAR = Op("WINDOW", (500, 500, 11, 13), fill=(1, 2, 3, 4))
 
 CHAINS: dict[str, list[Op]] = {
@@ -126,6 +133,40 @@ CHAINS: dict[str, list[Op]] = {
         Op("RESIZE", (41, 90), flags=2),
         Op("RESIZE", (8, 90), flags=2),
     ],
+    "tables that meet": [
+        Op("INVERT"),
+        Op("GAMMA", f=(0.5, 1.2)),
+        Op("POSTERIZE", (3,)),
+        Op("SOLARIZE", f=(99.5,)),
+        Op("INVERT"),
+    ],
+    "equalize of a part": [
+        Op("WINDOW", (3, 4, 9, 11), fill=(7, 8, 9, 10)),
+        Op("EQUALIZE"),
+        Op("VFLIP"),
+        Op("EQUALIZE"),
+    ],
+    "autocontrast between resizes": [
+        Op("RESIZE", (33, 44), flags=2),
+        Op("AUTOCONTRAST"),
+        Op("RESIZE", (70, 12), flags=3),
+        Op("AUTOCONTRAST"),
+        Op("TO_FLOAT"),
+    ],
+    "reductions in a row": [Op("CONTRAST", f=(0.4,)), Op("AUTOCONTRAST"), Op("EQUALIZE"), Op("CONTRAST", f=(1.8,))],
+    "sharpness of a part": [Op("WINDOW", (-2, 5, 30, 30)), Op("SHARPNESS", f=(1.9,)), Op("WINDOW", (4, 4, 9, 8))],
+    "sharpness twice, flipped": [Op("HFLIP"), Op("SHARPNESS", f=(0.1,)), Op("VFLIP"), Op("SHARPNESS", f=(3.0,))],
+    "sharpness of one line": [Op("WINDOW", (1, 1, 1, 30)), Op("SHARPNESS", f=(0.0,))],
+    "blur of a part": [Op("RESIZE", (40, 44), flags=2), BLUR, Op("WINDOW", (10, 0, 9, 44)), Op("HFLIP"), BLUR],
+    "blur of a warp": [ROTATE, BLUR, Op("WINDOW", (50, 60, 10, 10)), Op("RESIZE", (30, 31), flags=2)],
+    "warps of warps": [
+        PERSPECTIVE,
+        Op("WINDOW", (2, 3, 50, 51)),
+        Op("AFFINE", (50, 51), (0.9, 0.2, 3.0, -0.2, 1.1, -2.0), TORCH | FILLED | 2, (9, 8, 7, 6)),
+        PERSPECTIVE,
+        Op("HFLIP"),
+        Op("WINDOW", (0, 30, 20, 20)),
+    ],
     "sixty-four ops": [Op("BRIGHTNESS", f=(0.99 + 0.02 * (k % 2),)) for k in range(32)]
     + [Op("HFLIP"), Op("VFLIP")] * 16,
 }
@@ -136,7 +177,13 @@ CHAINS: dict[str, list[Op]] = {
 def test_chain(name: str, channels: int) -> None:
     alpha = HAS_ALPHA if channels in (2, 4) else 0
     ops = [
-        Op(op.name, op.i, op.f, op.flags | (alpha if op.name in ("BRIGHTNESS", "CONTRAST") else 0), op.fill)
+        Op(
+            op.name,
+            op.i,
+            op.f,
+            op.flags | (alpha if op.name in ("BRIGHTNESS", "CONTRAST", "SHARPNESS") else 0),
+            op.fill,
+        )
         for op in CHAINS[name]
     ]
     for height, width in ((41, 53), (1, 1), (1, 40), (40, 1), (64, 64)):

@@ -1,0 +1,91 @@
+"""A draft by the rules that torchvision has for uint8 tensors, where they differ from Pillow's. AugMix needs them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from fastaug import _fallback_tensor_color, _fallback_tensor_warp, _lower, _ops
+from fastaug._draft import Draft
+from fastaug._interpolation import InterpolationMode, as_interpolation
+
+_SAMPLERS = {"nearest": 0, "bilinear": 2}
+
+
+class TensorDraft(Draft):
+    """A draft of a tensor of at least three dimensions."""
+
+    __slots__ = ()
+
+    def affine(
+        self,
+        angle: float,
+        translate: Sequence[float],
+        scale: float,
+        shear: Any,
+        interpolation: Any,
+        fill: Any,
+        center: Sequence[float] | None,
+    ) -> None:
+        if type(interpolation) is not InterpolationMode:
+            interpolation = as_interpolation(interpolation)
+        shear = _lower.checked_shear(angle, translate, scale, shear, center)
+        _, height, width = self.dimensions()
+        matrix = _fallback_tensor_warp.affine_matrix(height, width, angle, translate, scale, shear, center)
+        if not self._sample_natively(matrix, interpolation.value, fill):
+            self._eager("affine", angle, translate, scale, shear, 0, interpolation.value, fill, center)
+
+    def rotate(self, angle: float, interpolation: Any, expand: bool, center: Sequence[float] | None, fill: Any) -> None:
+        if type(interpolation) is not InterpolationMode:
+            interpolation = as_interpolation(interpolation)
+        _, height, width = self.dimensions()
+        # Rotations of tensors are counter-clockwise, affine maps clockwise.
+        matrix = _fallback_tensor_warp.affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
+        if expand or not self._sample_natively(matrix, interpolation.value, fill):
+            self._eager("rotate", angle, 0, interpolation.value, expand, center, fill)
+
+    def _sample_natively(self, matrix: list[float], mode_name: str, fill: Any) -> bool:
+        number = _SAMPLERS.get(mode_name)
+        if not self.native or number is None or len(self.lead) > 1 or not all(map(math.isfinite, matrix)):
+            return False
+        flags = number | _ops.TORCH
+        colour = bytes(max(self.channels, 4))
+        if fill is not None:
+            _fallback_tensor_warp.check_warp(self.channels, mode_name, fill)
+            exact = _lower.exact_fill_bytes(fill, self.channels)
+            if exact is None:
+                return False
+            flags |= _ops.FILLED
+            colour = exact
+        height, width = self.height, self.width
+        self._append_filled(lambda part: _ops.affine(height, width, flags, matrix, part), colour)
+        return True
+
+    def adjust_contrast(self, factor: float) -> None:
+        _fallback_tensor_color.need_not_negative("contrast_factor", factor)
+        if not self._colour_channels() or not math.isfinite(factor):
+            self._eager("adjust_contrast", factor)
+        else:
+            self.ops.append(_ops.contrast(factor, _ops.TORCH))
+
+    def adjust_saturation(self, factor: float) -> None:
+        _fallback_tensor_color.need_not_negative("saturation_factor", factor)
+        channels = self._colour_channels()
+        if not channels or not math.isfinite(factor):
+            self._eager("adjust_saturation", factor)
+        elif channels == 3:
+            self.ops.append(_ops.saturation(factor, _ops.TORCH))
+
+    def adjust_sharpness(self, factor: float) -> None:
+        _fallback_tensor_color.need_not_negative("sharpness_factor", factor)
+        if not self._colour_channels() or not math.isfinite(factor) or len(self.lead) > 1:
+            self._eager("adjust_sharpness", factor)
+        else:
+            self.ops.append(_ops.sharpness(factor, _ops.TORCH))
+
+    def autocontrast(self) -> None:
+        if self._has_tables():
+            self.ops.append(_ops.AUTOCONTRAST_TORCH)
+        else:
+            self._eager("autocontrast")

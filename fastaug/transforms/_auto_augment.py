@@ -1,0 +1,323 @@
+"""AutoAugment, RandAugment and TrivialAugment: random ops of random strength."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastaug import _ops
+from fastaug._draft import Draft
+from fastaug._interpolation import InterpolationMode
+from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
+from fastaug.transforms._base import Transform, as_float32, fill_of
+
+__all__ = ["AutoAugment", "RandAugment", "TrivialAugmentWide"]
+
+#: {name: (magnitudes, whether the sign is drawn)}; a scalar tensor means that there is no magnitude.
+Space = dict[str, tuple[Tensor, bool]]
+#: The same as (name, magnitudes or None, signed).
+Table = tuple[tuple[str, tuple[float, ...] | None, bool], ...]
+Fill = float | Sequence[float] | None
+
+# Ops before a draft is done so far: together with those of other transforms, below the native core's limit.
+_MAX_DRAFT = _ops.MAX_OPS // 4
+
+_NO_SHIFT = (0, 0)
+_NO_SHEAR = (0.0, 0.0)
+
+
+def _shear_x(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
+    draft.affine(0.0, _NO_SHIFT, 1.0, (math.degrees(math.atan(magnitude)), 0.0), interpolation, fill, (0, 0))
+
+
+def _shear_y(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
+    draft.affine(0.0, _NO_SHIFT, 1.0, (0.0, math.degrees(math.atan(magnitude))), interpolation, fill, (0, 0))
+
+
+def _translate_x(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
+    draft.affine(0.0, (int(magnitude), 0), 1.0, _NO_SHEAR, interpolation, fill, None)
+
+
+def _translate_y(draft: Draft, magnitude: float, interpolation: Any, fill: Any) -> None:
+    draft.affine(0.0, (0, int(magnitude)), 1.0, _NO_SHEAR, interpolation, fill, None)
+
+
+_OPS: dict[str, Callable[[Draft, float, Any, Any], None]] = {
+    "Identity": lambda draft, magnitude, interpolation, fill: None,
+    "ShearX": _shear_x,
+    "ShearY": _shear_y,
+    "TranslateX": _translate_x,
+    "TranslateY": _translate_y,
+    "Rotate": lambda draft, magnitude, interpolation, fill: draft.rotate(magnitude, interpolation, False, None, fill),
+    "Brightness": lambda draft, magnitude, interpolation, fill: draft.adjust_brightness(1.0 + magnitude),
+    "Color": lambda draft, magnitude, interpolation, fill: draft.adjust_saturation(1.0 + magnitude),
+    "Contrast": lambda draft, magnitude, interpolation, fill: draft.adjust_contrast(1.0 + magnitude),
+    "Sharpness": lambda draft, magnitude, interpolation, fill: draft.adjust_sharpness(1.0 + magnitude),
+    "Posterize": lambda draft, magnitude, interpolation, fill: draft.posterize(int(magnitude)),
+    "Solarize": lambda draft, magnitude, interpolation, fill: draft.solarize(magnitude),
+    "AutoContrast": lambda draft, magnitude, interpolation, fill: draft.autocontrast(),
+    "Equalize": lambda draft, magnitude, interpolation, fill: draft.equalize(),
+    "Invert": lambda draft, magnitude, interpolation, fill: draft.invert(),
+}
+
+
+def apply_op(draft: Draft, name: str, magnitude: float, interpolation: Any, fill: Any) -> None:
+    """Drafts the op of that name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    op = _OPS.get(name)
+    if op is None:
+        raise ValueError(f"The provided operator {name} is not recognized.")
+    op(draft, magnitude, interpolation, fill)
+    if len(draft.ops) > _MAX_DRAFT:
+        draft.flush()
+
+
+def tabulate(space: Space) -> Table:
+    return tuple(
+        (name, tuple(map(float, magnitudes.tolist())) if magnitudes.ndim > 0 else None, signed)
+        for name, (magnitudes, signed) in space.items()
+    )
+
+
+@functools.lru_cache(maxsize=256)
+def _tabulated(space: Callable[..., Space], arguments: tuple[Any, ...], dtype: torch.dtype) -> Table:
+    return tabulate(space(*arguments))
+
+
+def table_of(transform: Any, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
+    """The augmentation space of a transform as a table: a cached one, unless the user has overridden the method."""
+    method = transform._augmentation_space
+    if getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]:
+        # linspace computes in torch's default dtype.
+        return _tabulated(space, arguments, torch.get_default_dtype())
+    return tabulate(method(*arguments))
+
+
+def _colours(bins: int, limit: float) -> Space:
+    return {name: (torch.linspace(0.0, limit, bins), True) for name in ("Brightness", "Color", "Contrast", "Sharpness")}
+
+
+def _levels(bins: int, bits: int, fewer: int) -> Space:
+    """The ops with thresholds, and those without magnitudes; at most, posterize keeps `fewer` bits less than `bits`."""
+    return {
+        "Posterize": (bits - (torch.arange(bins) / ((bins - 1) / fewer)).round().int(), False),
+        "Solarize": (torch.linspace(255.0, 0.0, bins), False),
+        "AutoContrast": (torch.tensor(0.0), False),
+        "Equalize": (torch.tensor(0.0), False),
+    }
+
+
+def _geometry(bins: int, shear: float, translate_x: float, translate_y: float, rotate: float) -> Space:
+    limits = (shear, shear, translate_x, translate_y, rotate)
+    names = ("ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate")
+    return {name: (torch.linspace(0.0, limit, bins), True) for name, limit in zip(names, limits)}
+
+
+def _paper_space(bins: int, image_size: tuple[int, int]) -> Space:
+    """The ranges of the AutoAugment paper, for images of (height, width)."""
+    height, width = image_size
+    geometry = _geometry(bins, 0.3, 150.0 / 331.0 * width, 150.0 / 331.0 * height, 30.0)
+    return {**geometry, **_colours(bins, 0.9), **_levels(bins, 8, 4)}
+
+
+def _auto_space(bins: int, image_size: tuple[int, int]) -> Space:
+    return {**_paper_space(bins, image_size), "Invert": (torch.tensor(0.0), False)}
+
+
+def _rand_space(bins: int, image_size: tuple[int, int]) -> Space:
+    return {"Identity": (torch.tensor(0.0), False), **_paper_space(bins, image_size)}
+
+
+def _wide_space(bins: int) -> Space:
+    geometry = _geometry(bins, 0.99, 32.0, 32.0, 135.0)
+    return {"Identity": (torch.tensor(0.0), False), **geometry, **_colours(bins, 0.99), **_levels(bins, 8, 6)}
+
+
+def mix_space(bins: int, image_size: tuple[int, int], all_ops: bool) -> Space:
+    """AugMix's."""
+    height, width = image_size
+    space = {**_geometry(bins, 0.3, width / 3.0, height / 3.0, 30.0), **_levels(bins, 4, 4)}
+    return {**space, **_colours(bins, 0.9)} if all_ops else space
+
+
+class AutoAugment(Transform):
+    """Two ops in a row, by a policy that was learned on a dataset (https://arxiv.org/abs/1805.09501).
+
+    Draws the policy, whether each of its two ops happens, and the signs of their strengths. Images have 1 or 3 channels
+    and 8 bits.
+
+    Args:
+        policy: :class:`AutoAugmentPolicy`.
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors), for ops of geometry.
+        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+
+    Raises:
+        ValueError: unknown policy.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.AutoAugment(T.AutoAugmentPolicy.CIFAR10)(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    def __init__(
+        self,
+        policy: AutoAugmentPolicy = AutoAugmentPolicy.IMAGENET,
+        interpolation: InterpolationMode = InterpolationMode.NEAREST,
+        fill: Fill = None,
+    ) -> None:
+        super().__init__()
+        self.policy = policy
+        self.interpolation = interpolation
+        self.fill = fill
+        self.policies = self._get_policies(policy)
+
+    def _get_policies(self, policy: AutoAugmentPolicy) -> list[Policy]:
+        return policies_of(policy)
+
+    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
+        return _auto_space(num_bins, image_size)
+
+    @staticmethod
+    def get_params(transform_num: int) -> tuple[int, Tensor, Tensor]:
+        """Draws the number of a policy, and for each of its two ops a number in [0, 1) and a sign (0 is negative).
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> policy, probabilities, signs = T.AutoAugment.get_params(25)
+            >>> 0 <= policy < 25, probabilities.shape, signs.shape
+            (True, torch.Size([2]), torch.Size([2]))
+        """
+        draw = torch.empty(1, dtype=torch.int64)
+        return int(draw.random_(transform_num).item()), torch.rand((2,)), torch.randint(2, (2,))
+
+    def _draft(self, draft: Draft) -> None:
+        channels, height, width = draft.dimensions()
+        fill = fill_of(self.fill, draft.kind, channels)
+        policy, probabilities, signs = self.get_params(len(self.policies))
+        table = {entry[0]: entry for entry in table_of(self, AutoAugment, _auto_space, 10, (height, width))}
+        for (name, p, index), draw, sign in zip(self.policies[policy], probabilities.tolist(), signs.tolist()):
+            if draw <= as_float32(p):
+                _, magnitudes, signed = table[name]
+                magnitude = 0.0 if index is None or magnitudes is None else magnitudes[index]
+                apply_op(draft, name, -magnitude if signed and sign == 0 else magnitude, self.interpolation, fill)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(policy={self.policy}, fill={self.fill})"
+
+
+class RandAugment(Transform):
+    """Some random ops in a row, all of the same strength (https://arxiv.org/abs/1909.13719).
+
+    For each, draws the op, and the sign of its strength where it has one. Images have 1 or 3 channels and 8 bits.
+
+    Args:
+        num_ops: how many.
+        magnitude: their strength, below ``num_magnitude_bins``.
+        num_magnitude_bins: how many strengths there are.
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors), for ops of geometry.
+        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+
+    Raises:
+        IndexError: when called, ``magnitude`` is out of range.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandAugment(num_ops=2, magnitude=9)(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    def __init__(
+        self,
+        num_ops: int = 2,
+        magnitude: int = 9,
+        num_magnitude_bins: int = 31,
+        interpolation: InterpolationMode = InterpolationMode.NEAREST,
+        fill: Fill = None,
+    ) -> None:
+        super().__init__()
+        self.num_ops = num_ops
+        self.magnitude = magnitude
+        self.num_magnitude_bins = num_magnitude_bins
+        self.interpolation = interpolation
+        self.fill = fill
+
+    def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
+        return _rand_space(num_bins, image_size)
+
+    def _draft(self, draft: Draft) -> None:
+        channels, height, width = draft.dimensions()
+        fill = fill_of(self.fill, draft.kind, channels)
+        table = table_of(self, RandAugment, _rand_space, self.num_magnitude_bins, (height, width))
+        draw = torch.empty(1, dtype=torch.int64)
+        for _ in range(self.num_ops):
+            name, magnitudes, signed = table[int(draw.random_(len(table)).item())]
+            magnitude = 0.0 if magnitudes is None else magnitudes[self.magnitude]
+            if signed and draw.random_(2).item():
+                magnitude = -magnitude
+            apply_op(draft, name, magnitude, self.interpolation, fill)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(num_ops={self.num_ops}, magnitude={self.magnitude}, "
+            f"num_magnitude_bins={self.num_magnitude_bins}, interpolation={self.interpolation}, fill={self.fill})"
+        )
+
+
+class TrivialAugmentWide(Transform):
+    """One random op of random strength (https://arxiv.org/abs/2103.10158).
+
+    Draws the op, its strength where it has one, and then the sign of it. Images have 1 or 3 channels and 8 bits.
+
+    Args:
+        num_magnitude_bins: how many strengths there are.
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors), for ops of geometry.
+        fill: colour of what lies outside the image: a number, one per channel, or None for 0.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.TrivialAugmentWide()(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    def __init__(
+        self,
+        num_magnitude_bins: int = 31,
+        interpolation: InterpolationMode = InterpolationMode.NEAREST,
+        fill: Fill = None,
+    ) -> None:
+        super().__init__()
+        self.num_magnitude_bins = num_magnitude_bins
+        self.interpolation = interpolation
+        self.fill = fill
+
+    def _augmentation_space(self, num_bins: int) -> Space:
+        return _wide_space(num_bins)
+
+    def _draft(self, draft: Draft) -> None:
+        channels, _, _ = draft.dimensions()
+        fill = fill_of(self.fill, draft.kind, channels)
+        table = table_of(self, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
+        draw = torch.empty(1, dtype=torch.int64)
+        name, magnitudes, signed = table[int(draw.random_(len(table)).item())]
+        magnitude = 0.0 if magnitudes is None else magnitudes[int(draw.random_(len(magnitudes)).item())]
+        if signed and draw.random_(2).item():
+            magnitude = -magnitude
+        apply_op(draft, name, magnitude, self.interpolation, fill)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(num_magnitude_bins={self.num_magnitude_bins}, "
+            f"interpolation={self.interpolation}, fill={self.fill})"
+        )

@@ -1,0 +1,69 @@
+"""Blur."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from fastaug._draft import Draft
+from fastaug.transforms._base import Transform, setup_size
+
+__all__ = ["GaussianBlur"]
+
+
+class GaussianBlur(Transform):
+    """The image blurred by a Gaussian of random width.
+
+    Draws one standard deviation for both axes. Images in every container, PIL images too, are blurred as torchvision
+    blurs tensors. The border is mirrored, so the image must be larger than half the kernel.
+
+    Args:
+        kernel_size: (width, height) of the kernel in pixels, both odd; or a number or sequence of one for both.
+        sigma: (low, high) of the standard deviation in pixels, or a number.
+
+    Raises:
+        ValueError: a size that is even or not positive, a ``sigma`` that is not positive, or wrong lengths.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.GaussianBlur(5, sigma=(0.1, 2.0))(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
+        super().__init__()
+        self.kernel_size = setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
+        if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
+            raise ValueError(f"Kernel size value should be an odd and positive number. Got {kernel_size}")
+        pair: Any = sigma
+        if isinstance(sigma, numbers.Number):
+            if pair <= 0:
+                raise ValueError(f"If sigma is a single number, it must be positive. Got {sigma}")
+            pair = (sigma, sigma)
+        elif not isinstance(sigma, Sequence) or len(sigma) != 2:
+            raise ValueError(f"sigma should be a single number or a list/tuple with length 2. Got {sigma!r}")
+        elif not 0.0 < sigma[0] <= sigma[1]:
+            raise ValueError(f"sigma values should be positive and of the form (min, max). Got {sigma}")
+        self.sigma = pair
+
+    @staticmethod
+    def get_params(sigma_min: float, sigma_max: float) -> float:
+        """Draws a standard deviation.
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> T.GaussianBlur.get_params(1.5, 1.5)
+            1.5
+        """
+        return torch.empty(1).uniform_(sigma_min, sigma_max).item()
+
+    def _draft(self, draft: Draft) -> None:
+        sigma = self.get_params(self.sigma[0], self.sigma[1])
+        draft.gaussian_blur(self.kernel_size, [sigma, sigma])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(kernel_size={self.kernel_size}, sigma={self.sigma})"

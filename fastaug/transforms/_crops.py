@@ -1,0 +1,308 @@
+"""Transforms that cut boxes out of an image."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from fastaug._draft import Draft
+from fastaug._interpolation import InterpolationMode, stored_interpolation
+from fastaug.transforms import functional as F
+from fastaug.transforms._base import Transform, setup_size
+
+__all__ = ["CenterCrop", "FiveCrop", "RandomCrop", "RandomResizedCrop", "TenCrop"]
+
+Box = tuple[int, int, int, int]
+
+
+class CenterCrop(Transform):
+    """The middle of the image, with zeros around it where it is smaller than that.
+
+    Args:
+        size: (height, width), or a number or sequence of one for a square.
+
+    Raises:
+        ValueError: wrong length of ``size``.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.CenterCrop(10)(Image.new("RGB", (40, 30))).size
+        (10, 10)
+    """
+
+    def __init__(self, size: int | Sequence[int]) -> None:
+        super().__init__()
+        self.size = setup_size(size)
+
+    def _draft(self, draft: Draft) -> None:
+        draft.center_crop(self.size)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self.size})"
+
+
+class FiveCrop(Transform):
+    """The four corners and the middle of the image, as a tuple.
+
+    What follows in a :class:`Compose` gets the tuple: a :class:`Lambda` can take it apart.
+
+    Args:
+        size: (height, width), or a number or sequence of one for a square.
+
+    Raises:
+        ValueError: wrong length of ``size``; when called, a size above the image's.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> import torch
+        >>> transform = T.Compose([T.FiveCrop(8), T.Lambda(torch.stack)])
+        >>> transform(torch.zeros(3, 30, 40)).shape
+        torch.Size([5, 3, 8, 8])
+    """
+
+    def __init__(self, size: int | Sequence[int]) -> None:
+        super().__init__()
+        self.size = setup_size(size)
+
+    def _draft(self, draft: Draft) -> None:
+        draft.reset(F.five_crop(draft.flush(), self.size))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self.size})"
+
+
+class TenCrop(Transform):
+    """As :class:`FiveCrop`, followed by the same five of the mirrored image.
+
+    Args:
+        size: (height, width), or a number or sequence of one for a square.
+        vertical_flip: mirror top to bottom instead of left to right.
+
+    Raises:
+        ValueError: wrong length of ``size``; when called, a size above the image's.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> len(T.TenCrop(8)(Image.new("RGB", (40, 30))))
+        10
+    """
+
+    def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
+        super().__init__()
+        self.size = setup_size(size)
+        self.vertical_flip = vertical_flip
+
+    def _draft(self, draft: Draft) -> None:
+        draft.reset(F.ten_crop(draft.flush(), self.size, self.vertical_flip))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self.size}, vertical_flip={self.vertical_flip})"
+
+
+class RandomCrop(Transform):
+    """A box of the image at a random place.
+
+    Draws the top row, then the left column; nothing when the image has the size already.
+
+    Args:
+        size: (height, width), or a number or sequence of one for a square.
+        padding: border to add first, as in :class:`Pad`; None for none.
+        pad_if_needed: pad an image that is smaller than ``size``, by the missing width and height on both sides.
+        fill: colour of the border, as in :class:`Pad`.
+        padding_mode: as in :class:`Pad`.
+
+    Raises:
+        ValueError: wrong length of ``size``; when called, an image that is smaller than ``size``.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomCrop(32, padding=4)(Image.new("RGB", (32, 32))).size
+        (32, 32)
+    """
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        padding: int | Sequence[int] | None = None,
+        pad_if_needed: bool = False,
+        fill: float | Sequence[float] = 0,
+        padding_mode: str = "constant",
+    ) -> None:
+        super().__init__()
+        self.size = tuple(setup_size(size))
+        self.padding = padding
+        self.pad_if_needed = pad_if_needed
+        self.fill = fill
+        self.padding_mode = padding_mode
+
+    @staticmethod
+    def get_params(img: Any, output_size: tuple[int, int]) -> Box:
+        """Draws (top, left, height, width) of a box of ``output_size`` in ``img``.
+
+        Raises:
+            ValueError: the image is smaller.
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> from PIL import Image
+            >>> T.RandomCrop.get_params(Image.new("L", (8, 6)), (6, 8))
+            (0, 0, 6, 8)
+        """
+        _, height, width = Draft(img).dimensions()
+        return _draw_crop(height, width, output_size)
+
+    def _draft(self, draft: Draft) -> None:
+        if self.padding is not None:
+            draft.pad(self.padding, self.fill, self.padding_mode)
+        _, height, width = draft.dimensions()
+        if self.pad_if_needed:
+            if width < self.size[1]:
+                draft.pad((self.size[1] - width, 0), self.fill, self.padding_mode)
+            if height < self.size[0]:
+                draft.pad((0, self.size[0] - height), self.fill, self.padding_mode)
+            _, height, width = draft.dimensions()
+        if self.get_params is RandomCrop.get_params:
+            box = _draw_crop(height, width, self.size)
+        else:
+            box = self.get_params(draft.flush(), self.size)
+        draft.crop(*box)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self.size}, padding={self.padding})"
+
+
+def _draw_crop(height: int, width: int, size: tuple[int, ...]) -> Box:
+    crop_height, crop_width = size
+    if height < crop_height or width < crop_width:
+        raise ValueError(
+            f"Required crop size {(crop_height, crop_width)} is larger than input image size {(height, width)}"
+        )
+    if width == crop_width and height == crop_height:
+        return 0, 0, height, width
+    top = int(torch.randint(0, height - crop_height + 1, (1,)).item())
+    left = int(torch.randint(0, width - crop_width + 1, (1,)).item())
+    return top, left, crop_height, crop_width
+
+
+class RandomResizedCrop(Transform):
+    """A box of random area and proportions, resized to ``size``. Pixels outside the box do not count.
+
+    Draws area and proportions, up to ten times until the box fits, then its top row and left column. If none fits, the
+    box is the middle of the image with proportions as near as possible.
+
+    Args:
+        size: (height, width), or a number or sequence of one for a square.
+        scale: range of the area, as a share of the image's.
+        ratio: range of width / height.
+        interpolation: as in :class:`Resize`.
+        antialias: as in :class:`Resize`.
+
+    Raises:
+        TypeError: ``scale`` or ``ratio`` is not a sequence.
+        ValueError: wrong length of ``size``.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomResizedCrop(24)(Image.new("RGB", (40, 30))).size
+        (24, 24)
+    """
+
+    # The ratio that `_log_bounds` are the logarithms of, and the dtype they were taken in.
+    _log_key: Any = None
+    _log_bounds: tuple[float, float] = (0.0, 0.0)
+
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        scale: Sequence[float] = (0.08, 1.0),
+        ratio: Sequence[float] = (3.0 / 4.0, 4.0 / 3.0),
+        interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
+        antialias: bool | None = True,
+    ) -> None:
+        super().__init__()
+        self.size = setup_size(size)
+        if not isinstance(scale, Sequence):
+            raise TypeError(f"Scale should be a sequence. Got {scale!r}")
+        if not isinstance(ratio, Sequence):
+            raise TypeError(f"Ratio should be a sequence. Got {ratio!r}")
+        if scale[0] > scale[1] or ratio[0] > ratio[1]:
+            warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=2)
+        self.interpolation = stored_interpolation(interpolation)
+        self.antialias = antialias
+        self.scale = scale
+        self.ratio = ratio
+
+    @staticmethod
+    def get_params(img: Any, scale: Sequence[float], ratio: Sequence[float]) -> Box:
+        """Draws (top, left, height, width) of a box in ``img``.
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> from PIL import Image
+            >>> T.RandomResizedCrop.get_params(Image.new("L", (8, 8)), (1.0, 1.0), (1.0, 1.0))
+            (0, 0, 8, 8)
+        """
+        _, height, width = Draft(img).dimensions()
+        return _draw_resized_crop(height, width, scale, ratio, _log_bounds(ratio))
+
+    def _draft(self, draft: Draft) -> None:
+        if self.get_params is RandomResizedCrop.get_params:
+            ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
+            key = (ratio, torch.get_default_dtype())
+            if self._log_key != key:
+                self._log_bounds = _log_bounds(ratio)
+                self._log_key = key
+            _, height, width = draft.dimensions()
+            box = _draw_resized_crop(height, width, self.scale, self.ratio, self._log_bounds)
+        else:
+            box = self.get_params(draft.flush(), self.scale, self.ratio)
+        draft.crop(*box)
+        draft.resize(self.size, self.interpolation, None, self.antialias)
+
+    def __repr__(self) -> str:
+        scale = tuple(round(value, 4) for value in self.scale)
+        ratio = tuple(round(value, 4) for value in self.ratio)
+        return (
+            f"{type(self).__name__}(size={self.size}, scale={scale}, ratio={ratio}, "
+            f"interpolation={self.interpolation.value}, antialias={self.antialias})"
+        )
+
+
+def _log_bounds(ratio: Sequence[float]) -> tuple[float, float]:
+    """The logarithms in torch's default dtype, as torchvision takes them."""
+    low, high = torch.log(torch.tensor(ratio))[:2].tolist()
+    return low, high
+
+
+def _draw_resized_crop(
+    height: int, width: int, scale: Sequence[float], ratio: Sequence[float], log_bounds: tuple[float, float]
+) -> Box:
+    area = height * width
+    low, high = log_bounds
+    # One buffer for all draws: on one element torch spends more on allocation than on drawing.
+    draw = torch.empty(1)
+    for _ in range(10):
+        target = area * draw.uniform_(scale[0], scale[1]).item()
+        aspect = draw.uniform_(low, high).exp_().item()
+        crop_width = round(math.sqrt(target * aspect))
+        crop_height = round(math.sqrt(target / aspect))
+        if 0 < crop_width <= width and 0 < crop_height <= height:
+            # random_ on floats is exact below 2^24 and consumes the generator as randint does.
+            top = int(draw.random_(0, height - crop_height + 1).item())
+            left = int(draw.random_(0, width - crop_width + 1).item())
+            return top, left, crop_height, crop_width
+    proportions = width / height
+    crop_height, crop_width = height, width
+    if proportions < min(ratio):
+        crop_height = round(width / min(ratio))
+    elif proportions > max(ratio):
+        crop_width = round(height * max(ratio))
+    return (height - crop_height) // 2, (width - crop_width) // 2, crop_height, crop_width

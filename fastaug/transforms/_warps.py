@@ -1,0 +1,372 @@
+"""Transforms that move pixels along a rotation, a shear, a perspective or a random field."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastaug import _fallback_tensor_warp, _lower
+from fastaug._draft import Draft
+from fastaug._interpolation import InterpolationMode, stored_interpolation
+from fastaug.transforms._base import Transform, fill_of, happens
+
+__all__ = ["ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation"]
+
+
+class RandomRotation(Transform):
+    """The image rotated by a random angle.
+
+    Args:
+        degrees: x for angles in [-x, x], or (low, high); counter-clockwise.
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors); or Pillow's integer.
+        expand: enlarge the image so that all of it stays visible; supposes rotation about the centre.
+        center: (x, y) in pixels from the top left corner; the middle of the image by default.
+        fill: colour of the corners: a number, or one per channel.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: negative ``degrees``, or a pair that is none.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomRotation((90, 90), expand=True)(Image.new("RGB", (40, 30))).size
+        (30, 40)
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        interpolation: InterpolationMode | int = InterpolationMode.NEAREST,
+        expand: bool = False,
+        center: Sequence[float] | None = None,
+        fill: float | Sequence[float] | None = 0,
+    ) -> None:
+        super().__init__()
+        self.degrees = _angles(degrees, "degrees", (2,))
+        if center is not None:
+            _check_lengths(center, "center", (2,))
+        self.center = center
+        self.interpolation = stored_interpolation(interpolation)
+        self.expand = expand
+        self.fill = _stored_fill(fill)
+
+    @staticmethod
+    def get_params(degrees: Sequence[float]) -> float:
+        """Draws an angle in degrees.
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> T.RandomRotation.get_params((30, 30))
+            30.0
+        """
+        return torch.empty(1).uniform_(float(degrees[0]), float(degrees[1])).item()
+
+    def _draft(self, draft: Draft) -> None:
+        channels, _, _ = draft.dimensions()
+        fill = fill_of(self.fill, draft.kind, channels)
+        draft.rotate(self.get_params(self.degrees), self.interpolation, self.expand, self.center, fill)
+
+    def __repr__(self) -> str:
+        text = f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}"
+        text += f", expand={self.expand}"
+        if self.center is not None:
+            text += f", center={self.center}"
+        if self.fill is not None:
+            text += f", fill={self.fill}"
+        return text + ")"
+
+
+class RandomAffine(Transform):
+    """The image rotated, moved, scaled and sheared at random, about its middle.
+
+    Draws the angle, then, for those that are given, the horizontal and the vertical shift, the scale, and the shears.
+
+    Args:
+        degrees: x for angles in [-x, x], or (low, high); clockwise.
+        translate: greatest shift, (share of the width, share of the height); shifts are whole pixels.
+        scale: (low, high) of the scale.
+        shear: degrees; x for [-x, x] along x, or (low, high) along x, or (low, high, low, high) along x and y.
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors); or Pillow's integer.
+        fill: colour of what lies outside the image: a number, or one per channel.
+        center: (x, y) in pixels from the top left corner; the middle of the image by default.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length of a sequence, or a number out of range.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomAffine(10, translate=(0.1, 0.1), scale=(0.9, 1.1))(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    def __init__(
+        self,
+        degrees: float | Sequence[float],
+        translate: Sequence[float] | None = None,
+        scale: Sequence[float] | None = None,
+        shear: float | Sequence[float] | None = None,
+        interpolation: InterpolationMode | int = InterpolationMode.NEAREST,
+        fill: float | Sequence[float] | None = 0,
+        center: Sequence[float] | None = None,
+    ) -> None:
+        super().__init__()
+        self.degrees = _angles(degrees, "degrees", (2,))
+        if translate is not None:
+            _check_lengths(translate, "translate", (2,))
+            if not all(0.0 <= share <= 1.0 for share in translate):
+                raise ValueError(f"translation values should be between 0 and 1. Got {translate}")
+        self.translate = translate
+        if scale is not None:
+            _check_lengths(scale, "scale", (2,))
+            if any(factor <= 0 for factor in scale):
+                raise ValueError(f"scale values should be positive. Got {scale}")
+        self.scale = scale
+        self.shear = None if shear is None else _angles(shear, "shear", (2, 4))
+        self.interpolation = stored_interpolation(interpolation)
+        self.fill = _stored_fill(fill)
+        if center is not None:
+            _check_lengths(center, "center", (2,))
+        self.center = center
+
+    @staticmethod
+    def get_params(
+        degrees: Sequence[float],
+        translate: Sequence[float] | None,
+        scale_ranges: Sequence[float] | None,
+        shears: Sequence[float] | None,
+        img_size: Sequence[int],
+    ) -> tuple[float, tuple[int, int], float, tuple[float, float]]:
+        """Draws (angle, (shift in x, shift in y), scale, (shear in x, shear in y)) for an image of (width, height).
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> T.RandomAffine.get_params((0, 0), None, None, (5, 5), (40, 30))
+            (0.0, (0, 0), 1.0, (5.0, 0.0))
+        """
+        draw = torch.empty(1)
+        angle = draw.uniform_(float(degrees[0]), float(degrees[1])).item()
+        shift = (0, 0)
+        if translate is not None:
+            limit_x, limit_y = float(translate[0] * img_size[0]), float(translate[1] * img_size[1])
+            shift_x = round(draw.uniform_(-limit_x, limit_x).item())
+            shift = (shift_x, round(draw.uniform_(-limit_y, limit_y).item()))
+        scale = 1.0
+        if scale_ranges is not None:
+            scale = draw.uniform_(scale_ranges[0], scale_ranges[1]).item()
+        shear_x = shear_y = 0.0
+        if shears is not None:
+            shear_x = draw.uniform_(shears[0], shears[1]).item()
+            if len(shears) == 4:
+                shear_y = draw.uniform_(shears[2], shears[3]).item()
+        return angle, shift, scale, (shear_x, shear_y)
+
+    def _draft(self, draft: Draft) -> None:
+        channels, height, width = draft.dimensions()
+        fill = fill_of(self.fill, draft.kind, channels)
+        angle, translate, scale, shear = self.get_params(
+            self.degrees, self.translate, self.scale, self.shear, [width, height]
+        )
+        draft.affine(angle, translate, scale, shear, self.interpolation, fill, self.center)
+
+    def __repr__(self) -> str:
+        text = f"{type(self).__name__}(degrees={self.degrees}"
+        for name in ("translate", "scale", "shear"):
+            if getattr(self, name) is not None:
+                text += f", {name}={getattr(self, name)}"
+        if self.interpolation != InterpolationMode.NEAREST:
+            text += f", interpolation={self.interpolation.value}"
+        if self.fill != 0:
+            text += f", fill={self.fill}"
+        if self.center is not None:
+            text += f", center={self.center}"
+        return text + ")"
+
+
+class RandomPerspective(Transform):
+    """The image as seen from a random side, with probability ``p``.
+
+    Draws whether it happens, then x and y of the new top left, top right, bottom right and bottom left corner.
+
+    Args:
+        distortion_scale: how far corners move: in [0, 1], as a share of half the image's sides.
+        p: probability.
+        interpolation: NEAREST, BILINEAR, or BICUBIC (not on tensors); or Pillow's integer.
+        fill: colour of what lies outside the image: a number, or one per channel.
+
+    Raises:
+        TypeError: wrong type of ``fill``; when called, of ``interpolation`` or of the image.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.RandomPerspective(p=1.0)(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    def __init__(
+        self,
+        distortion_scale: float = 0.5,
+        p: float = 0.5,
+        interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
+        fill: float | Sequence[float] | None = 0,
+    ) -> None:
+        super().__init__()
+        self.p = p
+        self.interpolation = stored_interpolation(interpolation)
+        self.distortion_scale = distortion_scale
+        self.fill = _stored_fill(fill)
+
+    @staticmethod
+    def get_params(width: int, height: int, distortion_scale: float) -> tuple[list[list[int]], list[list[int]]]:
+        """Draws (corners of the image, where they go): top left, top right, bottom right, bottom left; each [x, y].
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> T.RandomPerspective.get_params(40, 30, 0.0)[1]
+            [[0, 0], [39, 0], [39, 29], [0, 29]]
+        """
+        slack_x, slack_y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
+        left, right = (0, slack_x + 1), (width - slack_x - 1, width)
+        top, bottom = (0, slack_y + 1), (height - slack_y - 1, height)
+        draw = torch.empty(1, dtype=torch.int64)
+        endpoints = [
+            [int(draw.random_(*columns).item()), int(draw.random_(*rows).item())]
+            for columns, rows in ((left, top), (right, top), (right, bottom), (left, bottom))
+        ]
+        return [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], endpoints
+
+    def _draft(self, draft: Draft) -> None:
+        channels, height, width = draft.dimensions()
+        fill = fill_of(self.fill, draft.kind, channels)
+        if happens(self.p):
+            startpoints, endpoints = self.get_params(width, height, self.distortion_scale)
+            draft.perspective(startpoints, endpoints, self.interpolation, fill)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
+
+
+class ElasticTransform(Transform):
+    """The image moved along a smooth random field, as seen through moving water.
+
+    Draws one number per pixel for the horizontal and then one for the vertical displacement, and blurs both. Images in
+    every container, PIL images too, are sampled as torchvision samples tensors.
+
+    Args:
+        alpha: strength: a float, or two for horizontal and vertical.
+        sigma: standard deviation of the blur in pixels: a float, or two for horizontal and vertical.
+        interpolation: NEAREST or BILINEAR; or Pillow's integer.
+        fill: colour of what lies outside the image: a number, or one per channel.
+
+    Raises:
+        TypeError: ``alpha`` or ``sigma`` is not made of floats, or ``fill`` not of numbers.
+        ValueError: wrong length of ``alpha`` or ``sigma``.
+
+    Example:
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> T.ElasticTransform(alpha=20.0)(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    def __init__(
+        self,
+        alpha: float | Sequence[float] = 50.0,
+        sigma: float | Sequence[float] = 5.0,
+        interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
+        fill: float | Sequence[float] = 0,
+    ) -> None:
+        super().__init__()
+        self.alpha = _two_floats(alpha, "alpha")
+        self.sigma = _two_floats(sigma, "sigma")
+        self.interpolation = stored_interpolation(interpolation)
+        given: Any = fill
+        if isinstance(given, (int, float)):
+            given = [given]
+        elif not isinstance(given, (list, tuple)):
+            raise TypeError(f"fill should be int or float or a list or tuple of them. Got {type(fill)}")
+        self.fill = [float(value) for value in given]
+
+    @staticmethod
+    def get_params(alpha: Sequence[float], sigma: Sequence[float], size: list[int]) -> Tensor:
+        """Draws the displacements for an image of (height, width), in grid_sample's units: (1, height, width, 2).
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> T.ElasticTransform.get_params([50.0, 50.0], [5.0, 5.0], [24, 32]).shape
+            torch.Size([1, 24, 32, 2])
+        """
+        height, width = size
+        across = _smooth_noise(height, width, sigma[0], sigma) * alpha[0] / width
+        down = _smooth_noise(height, width, sigma[1], sigma) * alpha[1] / height
+        return torch.concat([across, down], 1).permute([0, 2, 3, 1])
+
+    def _draft(self, draft: Draft) -> None:
+        _, height, width = draft.dimensions()
+        displacement = self.get_params(self.alpha, self.sigma, [height, width])
+        draft.elastic_transform(displacement, self.interpolation.value, self.fill)
+
+    def forward(self, tensor: Any) -> Any:
+        """The transformed image, in the container of ``tensor``."""
+        return super().forward(tensor)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(alpha={self.alpha}, sigma={self.sigma}, interpolation={self.interpolation}, "
+            f"fill={self.fill})"
+        )
+
+
+def _smooth_noise(height: int, width: int, extent: float, sigma: Sequence[float]) -> Tensor:
+    """Noise in [-1, 1), blurred by a kernel that is cut off at four times `extent`."""
+    noise = torch.rand([1, 1, height, width]) * 2 - 1
+    if extent > 0.0:
+        size = int(8 * extent + 1) | 1
+        noise = _fallback_tensor_warp.gaussian_blur(noise, *_lower.checked_blur([size, size], sigma))
+    return noise
+
+
+def _check_lengths(value: Any, name: str, lengths: tuple[int, ...]) -> None:
+    message = f"{name} should be a sequence of length {' or '.join(map(str, lengths))}. Got {value!r}"
+    if not isinstance(value, Sequence):
+        raise TypeError(message)
+    if len(value) not in lengths:
+        raise ValueError(message)
+
+
+def _angles(value: Any, name: str, lengths: tuple[int, ...]) -> list[float]:
+    """[-x, x] for a number x; else the numbers themselves."""
+    if isinstance(value, numbers.Number):
+        number: Any = value
+        if number < 0:
+            raise ValueError(f"If {name} is a single number, it must be positive. Got {value}")
+        return [float(-number), float(number)]
+    _check_lengths(value, name, lengths)
+    return [float(angle) for angle in value]
+
+
+def _stored_fill(fill: Any) -> Any:
+    if fill is not None and not isinstance(fill, (Sequence, numbers.Number)):
+        raise TypeError(f"Fill should be either a sequence or a number. Got {fill!r}")
+    return 0 if fill is None else fill
+
+
+def _two_floats(value: Any, name: str) -> Any:
+    """Ints are refused, as torchvision refuses them."""
+    if isinstance(value, float):
+        return [value, value]
+    if not isinstance(value, Sequence):
+        raise TypeError(f"{name} should be float or a sequence of floats. Got {type(value)}")
+    if len(value) != 2:
+        raise ValueError(f"If {name} is a sequence its length should be 2. Got {len(value)}")
+    for element in value:
+        if not isinstance(element, float):
+            raise TypeError(f"{name} should be a sequence of floats. Got {type(element)}")
+    return value

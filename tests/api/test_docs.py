@@ -1,0 +1,116 @@
+"""The documentation runs: every example of its pages and of the docstrings, and every line of its pictures."""
+
+from __future__ import annotations
+
+import builtins
+import doctest
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import fastaug
+import fastaug.transforms as T
+import fastaug.transforms.functional as F
+from docs._ext import examples, pages, pictures
+from images import photo
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "notes").glob("*.md"))]
+FENCE = re.compile(r"^```(python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text())]
+WITH_PICTURE = [name for name, example in examples.EXAMPLES.items() if isinstance(example, examples.Example)]
+DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+
+
+def documented() -> dict[str, Any]:
+    """Everything public that carries a docstring, and the get_params of classes."""
+    found: dict[str, Any] = {"fastaug.isa": fastaug.isa, "fastaug.transforms": T}
+    for module in (T, F):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                found[f"{module.__name__}.{name}"] = value
+            if inspect.isclass(value) and inspect.isfunction(vars(value).get("get_params", None)):
+                found[f"{module.__name__}.{name}.get_params"] = value.get_params
+    return found
+
+
+DOCUMENTED = documented()
+
+
+def run_doctest(text: str, names: dict[str, Any], where: str) -> None:
+    test = doctest.DocTestParser().get_doctest(text, names, where, where, 0)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=DOCTEST_FLAGS)
+    runner.run(test, out=report.append, clear_globs=False)
+    assert runner.tries and not runner.failures, "".join(report)
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Top to bottom, as a reader would type them."""
+    photo("coffee", 90, 120).save(tmp_path / "photograph.jpg")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": page.stem, "__builtins__": builtins}
+    text = page.read_text()
+    for block in FENCE.finditer(text):
+        line = text[: block.start()].count("\n") + 1
+        if block[1] == "pycon":
+            run_doctest(block[2], names, f"{page.name}:{line}")
+        else:
+            exec(compile("\n" * line + block[2], str(page), "exec"), names)
+
+
+def test_there_are_pages_with_examples() -> None:
+    assert {"README.md", "index.md", "migrating.md", "how.md"} <= {page.name for page in WITH_CODE}
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_docstring_example(name: str) -> None:
+    value = DOCUMENTED[name]
+    text = inspect.getdoc(value)
+    assert text, f"{name} has no docstring"
+    names = dict(vars(inspect.getmodule(value) or F)) if not inspect.ismodule(value) else {}
+    run_doctest(text, names, name)
+
+
+def test_every_class_has_its_line_and_every_line_its_class() -> None:
+    assert examples.missing() == []
+    assert examples.superfluous() == []
+    assert {example.group for example in examples.EXAMPLES.values()} == set(examples.GROUPS)
+
+
+@pytest.mark.parametrize("name", WITH_PICTURE)
+def test_picture(name: str) -> None:
+    """It can be drawn, is drawn the same twice, and shows something else than the original."""
+    state = torch.get_rng_state()
+    first = pictures.strip(name)
+    assert first.height < 400 and pictures.WIDTH < first.width < 1200
+    assert first == pictures.strip(name)
+    example = examples.EXAMPLES[name]
+    assert isinstance(example, examples.Example)
+    assert any(f"T.{name}" in call for call in example.calls)
+    original = pictures.photograph(example.photo)
+    shown = list(pictures.results(name, example))
+    assert any(image.size != original.size or np.any(np.asarray(image) != np.asarray(original)) for image in shown)
+    torch.set_rng_state(state)
+
+
+def test_pages_of_the_reference(tmp_path: Path) -> None:
+    pages.write(tmp_path / "reference")
+    written = {path.stem for path in (tmp_path / "reference" / "transforms").iterdir()}
+    assert written == {*examples.public_classes(), "index"}
+    functions = (tmp_path / "reference" / "functional.rst").read_text()
+    for name in F.__all__:
+        assert f"fastaug.transforms.functional.{name}\n" in functions or inspect.isclass(getattr(F, name))
+
+
+def test_a_class_without_a_line_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(examples.EXAMPLES, "Resize")
+    with pytest.raises(pages.PagesError, match="Resize"):
+        pages.write(tmp_path)

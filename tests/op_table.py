@@ -1,0 +1,450 @@
+"""The tests' op table: for every op of the native registry its random operands and a reference.
+
+References are numpy, Pillow and, for the ops that follow torchvision's tensors, torchvision. Ops are packed here from
+scratch, so that the tests check the format as well as the arithmetic. Images are uint8 arrays of shape (height, width,
+channels); the store ops make float32 ones.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from PIL import Image, ImageFilter, ImageOps
+from torchvision.transforms import _functional_tensor as tensor_functional
+
+from fastaug import _C
+
+OP_FORMAT = "<HH4B6i8d"
+IDS = {name: index for index, (name, _) in enumerate(_C.OPS)}
+
+HAS_ALPHA = SQUARE = 1
+WIDTH_FIRST = 0x100
+TORCH, FILLED = 0x400, 0x800
+LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING = 1, 2, 3, 4, 5
+PAD_MODES = ("edge", "reflect", "symmetric")
+LARGEST = 90
+
+
+@dataclass(frozen=True)
+class Op:
+    """One op with its operands."""
+
+    name: str
+    i: tuple[int, ...] = ()
+    f: tuple[float, ...] = ()
+    flags: int = 0
+    fill: tuple[int, ...] = (0, 0, 0, 0)
+
+    def pack(self) -> bytes:
+        integers = (*self.i, *[0] * (6 - len(self.i)))
+        floats = (*self.f, *[0.0] * (8 - len(self.f)))
+        return struct.pack(OP_FORMAT, IDS[self.name], self.flags, *self.fill, *integers, *floats)
+
+
+def planes(image: np.ndarray, change: Callable[[Image.Image, int], Image.Image]) -> np.ndarray:
+    """Applies a Pillow call to every channel as a greyscale image."""
+    parts = [np.asarray(change(Image.fromarray(image[:, :, c].copy()), c)) for c in range(image.shape[2])]
+    return np.stack(parts, axis=2)
+
+
+# ---- references
+
+
+def window(op: Op, image: np.ndarray) -> np.ndarray:
+    top, left, height, width = op.i
+    out = np.empty((height, width, image.shape[2]), np.uint8)
+    out[:] = op.fill[: image.shape[2]]
+    y0, y1 = max(top, 0), min(top + height, image.shape[0])
+    x0, x1 = max(left, 0), min(left + width, image.shape[1])
+    if y0 < y1 and x0 < x1:
+        out[y0 - top : y1 - top, x0 - left : x1 - left] = image[y0:y1, x0:x1]
+    return out
+
+
+def pad(op: Op, image: np.ndarray) -> np.ndarray:
+    left, top, right, bottom = op.i
+    return np.pad(image, ((top, bottom), (left, right), (0, 0)), mode=PAD_MODES[op.flags])
+
+
+def resize(op: Op, image: np.ndarray) -> np.ndarray:
+    """Two one-axis passes; which goes first is Pillow's choice (13 and later) unless the op says width first."""
+    height, width = op.i
+    lost_height, lost_width = image.shape[0] - height, image.shape[1] - width
+    height_first = lost_height > 0 and lost_height > 2 * lost_width and not op.flags & WIDTH_FIRST
+    kind = Image.Resampling(op.flags & 0xFF)
+
+    def both(plane: Image.Image, _: int) -> Image.Image:
+        first = (plane.width, height) if height_first else (width, plane.height)
+        return plane.resize(first, kind).resize((width, height), kind)
+
+    return planes(image, both)
+
+
+def nearest(op: Op, image: np.ndarray) -> np.ndarray:
+    height, width = op.i
+    if op.flags == 0:
+        return planes(image, lambda plane, _: plane.resize((width, height), Image.Resampling.NEAREST))
+    batch = torch.from_numpy(image.transpose(2, 0, 1).copy())[None]
+    rule = "nearest" if op.flags == 1 else "nearest-exact"
+    resized = torch.nn.functional.interpolate(batch, size=(height, width), mode=rule)
+    return resized[0].permute(1, 2, 0).numpy()
+
+
+def on_tensor(image: np.ndarray, change: Callable[[torch.Tensor], torch.Tensor]) -> np.ndarray:
+    """Applies one of torchvision's tensor functions."""
+    return change(torch.from_numpy(image.transpose(2, 0, 1).copy())).permute(1, 2, 0).numpy()
+
+
+def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
+    """As torchvision's rotate(expand=True), where the result has a size of its own."""
+    height, width = op.i
+    theta = torch.tensor(op.f[:6], dtype=torch.float32).reshape(1, 2, 3)
+    grid = tensor_functional._gen_affine_grid(theta, image.shape[1], image.shape[0], width, height)
+    fill = [float(value) for value in op.fill[: image.shape[2]]] if op.flags & FILLED else None
+    rule = "bilinear" if op.flags & 0xFF == BILINEAR else "nearest"
+    return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
+
+
+def affine(op: Op, image: np.ndarray) -> np.ndarray:
+    if op.flags & TORCH:
+        return torch_affine(op, image)
+    height, width = op.i
+    kind = Image.Resampling(op.flags)
+    return planes(
+        image,
+        lambda plane, c: plane.transform(
+            (width, height), Image.Transform.AFFINE, op.f[:6], resample=kind, fillcolor=op.fill[c]
+        ),
+    )
+
+
+def perspective(op: Op, image: np.ndarray) -> np.ndarray:
+    height, width = op.i
+    kind = Image.Resampling(op.flags)
+    return planes(
+        image,
+        lambda plane, c: plane.transform(
+            (width, height), Image.Transform.PERSPECTIVE, op.f, resample=kind, fillcolor=op.fill[c]
+        ),
+    )
+
+
+def blend(first: np.ndarray, second: np.ndarray, factor: float, alpha: bool) -> np.ndarray:
+    """Pillow's Blend.c; an alpha channel is taken from `second`."""
+    out = second.copy()
+    for c in range(second.shape[2] - alpha):
+        out[:, :, c] = Image.blend(Image.fromarray(first[:, :, c]), Image.fromarray(second[:, :, c].copy()), factor)
+    return out
+
+
+def grey(image: np.ndarray) -> np.ndarray:
+    """ITU-R 601-2 in Pillow's 16-bit fixed point (Convert.c); a single channel, or grey with alpha, is its own grey."""
+    if image.shape[2] < 3:
+        return image[:, :, :1]
+    red, green, blue = (image[:, :, c].astype(np.int64) for c in range(3))
+    return ((red * 19595 + green * 38470 + blue * 7471 + 0x8000) >> 16).astype(np.uint8)[:, :, None]
+
+
+def contrast(op: Op, image: np.ndarray) -> np.ndarray:
+    if op.flags & TORCH:
+        return on_tensor(image, lambda x: tensor_functional.adjust_contrast(x, op.f[0]))
+    mean = int(grey(image).astype(np.int64).sum() / (image.shape[0] * image.shape[1]) + 0.5)
+    return blend(np.full_like(image, mean), image, op.f[0], bool(op.flags & HAS_ALPHA))
+
+
+def saturation(op: Op, image: np.ndarray) -> np.ndarray:
+    if op.flags & TORCH:
+        return on_tensor(image, lambda x: tensor_functional.adjust_saturation(x, op.f[0]))
+    return blend(np.repeat(grey(image), 3, axis=2), image, op.f[0], image.shape[2] == 4)
+
+
+def sharpness(op: Op, image: np.ndarray) -> np.ndarray:
+    if op.flags & TORCH:
+        return on_tensor(image, lambda x: tensor_functional.adjust_sharpness(x, op.f[0]))
+    smooth = planes(image, lambda plane, _: plane.filter(ImageFilter.SMOOTH))
+    return blend(smooth, image, op.f[0], bool(op.flags & HAS_ALPHA))
+
+
+def gamma(op: Op, image: np.ndarray) -> np.ndarray:
+    exponent, gain = op.f
+    table = [min(max(int(255.999 * gain * (value / 255.0) ** exponent), 0), 255) for value in range(256)]
+    return np.array(table, np.uint8)[image]
+
+
+def blur(op: Op, image: np.ndarray) -> np.ndarray:
+    """torchvision's gaussian_blur by the kernels that the op holds: 16 floats in the place of 8 doubles.
+
+    A channel is blurred beside a copy of itself, because torch has another sum for small kernels on one channel alone.
+    """
+    width, height = op.i
+    halves = np.frombuffer(struct.pack("<8d", *op.f), np.float32)
+    across = halves[: width // 2 + 1]
+    down = across if op.flags & SQUARE else halves[width // 2 + 1 :][: height // 2 + 1]
+    rows, columns = (torch.from_numpy(np.concatenate([half, half[-2::-1]])) for half in (down, across))
+    kernel = (rows[:, None] @ columns[None, :]).expand(2 * image.shape[2], 1, height, width)
+
+    def convolve(x: torch.Tensor) -> torch.Tensor:
+        sides = [width // 2, width // 2, height // 2, height // 2]
+        padded = torch.nn.functional.pad(x[None].float(), sides, mode="reflect").repeat(1, 2, 1, 1)
+        summed = torch.nn.functional.conv2d(padded, kernel, groups=padded.shape[1])[0, : x.shape[0]]
+        return torch.round(summed).to(torch.uint8)
+
+    return on_tensor(image, convolve)
+
+
+def hue(op: Op, image: np.ndarray) -> np.ndarray:
+    hsv = np.array(Image.fromarray(image[:, :, :3].copy()).convert("HSV"))
+    hsv[:, :, 0] += np.uint8(op.i[0])
+    rgb = Image.frombytes("HSV", (image.shape[1], image.shape[0]), hsv.tobytes()).convert("RGB")
+    out = np.full_like(image, 255)
+    out[:, :, :3] = np.asarray(rgb)
+    return out
+
+
+def alpha_pair(image: np.ndarray) -> str:
+    return "LA" if image.shape[2] == 2 else "RGBA"
+
+
+def convert(image: np.ndarray, source: str, target: str) -> np.ndarray:
+    size = (image.shape[1], image.shape[0])
+    changed = Image.frombytes(source, size, image.tobytes()).convert(target)
+    return np.frombuffer(changed.tobytes(), np.uint8).reshape(image.shape)
+
+
+def premultiply(op: Op, image: np.ndarray) -> np.ndarray:
+    mode = alpha_pair(image)
+    return convert(image, mode, mode[:-1] + "a")
+
+
+def unpremultiply(op: Op, image: np.ndarray) -> np.ndarray:
+    mode = alpha_pair(image)
+    return convert(image, mode[:-1] + "a", mode)
+
+
+def normalize(op: Op, image: np.ndarray) -> np.ndarray:
+    channels = image.shape[2]
+    mean, std = np.float32(op.f[:channels]), np.float32(op.f[4 : 4 + channels])
+    return (image - mean) / std
+
+
+# ---- random operands
+
+
+def fill(rng: random.Random) -> tuple[int, ...]:
+    return tuple(rng.choice([0, 255, rng.randrange(256)]) for _ in range(4))
+
+
+def size(rng: random.Random, now: int) -> int:
+    """A new extent: the same, one, twice, or anything up to LARGEST."""
+    return min(
+        LARGEST, rng.choice([now, 1, 2 * now, max(1, now // 2), rng.randint(1, LARGEST), rng.randint(1, LARGEST)])
+    )
+
+
+def factor(rng: random.Random) -> float:
+    return rng.choice([0.0, 1.0, 0.5, -0.5, rng.uniform(0, 1), rng.uniform(1, 3), rng.uniform(0.9, 1.1), 40.0])
+
+
+def draw_window(rng: random.Random, image: np.ndarray) -> Op:
+    h, w, _ = image.shape
+    kind = rng.randrange(4)
+    if kind == 0:
+        top, left = rng.randrange(h), rng.randrange(w)
+        box = (top, left, rng.randint(1, h - top), rng.randint(1, w - left))
+    elif kind == 1:
+        top, left = rng.randint(0, 5), rng.randint(0, 5)
+        box = (-top, -left, min(LARGEST, h + top + rng.randint(0, 5)), min(LARGEST, w + left + rng.randint(0, 5)))
+    else:
+        box = (rng.randint(-h - 3, h + 3), rng.randint(-w - 3, w + 3), size(rng, h), size(rng, w))
+    return Op("WINDOW", box, fill=fill(rng))
+
+
+def draw_pad(rng: random.Random, image: np.ndarray) -> Op:
+    h, w, _ = image.shape
+    mode = rng.randrange(3)
+    most = [max(0, min(LARGEST - extent, rng.choice([3, 2 * extent])) // 2) for extent in (w, h)]
+    return Op("PAD", tuple(rng.randint(0, limit) for limit in (*most, *most)), flags=mode)
+
+
+def draw_torch_affine(rng: random.Random, image: np.ndarray) -> Op:
+    h, w, _ = image.shape
+    out = (h, w) if rng.random() < 0.7 else (size(rng, h), size(rng, w))
+    angle, zoom = math.radians(rng.choice([0, 90, rng.uniform(-180, 180)])), rng.choice([1.0, rng.uniform(0.3, 3)])
+    a, b = math.cos(angle) * zoom, math.sin(angle) * zoom
+    shift = rng.choice([(0.0, 0.0), (float(rng.randint(-9, 9)), 2.0), (rng.uniform(-w, w), rng.uniform(-h, h))])
+    matrix = (a, b + rng.choice([0.0, 0.4]), shift[0], -b, a, shift[1])
+    flags = TORCH | rng.choice([0, BILINEAR]) | rng.choice([0, FILLED])
+    return Op("AFFINE", out, matrix, flags, fill(rng))
+
+
+def draw_perspective(rng: random.Random, image: np.ndarray) -> Op:
+    """By coefficients that look like those of four moved corners; some horizons cross the image."""
+    h, w, _ = image.shape
+    out = (h, w) if rng.random() < 0.6 else (size(rng, h), size(rng, w))
+    tilt = rng.choice([0.0, 0.2, 1.0, 5.0])
+    coefficients = (
+        *(rng.uniform(0.3, 2), rng.uniform(-0.8, 0.8), rng.uniform(-w, w)),
+        *(rng.uniform(-0.8, 0.8), rng.uniform(0.3, 2), rng.uniform(-h, h)),
+        *(rng.uniform(-1, 1) * tilt / out[1], rng.uniform(-1, 1) * tilt / out[0]),
+    )
+    single = tuple(float(np.float32(value)) for value in coefficients)  # torchvision rounds them
+    return Op("PERSPECTIVE", out, single, rng.choice([0, 2, 3]), fill(rng))
+
+
+def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
+    h, w, _ = image.shape
+    height, width = (2 * rng.randint(0, min(extent - 1, rng.choice([1, 2, 7]))) + 1 for extent in (h, w))
+    if rng.random() < 0.5:
+        height = width = 2 * rng.randint(0, min(h - 1, w - 1, rng.choice([1, 2, 15]))) + 1
+    sigmas = rng.choice([0.1, rng.uniform(0.1, 4), 50.0]), rng.uniform(0.1, 4)
+    square = height == width and rng.random() < 0.8
+    down, across = (
+        tensor_functional._get_gaussian_kernel1d(extent, sigma, torch.float32, torch.device("cpu")).numpy()
+        for extent, sigma in ((height, sigmas[0]), (width, sigmas[0] if square else sigmas[1]))
+    )
+    halves = [*across[: width // 2 + 1], *([] if square else down[: height // 2 + 1])]
+    if len(halves) > 16:
+        return draw_blur(rng, image)
+    packed = struct.pack("<16f", *halves, *[0.0] * (16 - len(halves)))
+    return Op("BLUR", (width, height), struct.unpack("<8d", packed), SQUARE if square else 0)
+
+
+def draw_affine(rng: random.Random, image: np.ndarray) -> Op:
+    if rng.random() < 0.3:
+        return draw_torch_affine(rng, image)
+    h, w, _ = image.shape
+    out_h, out_w = (h, w) if rng.random() < 0.5 else (size(rng, h), size(rng, w))
+    kind = rng.randrange(6)
+    if kind <= 2:
+        angle, zoom = math.radians(rng.uniform(-180, 180)), rng.choice([1.0, 1.0, rng.uniform(0.3, 3)])
+        a, b = math.cos(angle) * zoom, math.sin(angle) * zoom
+        matrix = [a, b, w / 2 - a * out_w / 2 - b * out_h / 2, -b, a, h / 2 + b * out_w / 2 - a * out_h / 2]
+    elif kind == 3:  # scale and shift only: Pillow's ImagingScaleAffine
+        matrix = [
+            rng.uniform(-2, 2) or 1.0,
+            0.0,
+            rng.uniform(-9, w),
+            0.0,
+            rng.uniform(-2, 2) or 1.0,
+            rng.uniform(-9, h),
+        ]
+    elif kind == 4:  # nothing to do, or a whole shift
+        matrix = [1.0, 0.0, float(rng.randint(-3, 3)), 0.0, 1.0, float(rng.randint(-3, 3))]
+    else:  # too far out for Pillow's 16.16 fixed point
+        matrix = [rng.uniform(-900, 900), rng.uniform(-900, 900), rng.uniform(-9e4, 9e4), rng.uniform(-2, 2), 0.5, 1.5]
+    return Op("AFFINE", (out_h, out_w), tuple(matrix), rng.choice([0, 0, 2, 2, 3]), fill(rng))
+
+
+def alpha_flag(image: np.ndarray) -> int:
+    return HAS_ALPHA if image.shape[2] in (2, 4) else 0
+
+
+def draw_blend(name: str, rng: random.Random, image: np.ndarray) -> Op:
+    """An op with a factor, which may follow torchvision's tensors: those have one or three channels, and no negative
+    factors."""
+    amount = factor(rng)
+    if image.shape[2] in (1, 3) and rng.random() < 0.4:
+        return Op(name, f=(abs(amount),), flags=TORCH)
+    return Op(name, f=(amount,), flags=0 if name == "SATURATION" else alpha_flag(image))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the op table."""
+
+    kind: str
+    reference: Callable[[Op, np.ndarray], np.ndarray]
+    draw: Callable[[random.Random, np.ndarray], Op]
+    channels: frozenset[int] = field(default_factory=lambda: frozenset({1, 2, 3, 4}))
+
+
+COLOURS = frozenset({3, 4})
+PAIRS = frozenset({2, 4})
+
+ROWS: dict[str, Row] = {
+    "WINDOW": Row("geometry", window, draw_window),
+    "PAD": Row("geometry", pad, draw_pad),
+    "RESIZE": Row(
+        "geometry",
+        resize,
+        lambda rng, x: Op(
+            "RESIZE",
+            (size(rng, x.shape[0]), size(rng, x.shape[1])),
+            flags=rng.choice([2, 2, 2, 3, 3, 1, 4, 5]) | rng.choice([0, 0, WIDTH_FIRST]),
+        ),
+    ),
+    "NEAREST": Row(
+        "geometry",
+        nearest,
+        lambda rng, x: Op("NEAREST", (size(rng, x.shape[0]), size(rng, x.shape[1])), flags=rng.randrange(3)),
+    ),
+    "HFLIP": Row("geometry", lambda op, x: x[:, ::-1], lambda rng, x: Op("HFLIP")),
+    "VFLIP": Row("geometry", lambda op, x: x[::-1], lambda rng, x: Op("VFLIP")),
+    "ROT90": Row(
+        "geometry", lambda op, x: np.rot90(x, op.flags), lambda rng, x: Op("ROT90", flags=rng.choice([1, 2, 3]))
+    ),
+    "AFFINE": Row("geometry", affine, draw_affine),
+    "BRIGHTNESS": Row(
+        "pointwise",
+        lambda op, x: blend(np.zeros_like(x), x, op.f[0], bool(op.flags & HAS_ALPHA)),
+        lambda rng, x: Op("BRIGHTNESS", f=(factor(rng),), flags=alpha_flag(x)),
+    ),
+    "CONTRAST": Row("reduction", contrast, lambda rng, x: draw_blend("CONTRAST", rng, x)),
+    "SATURATION": Row("pointwise", saturation, lambda rng, x: draw_blend("SATURATION", rng, x), COLOURS),
+    "HUE": Row("pointwise", hue, lambda rng, x: Op("HUE", (rng.randrange(256),)), COLOURS),
+    "LUMA": Row("pointwise", lambda op, x: grey(x), lambda rng, x: Op("LUMA"), COLOURS),
+    "REPLICATE": Row(
+        "pointwise",
+        lambda op, x: np.repeat(x, op.i[0], axis=2),
+        lambda rng, x: Op("REPLICATE", (rng.randint(1, 4),)),
+        frozenset({1}),
+    ),
+    "PREMULTIPLY": Row("pointwise", premultiply, lambda rng, x: Op("PREMULTIPLY"), PAIRS),
+    "UNPREMULTIPLY": Row("pointwise", unpremultiply, lambda rng, x: Op("UNPREMULTIPLY"), PAIRS),
+    "TO_FLOAT": Row("store", lambda op, x: x.astype(np.float32) / np.float32(255), lambda rng, x: Op("TO_FLOAT")),
+    "NORMALIZE": Row(
+        "store",
+        normalize,
+        lambda rng, x: Op(
+            "NORMALIZE",
+            f=(*(rng.uniform(-1, 2) for _ in range(4)), *(rng.choice([1.0, rng.uniform(0.01, 3)]) for _ in range(4))),
+        ),
+    ),
+    "PERSPECTIVE": Row("geometry", perspective, draw_perspective),
+    "INVERT": Row("pointwise", lambda op, x: 255 - x, lambda rng, x: Op("INVERT")),
+    "POSTERIZE": Row(
+        "pointwise",
+        lambda op, x: x & (0xFF << (8 - op.i[0]) & 0xFF),
+        lambda rng, x: Op("POSTERIZE", (rng.randint(1, 8),)),
+    ),
+    "SOLARIZE": Row(
+        "pointwise",
+        lambda op, x: np.where(x < op.f[0], x, 255 - x),
+        lambda rng, x: Op("SOLARIZE", f=(rng.choice([0.0, 128.0, 255.0, 256.0, -3.0, 1e9, rng.uniform(0, 256)]),)),
+    ),
+    "GAMMA": Row(
+        "pointwise",
+        gamma,
+        lambda rng, x: Op(
+            "GAMMA", f=(rng.choice([0.0, 1.0, rng.uniform(0, 4)]), rng.choice([1.0, 0.0, 7.5, -1.0, rng.uniform(0, 2)]))
+        ),
+    ),
+    "AUTOCONTRAST": Row(
+        "reduction",
+        lambda op, x: planes(x, lambda plane, _: ImageOps.autocontrast(plane)),
+        lambda rng, x: Op("AUTOCONTRAST"),
+    ),
+    "EQUALIZE": Row(
+        "reduction",
+        lambda op, x: planes(x, lambda plane, _: ImageOps.equalize(plane)),
+        lambda rng, x: Op("EQUALIZE"),
+    ),
+    "SHARPNESS": Row("filter", sharpness, lambda rng, x: draw_blend("SHARPNESS", rng, x)),
+    "BLUR": Row("filter", blur, draw_blur),
+}

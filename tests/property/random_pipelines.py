@@ -1,0 +1,260 @@
+"""Random pipelines of every transform, on random images, and what torchvision makes of them.
+
+A case is Python source: a pipeline, an image and a seed. So a failing case is a script as it stands, which `script`
+prints after `shrink` has made it small.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import skimage
+import torch
+import torchvision.transforms as TV
+from PIL import Image
+
+import fastaug.transforms as T
+import pipeline_steps as steps
+from outcomes import Outcome, explain, run, snapshot
+from pipeline_steps import Step
+from tolerances import FLOAT_TENSOR
+
+#: How pixels are made: a (height, width, channels) array of bytes.
+CONTENTS = {
+    "noise": "np.random.default_rng({seed}).integers(0, 256, ({h}, {w}, {c}), dtype=np.uint8)",
+    "ends": "np.random.default_rng({seed}).choice(np.uint8([0, 255]), ({h}, {w}, {c}))",
+    "few": "np.random.default_rng({seed}).integers(100, 104, ({h}, {w}, {c}), dtype=np.uint8)",
+    "flat": "np.full(({h}, {w}, {c}), {seed} % 256, np.uint8)",
+    "gradient": "(np.indices(({h}, {w}, {c})).sum(0) * ({seed} % 7 + 1) % 256).astype(np.uint8)",
+    "photo": "np.array(Image.open(skimage.__path__[0] + '/data/{title}.png').convert('{mode}').resize(({w}, {h})))",
+}
+PHOTOGRAPHED = ("L", "RGB", "RGBA", "YCbCr", "HSV", "CMYK")
+CHANNELS = {
+    "L": 1,
+    "LA": 2,
+    "RGB": 3,
+    "RGBA": 4,
+    "CMYK": 4,
+    "YCbCr": 3,
+    "HSV": 3,
+    "P": 1,
+    "1": 1,
+    "I": 1,
+    "I;16": 1,
+    "F": 1,
+}
+#: How they become an image.
+IMAGES = {
+    "1": "Image.fromarray(pixels[:, :, 0]).convert('1')",
+    "I": "Image.fromarray(pixels[:, :, 0].astype(np.int32) * 97 - 5000)",
+    "I;16": "Image.fromarray(pixels[:, :, 0].astype(np.uint16) * 257)",
+    "F": "Image.fromarray(pixels[:, :, 0].astype(np.float32) * 1.7 - 30)",
+}
+TITLES = ("astronaut", "chelsea", "coffee", "ihc")
+
+#: What fastaug is given; torchvision always gets the PIL image, unless the pipeline begins with ToPILImage.
+GIVEN = {
+    "pil": "image",
+    "array": "np.array(image)",
+    "tensor": "torch.from_numpy(np.atleast_3d(np.array(image)).transpose(2, 0, 1).copy())",
+}
+NAMES = {"np": np, "torch": torch, "Image": Image, "skimage": skimage, "T": None}
+
+
+@dataclass(frozen=True)
+class Case:
+    steps: tuple[Step, ...]
+    container: str
+    mode: str
+    content: str
+    height: int
+    width: int
+    seed: int
+
+    @property
+    def to_pil_first(self) -> bool:
+        return bool(self.steps) and self.steps[0] == steps.TO_PIL
+
+    def pipeline(self, *, ours: bool) -> str:
+        """Its source. ToTensor takes no tensors, so there fastaug's side converts the dtype in its place."""
+        source = f"T.Compose([{', '.join(step.source for step in self.steps)}])"
+        if ours and self.container == "tensor" and not self.to_pil_first:
+            source = source.replace(steps.TO_TENSOR.source, "T.ConvertImageDtype(torch.float32)")
+        return source
+
+    def pixels(self) -> str:
+        return CONTENTS[self.content].format(
+            seed=self.seed % 100_000,
+            title=TITLES[self.seed % 4],
+            mode=self.mode,
+            h=self.height,
+            w=self.width,
+            c=CHANNELS[self.mode],
+        )
+
+    def image(self) -> str:
+        made = IMAGES.get(self.mode, f"Image.frombytes({self.mode!r}, ({self.width}, {self.height}), pixels.tobytes())")
+        return f"{made}; image.putpalette(bytes(range(255, -1, -1)) * 3)" if self.mode == "P" else made
+
+
+def draw_case(number: int) -> Case:
+    """The case of this number, the same on every machine."""
+    rng = random.Random(number)
+    mode = rng.choice(["RGB"] * 12 + ["L"] * 3 + [mode for mode in CHANNELS if mode not in ("RGB", "L")])
+    content = rng.choice(["noise", "noise", "ends", "few", "flat", "gradient", "photo", "photo"])
+    if content == "photo" and mode not in PHOTOGRAPHED:
+        content = "noise"
+    container = rng.choice(["pil", "pil", "pil", "array", "tensor"]) if mode in ("L", "RGB") else "pil"
+    most = rng.choice([16, 64, 64, 64, 64, 160, 160, 160, 350, 700])
+    height, width = rng.randint(1, most), rng.randint(1, most)
+    drawn = steps.draw_steps(rng, container, CHANNELS[mode])
+    return Case(drawn, container, mode, content, height, width, rng.getrandbits(32))
+
+
+# ---- running
+
+
+def evaluate(case: Case) -> tuple[Any, Any]:
+    """The PIL image, and what fastaug is given."""
+    names = {**NAMES, "pixels": eval(case.pixels(), dict(NAMES))}
+    source, *then = case.image().split("; ")
+    names["image"] = eval(source, names)
+    for statement in then:
+        exec(statement, names)
+    return names["image"], eval(GIVEN[case.container], names)
+
+
+def build(source: str, package: Any) -> Any:
+    return eval(source, {**NAMES, "T": package})
+
+
+def flattened(value: Any) -> Any:
+    """Pixels of any container in one form: CHW tensors."""
+    if isinstance(value, (tuple, list)):
+        return [flattened(item) for item in value]
+    if isinstance(value, Image.Image):
+        value = np.array(value)
+    if isinstance(value, np.ndarray):
+        return torch.from_numpy(np.atleast_3d(value).transpose(2, 0, 1).copy())
+    return value
+
+
+def close(ours: Any, theirs: Any) -> bool:
+    if isinstance(ours, (tuple, list)):
+        return len(ours) == len(theirs) and all(close(a, b) for a, b in zip(ours, theirs))
+    if not isinstance(ours, torch.Tensor) or ours.dtype != theirs.dtype or ours.shape != theirs.shape:
+        return False
+    return torch.allclose(ours, theirs, rtol=0, atol=FLOAT_TENSOR, equal_nan=True)
+
+
+def difference(case: Case) -> str | None:
+    """What fastaug does differently from torchvision, in a line; None when the two agree."""
+    image, given = evaluate(case)
+    source = case.pipeline(ours=False)
+    theirs = run(build(source, TV), given if case.to_pil_first else image, case.seed)
+    ours = run(build(case.pipeline(ours=True), T), given, case.seed)
+    if ours.error is not None or theirs.error is not None:
+        return error_difference(case, ours, theirs, given)
+    values = ours.value, theirs.value
+    if case.container != "pil" and not case.to_pil_first:
+        values = flattened(ours.value), flattened(theirs.value)
+    if snapshot(values[0]) != snapshot(values[1]):
+        exact = all(step.exact for step in case.steps)
+        if exact or not close(*values):
+            return explain(*values)
+    for name in ("torch", "python", "numpy"):
+        one, other = (getattr(outcome, f"{name}_state") for outcome in (ours, theirs))
+        if not (torch.equal(one, other) if name == "torch" else one == other):
+            return f"{name}'s generator was left in another state"
+    return None
+
+
+def error_difference(case: Case, ours: Outcome, theirs: Outcome, given: Any) -> str | None:
+    if type(ours.error) is type(theirs.error):
+        return None
+    if case.container == "tensor" and ours.error is not None:
+        # torchvision's tensor functions refuse things that its PIL functions take, and the other way round.
+        source = case.pipeline(ours=True)
+        if run(build(source, TV), given, case.seed).error is not None or theirs.error is not None:
+            return None
+    return f"{ours.error!r}, torchvision {theirs.error!r}"
+
+
+# ---- making a failing case small
+
+
+def smaller(case: Case) -> Iterator[Case]:
+    """Simpler cases, the boldest first."""
+    for parts in steps.simpler(case.steps):
+        yield replace(case, steps=parts)
+    for height, width in (
+        (case.height // 2, case.width // 2),
+        (case.height // 2, case.width),
+        (case.height, case.width // 2),
+    ):
+        if height > 0 and width > 0 and (height, width) != (case.height, case.width):
+            yield replace(case, height=height, width=width)
+    if case.content != "noise":
+        yield replace(case, content="noise")
+
+
+def shrink(case: Case, attempts: int = 400) -> Case:
+    """A smaller case that still fails."""
+    found = True
+    while found and attempts > 0:
+        found = False
+        for candidate in smaller(case):
+            attempts -= 1
+            if attempts <= 0:
+                break
+            if difference(candidate) is not None:
+                case, found = candidate, True
+                break
+    return case
+
+
+SCRIPT = """\
+import random
+import numpy as np
+import skimage
+import torch
+from PIL import Image
+import fastaug.transforms
+import torchvision.transforms
+
+pixels = {pixels}
+image = {image}
+given = {given}
+for T, value, source in (
+    (fastaug.transforms, given, {ours!r}),
+    (torchvision.transforms, {value}, {theirs!r}),
+):
+    torch.manual_seed({seed}); random.seed({seed}); np.random.seed({seed})
+    print(T.__name__, np.asarray(eval(source)(value)), torch.rand(1), random.random(), np.random.rand())
+"""
+
+
+def script(case: Case) -> str:
+    """A program that shows the difference by itself."""
+    return SCRIPT.format(
+        pixels=case.pixels(),
+        image=case.image(),
+        given=GIVEN[case.container],
+        value="given" if case.to_pil_first else "image",
+        ours=case.pipeline(ours=True),
+        theirs=case.pipeline(ours=False),
+        seed=case.seed,
+    )
+
+
+def check(number: int) -> str | None:
+    """Runs a case; what differs and a script that shows it, or None."""
+    case = draw_case(number)
+    if difference(case) is None:
+        return None
+    small = shrink(case)
+    return f"case {number}: {difference(small)}\n\n{script(small)}"
