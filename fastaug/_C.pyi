@@ -66,11 +66,12 @@ def plan(program: bytes, height: int, width: int, channels: int) -> str:
     """The passes that the streaming executor makes of a program, one per line."""
 
 def blur_field(
-    field: int, height: int, width: int, matrix: int, kernel_height: int, kernel_width: int, result: int
+    field: int, height: int, width: int, matrix: int, kernel_height: int, kernel_width: int, fused: bool, result: int
 ) -> None:
     """torchvision's gaussian_blur of one contiguous float32 plane, by a kernel of contiguous float32 weights.
 
-    `field`, `matrix` and `result` are addresses; half the kernel must be smaller than the plane.
+    `field`, `matrix` and `result` are addresses; half the kernel must be smaller than the plane. `fused` says whether
+    torch would round each multiplication and addition once.
     """
 
 def sample_grid(

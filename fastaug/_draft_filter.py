@@ -33,12 +33,12 @@ class FilterDraft(DraftBase):
         if not self.native or not fits or len(self.lead) > 1 or (self.flat and self.kind == TENSOR):
             return False
         planes = math.prod(self.lead) * self.channels
-        alike = _fallback_tensor_warp.adds_in_rows(planes, self.height, self.width, kernel_size)
-        if not alike or min(sigma) < _SHARP:
+        fused = _fallback_tensor_warp.fuses_convolution(planes, self.height, self.width, kernel_size)
+        if min(sigma) < _SHARP:
             return False
         across = _lower.half_kernel(size_x, sigma[0])
         down = across if size_x == size_y and sigma[0] == sigma[1] else _lower.half_kernel(size_y, sigma[1])
-        op = _ops.blur(across, down)
+        op = _ops.blur(across, down, fused)
         if op is None:
             return False
         self.ops.append(op)

@@ -120,19 +120,19 @@ def gaussian_blur(image: Tensor, kernel_size: Sequence[int], sigma: Sequence[flo
     kernel = torch.mm(down[:, None], across[None, :])
     planes = image.shape[-3]
     batch = as_float_batch(image, (dtype,))
-    alike = adds_in_rows(batch.shape[0] * planes, image.shape[-2], image.shape[-1], kernel_size)
-    if batch.ndim == 4 and alike and _fields.blurs(batch, kernel):
-        return from_float_batch(_fields.blurred(batch, kernel), image)
+    fused = fuses_convolution(batch.shape[0] * planes, image.shape[-2], image.shape[-1], kernel_size)
+    if batch.ndim == 4 and _fields.blurs(batch, kernel):
+        return from_float_batch(_fields.blurred(batch, kernel, fused), image)
     half_x, half_y = kernel_size[0] // 2, kernel_size[1] // 2
     padded = nnf.pad(batch, [half_x, half_x, half_y, half_y], mode="reflect")
     kernel = kernel.expand(planes, 1, *kernel.shape)
     return from_float_batch(nnf.conv2d(padded, kernel, groups=padded.shape[-3]), image)
 
 
-def adds_in_rows(planes: int, height: int, width: int, kernel_size: Sequence[int]) -> bool:
-    """Whether torch adds up the products of a convolution row by row, each with one rounding, as the native core does.
+def fuses_convolution(planes: int, height: int, width: int, kernel_size: Sequence[int]) -> bool:
+    """Whether torch adds up the products of a convolution with one rounding each.
 
-    It multiplies matrices instead for a single small plane and a flat kernel (ATen, Convolution.cpp, use_mkldnn).
+    For a single small plane and a flat kernel it rounds twice (ATen, Convolution.cpp, use_mkldnn).
     """
     across, down = kernel_size
     return planes > 1 or min(across, down) > 3 or (height + down - 1) * (width + across - 1) > 20480

@@ -26,15 +26,19 @@ def blurs(image: Tensor, kernel: Tensor) -> bool:
     )
 
 
-def blurred(image: Tensor, kernel: Tensor) -> Tensor:
-    """Every plane of a float32 image convolved with a kernel of odd sides, as torchvision's gaussian_blur does it."""
+def blurred(image: Tensor, kernel: Tensor, fused: bool) -> Tensor:
+    """Every plane of a float32 image convolved with a kernel of odd sides, as torchvision's gaussian_blur does it.
+
+    `fused` says whether torch would fuse multiplications and additions.
+    """
     result = torch.empty_like(image)
     kernel = kernel.contiguous()
+    rows, columns = kernel.shape
     height, width = image.shape[-2:]
     step = height * width * image.element_size()
     for offset in range(0, image.numel() * image.element_size(), step):
         source, target = image.data_ptr() + offset, result.data_ptr() + offset
-        _C.blur_field(source, height, width, kernel.data_ptr(), kernel.shape[0], kernel.shape[1], target)
+        _C.blur_field(source, height, width, kernel.data_ptr(), rows, columns, fused, target)
     return result
 
 

@@ -36,6 +36,10 @@ def finish(draft: DraftBase) -> Any:
     ops = draft.ops
     if kind == draft.source and not ops and not draft.store:
         return _untouched(draft)
+    if kind == draft.source == _TENSOR and len(ops) == 1 and not draft.store:
+        masked = _masked_by_torch(draft.image, ops[0])
+        if masked is not None:
+            return masked
     if draft.lead or draft.bands > 4:
         return _finish_parts(draft)
     if kind == draft.source == _PIL_IMAGE and len(ops) == 1 and draft.mode == draft.image.mode:
@@ -111,6 +115,14 @@ def _moved_by_pillow(image: Image.Image, op: Any) -> Image.Image | None:
         return canvas
     size = _ops.pillow_nearest_of(op)
     return image.resize((size[1], size[0]), Image.Resampling.NEAREST) if size else None
+
+
+def _masked_by_torch(image: torch.Tensor, op: Any) -> torch.Tensor | None:
+    """One pass over memory, without rows or planes, is all that these are."""
+    if op == _ops.INVERT:
+        return image.bitwise_not()
+    mask = None if isinstance(op, tuple) else _ops.mask_of(op)
+    return image.bitwise_and(mask) if mask is not None else None
 
 
 def _run_into_pil(program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int) -> Image.Image:

@@ -214,9 +214,10 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
     else:
         # torchvision writes row by row, each in torch's dtype for such numbers.
         matrix = torch.stack([torch.tensor(row).to(torch.float64) for row in rows])
-    targets = torch.tensor(startpoints, dtype=torch.float64).view(8)
+    # numpy converts short lists faster than torch.
+    targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
     solution = torch.linalg.lstsq(matrix, targets, driver="gels").solution
-    coefficients: list[float] = solution.to(torch.float32).tolist()
+    coefficients: list[float] = solution.numpy().astype(np.float32).tolist()
     return coefficients
 
 

@@ -97,6 +97,12 @@ def pillow_nearest_of(op: bytes) -> tuple[int, int] | None:
     return (height, width) if op_id == _NEAREST_ID and rule == NEAREST_PILLOW else None
 
 
+def mask_of(op: bytes) -> int | None:
+    """What is left of each sample when `op` is a POSTERIZE."""
+    op_id, _, bits = _INTEGER.unpack(op)
+    return 0x100 - (1 << (8 - bits)) if op_id == _POSTERIZE_ID else None
+
+
 def pad(left: int, top: int, right: int, bottom: int, mode: str) -> bytes:
     return _PAD.pack(_PAD_ID, PAD_MODES[mode], left, top, right, bottom)
 

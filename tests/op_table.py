@@ -12,6 +12,7 @@ import random
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import reduce
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ IDS = {name: index for index, (name, _) in enumerate(_C.OPS)}
 
 HAS_ALPHA = SQUARE = 1
 WIDTH_FIRST = 0x100
+UNFUSED = 2
 TORCH, FILLED = 0x400, 0x800
 LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING = 1, 2, 3, 4, 5
 PAD_MODES = ("edge", "reflect", "symmetric")
@@ -181,6 +183,7 @@ def blur(op: Op, image: np.ndarray) -> np.ndarray:
     """torchvision's gaussian_blur by the kernels that the op holds: 16 floats in the place of 8 doubles.
 
     A channel is blurred beside a copy of itself, because torch has another sum for small kernels on one channel alone.
+    That sum is UNFUSED, where each product is rounded before it is added.
     """
     width, height = op.i
     halves = np.frombuffer(struct.pack("<8d", *op.f), np.float32)
@@ -192,6 +195,9 @@ def blur(op: Op, image: np.ndarray) -> np.ndarray:
     def convolve(x: torch.Tensor) -> torch.Tensor:
         sides = [width // 2, width // 2, height // 2, height // 2]
         padded = torch.nn.functional.pad(x[None].float(), sides, mode="reflect").repeat(1, 2, 1, 1)
+        if op.flags & UNFUSED:
+            windows = padded[0, : x.shape[0]].unfold(1, height, 1).unfold(2, width, 1).flatten(3)
+            return torch.round(reduce(torch.add, (windows * kernel[0].flatten()).unbind(3))).to(torch.uint8)
         summed = torch.nn.functional.conv2d(padded, kernel, groups=padded.shape[1])[0, : x.shape[0]]
         return torch.round(summed).to(torch.uint8)
 
@@ -312,7 +318,8 @@ def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
     if len(halves) > 16:
         return draw_blur(rng, image)
     packed = struct.pack("<16f", *halves, *[0.0] * (16 - len(halves)))
-    return Op("BLUR", (width, height), struct.unpack("<8d", packed), SQUARE if square else 0)
+    flags = (SQUARE if square else 0) | rng.choice([0, 0, UNFUSED])
+    return Op("BLUR", (width, height), struct.unpack("<8d", packed), flags)
 
 
 def draw_affine(rng: random.Random, image: np.ndarray) -> Op:

@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 # Float tensors follow torch's own tensor arithmetic, whose sums are grouped differently in other torch builds and
-# instruction sets; values lie in [0, 1].
+# instruction sets; for values in [0, 1], and in proportion to the largest value where Normalize or a fill goes beyond.
 FLOAT_TENSOR = 1e-5

@@ -24,8 +24,9 @@ T* pointer(uintptr_t address, const char* name) {
 }
 
 void blur_field(uintptr_t field, int height, int width, uintptr_t matrix, int kernel_height, int kernel_width,
-                uintptr_t result) {
-  const BlurKernel kernel{kernel_height, kernel_width, pointer<const float>(matrix, "matrix"), nullptr, nullptr};
+                bool fused, uintptr_t result) {
+  BlurKernel kernel{kernel_height, kernel_width, pointer<const float>(matrix, "matrix")};
+  kernel.fused = fused;
   const auto* from = pointer<const float>(field, "field");
   auto* to = pointer<float>(result, "result");
   const py::gil_scoped_release released;
@@ -95,7 +96,7 @@ void mix(const std::vector<uintptr_t>& images, const std::vector<float>& weights
 
 void register_fields(py::module_& m) {
   m.def("blur_field", &blur_field, py::arg("field"), py::arg("height"), py::arg("width"), py::arg("matrix"),
-        py::arg("kernel_height"), py::arg("kernel_width"), py::arg("result"));
+        py::arg("kernel_height"), py::arg("kernel_width"), py::arg("fused"), py::arg("result"));
   m.def("sample_grid", &sample_grid, py::arg("source"), py::arg("grid"), py::arg("nearest"), py::arg("fill"),
         py::arg("data"), py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"));
   m.def("sample_grid_pil", &sample_grid_pil, py::arg("source"), py::arg("grid"), py::arg("nearest"), py::arg("fill"),

@@ -130,9 +130,7 @@ Stage* blur_stage(Context& context, Stage* input, const Op& op, Shape in, Region
   return context.arena.make<BlurStage>(context, input, op, in, region);
 }
 
-void blur_plane(const float* src, int height, int width, const BlurKernel& wanted, float* dst, const Kernels& kernels) {
-  BlurKernel kernel = wanted;
-  kernel.fused = blur_is_fused(1, height, width, kernel.height, kernel.width);
+void blur_plane(const float* src, int height, int width, const BlurKernel& kernel, float* dst, const Kernels& kernels) {
   // Rows of output for which blur_float_rows is called once.
   constexpr int kBand = 6;
   const int half_height = kernel.height / 2;

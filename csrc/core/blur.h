@@ -15,8 +15,7 @@ Region blur_needs(const Op& op, Shape in, Region out);
 // input's region holds what blur_needs() names.
 Stage* blur_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
 
-// A whole plane of floats, row by row without gaps, as torchvision's gaussian_blur does it for an image of one channel,
-// which decides kernel.fused. Both sides are larger than
+// A whole plane of floats, row by row without gaps, as torchvision's gaussian_blur does it. Both sides are larger than
 // half the kernel's. src and dst do not overlap.
 void blur_plane(const float* src, int height, int width, const BlurKernel& kernel, float* dst, const Kernels& kernels);
 

@@ -27,13 +27,6 @@ struct BlurKernel {
   bool fused = true;
 };
 
-// Whether torch fuses multiply-adds in the convolution of an image, or a batch, of `planes` planes. A small one of a
-// single plane by a kernel with a short side goes past oneDNN (ATen, Convolution.cpp, ConvParams::use_mkldnn).
-FASTAUG_FN bool blur_is_fused(int planes, int height, int width, int kernel_height, int kernel_width) {
-  const int64_t padded = int64_t{height + kernel_height - 1} * (width + kernel_width - 1);
-  return planes > 1 || (kernel_height > 3 && kernel_width > 3) || padded > 20480;
-}
-
 // The weights of a kernel, which own what a BlurKernel points at.
 class BlurWeights {
  public:

@@ -188,7 +188,7 @@ class RandomProgram {
     const bool square = half_width == half_height && chance(0.8);
     if (half_width >= in.width || half_height >= in.height) return false;
     if (!square && half_width + half_height + 2 > 16) return false;
-    op.flags = square ? kSquare : 0;
+    op.flags = static_cast<uint16_t>((square ? kSquare : 0) | (chance(0.3) ? kUnfused : 0));
     op.i[0] = 2 * half_width + 1;
     op.i[1] = 2 * half_height + 1;
     float weights[16] = {};

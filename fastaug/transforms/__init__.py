@@ -13,7 +13,9 @@ Example:
 from __future__ import annotations
 
 from fastaug._interpolation import InterpolationMode
+from fastaug.transforms import autoaugment as autoaugment
 from fastaug.transforms import functional
+from fastaug.transforms import transforms as transforms
 from fastaug.transforms._augmix import AugMix
 from fastaug.transforms._auto_augment import AutoAugment, RandAugment, TrivialAugmentWide
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy

@@ -25,8 +25,10 @@ class Step:
 
 
 TO_TENSOR = Step("T.ToTensor()")
-TO_TENSOR_IN_TWO = [Step("T.PILToTensor()"), Step("T.ConvertImageDtype(torch.float32)")]
+TO_TENSOR_IN_TWO = Step("T.Compose([T.PILToTensor(), T.ConvertImageDtype(torch.float32)])")
 TO_PIL = Step("T.ToPILImage()")
+#: What follows these is drawn for what they give, so they stay while anything follows.
+CONVERSIONS = (TO_TENSOR, TO_TENSOR_IN_TWO, TO_PIL)
 
 
 class Draw:
@@ -58,8 +60,10 @@ class Draw:
 
     def fill(self, one: bool = False) -> str:
         """`one`: a number, which every function takes."""
+        if self.floats:
+            return self.rng.choice(["0", "1", self.real(0, 1)])
         number = self.rng.choice(["0", "255", str(self.rng.randint(0, 255)), self.real(0, 255)])
-        if one or self.floats or self.rng.random() < 0.6:
+        if one or self.rng.random() < 0.6:
             return number
         values = [self.rng.randint(0, 255) for _ in range(self.rng.choice([self.channels] * 4 + [1, 3]))]
         return repr(values) if self.rng.random() < 0.5 else repr(tuple(values))
@@ -197,7 +201,7 @@ def draw_steps(rng: random.Random, container: str, channels: int) -> tuple[Step,
     steps = [step(draw) for _ in range(rng.choice([1, 1, 2, 3, 4, 6]))]
     if rng.random() < 0.5:
         floats = Draw(rng, container, channels, floats=True)
-        steps += rng.choice([[TO_TENSOR], [TO_TENSOR], TO_TENSOR_IN_TWO]) if container == "pil" else [TO_TENSOR]
+        steps.append(rng.choice([TO_TENSOR, TO_TENSOR, TO_TENSOR_IN_TWO]) if container == "pil" else TO_TENSOR)
         steps += [step(floats) for _ in range(rng.choice([0, 1, 1, 2, 3]))]
     return (*first, *steps)
 
@@ -206,7 +210,8 @@ def simpler(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
     """Every way of dropping one step or of opening one that holds others."""
     for index, step in enumerate(steps):
         before, after = steps[:index], steps[index + 1 :]
-        yield (*before, *after)
+        if not after or step not in CONVERSIONS:
+            yield (*before, *after)
         if step.children:
             yield (*before, *step.children, *after)
             for children in simpler(step.children):

@@ -1,0 +1,15 @@
+"""The auto-augment classes, where torchvision has them: :mod:`fastaug.transforms` has them all."""
+
+from __future__ import annotations
+
+from fastaug.transforms._augmix import AugMix
+from fastaug.transforms._auto_augment import AutoAugment, RandAugment, TrivialAugmentWide
+from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy
+
+__all__ = [
+    "AugMix",
+    "AutoAugment",
+    "AutoAugmentPolicy",
+    "RandAugment",
+    "TrivialAugmentWide",
+]
