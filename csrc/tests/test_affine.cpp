@@ -198,6 +198,34 @@ TEST_CASE("whole-pixel maps copy pixels in every interpolation") {
   }
 }
 
+TEST_CASE("nearest pixels of four bytes are those of the planes") {
+  Random random(5);
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (int trial = 0; trial < 40; ++trial) {
+      const int height = random.between(1, 50);
+      const int width = random.between(1, 70);
+      const Source source({4, 4}, height, width, random.between(0, 3), trial % 2 == 1, Content::kNoise, random);
+      for (const Matrix& matrix : matrices(height, width)) {
+        CAPTURE(matrix.m[0]);
+        CAPTURE(matrix.m[1]);
+        WarpRow row = row_of(source.view(), matrix, 40, random.between(1, 90));
+        row.y = random.between(0, 39);
+        GuardedRows planes(4, row.width);
+        kernels("scalar")->affine_nearest(row, planes.get());
+        Guarded pixels(static_cast<size_t>(row.width) * 4);
+        kernels(name)->affine_nearest_pixels(row, pixels.data());
+        int wrong = 0;
+        for (int x = 0; x < row.width; ++x) {
+          for (int c = 0; c < 4; ++c) wrong += pixels.data()[4 * x + c] != planes[c][x];
+        }
+        REQUIRE(wrong == 0);
+        REQUIRE(pixels.intact());
+      }
+    }
+  }
+}
+
 TEST_CASE("the nearest route is Pillow's") {
   const double scale[6] = {0.5, 0, 3, 0, 1e9, 0};
   const double turned[6] = {0.8, 0.6, 0, -0.6, 0.8, 0};

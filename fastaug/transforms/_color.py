@@ -188,7 +188,9 @@ class RandomGrayscale(Transform):
 class _RandomColor(Transform):
     """One adjustment with probability ``p``."""
 
-    p: float
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = p
 
     @abstractmethod
     def _adjust(self, draft: Draft) -> None: ...
@@ -197,6 +199,9 @@ class _RandomColor(Transform):
         # Compared in float64, as torchvision does here; its other transforms compare in float32.
         if torch.rand(1).item() < self.p:
             self._adjust(draft)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(p={self.p})"
 
 
 class RandomInvert(_RandomColor):
@@ -216,15 +221,8 @@ class RandomInvert(_RandomColor):
         tensor([[[255, 200,   0]]], dtype=torch.uint8)
     """
 
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
     def _adjust(self, draft: Draft) -> None:
         draft.invert()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
 
 class RandomPosterize(_RandomColor):
@@ -247,9 +245,8 @@ class RandomPosterize(_RandomColor):
     """
 
     def __init__(self, bits: int, p: float = 0.5) -> None:
-        super().__init__()
+        super().__init__(p)
         self.bits = bits
-        self.p = p
 
     def _adjust(self, draft: Draft) -> None:
         draft.posterize(self.bits)
@@ -277,9 +274,8 @@ class RandomSolarize(_RandomColor):
     """
 
     def __init__(self, threshold: float, p: float = 0.5) -> None:
-        super().__init__()
+        super().__init__(p)
         self.threshold = threshold
-        self.p = p
 
     def _adjust(self, draft: Draft) -> None:
         draft.solarize(self.threshold)
@@ -307,9 +303,8 @@ class RandomAdjustSharpness(_RandomColor):
     """
 
     def __init__(self, sharpness_factor: float, p: float = 0.5) -> None:
-        super().__init__()
+        super().__init__(p)
         self.sharpness_factor = sharpness_factor
-        self.p = p
 
     def _adjust(self, draft: Draft) -> None:
         draft.adjust_sharpness(self.sharpness_factor)
@@ -335,15 +330,8 @@ class RandomAutocontrast(_RandomColor):
         tensor([[[  0, 127, 255]]], dtype=torch.uint8)
     """
 
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
     def _adjust(self, draft: Draft) -> None:
         draft.autocontrast()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
 
 class RandomEqualize(_RandomColor):
@@ -363,12 +351,5 @@ class RandomEqualize(_RandomColor):
         tensor([ 0, 32, 64, 96], dtype=torch.uint8)
     """
 
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
     def _adjust(self, draft: Draft) -> None:
         draft.equalize()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"

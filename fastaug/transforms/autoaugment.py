@@ -1,4 +1,4 @@
-"""The auto-augment classes, where torchvision has them: :mod:`fastaug.transforms` has them all."""
+"""The classes that torchvision has in a file of this name; :mod:`fastaug.transforms` has them too."""
 
 from __future__ import annotations
 
