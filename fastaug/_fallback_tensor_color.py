@@ -186,7 +186,7 @@ def equalize(image: Tensor) -> Tensor:
         raise TypeError(f"Input image tensor should have 3 or 4 dimensions, but found {image.ndim}")
     need_uint8(image)
     need_colour(image)
-    planes = image.reshape(-1, *image.shape[-2:])
+    planes = image.flatten(0, -3)
     return torch.stack([_equalized(plane) for plane in planes]).view(image.shape)
 
 

@@ -337,6 +337,23 @@ EMPTY = {
     "saturation": lambda F, x: F.adjust_saturation(x, 1.5),
     "hue": lambda F, x: F.adjust_hue(x, 0.2),
     "grayscale": lambda F, x: F.rgb_to_grayscale(x, 3),
+    "affine": lambda F, x: F.affine(x, 20, [1, 1], 1.1, [3.0]),
+    "affine bilinear": lambda F, x: F.affine(x, 20, [1, 1], 1.1, [3.0], F.InterpolationMode.BILINEAR, fill=3),
+    "perspective": lambda F, x: F.perspective(x, SQUARE, [[1, 1], [8, 0], [9, 9], [0, 9]]),
+    "perspective nearest": lambda F, x: F.perspective(x, SQUARE, SQUARE, F.InterpolationMode.NEAREST, 5),
+    "elastic": lambda F, x: F.elastic_transform(x, torch.zeros(1, x.height, x.width, 2)),
+    "blur": lambda F, x: F.gaussian_blur(x, 3),
+    "blur by nothing": lambda F, x: F.gaussian_blur(x, 1),
+    "invert": lambda F, x: F.invert(x),
+    "posterize": lambda F, x: F.posterize(x, 3),
+    "solarize": lambda F, x: F.solarize(x, 128),
+    "autocontrast": lambda F, x: F.autocontrast(x),
+    "equalize": lambda F, x: F.equalize(x),
+    "sharpness": lambda F, x: F.adjust_sharpness(x, 1.5),
+    "gamma": lambda F, x: F.adjust_gamma(x, 1.5),
+    "five_crop": lambda F, x: F.five_crop(x, 1),
+    "five_crop of nothing": lambda F, x: F.five_crop(x, 0),
+    "ten_crop": lambda F, x: F.ten_crop(x, (2, 0)),
     "to_tensor": lambda F, x: F.to_tensor(x),
     "pil_to_tensor": lambda F, x: F.pil_to_tensor(x),
 }
@@ -349,6 +366,44 @@ def test_images_without_pixels(name: str, shape: tuple[int, int]) -> None:
 
     image = pil("RGB", *shape) if all(shape) else Image.new("RGB", shape[::-1])
     assert_same(run(lambda x: EMPTY[name](F, x), image), run(lambda x: EMPTY[name](TVF, x), image))
+
+
+WITHOUT_PIXELS = (
+    *("RandomCrop whole", "RandomAffine NEAREST", "RandomPerspective NEAREST", "ElasticTransform still"),
+    *("GaussianBlur 3", "AutoAugment", "RandAugment", "AugMix", "FiveCrop"),
+)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 7), (5, 0)])
+@pytest.mark.parametrize(
+    "name", [*WITHOUT_PIXELS, "GaussianBlur 3", "AutoAugment", "RandAugment", "AugMix", "FiveCrop"]
+)
+def test_transforms_of_images_without_pixels(name: str, shape: tuple[int, int]) -> None:
+    from PIL import Image
+
+    image = Image.new("RGB", shape[::-1])
+    for seed in range(6):
+        assert_same(run(ALL_CASES[name](T), image, seed), run(ALL_CASES[name](TV), image, seed))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
+@pytest.mark.parametrize("shape", [(3, 0, 0), (3, 0, 7), (1, 5, 0), (0, 3, 4, 5)])
+def test_tensors_without_pixels(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    """Those that torchvision's PIL images refuse, fastaug's tensors of bytes may refuse too."""
+    from PIL import Image
+
+    tensor = torch.zeros(shape, dtype=dtype)
+    for name, call in FUNCTIONAL.items():
+        theirs = run(lambda x: call(TVF, x), tensor)  # noqa: B023
+        ours = run(lambda x: call(F, x), tensor)  # noqa: B023
+        if theirs.error is None and ours.error is not None and dtype is torch.uint8 and len(shape) == 3:
+            image = Image.new("RGB", shape[:0:-1])
+            assert run(lambda x: call(TVF, x), image).error is not None, (name, ours.error)  # noqa: B023
+        elif theirs.error is not None:
+            assert ours.error is None or type(ours.error) is type(theirs.error), (name, ours.error, theirs.error)
+        elif isinstance(theirs.value, torch.Tensor):
+            assert ours.error is None, (name, ours.error)
+            assert ours.value.dtype == theirs.value.dtype
 
 
 def test_closed_file_raises(tmp_path: Any) -> None:

@@ -236,7 +236,11 @@ for T, value, source in (
     (torchvision.transforms, {value}, {theirs!r}),
 ):
     torch.manual_seed({seed}); random.seed({seed}); np.random.seed({seed})
-    print(T.__name__, np.asarray(eval(source)(value)), torch.rand(1), random.random(), np.random.rand())
+    try:
+        result = np.asarray(eval(source)(value))
+    except Exception as error:
+        result = repr(error)
+    print(T.__name__, result, torch.rand(1), random.random(), np.random.rand())
 """
 
 
