@@ -13,6 +13,8 @@ from fastaug import _fallback_tensor_color, _fallback_tensor_warp, _lower, _ops
 from fastaug._draft import Draft
 from fastaug._interpolation import InterpolationMode, as_interpolation
 
+# torch adds up samples in float32, and what comes of it beyond this sum depends on its number of threads.
+_EXACT_SUM = 1 << 24
 _SAMPLERS = {"nearest": 0, "bilinear": 2}
 
 
@@ -75,7 +77,8 @@ class TensorDraft(Draft):
 
     def adjust_contrast(self, factor: float) -> None:
         _fallback_tensor_color.need_not_negative("contrast_factor", factor)
-        if not self._colour_channels() or not math.isfinite(factor):
+        exact = self.height * self.width * 255 <= _EXACT_SUM
+        if not self._colour_channels() or not math.isfinite(factor) or not exact:
             self._eager("adjust_contrast", factor)
         else:
             self.ops.append(_ops.contrast(factor, _ops.TORCH))

@@ -166,8 +166,17 @@ class ResampleColumnStage final : public Stage {
     channels = input->channels;
     in_order = true;
     const Taps& taps = table_->taps;
+    // Weights of zero are cut off the ends of a filter, so the next row's may begin before this one's.
+    oldest_.resize(static_cast<size_t>(taps.out));
+    for (int k = taps.out, oldest = INT32_MAX; k-- > 0;) {
+      oldest = std::min(oldest, taps.first[k]);
+      oldest_[static_cast<size_t>(k)] = oldest;
+    }
     int most = 1;
-    for (int k = 0; k < taps.out; ++k) most = std::max(most, taps.count[k]);
+    for (int k = 0, end = 0; k < taps.out; ++k) {
+      end = std::max(end, taps.first[k] + taps.count[k]);
+      most = std::max(most, end - oldest_[static_cast<size_t>(k)]);
+    }
     ring_.resize(static_cast<size_t>(most));
     for (Planes& planes : ring_) planes = make_planes(context.arena, region.width);
     rows_.resize(static_cast<size_t>(most));
@@ -180,7 +189,7 @@ class ResampleColumnStage final : public Stage {
     const int first = taps.first[k];
     const int count = taps.count[k];
     const int size = static_cast<int>(ring_.size());
-    if (next_ < first) next_ = first;
+    next_ = std::max(next_, oldest_[static_cast<size_t>(k)]);
     for (; next_ < first + count; ++next_) {
       input_->row(next_ + table_->source_begin, ring_[static_cast<size_t>(next_ % size)]);
     }
@@ -197,7 +206,8 @@ class ResampleColumnStage final : public Stage {
   std::shared_ptr<const AxisTable> table_;
   std::vector<Planes> ring_;  // input row r lies in ring_[r % size], r relative to the table's source_begin
   std::vector<const uint8_t*> rows_;
-  int next_;  // first input row that has not been read
+  std::vector<int> oldest_;  // first input row that this output row or a later one needs
+  int next_;                 // first input row that has not been read
 };
 
 class PointwiseStage final : public Stage {

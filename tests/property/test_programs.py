@@ -191,6 +191,19 @@ def test_chain(name: str, channels: int) -> None:
             assert_program(ops, noise(height, width, channels), planar=planar)
 
 
+@pytest.mark.parametrize("filter_", [1, 2, 3, 4, 5])
+def test_every_window_of_a_resize(filter_: int) -> None:
+    """Where a position falls on a pixel, weights are zero, and a row may need an earlier one than the row above."""
+    for before, after in ((42, 70), (3, 63), (10, 20), (7, 21), (20, 28), (30, 12), (45, 18), (9, 90)):
+        image = noise(before, before, 1)
+        resize = Op("RESIZE", (after, after), flags=filter_)
+        whole = reference([resize], image)
+        for start in range(after):
+            rows, columns = min(4, after - start), min(5, after - start)
+            result = execute([resize, Op("WINDOW", (start, start, rows, columns))], image)
+            assert np.array_equal(result, whole[start : start + rows, start : start + columns]), (before, after, start)
+
+
 def test_large_photograph() -> None:
     """Rows longer than any internal strip, more rows than any ring."""
     image = np.asarray(photo("ihc", 700, 1300))
