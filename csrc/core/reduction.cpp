@@ -28,8 +28,8 @@ void Reduction::add(const uint8_t* const* planes) {
 
 float Reduction::mean() const {
   const double pixels = static_cast<double>(in_.height) * in_.width;
-  // torch.mean adds up in float32, which is exact up to a sum of 2^24; beyond, its last bits depend on torch's number of
-  // threads, and whoever wants them has to ask torch.
+  // torch.mean adds up in float32, which is exact up to a sum of 2^24; beyond, its last bits depend on torch's number
+  // of threads, and whoever wants them has to ask torch.
   if (op_.flags & kTorch) return static_cast<float>(sum_) / static_cast<float>(pixels);
   // Pillow, ImageEnhance.Contrast: int(mean + 0.5), in double.
   return static_cast<float>(static_cast<int>(static_cast<double>(sum_) / pixels + 0.5));
