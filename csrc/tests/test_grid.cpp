@@ -39,9 +39,10 @@ class Grid {
 
   enum class Kind { kInside, kAround, kWild, kPixels, kSpecial, kLine, kLast };
   void draw(Kind kind, int height, int width, Random& random) {
-    constexpr float kInf = std::numeric_limits<float>::infinity();
-    const float special[] = {std::nanf(""), kInf,    -kInf,   3e38f,       -3e38f,     0x1p31f,    -0x1p31f, -1, 1, 0,
-                             1e-45f,        -1e-40f, 0x1p32f, -1.0000001f, 1.0000001f, 0.99999994f};
+    constexpr float kInfinite = std::numeric_limits<float>::infinity();
+    const float special[] = {std::nanf(""), kInfinite,   -kInfinite, 3e38f,      -3e38f, 0x1p31f,
+                             -0x1p31f,      -1,          1,          0,          1e-45f, -1e-40f,
+                             0x1p32f,       -1.0000001f, 1.0000001f, 0.99999994f};
     const auto unit = [&] { return static_cast<float>(random.unit()); };
     const float step = unit() * 0.02f;
     for (int k = 0; k < 2 * samples_; ++k) {
