@@ -10,7 +10,7 @@ from PIL import Image
 from torch import Tensor
 
 from fastaug import _C
-from fastaug._finish import borrow_tensor
+from fastaug._borrow import borrow_tensor
 
 
 def blurs(image: Tensor, kernel: Tensor) -> bool:

@@ -11,6 +11,7 @@ import torch
 from PIL import Image
 
 from fastaug import _C, _ops
+from fastaug._borrow import borrow_tensor
 
 if TYPE_CHECKING:
     from fastaug._draft_base import DraftBase
@@ -153,18 +154,6 @@ def _untouched(draft: DraftBase) -> Any:
     if draft.kind == _PIL_IMAGE and not draft.info:
         copy.info = {}
     return copy
-
-
-def borrow_tensor(image: torch.Tensor) -> _C.Source:
-    """A CHW or HW tensor."""
-    shape, strides = image.shape, image.stride()
-    if len(shape) == 2:
-        height, width = shape
-        row_stride, pixel_stride = strides
-        return _C.from_pointer(image.data_ptr(), height, width, 1, row_stride, pixel_stride, 1, image)
-    channels, height, width = shape
-    channel_stride, row_stride, pixel_stride = strides
-    return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
 
 
 def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[_C.Source, bytes]:

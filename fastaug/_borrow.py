@@ -1,0 +1,19 @@
+"""Tensors as sources of the native core."""
+
+from __future__ import annotations
+
+import torch
+
+from fastaug import _C
+
+
+def borrow_tensor(image: torch.Tensor) -> _C.Source:
+    """A CHW or HW tensor."""
+    shape, strides = image.shape, image.stride()
+    if len(shape) == 2:
+        height, width = shape
+        row_stride, pixel_stride = strides
+        return _C.from_pointer(image.data_ptr(), height, width, 1, row_stride, pixel_stride, 1, image)
+    channels, height, width = shape
+    channel_stride, row_stride, pixel_stride = strides
+    return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
