@@ -13,6 +13,7 @@ namespace fastaug {
 namespace {
 
 using test::Content;
+using test::Guarded;
 using test::GuardedRows;
 using test::kContents;
 using test::kLayouts;
