@@ -56,7 +56,8 @@ IMAGENET = (IMAGENET_MEAN, IMAGENET_STD)
 
 def whitening(T: Any) -> Transform:
     size = 3 * 16 * 16
-    return T.Compose([T.CenterCrop(16), T.LinearTransformation(torch.eye(size), torch.zeros(size))])  # type: ignore[no-any-return]
+    matrix = T.LinearTransformation(torch.eye(size), torch.zeros(size))
+    return T.Compose([T.CenterCrop(16), T.Lambda(torch.Tensor.contiguous), matrix])  # type: ignore[no-any-return]
 
 
 def displaced(T: Any) -> Transform:

@@ -38,9 +38,9 @@ def finish(draft: DraftBase) -> Any:
     if kind == draft.source and not ops and not draft.store:
         return _untouched(draft)
     if kind == draft.source == _TENSOR and len(ops) == 1 and not draft.store:
-        masked = _masked_by_torch(draft.image, ops[0])
-        if masked is not None:
-            return masked
+        done = _done_by_torch(draft.image, ops[0])
+        if done is not None:
+            return done
     if draft.lead or draft.bands > 4:
         return _finish_parts(draft)
     if kind == draft.source == _PIL_IMAGE and len(ops) == 1 and draft.mode == draft.image.mode:
@@ -118,11 +118,25 @@ def _moved_by_pillow(image: Image.Image, op: Any) -> Image.Image | None:
     return image.resize((size[1], size[0]), Image.Resampling.NEAREST) if size else None
 
 
-def _masked_by_torch(image: torch.Tensor, op: Any) -> torch.Tensor | None:
-    """One pass over memory, without rows or planes, is all that these are."""
+def _done_by_torch(image: torch.Tensor, op: Any) -> torch.Tensor | None:
+    """What is one pass over memory for torch, without rows or planes; for a part of an image, a view."""
+    if isinstance(op, tuple):
+        return None
     if op == _ops.INVERT:
         return image.bitwise_not()
-    mask = None if isinstance(op, tuple) else _ops.mask_of(op)
+    if op == _ops.HFLIP:
+        return image.flip(-1)
+    if op == _ops.VFLIP:
+        return image.flip(-2)
+    box = _ops.window_of(op)
+    if box is not None:
+        top, left, height, width, fill = box
+        image_height, image_width = image.shape[-2:]
+        bottom, right = top + height, left + width
+        if top >= 0 and left >= 0 and bottom <= image_height and right <= image_width:
+            return image[..., top:bottom, left:right]
+        return torch.constant_pad_nd(image, (-left, right - image_width, -top, bottom - image_height), fill[0])
+    mask = _ops.mask_of(op)
     return image.bitwise_and(mask) if mask is not None else None
 
 

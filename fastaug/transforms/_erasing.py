@@ -108,7 +108,7 @@ class RandomErasing(Transform):
     def _draft(self, draft: Draft) -> None:
         if not happens(self.p):
             return
-        # What the native core is about to write is nobody else's yet, so that it need not be copied.
+        source = draft.image
         fresh = bool(draft.ops or draft.store or draft.copied or draft.kind != draft.source)
         image = draft.flush()
         need_shape(image, "img")
@@ -128,6 +128,9 @@ class RandomErasing(Transform):
         top, left, height, width, filling = self.get_params(image, scale=self.scale, ratio=self.ratio, value=value)
         if not isinstance(image, Tensor):
             raise TypeError(f"img should be Tensor Image. Got {type(image)}")
+        # What has just been made is nobody else's yet and need not be copied, unless it is a view of the source.
+        if fresh and isinstance(source, Tensor):
+            fresh = image.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
         draft.reset(_fallback_tensor.erase(image, top, left, height, width, filling, self.inplace or fresh))
 
     def __repr__(self) -> str:

@@ -401,3 +401,15 @@ def test_functional_on_tensor_matches_class() -> None:
     tensor = to_chw(photo("coffee", 30, 40))
     assert torch.equal(F.hflip(tensor), tensor.flip(-1))
     assert torch.equal(F.vflip(tensor), tensor.flip(-2))
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
+def test_erasing_a_part_leaves_the_image_alone(dtype: torch.dtype) -> None:
+    """A crop of a tensor is a view of it, which RandomErasing must not write to."""
+    image = torch.arange(3 * 30 * 40).reshape(3, 30, 40).remainder(251).to(dtype)
+    before = image.clone()
+    for package in (T, TV):
+        torch.manual_seed(0)
+        erased = package.Compose([package.CenterCrop(20), package.RandomErasing(1.0, value=7)])(image)
+        assert erased.eq(7).any()
+        assert torch.equal(image, before)
