@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench.cases import PIPELINES
+from bench.cases import PIPELINES, RECIPES
 from bench.measure import ROOT
 from bench.report import figure, markdown
 
@@ -19,7 +19,7 @@ def section(results: dict[str, Any]) -> str:
     about, rows = results["about"], {row["case"]: row["libraries"] for row in results["rows"]}
     peers = [peer for peer in PEERS if any(peer in libraries for libraries in rows.values())]
     lines = [["one core, ms a call", "torchvision", "fastaug", "faster", *peers]]
-    for case in PIPELINES:
+    for case in PIPELINES + RECIPES:
         libraries = rows[case.name]
         ours = libraries["fastaug"]
         others = [figure(libraries[peer]["median"]) if peer in libraries else "" for peer in peers]
