@@ -75,11 +75,16 @@ void nearest_interior(const WarpRow& row, const FixedRow& f, Span span, uint8_t*
   }
 }
 
+// Columns whose pixel lies in the source.
+Span inside_fixed(const WarpRow& row, const FixedRow& f) {
+  const View& v = row.source;
+  const Span columns = clip_span({0, row.width}, f.x, f.step_x, int64_t{0}, (int64_t{v.width} << 16) - 1);
+  return clip_span(columns, f.y, f.step_y, int64_t{0}, (int64_t{v.height} << 16) - 1);
+}
+
 void fixed_row(const WarpRow& row, const FixedRow& f, uint8_t* const* dst) {
   const View& v = row.source;
-  const Span all = {0, row.width};
-  Span inside = clip_span(all, f.x, f.step_x, int64_t{0}, (int64_t{v.width} << 16) - 1);
-  inside = clip_span(inside, f.y, f.step_y, int64_t{0}, (int64_t{v.height} << 16) - 1);
+  const Span inside = inside_fixed(row, f);
   const int safe_width = v.width - pixels_after(v, 1);
   const Span interior = clip_span(inside, f.x, f.step_x, int64_t{0}, (int64_t{safe_width} << 16) - 1);
   fill_span(row, {0, inside.begin}, dst);
@@ -117,7 +122,6 @@ void nearest_pixels_interior(const WarpRow& row, const FixedRow& f, Span span, u
     const auto x = hn::Add(lane_x, hn::Set(d, static_cast<int32_t>(f.x + f.step_x * column)));
     const auto y = hn::Add(lane_y, hn::Set(d, static_cast<int32_t>(f.y + f.step_y * column)));
     const auto offset = hn::Add(hn::Mul(hn::ShiftRight<16>(y), row_stride), hn::ShiftLeft<2>(hn::ShiftRight<16>(x)));
-    // Loads one by one are faster than a gather on some processors, and not slower on the others.
     hn::Store(offset, d, offsets);
     uint8_t* out = foreign + ptrdiff_t{column} * 4;
     for (int k = 0; k < lanes; ++k) std::memcpy(out + 4 * k, v.data + offsets[k], 4);
@@ -125,12 +129,11 @@ void nearest_pixels_interior(const WarpRow& row, const FixedRow& f, Span span, u
 }
 
 void affine_nearest_pixels(const WarpRow& row, uint8_t* foreign) {
-  const View& v = row.source;
-  const Span all = {0, row.width};
   FixedRow f;
-  if (!offsets_fit(v) || !walks_fixed(row, false, &f)) return affine_nearest_pixels_span(row, all, foreign);
-  Span inside = clip_span(all, f.x, f.step_x, int64_t{0}, (int64_t{v.width} << 16) - 1);
-  inside = clip_span(inside, f.y, f.step_y, int64_t{0}, (int64_t{v.height} << 16) - 1);
+  if (!offsets_fit(row.source) || !walks_fixed(row, false, &f)) {
+    return affine_nearest_pixels_span(row, {0, row.width}, foreign);
+  }
+  const Span inside = inside_fixed(row, f);
   const auto fill = [&](int begin, int end) {
     for (int x = begin; x < end; ++x) std::memcpy(foreign + ptrdiff_t{x} * 4, row.fill, 4);
   };
