@@ -1,6 +1,6 @@
 # make demo | test | soak | bench | docs | wheel | lint | format | clean. Each target installs what it needs, once.
 #
-#   N=100000 FIRST=0         make soak: how many random pipelines are compared with torchvision, and the first's number
+#   N=100000 FIRST=0         make soak: how many random chains are run in every way, and the first's number
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
@@ -109,7 +109,7 @@ test-asan: $(STAMPS)/build-tools | system-test
 test-python: $(STAMPS)/test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark -n $(JOBS) $(ARGS)
 
-# Random pipelines against torchvision, as many as one likes; the test suite runs the first 2,000.
+# Random pipelines against torchvision, and native programs under all rewrites, as many as one likes.
 .PHONY: soak
 soak: $(STAMPS)/test
 	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak.py $(or $(N),20000) $(or $(FIRST),0)

@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 import fastaug  # noqa: E402
-from docs._ext import pages, pictures  # noqa: E402
+from docs._ext import pages, pictures, seeing  # noqa: E402
 
 project = "fastaug"
 version = release = fastaug.__version__
@@ -36,7 +36,7 @@ maximum_signature_line_length = 88
 
 # Every reference to a name of fastaug must resolve. Other packages are not looked up: the build needs no network.
 nitpicky = True
-nitpick_ignore_regex = [("py:class", r"(PIL|collections|numpy|torch|typing)\..*")]
+nitpick_ignore_regex = [("py:class", r"(PIL|collections|numpy|os|torch|typing)\..*")]
 
 
 def public_name(app: Any, env: Any, node: Any, content: Any) -> Any:
@@ -53,4 +53,5 @@ def setup(app: Any) -> None:
     reference = HERE / "reference"
     pages.write(reference)
     pictures.draw(reference / "pictures")
+    seeing.draw(reference / "seeing")
     app.connect("missing-reference", public_name)

@@ -1,12 +1,17 @@
 """The native core. Private: use fastaug.transforms."""
 
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 from PIL import Image
 
 #: (name, kind) of every op; the position is the op's id in a program.
 OPS: Final[tuple[tuple[str, str], ...]]
+
+#: {name: bit} of every rewrite of programs (csrc/core/optimise.h), and the sets of them that the two modes use.
+REWRITES: Final[dict[str, int]]
+EXACT: Final[int]
+FAST: Final[int]
 
 def isa() -> str: ...
 def isas() -> list[str]: ...
@@ -45,25 +50,66 @@ def run(
     program: bytes,
     source: Source,
     data: int,
-    float32: bool,
+    dtype: int,
     height: int,
     width: int,
     channels: int,
     row_stride: int,
     pixel_stride: int,
     channel_stride: int,
+    rewrites: int = ...,
     reference: bool = False,
+    passes: list[Pass] | None = None,
 ) -> None:
-    """Runs a program into memory at `data` (strides in bytes). `reference` chooses the op-by-op oracle executor."""
+    """Runs a program into memory at `data` (strides in bytes).
 
-def run_pil(program: bytes, source: Source, image: Image.Image, channels: int, reference: bool = False) -> None:
+    `dtype` is 0 for uint8, 1 for float32, 2 for float16, 3 for bfloat16. `rewrites` are EXACT by default. `reference`
+    chooses the op-by-op oracle executor. What was done and how long it took is appended to `passes`.
+    """
+
+def run_pil(
+    program: bytes,
+    source: Source,
+    image: Image.Image,
+    channels: int,
+    rewrites: int = ...,
+    reference: bool = False,
+    passes: list[Pass] | None = None,
+) -> None:
     """Runs a program into the memory of `image`; ValueError when that is not one block."""
 
 def describe(program: bytes) -> str:
     """One line per op."""
 
-def plan(program: bytes, height: int, width: int, channels: int) -> str:
-    """The passes that the streaming executor makes of a program, one per line."""
+@final
+class Pass:
+    """One pass over pixels (csrc/core/execute.h)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def detail(self) -> str: ...
+    @property
+    def origin(self) -> int:
+        """The ops it does: bit k for op k of the program."""
+
+    @property
+    def part(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def channels(self) -> int: ...
+    @property
+    def bytes_read(self) -> int: ...
+    @property
+    def bytes_written(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+
+def plan(program: bytes, height: int, width: int, channels: int, rewrites: int = ...) -> list[Pass]:
+    """The passes that the streaming executor would make of a program."""
 
 def blur_field(
     field: int, height: int, width: int, matrix: int, kernel_height: int, kernel_width: int, fused: bool, result: int
@@ -94,3 +140,32 @@ def sample_grid_pil(source: Source, grid: int, nearest: bool, fill: bytes | None
 
 def mix(images: list[int], weights: list[float], size: int, data: int) -> None:
     """The weighted sum, as AugMix forms it, of `size` uint8 samples at each address, into memory at `data`."""
+
+@final
+class Draws:
+    """fastaug._draws.Draws without torch: the same numbers, and the same generator state after release().
+
+    Args:
+        generator: A torch.Generator; None is torch's default one.
+        fallback: A fastaug._draws.TorchDraws of that generator. It draws whatever only torch itself can draw: from
+            generators that are not torch's own on the CPU; of unusual arguments; under a default device, a default type
+            that is not float32, or a mode that sees torch's calls.
+    """
+
+    def __init__(self, generator: object, fallback: object) -> None: ...
+    @property
+    def generator(self) -> Any: ...
+    def rand(self) -> float: ...
+    def uniform(self, low: float, high: float, /) -> float: ...
+    def randint(self, low: int, high: int, /) -> int: ...
+    def randperm(self, count: int, /) -> list[int]: ...
+    def sides(
+        self,
+        area: int,
+        limits: tuple[int, int],
+        scale: tuple[float, float],
+        log_ratio: tuple[float, float],
+        strict: bool,
+        /,
+    ) -> tuple[int, int] | None: ...
+    def release(self) -> None: ...

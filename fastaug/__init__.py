@@ -3,19 +3,77 @@
 Change one line of a training script::
 
     import fastaug.transforms as T  # instead of: from torchvision import transforms as T
+
+or keep torchvision's transforms, and compile them::
+
+    transform = fastaug.compile(transform)
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fastaug import transforms
+    import torch
 
-__all__ = ["__version__", "isa", "transforms"]
+    from fastaug import transforms
+    from fastaug._compiled import Compiled
+
+__all__ = ["__version__", "compile", "isa", "transforms"]
 
 __version__ = "0.1.0"
+
+
+def compile(  # as torch.compile, it is not the builtin
+    transform: Callable[[Any], Any],
+    mode: str = "exact",
+    *,
+    generator: torch.Generator | None = None,
+    dtype: torch.dtype | None = None,
+    memory_format: torch.memory_format | None = None,
+) -> Compiled:
+    """A transform that does the same in as few passes over the image as can be.
+
+    Transforms of torchvision's v1 API and of fastaug, a ``Compose`` or ``nn.Sequential`` of them and what they contain
+    are read as they are at this moment: later changes of theirs are not seen, and nothing is written to them. Anything
+    else works as it is and is called with the image so far: a function of yours, a transform that overrides what a call
+    does or has hooks, torchvision's v2 API, a scripted module.
+
+    The same seed gives the same pixels as fastaug's transforms give, and leaves the random generators in the same
+    state: on PIL images, those of torchvision, bit for bit. Compiling what was compiled starts from its original again.
+
+    Args:
+        transform: a transform, or any other function of an image.
+        mode: "exact"; or "fast", which may resample a chain of geometry once instead of step by step and keeps floating
+            point between steps. It rules over the mode of what is compiled.
+        generator: CPU generator to draw from in place of torch's default one. Functions of yours draw from where they
+            draw, and so do RandomChoice and RandomOrder, which take Python's ``random``. Each worker of a DataLoader
+            goes on from a state made of the generator's and the worker's seed.
+        dtype: float32, float16 or bfloat16: tensors come out as ``.to(dtype)`` would make them.
+        memory_format: ``torch.channels_last`` for tensors whose channels lie next to each other in memory,
+            ``torch.contiguous_format`` for planes.
+
+    Returns:
+        An object to call with an image, that pickles and copies. Its ``transforms`` are what it calls.
+
+    Raises:
+        TypeError: ``transform`` is not callable, ``generator`` no generator; when called, a result that is no tensor
+            where ``dtype`` or ``memory_format`` is given.
+        ValueError: another ``mode``, ``dtype`` or ``memory_format``, or a generator that is not on the CPU.
+
+    Example:
+        >>> import fastaug, fastaug.transforms as T, torch
+        >>> from PIL import Image
+        >>> transform = fastaug.compile(T.Compose([T.RandomCrop(24), T.ToTensor()]), dtype=torch.float16)
+        >>> transform(Image.new("RGB", (80, 60))).dtype
+        torch.float16
+    """
+    from fastaug._compiled import Compiled
+
+    original = transform.original if isinstance(transform, Compiled) else transform
+    return Compiled(original, mode, generator, dtype, memory_format)
 
 
 def isa() -> str:

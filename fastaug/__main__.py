@@ -1,4 +1,4 @@
-"""The command line: ``python -m fastaug demo`` and ``python -m fastaug info``."""
+"""The command line: ``python -m fastaug demo|info``, and ``explain|profile|check|show`` for a pipeline of yours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,41 @@ import argparse
 import importlib.metadata
 import sys
 from pathlib import Path
+from typing import Any
+
+SEEING = {
+    "explain": "print what a pipeline becomes: passes, what was fused, and what keeps passes apart",
+    "profile": "time a pipeline, pass by pass and step by step, beside torchvision",
+    "check": "compare a pipeline's pixels with torchvision's; the exit code is 1 where they differ",
+    "show": "draw a sheet of what a pipeline makes of images",
+}
+# The option that says how often, or with which draws: its name, its default and what it says; and what --out is.
+COUNTS = {
+    "explain": ("--seed", None, "of the draws (default: any)", "picture of the plan to write, such as plan.png"),
+    "profile": ("--seeds", 5, "calls per image, each with its seed (default: 5)", "bar chart to write"),
+    "check": ("--seeds", 10, "seeds per image (default: 10)", "write the report here as well"),
+    "show": ("--seeds", 16, "number of draws (default: 16)", "picture to write (default: sheet.png)"),
+}
+
+
+def add_seeing(commands: Any) -> None:
+    """Adds the commands that look into a pipeline."""
+    for name, text in SEEING.items():
+        command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        command.add_argument(
+            "pipeline", type=Path, metavar="pipeline.py", help="file of yours, with a `transform` in it"
+        )
+        command.add_argument(
+            "--name", default="transform", metavar="VARIABLE", help="if the transform has another name"
+        )
+        command.add_argument("--mode", choices=("exact", "fast"), help="default: the pipeline's own, else exact")
+        command.add_argument("--images", type=Path, metavar="DIR", help="a folder of images, or one image")
+        command.add_argument("--size", metavar="HxW", help="without images: of one to try, such as 512x768 or 512")
+        command.add_argument("--most", type=int, default=16, metavar="N", help="images at most (default: 16)")
+        option, count, meaning, out = COUNTS[name]
+        command.add_argument(option, dest="seeds", type=int, default=count, metavar="N", help=meaning)
+        path = Path("sheet.png") if name == "show" else None
+        command.add_argument("--out", type=Path, default=path, metavar="FILE", help=out)
 
 
 def version_of(distribution: str) -> str:
@@ -42,11 +77,16 @@ def main(arguments: list[str] | None = None) -> int:
     demo.add_argument("--out", type=Path, default=Path("demo.png"), help="the contact sheet (default: demo.png)")
     demo.add_argument("--tiles", type=int, default=64, metavar="N", help="tiles in the bag (default: 64)")
     commands.add_parser("info", help="versions and instruction sets")
+    add_seeing(commands)
     options = parser.parse_args(arguments)
 
     if options.command == "info":
         info()
         return 0
+    if options.command in SEEING:
+        from fastaug import _command
+
+        return _command.run(options)
     if options.tiles < 1:
         parser.error("--tiles must be at least 1")
     from fastaug import _demo

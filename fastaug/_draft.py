@@ -7,6 +7,8 @@ torchvision's) is done at once, by Pillow or torch, on the result so far.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -82,7 +84,19 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         """`packed` is the op for this mean and std, or one op for every four channels."""
         if self.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
-        if packed is not None and len(self.store) == 1 and not self.flat:
+        if packed is not None and len(self.store) == 1 and not self.flat and not self.erases:
             self.store = (_ops.TO_FLOAT, packed)
         else:
             self._eager("normalize", mean, std, inplace)
+
+    def erase(self, top: int, left: int, height: int, width: int, values: Sequence[float]) -> bool:
+        """Overwrites a box inside an image of floats, by one value or one for each channel.
+
+        False, with nothing done, when the core does not hold such an image.
+        """
+        if not self.store or self.flat or self.lead or self.bands > 4 or not all(map(math.isfinite, values)):
+            return False
+        if len(values) == 1:
+            values = [values[0]] * self.channels
+        self.erases += (_ops.erase(top, left, height, width, values),)
+        return True

@@ -9,6 +9,7 @@ import torch
 from PIL import Image
 
 from fastaug import _fallback_pil, _fallback_tensor, _fallback_tensor_color, _fallback_tensor_warp, _finish
+from fastaug._call import PLAIN, Call
 
 #: What holds an image. OTHER is anything else; every op on it raises torchvision's TypeError.
 OTHER, PIL_IMAGE, ARRAY, TENSOR = range(4)
@@ -48,9 +49,11 @@ class DraftBase:
 
     __slots__ = (
         "bands",  # channels of `image`
+        "call",  # what this call shares
         "channel_last",  # the result is a CHW view of HWC memory
         "channels",
         "copied",  # torchvision would return a copy, even though there is nothing to do
+        "erases",  # ops that write into the result of `store`, one after the other
         "flat",  # the result has no channel axis
         "height",
         "image",  # the source
@@ -67,8 +70,10 @@ class DraftBase:
 
     ops: list[bytes | tuple[bytes, ...]]
     store: tuple[bytes | tuple[bytes, ...], ...]
+    erases: tuple[bytes, ...]
 
-    def __init__(self, image: Any) -> None:
+    def __init__(self, image: Any, call: Call = PLAIN) -> None:
+        self.call = call
         self.reset(image)
 
     def reset(self, image: Any) -> None:
@@ -80,7 +85,7 @@ class DraftBase:
         self.image = image
         self.source = self.kind = kind
         self.ops = []
-        self.store = ()
+        self.store = self.erases = ()
         self.copied = self.flat = self.channel_last = self.native = False
         self.lead: tuple[int, ...] = ()
         self.info: dict[Any, Any] | None = None
@@ -144,13 +149,24 @@ class DraftBase:
         elif self.kind == OTHER:
             _fallback_pil.dimensions(self.image)
 
+    def drawn(self, transform: Any) -> Any:
+        """The parameters that `transform` draws for this image."""
+        tape = self.call.tape
+        return transform._sample(self) if tape is None else tape.take(transform, self)
+
     def finish(self) -> Any:
-        """Does the ops and returns the image."""
+        """Does the ops and returns the image. The random generator is torch's again."""
+        self.call.draws.release()
         return _finish.finish(self)
+
+    def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
+        """As `finish`, in another dtype or memory format; None, with nothing done, where that takes a step more."""
+        self.call.draws.release()
+        return _finish.finish_as(self, torch.float32 if dtype is None else dtype, channels_last)
 
     def flush(self) -> Any:
         """Does the ops, goes on from their result, and returns it."""
-        image = _finish.finish(self)
+        image = self.finish()
         if image is not self.image or self.ops:
             self.reset(image)
         return image
@@ -159,6 +175,8 @@ class DraftBase:
 
     def _eager(self, name: str, *arguments: Any) -> None:
         """Runs a fallback on the image so far and goes on from its result."""
+        if self.call.log is not None:
+            self.call.log.eager(self, name)
         image = self.finish()
         if isinstance(image, torch.Tensor):
             result = _TENSOR_FALLBACKS[name](image, *arguments)

@@ -71,7 +71,7 @@ class ColorDraft(DraftBase):
         if not channels or self.mode == "LA":
             self._eager("adjust_hue", factor)
         elif channels == 3:
-            self.ops.append(_ops.hue(int(factor * 255) & 255))
+            self.ops.append(_ops.hue(factor))
             self.info = None
 
     def grayscale(self, channels: int) -> None:

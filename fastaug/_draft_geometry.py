@@ -30,13 +30,13 @@ class GeometryDraft(DraftBase):
     __slots__ = ()
 
     def hflip(self) -> None:
-        if self.native or self.store:
+        if self.native or (self.store and not self.erases):
             self.ops.append(_ops.HFLIP)
         else:
             self._eager("hflip")
 
     def vflip(self) -> None:
-        if self.native or self.store:
+        if self.native or (self.store and not self.erases):
             self.ops.append(_ops.VFLIP)
         else:
             self._eager("vflip")
@@ -44,12 +44,12 @@ class GeometryDraft(DraftBase):
     def crop(self, top: int, left: int, height: int, width: int) -> None:
         """A box of the image, with zeros where it reaches beyond."""
         inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
-        drafted = self.native or self.store
+        drafted = self.native or (self.store and not self.erases)
         if inside and drafted and height == self.height and width == self.width:
             self.copied = True
             return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
-        if (self.native or (self.store and (inside or len(self.store) == 1))) and height > 0 and width > 0:
+        if drafted and (self.native or inside or len(self.store) == 1) and height > 0 and width > 0:
             if not (type(top) is type(left) is type(height) is type(width) is int):
                 # Pillow takes floats and rounds the four corners of the box.
                 as_int = round if self.kind == PIL_IMAGE else operator.index

@@ -14,10 +14,14 @@ from fastaug import _C, _ops
 from fastaug._borrow import borrow_tensor
 
 if TYPE_CHECKING:
+    from fastaug._call import Call
     from fastaug._draft_base import DraftBase
 
 # As fastaug._draft_base names them; plain numbers here, where every call passes.
 _PIL_IMAGE, _ARRAY, _TENSOR = 1, 2, 3
+
+# The native core's numbers of the dtypes that a store writes.
+_FLOATS = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
 
 _empty = torch.empty
 _float32 = torch.float32
@@ -33,6 +37,7 @@ def warn_antialias() -> None:
 
 def finish(draft: DraftBase) -> Any:
     """The draft's image with all its ops done, in the draft's container."""
+    call = draft.call
     kind = draft.kind
     ops = draft.ops
     if kind == draft.source and not ops and not draft.store:
@@ -40,24 +45,19 @@ def finish(draft: DraftBase) -> Any:
     if kind == draft.source == _TENSOR and len(ops) == 1 and not draft.store:
         done = _done_by_torch(draft.image, ops[0])
         if done is not None:
+            if draft.call.log is not None:
+                draft.call.log.delegated(draft, "torch")
             return done
     if draft.lead or draft.bands > 4:
         return _finish_parts(draft)
     if kind == draft.source == _PIL_IMAGE and len(ops) == 1 and draft.mode == draft.image.mode:
         moved = _moved_by_pillow(draft.image, ops[0])
         if moved is not None:
+            if draft.call.log is not None:
+                draft.call.log.delegated(draft, "Pillow")
             moved.info = _copied_info(draft)
             return moved
-    program = b"".join((*ops, *draft.store)) if draft.store else b"".join(ops)  # type: ignore[arg-type]
-    if draft.source == _PIL_IMAGE:
-        try:
-            source = _C.from_pil(draft.image, draft.bands)
-        except ValueError:
-            source, program = _borrow_blocks(draft, program)
-    elif draft.source == _TENSOR:
-        source = borrow_tensor(draft.image)
-    else:
-        source = _C.from_array(draft.image)
+    program, source = _borrowed(draft)
     height, width, channels = draft.height, draft.width, draft.channels
     if kind == _TENSOR:
         plane = height * width
@@ -67,24 +67,59 @@ def finish(draft: DraftBase) -> Any:
                 result = _empty(height, width, dtype=_float32, device=_cpu)
             else:
                 result = _empty(channels, height, width, dtype=_float32, device=_cpu)
-            _C.run(program, source, result.data_ptr(), True, height, width, channels, 4 * width, 4, 4 * plane)
+            call.run(
+                program, source, result.data_ptr(), 1, height, width, channels, 4 * width, 4, 4 * plane, call.rewrites
+            )
             return result
         if draft.channel_last:
             result = _empty(height, width, channels, dtype=_uint8, device=_cpu)
-            _C.run(program, source, result.data_ptr(), False, height, width, channels, width * channels, channels, 1)
+            row = width * channels
+            call.run(program, source, result.data_ptr(), 0, height, width, channels, row, channels, 1, call.rewrites)
             return result.permute(2, 0, 1)
         result = _empty((height, width) if draft.flat else (channels, height, width), dtype=_uint8, device=_cpu)
-        _C.run(program, source, result.data_ptr(), False, height, width, channels, width, 1, plane)
+        call.run(program, source, result.data_ptr(), 0, height, width, channels, width, 1, plane, call.rewrites)
         return result
     if kind == _PIL_IMAGE:
         assert draft.mode is not None
-        image = _run_into_pil(program, source, draft.mode, height, width, channels)
+        image = _run_into_pil(call, program, source, draft.mode, height, width, channels)
         image.info = _copied_info(draft)
         return image
     array = np.empty((height, width) if draft.flat else (height, width, channels), np.uint8)
     address = array.__array_interface__["data"][0]
-    _C.run(program, source, address, False, height, width, channels, width * channels, channels, 1)
+    row = width * channels
+    call.run(program, source, address, 0, height, width, channels, row, channels, 1, call.rewrites)
     return array
+
+
+def _borrowed(draft: DraftBase) -> tuple[bytes, _C.Source]:
+    """The program, and the image for it."""
+    ops: Any = draft.ops
+    store: Any = draft.store
+    program = b"".join((*ops, *store, *draft.erases)) if store else b"".join(ops)
+    if draft.source == _PIL_IMAGE:
+        try:
+            return program, _C.from_pil(draft.image, draft.bands)
+        except ValueError:
+            return _borrow_blocks(draft, program)
+    return program, borrow_tensor(draft.image) if draft.source == _TENSOR else _C.from_array(draft.image)
+
+
+def finish_as(draft: DraftBase, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
+    """The result as a tensor of another dtype, or with the channels of a pixel side by side; None if not natively."""
+    number = _FLOATS.get(dtype)
+    if number is None or not draft.store or draft.lead or draft.flat or draft.bands > 4:
+        return None
+    height, width, channels = draft.height, draft.width, draft.channels
+    program, source = _borrowed(draft)
+    if channels_last:
+        result = _empty(height, width, channels, dtype=dtype, device=_cpu).permute(2, 0, 1)
+    else:
+        result = _empty(channels, height, width, dtype=dtype, device=_cpu)
+    size = result.element_size()
+    channel, row, pixel = result.stride()
+    strides = (size * row, size * pixel, size * channel)
+    draft.call.run(program, source, result.data_ptr(), number, height, width, channels, *strides, draft.call.rewrites)
+    return result
 
 
 def _copied_info(draft: DraftBase) -> dict[Any, Any]:
@@ -135,21 +170,28 @@ def _done_by_torch(image: torch.Tensor, op: Any) -> torch.Tensor | None:
         bottom, right = top + height, left + width
         if top >= 0 and left >= 0 and bottom <= image_height and right <= image_width:
             return image[..., top:bottom, left:right]
+        # torch pads with one number, and crops only what is there.
+        colours = set(fill[: image.shape[-3]] if image.dim() > 2 else fill[:1])
+        if len(colours) > 1 or top >= image_height or left >= image_width or bottom <= 0 or right <= 0:
+            return None
         return torch.constant_pad_nd(image, (-left, right - image_width, -top, bottom - image_height), fill[0])
     mask = _ops.mask_of(op)
     return image.bitwise_and(mask) if mask is not None else None
 
 
-def _run_into_pil(program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int) -> Image.Image:
+def _run_into_pil(
+    call: Call, program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int
+) -> Image.Image:
     # Uninitialised; the program writes every pixel, in place.
     image = Image.new(mode, (width, height), None)
     try:
-        _C.run_pil(program, source, image, channels)
+        call.run_pil(program, source, image, channels, call.rewrites)
     except ValueError:
         # Pillow splits large images into blocks: these alone are copied once.
         array = np.empty((height, width) if channels == 1 else (height, width, channels), np.uint8)
         address = array.__array_interface__["data"][0]
-        _C.run(program, source, address, False, height, width, channels, width * channels, channels, 1)
+        row = width * channels
+        call.run(program, source, address, 0, height, width, channels, row, channels, 1, call.rewrites)
         image = Image.frombuffer(mode, (width, height), array, "raw", mode, 0, 1).copy()
     return image
 
@@ -170,7 +212,7 @@ def _untouched(draft: DraftBase) -> Any:
     return copy
 
 
-def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[_C.Source, bytes]:
+def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[bytes, _C.Source]:
     """Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is."""
     image = draft.image
     box = _ops.window_of(program[: _ops.OP_BYTES]) if program else None
@@ -180,10 +222,10 @@ def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[_C.Source, bytes]:
             image = image.crop((left, top, left + width, top + height))
             program = program[_ops.OP_BYTES :]
             try:
-                return _C.from_pil(image, draft.bands), program
+                return program, _C.from_pil(image, draft.bands)
             except ValueError:
                 pass  # still too large
-    return _C.from_array(np.asarray(image)), program
+    return program, _C.from_array(np.asarray(image))
 
 
 def _finish_parts(draft: DraftBase) -> Any:
@@ -210,14 +252,7 @@ def _finish_parts(draft: DraftBase) -> Any:
         part = images[index, first : first + 4]
         count = min(4, channels - first) if bands > 4 else channels
         program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
-        _C.run(
-            program,
-            borrow(part),
-            address + index * item + first * strides[2],
-            bool(draft.store),
-            height,
-            width,
-            count,
-            *strides,
-        )
+        at = address + index * item + first * strides[2]
+        dtype_number = 1 if draft.store else 0
+        draft.call.run(program, borrow(part), at, dtype_number, height, width, count, *strides, draft.call.rewrites)
     return result

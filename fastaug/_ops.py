@@ -40,6 +40,8 @@ _PLAIN = Struct("<HH92x")
 _SIZED = Struct("<HH4x2i80x")
 _INTEGER = Struct("<HH4xi84x")
 _FACTOR = Struct("<HH28xd56x")
+_HUE = Struct("<HH4xi20xd56x")
+_ERASE = Struct("<HH4x4i8x4d32x")
 _WINDOW = Struct("<HH4s4i72x")
 _PAD = Struct("<HH4x4i72x")
 _AFFINE = Struct("<HH4s2i16x6d16x")
@@ -72,6 +74,7 @@ _CONTRAST_ID = _ID["CONTRAST"]
 _SATURATION_ID = _ID["SATURATION"]
 _HUE_ID = _ID["HUE"]
 _NORMALIZE_ID = _ID["NORMALIZE"]
+_ERASE_ID = _ID["ERASE"]
 _PERSPECTIVE_ID = _ID["PERSPECTIVE"]
 _POSTERIZE_ID = _ID["POSTERIZE"]
 _SOLARIZE_ID = _ID["SOLARIZE"]
@@ -135,8 +138,9 @@ def saturation(factor: float, flags: int = 0) -> bytes:
     return _FACTOR.pack(_SATURATION_ID, flags, factor)
 
 
-def hue(shift: int) -> bytes:
-    return _INTEGER.pack(_HUE_ID, 0, shift)
+def hue(share: float) -> bytes:
+    """A shift by a share of the circle of hues; Pillow's hue has 8 bits and wraps."""
+    return _HUE.pack(_HUE_ID, 0, int(share * 255) & 255, share)
 
 
 def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:
@@ -173,3 +177,8 @@ def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> 
         return None
     flags = (_SQUARE if square else 0) | (0 if fused else _UNFUSED)
     return _BLUR.pack(_BLUR_ID, flags, 2 * len(across) - 1, 2 * len(down) - 1, *weights, *(0.0,) * spare)
+
+
+def erase(top: int, left: int, height: int, width: int, values: Sequence[float]) -> bytes:
+    """One value for each of up to four channels."""
+    return _ERASE.pack(_ERASE_ID, 0, top, left, height, width, *values, *(0.0,) * (4 - len(values)))

@@ -2,7 +2,7 @@
 
 References are numpy, Pillow and, for the ops that follow torchvision's tensors, torchvision. Ops are packed here from
 scratch, so that the tests check the format as well as the arithmetic. Images are uint8 arrays of shape (height, width,
-channels); the store ops make float32 ones.
+channels); the store ops make and change float32 ones.
 """
 
 from __future__ import annotations
@@ -239,6 +239,13 @@ def normalize(op: Op, image: np.ndarray) -> np.ndarray:
     return (image - mean) / std
 
 
+def erase(op: Op, image: np.ndarray) -> np.ndarray:
+    top, left, height, width = op.i
+    out = image.copy()
+    out[top : top + height, left : left + width] = np.float32(op.f[: image.shape[2]])
+    return out
+
+
 # ---- random operands
 
 
@@ -348,6 +355,13 @@ def draw_affine(rng: random.Random, image: np.ndarray) -> Op:
     return Op("AFFINE", (out_h, out_w), tuple(matrix), rng.choice([0, 0, 2, 2, 3]), fill(rng))
 
 
+def draw_erase(rng: random.Random, image: np.ndarray) -> Op:
+    h, w, _ = image.shape
+    top, left = rng.randint(0, h), rng.randint(0, w)
+    box = (0, 0, h, w) if rng.random() < 0.1 else (top, left, rng.randint(0, h - top), rng.randint(0, w - left))
+    return Op("ERASE", box, tuple(rng.choice([0.0, 1.0, rng.gauss(0, 1)]) for _ in range(4)))
+
+
 def alpha_flag(image: np.ndarray) -> int:
     return HAS_ALPHA if image.shape[2] in (2, 4) else 0
 
@@ -454,4 +468,5 @@ ROWS: dict[str, Row] = {
     ),
     "SHARPNESS": Row("filter", sharpness, lambda rng, x: draw_blend("SHARPNESS", rng, x)),
     "BLUR": Row("filter", blur, draw_blur),
+    "ERASE": Row("store", erase, draw_erase),
 }

@@ -5,3 +5,7 @@ from __future__ import annotations
 # Float tensors follow torch's own tensor arithmetic, whose sums are grouped differently in other torch builds and
 # instruction sets; for values in [0, 1], and in proportion to the largest value where Normalize or a fill goes beyond.
 FLOAT_TENSOR = 1e-5
+
+# Fast mode rounds to bytes once, from float32 sums that an instruction set may group differently: a sample that lies
+# next to a half can round the other way, and colour stretches the step that it then is. In levels of 0 to 255.
+FAST_ISA_LEVELS = 2.0

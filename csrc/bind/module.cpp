@@ -3,6 +3,7 @@
 #include <new>
 
 #include "bind/fields.h"
+#include "bind/random.h"
 #include "bind/source.h"
 #include "core/execute.h"
 #include "core/reference.h"
@@ -22,34 +23,47 @@ Program as_program(const py::bytes& bytes) {
   return {reinterpret_cast<const Op*>(text.data()), text.size() / sizeof(Op)};
 }
 
-void execute_released(Program program, const View& view, const Target& target, bool reference) {
-  const py::gil_scoped_release released;
-  if (reference) {
-    execute_reference(program, view, target);
-  } else {
-    execute(program, view, target);
+// What a run is to do besides: one argument of the Python functions each.
+struct Wishes {
+  uint32_t rewrites;
+  bool reference;
+  py::object passes;  // None, or a list that is appended to
+};
+
+void execute_released(Program program, const View& view, const Target& target, const Wishes& wishes) {
+  std::vector<Pass> passes;
+  const bool counted = !wishes.passes.is_none();
+  {
+    const py::gil_scoped_release released;
+    if (wishes.reference) {
+      execute_reference(program, view, target);
+    } else {
+      execute(program, view, target, {nullptr, wishes.rewrites, counted ? &passes : nullptr});
+    }
   }
+  if (!counted) return;
+  auto list = wishes.passes.cast<py::list>();
+  for (Pass& pass : passes) list.append(std::move(pass));
 }
 
-void run(const py::bytes& program, const Source& source, uintptr_t data, bool float32, int height, int width,
-         int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride, ptrdiff_t channel_stride, bool reference) {
+void run(const py::bytes& program, const Source& source, uintptr_t data, int dtype, int height, int width, int channels,
+         ptrdiff_t row_stride, ptrdiff_t pixel_stride, ptrdiff_t channel_stride, uint32_t rewrites, bool reference,
+         const py::object& passes) {
   if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
-  const Target target{reinterpret_cast<void*>(data),
-                      float32 ? DType::kFloat32 : DType::kUint8,
-                      height,
-                      width,
-                      channels,
-                      row_stride,
-                      pixel_stride,
-                      channel_stride};
-  execute_released(as_program(program), source.view, target, reference);
+  if (dtype < 0 || dtype > static_cast<int>(DType::kBfloat16)) {
+    fail(ErrorCode::kValue, "dtype must be 0 to 3, got " + std::to_string(dtype));
+  }
+  const Target target{reinterpret_cast<void*>(data), static_cast<DType>(dtype), height,        width, channels,
+                      row_stride,                    pixel_stride,              channel_stride};
+  execute_released(as_program(program), source.view, target, {rewrites, reference, passes});
 }
 
 // Writes into the memory of a PIL image, which nobody else has seen yet.
-void run_pil(const py::bytes& program, const Source& source, const py::object& image, int channels, bool reference) {
+void run_pil(const py::bytes& program, const Source& source, const py::object& image, int channels, uint32_t rewrites,
+             bool reference, const py::object& passes) {
   const Source into = from_pil(image, channels);
   const Target target = pil_target(into.view);
-  execute_released(as_program(program), source.view, target, reference);
+  execute_released(as_program(program), source.view, target, {rewrites, reference, passes});
 }
 
 py::tuple op_table() {
@@ -60,6 +74,35 @@ py::tuple op_table() {
     ops[static_cast<size_t>(k)] = py::make_tuple(name_of(id), kKinds[static_cast<int>(kind_of(id))]);
   }
   return ops;
+}
+
+py::dict rewrite_table() {
+  py::dict table;
+  for (const auto& [name, bit] : named_rewrites()) table[name] = bit;
+  return table;
+}
+
+void register_passes(py::module_& m) {
+  py::class_<Pass>(m, "Pass", py::is_final())
+      .def_readonly("name", &Pass::name)
+      .def_readonly("detail", &Pass::detail)
+      .def_readonly("origin", &Pass::origin)
+      .def_readonly("part", &Pass::part)
+      .def_property_readonly("height", [](const Pass& pass) { return pass.out.height; })
+      .def_property_readonly("width", [](const Pass& pass) { return pass.out.width; })
+      .def_property_readonly("channels", [](const Pass& pass) { return pass.out.channels; })
+      .def_readonly("bytes_read", &Pass::bytes_read)
+      .def_readonly("bytes_written", &Pass::bytes_written)
+      .def_readonly("seconds", &Pass::seconds);
+  m.def(
+      "plan",
+      [](const py::bytes& program, int height, int width, int channels, uint32_t rewrites) {
+        py::list passes;
+        for (Pass& pass : plan(as_program(program), {height, width, channels}, rewrites)) passes.append(std::move(pass));
+        return passes;
+      },
+      py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"),
+      py::arg("rewrites") = uint32_t{kExactRewrites});
 }
 
 void translate(std::exception_ptr caught) {
@@ -79,7 +122,12 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   py::register_exception_translator(bind::translate);
   bind::register_source(m);
   bind::register_fields(m);
+  bind::register_random(m);
+  bind::register_passes(m);
   m.attr("OPS") = bind::op_table();
+  m.attr("REWRITES") = bind::rewrite_table();
+  m.attr("EXACT") = uint32_t{kExactRewrites};
+  m.attr("FAST") = uint32_t{kFastRewrites};
   m.def("isa", [] { return kernels().name; });
   m.def("isas", [] {
     py::list names;
@@ -93,16 +141,11 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
         return py::make_tuple(out.height, out.width, out.channels);
       },
       py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"));
-  m.def("run", &bind::run, py::arg("program"), py::arg("source"), py::arg("data"), py::arg("float32"),
-        py::arg("height"), py::arg("width"), py::arg("channels"), py::arg("row_stride"), py::arg("pixel_stride"),
-        py::arg("channel_stride"), py::arg("reference") = false);
+  m.def("run", &bind::run, py::arg("program"), py::arg("source"), py::arg("data"), py::arg("dtype"), py::arg("height"),
+        py::arg("width"), py::arg("channels"), py::arg("row_stride"), py::arg("pixel_stride"),
+        py::arg("channel_stride"), py::arg("rewrites") = uint32_t{kExactRewrites}, py::arg("reference") = false,
+        py::arg("passes") = py::none());
   m.def("run_pil", &bind::run_pil, py::arg("program"), py::arg("source"), py::arg("image"), py::arg("channels"),
-        py::arg("reference") = false);
+        py::arg("rewrites") = uint32_t{kExactRewrites}, py::arg("reference") = false, py::arg("passes") = py::none());
   m.def("describe", [](const py::bytes& program) { return to_string(bind::as_program(program)); }, py::arg("program"));
-  m.def(
-      "plan",
-      [](const py::bytes& program, int height, int width, int channels) {
-        return explain(bind::as_program(program), {height, width, channels});
-      },
-      py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"));
 }

@@ -1,5 +1,6 @@
 #include "bind/source.h"
 
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -16,6 +17,39 @@ T* from_capsule(const py::handle& capsule, const char* name) {
   auto* pointer = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (pointer == nullptr) throw py::error_already_set();
   return pointer;
+}
+
+// Null when there is none.
+py::object attribute(const py::handle& object, const char* name) {
+  PyObject* found = PyObject_GetAttrString(object.ptr(), name);
+  if (found != nullptr) return py::reinterpret_steal<py::object>(found);
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+  PyErr_Clear();
+  return {};
+}
+
+// Whether images of this mode hold `channels` bands of 8 bits, as bytes or in pixels of four.
+void check_layout(const py::object& core, bool bytes, int channels) {
+  struct Mode {
+    const char* name;
+    int channels;
+    std::atomic<bool> seen{false};
+  };
+  static Mode modes[] = {{"L", 1}, {"LA", 2}, {"RGB", 3}, {"YCbCr", 3}, {"HSV", 3}, {"RGBA", 4}, {"CMYK", 4}};
+  const auto name = core.attr("mode").cast<std::string>();
+  for (Mode& mode : modes) {
+    if (name != mode.name || channels != mode.channels || bytes != (channels == 1)) continue;
+    if (mode.seen) return;
+    const py::object capsule = core.attr("__arrow_c_schema__")();
+    const auto* schema = from_capsule<ArrowSchema>(capsule, "arrow_schema");
+    const bool pixels = std::strcmp(schema->format, "+w:4") == 0 && std::strcmp(schema->children[0]->format, "C") == 0;
+    if (bytes ? std::strcmp(schema->format, "C") != 0 : !pixels) {
+      fail(ErrorCode::kRuntime, "Pillow's Arrow export of mode " + name + " has an unexpected layout");
+    }
+    mode.seen = true;
+    return;
+  }
+  fail(ErrorCode::kValue, "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " + name);
 }
 
 Source from_array(const py::buffer& array) {
@@ -46,27 +80,26 @@ Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff
 
 }  // namespace
 
+// Pillow's Image.__arrow_c_array__ loads the image and asks its core for a schema and the array. Whoever comes here has
+// loaded it, and one look at the schema of each mode is enough: that leaves the array.
 Source from_pil(const py::object& image, int channels) {
   if (channels < 1 || channels > kMaxChannels) {
     fail(ErrorCode::kValue, "channels must be 1 to 4, got " + std::to_string(channels));
   }
-  if (!py::hasattr(image, "__arrow_c_array__")) {
+  const py::object core = attribute(image, "im");
+  const py::object export_array = core ? attribute(core, "__arrow_c_array__") : py::object();
+  if (!export_array) {
     fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
                                py::str(py::type::handle_of(image)).cast<std::string>());
   }
-  const auto size = image.attr("size").cast<std::pair<int, int>>();
-  const py::tuple capsules = image.attr("__arrow_c_array__")();
-  const auto* schema = from_capsule<ArrowSchema>(capsules[0], "arrow_schema");
-  const auto* array = from_capsule<ArrowArray>(capsules[1], "arrow_array");
-  const bool bytes = std::strcmp(schema->format, "C") == 0;
-  const bool pixels = std::strcmp(schema->format, "+w:4") == 0 && std::strcmp(schema->children[0]->format, "C") == 0;
-  if (channels == 1 ? !bytes : !pixels) {
-    fail(ErrorCode::kValue, "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " +
-                                image.attr("mode").cast<std::string>());
-  }
+  const py::object capsule = export_array();
+  const auto* array = from_capsule<ArrowArray>(capsule, "arrow_array");
+  const bool bytes = array->n_children == 0;
+  check_layout(core, bytes, channels);
+  const auto [width, height] = core.attr("size").cast<std::pair<int, int>>();
   View view;
-  view.width = size.first;
-  view.height = size.second;
+  view.width = width;
+  view.height = height;
   view.channels = channels;
   view.pixel_stride = bytes ? 1 : 4;
   view.channel_stride = channels == 2 ? 3 : 1;
@@ -76,7 +109,7 @@ Source from_pil(const py::object& image, int channels) {
     fail(ErrorCode::kRuntime, "Pillow's Arrow export has an unexpected layout");
   }
   view.data = static_cast<const uint8_t*>(data->buffers[1]) + data->offset + array->offset * view.pixel_stride;
-  return {view, capsules};
+  return {view, capsule};
 }
 
 Target pil_target(const View& image) {

@@ -1,6 +1,7 @@
 #include "core/execute.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -10,6 +11,8 @@
 #include "core/blur.h"
 #include "core/collect.h"
 #include "core/moves.h"
+#include "core/needs.h"
+#include "core/passes.h"
 #include "core/reduction.h"
 #include "core/stages.h"
 #include "core/status.h"
@@ -18,301 +21,201 @@
 namespace fastaug {
 namespace {
 
-// Ops that map every output row and column to one input row and column.
-bool is_index_op(OpId id) { return id == OpId::PAD || id == OpId::NEAREST || is_flip(id); }
-
-// Pillow 13 filters the height first when that leaves fewer pixels for the second pass (Resample.c, ImagingResample).
-bool height_first(const Op& op, Shape in) {
-  if (op.flags & kWidthFirst) return false;
-  const int64_t dh = int64_t{in.height} - op.i[0];
-  const int64_t dw = int64_t{in.width} - op.i[1];
-  return dh > 0 && dh > 2 * dw;
+std::string text(const char* format, auto... values) {
+  char line[160];
+  std::snprintf(line, sizeof line, format, values...);
+  return line;
 }
 
-// What an op that moves pixels looks up.
-struct Tables {
-  std::vector<int32_t> rows;  // index ops
-  std::vector<int32_t> columns;
-  std::shared_ptr<const AxisTable> vertical;  // RESIZE
-  std::shared_ptr<const AxisTable> horizontal;
+std::string lower(OpId id) {
+  std::string name = name_of(id);
+  for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
+  return name;
+}
+
+int64_t area(Region region) { return int64_t{region.height} * region.width; }
+
+// Bytes that a pixel takes in memory.
+int64_t pixel_bytes(const View& view) {
+  const bool packed = view.pixel_stride > view.channels && view.pixel_stride <= kMaxChannels;
+  return packed ? view.pixel_stride : view.channels;
+}
+
+// Ops that stream row by row, between two ops that need a whole image.
+struct Part {
+  size_t begin;  // windows from here on only move the view
+  size_t start;  // the first op that is computed
+  size_t end;
+  std::vector<Region> regions;  // regions[k - start] of what enters op k is computed, the last of what comes out
+  Region source;                // what is needed of what enters op `begin`
 };
-
-struct Extent {
-  int first;
-  int last;
-};
-
-std::vector<int32_t> axis_index(const Op& op, int in_size, int out_size, bool rows) {
-  switch (op.id) {
-    case OpId::PAD:
-      return pad_index(static_cast<PadMode>(op.flags), in_size, op.i[rows ? 1 : 0], op.i[rows ? 3 : 2]);
-    case OpId::NEAREST:
-      return nearest_index(static_cast<NearestRule>(op.flags), in_size, out_size);
-    default: {
-      std::vector<int32_t> index(static_cast<size_t>(out_size));
-      const bool reversed = rows == (op.id == OpId::VFLIP);
-      for (int k = 0; k < out_size; ++k) index[static_cast<size_t>(k)] = reversed ? out_size - 1 - k : k;
-      return index;
-    }
-  }
-}
-
-Extent index_extent(const std::vector<int32_t>& index, int begin, int size) {
-  const auto [low, high] = std::minmax_element(index.begin() + begin, index.begin() + begin + size);
-  return {*low, *high + 1};
-}
 
 class Runner {
  public:
-  // `target` may be null: then nothing is computed and `log` tells what would be.
-  Runner(Context& context, OpList ops, Shape shape, const Target* target, std::string* log)
-      : context_(context), ops_(std::move(ops)), target_(target), log_(log) {
-    while (!ops_.empty() && kind_of(ops_.back().id) == OpKind::kStore) {
-      const Op& op = ops_.back();
-      float32_ = true;
+  // `target` may be null: then nothing is computed, and `passes` tells what would be.
+  Runner(Context& context, OpList ops, Shape in, uint32_t rewrites, const Target* target, std::vector<Pass>* passes)
+      : context_(context),
+        rewrites_(rewrites),
+        target_(target),
+        log_(passes),
+        needs_(context.kernels, take_store(std::move(ops)), in, rewrites),
+        ops_(needs_.ops()) {
+    means_.assign(ops_.size(), 0.0f);
+    reduced_.assign(ops_.size(), nullptr);
+  }
+
+  void run(View view) {
+    split(view);
+    for (size_t p = 0; p < parts_.size(); ++p) {
+      number_ = static_cast<int>(p);
+      const Part& part = parts_[p];
+      for (size_t k = part.begin; k < part.start; ++k) {
+        const Op& op = ops_[k];
+        if (!dry()) view.data = view.at(op.i[0], op.i[1], 0);
+        view.height = op.i[2];
+        view.width = op.i[3];
+        in_place_ |= ops_[k].origin;
+      }
+      Stage* chain = build(part, view);
+      if (p + 1 == parts_.size()) {
+        store(chain);
+      } else {
+        view = barrier(part.end, chain, view, part.start != part.end);
+      }
+    }
+    log_.finish();
+  }
+
+ private:
+  bool dry() const { return target_ == nullptr; }
+
+  // Ops at the end that only say how the result is written.
+  OpList take_store(OpList ops) {
+    while (!ops.empty() && kind_of(ops.back().id) == OpKind::kStore) {
+      const Step& op = ops.back();
+      stored_ = true;
+      store_origin_ |= op.origin;
       if (op.id == OpId::NORMALIZE) {
         store_.normalize.normalize = true;
         for (int c = 0; c < kMaxChannels; ++c) {
           store_.normalize.mean[c] = static_cast<float>(op.f[c]);
           store_.normalize.std[c] = static_cast<float>(op.f[4 + c]);
         }
+      } else if (op.id == OpId::ERASE) {
+        Erase erase{{op.i[0], op.i[1], op.i[2], op.i[3]}};
+        for (int c = 0; c < kMaxChannels; ++c) erase.value[c] = static_cast<float>(op.f[c]);
+        store_.erases.insert(store_.erases.begin(), erase);
       }
-      ops_.pop_back();
+      ops.pop_back();
     }
-    while (!ops_.empty() && is_flip(ops_.back().id)) {
-      bool& flip = ops_.back().id == OpId::HFLIP ? store_.hflip : store_.vflip;
+    while (!ops.empty() && is_flip(ops.back().id)) {
+      bool& flip = ops.back().id == OpId::HFLIP ? store_.hflip : store_.vflip;
       flip = !flip;
-      ops_.pop_back();
+      store_origin_ |= ops.back().origin;
+      ops.pop_back();
     }
-    shapes_.push_back(shape);
-    for (const Op& op : ops_) shapes_.push_back(shape_after(op, shapes_.back()));
-    means_.assign(ops_.size(), 0.0f);
-    reduced_.assign(ops_.size(), nullptr);
-    tables_.resize(ops_.size());
-    regions_.resize(ops_.size() + 1);
+    return ops;
   }
 
-  void run(View view) {
-    size_t begin = 0;
-    while (true) {
-      // Windows at the start of a part only move the view.
-      while (begin < ops_.size() && is_window_inside(ops_[begin], shapes_[begin])) {
-        const Op& op = ops_[begin];
-        if (dry()) note("window %dx%d of the image in place", op.i[2], op.i[3]);
-        view.data = dry() ? nullptr : view.at(op.i[0], op.i[1], 0);
-        view.height = op.i[2];
-        view.width = op.i[3];
-        ++begin;
+  // Fills parts_, and, from the last to the first, which regions each has to compute.
+  void split(const View& view) {
+    bool can_walk = walkable(view);
+    size_t reduced_until = static_cast<size_t>(-1);
+    for (size_t begin = 0;;) {
+      Part part{begin, begin, 0, {}, {}};
+      while (part.start < ops_.size() && is_window_inside(ops_[part.start], needs_.shape(part.start))) ++part.start;
+      part.end = part_end(part.start, can_walk, reduced_until);
+      parts_.push_back(part);
+      if (part.end == ops_.size()) break;
+      const OpId id = ops_[part.end].id;
+      if (kind_of(id) == OpKind::kReduction) reduced_until = part.end;
+      // What is kept between parts lies as a warp wants it, if a warp comes next.
+      can_walk = is_warp(id);
+      begin = id == OpId::ROT90 ? part.end + 1 : part.end;
+    }
+    Region out = whole(needs_.shape(ops_.size()));
+    for (size_t p = parts_.size(); p-- > 0;) {
+      Part& part = parts_[p];
+      part.regions.assign(part.end - part.start + 1, out);
+      for (size_t k = part.end; k-- > part.start;) {
+        part.regions[k - part.start] = needs_.needed(k, part.regions[k - part.start + 1]);
       }
-      const size_t end = part_end(begin, view);
-      Stage* chain = build(begin, end, view);
-      if (end == ops_.size()) {
-        note("store %dx%dx%d%s%s%s%s", shapes_[end].height, shapes_[end].width, shapes_[end].channels,
-             float32_ ? " float32" : "", store_.normalize.normalize ? ", normalised" : "",
-             store_.hflip ? ", flipped left to right" : "", store_.vflip ? ", flipped top to bottom" : "");
-        if (!dry()) store_rows(context_, chain, *target_, store_);
-        return;
-      }
-      const bool copy = begin != end;
-      switch (ops_[end].id) {
-        case OpId::AFFINE:
-        case OpId::PERSPECTIVE:
-          view = collect(chain, shapes_[end].channels > 1 ? Layout::kInterleaved : Layout::kPlanar, nullptr);
-          break;
-        case OpId::ROT90:
-          note("turn %dx%dx%d by %d degrees", shapes_[end].height, shapes_[end].width, shapes_[end].channels,
-               90 * ops_[end].flags);
-          view = collect_turned(context_, chain, ops_[end].flags == 1, dry());
-          begin = end + 1;
-          continue;
-        case OpId::CONTRAST:
-        case OpId::AUTOCONTRAST:
-        case OpId::EQUALIZE: {
-          Reduction reduction(ops_[end], shapes_[end], context_.kernels);
-          if (copy) {
-            view = collect(chain, Layout::kPlanar, &reduction);
-          } else {
-            reduce(chain, &reduction);
-          }
-          if (ops_[end].id == OpId::CONTRAST) {
-            means_[end] = reduction.mean();
-          } else {
-            ChannelTables* tables = context_.arena.make<ChannelTables>();
-            reduction.tables(tables);
-            reduced_[end] = tables;
-          }
-          reduced_until_ = end;
-          break;
-        }
-        default:
-          view = collect(chain, Layout::kPlanar, nullptr);
-      }
-      begin = end;
+      part.source = part.regions[0];
+      for (size_t k = part.start; k-- > part.begin;) part.source = needs_.needed(k, part.source);
+      if (p == 0) break;
+      const size_t end = parts_[p - 1].end;
+      const bool all = kind_of(ops_[end].id) == OpKind::kReduction || ops_[end].id == OpId::ROT90;
+      out = all ? whole(needs_.shape(end)) : part.source;
     }
   }
 
- private:
-  bool dry() const { return target_ == nullptr; }
-
-  template <class... Args>
-  void note(const char* format, Args... args) {
-    if (log_ == nullptr) return;
-    char line[256];
-    std::snprintf(line, sizeof line, format, args...);
-    *log_ += line;
-    *log_ += '\n';
-  }
-
-  const Tables& index(size_t k) {
-    Tables& tables = tables_[k];
-    if (tables.rows.empty()) {
-      tables.rows = axis_index(ops_[k], shapes_[k].height, shapes_[k + 1].height, true);
-      tables.columns = axis_index(ops_[k], shapes_[k].width, shapes_[k + 1].width, false);
-    }
-    return tables;
-  }
-
-  // The first op at or after `begin` that needs its whole input in memory before it can start.
-  size_t part_end(size_t begin, const View& view) {
+  // The first op at or after `start` that needs its whole input in memory before it can start.
+  size_t part_end(size_t start, bool can_walk, size_t reduced_until) {
     bool in_order = false;
-    for (size_t k = begin; k < ops_.size(); ++k) {
+    for (size_t k = start; k < ops_.size(); ++k) {
       const Op& op = ops_[k];
-      if (is_warp(op.id) && (k > begin || !walkable(view))) return k;
+      if (is_warp(op.id) && (k > start || !can_walk)) return k;
       if (op.id == OpId::ROT90) return k;
-      if (kind_of(op.id) == OpKind::kReduction && k != reduced_until_) return k;
+      if (kind_of(op.id) == OpKind::kReduction && k != reduced_until) return k;
       if (is_index_op(op.id) && in_order) {
-        const std::vector<int32_t>& rows = index(k).rows;
+        const std::vector<int32_t>& rows = needs_.rows(k);
         if (!std::is_sorted(rows.begin(), rows.end())) return k;
       }
       if (kind_of(op.id) == OpKind::kFilter) in_order = true;
-      if (op.id == OpId::RESIZE && op.i[0] != shapes_[k].height) in_order = true;
+      if (op.id == OpId::RESIZE && (op.i[0] != needs_.shape(k).height || needs_.composed(k) != 0)) in_order = true;
     }
     return ops_.size();
   }
 
-  // Region of the input of op k that `out` of its output needs. Never empty.
-  Region needed(size_t k, Region out) {
-    const Op& op = ops_[k];
-    const Shape in = shapes_[k];
-    switch (op.id) {
-      case OpId::WINDOW: {
-        const int y0 = std::clamp(out.y + op.i[0], 0, in.height - 1);
-        const int y1 = std::clamp(out.y + out.height + op.i[0], y0 + 1, in.height);
-        const int x0 = std::clamp(out.x + op.i[1], 0, in.width - 1);
-        const int x1 = std::clamp(out.x + out.width + op.i[1], x0 + 1, in.width);
-        return {y0, x0, y1 - y0, x1 - x0};
-      }
-      case OpId::PAD:
-      case OpId::NEAREST:
-      case OpId::HFLIP:
-      case OpId::VFLIP: {
-        const Extent rows = index_extent(index(k).rows, out.y, out.height);
-        const Extent columns = index_extent(index(k).columns, out.x, out.width);
-        return {rows.first, columns.first, rows.last - rows.first, columns.last - columns.first};
-      }
-      case OpId::RESIZE: {
-        const auto filter = static_cast<Filter>(op.flags & kFilterMask);
-        if (op.i[0] != in.height) {
-          auto table = axis_table(context_.kernels, false, filter, in.height, op.i[0], out.y, out.height);
-          out.y = table->source_begin;
-          out.height = table->source_end - table->source_begin;
-          tables_[k].vertical = std::move(table);
-        }
-        if (op.i[1] != in.width) {
-          auto table = axis_table(context_.kernels, true, filter, in.width, op.i[1], out.x, out.width);
-          out.x = table->source_begin;
-          out.width = table->source_end - table->source_begin;
-          tables_[k].horizontal = std::move(table);
-        }
-        return out;
-      }
-      case OpId::AFFINE:
-      case OpId::PERSPECTIVE:
-        return whole(in);
-      case OpId::SHARPNESS: {
-        const int y0 = std::max(out.y - 1, 0);
-        const int x0 = std::max(out.x - 1, 0);
-        return {y0, x0, std::min(out.y + out.height + 1, in.height) - y0,
-                std::min(out.x + out.width + 1, in.width) - x0};
-      }
-      case OpId::BLUR:
-        return blur_needs(op, in, out);
-      default:
-        return out;
+  // Keeps what comes before op `end`, which needs it in memory, and does what it needs it for.
+  View barrier(size_t end, Stage* chain, const View& view, bool computed) {
+    const Step& op = ops_[end];
+    if (op.id == OpId::ROT90) {
+      View turned;
+      log_.sink(pass("turn", op.origin, chain->region, chain->channels, text("by %d degrees", 90 * op.flags),
+                     area(chain->region) * chain->channels),
+                [&] { turned = collect_turned(context_, chain, op.flags == 1, dry()); });
+      return turned;
     }
-  }
-
-  Stage* build(size_t begin, size_t end, const View& view) {
-    regions_[end] = whole(shapes_[end]);
-    for (size_t k = end; k-- > begin;) regions_[k] = needed(k, regions_[k + 1]);
-    Stage* chain = nullptr;
-    size_t k = begin;
-    if (k < end && is_warp(ops_[k].id)) {
-      chain = warp_stage(context_, view, ops_[k], regions_[k + 1]);
-      note("%s, %dx%d of %dx%d", ops_[k].id == OpId::AFFINE ? "affine" : "perspective", regions_[k + 1].height,
-           regions_[k + 1].width, ops_[k].i[0], ops_[k].i[1]);
-      ++k;
+    if (kind_of(op.id) != OpKind::kReduction) {
+      const bool pixels = is_warp(op.id) && chain->channels > 1;
+      return keep(end, chain, pixels ? Layout::kInterleaved : Layout::kPlanar, nullptr);
+    }
+    Reduction reduction(op, needs_.shape(end), context_.kernels);
+    View kept = view;
+    if (computed) {
+      kept = keep(end, chain, Layout::kPlanar, &reduction);
     } else {
-      chain = source_stage(context_, view, regions_[k]);
-      note("read %dx%d of %dx%d", regions_[k].height, regions_[k].width, view.height, view.width);
+      log_.sink(pass("statistics", op.origin, chain->region, chain->channels, "for " + lower(op.id)),
+                [&] { reduce(chain, &reduction); });
     }
-    for (; k < end; ++k) {
-      const Op& op = ops_[k];
-      const Region out = regions_[k + 1];
-      if (op.id == OpId::WINDOW) {
-        chain = window_stage(context_, chain, op, shapes_[k], out);
-        note("window %dx%d", out.height, out.width);
-      } else if (is_index_op(op.id)) {
-        chain = index_stage(context_, chain, index(k).rows, index(k).columns, out);
-        note("%s %dx%d", name_of(op.id), out.height, out.width);
-      } else if (op.id == OpId::RESIZE) {
-        chain = resize(chain, op, shapes_[k], tables_[k], out);
-      } else if (op.id == OpId::SHARPNESS) {
-        chain = sharpen_stage(context_, chain, op, shapes_[k], out);
-        note("sharpness %dx%d", out.height, out.width);
-      } else if (op.id == OpId::BLUR) {
-        chain = blur_stage(context_, chain, op, shapes_[k], out);
-        note("blur %dx%d", out.height, out.width);
-      } else {
-        const bool tables = is_table(op.id);
-        size_t last = k + 1;
-        while (last < end && kind_of(ops_[last].id) == OpKind::kPointwise && is_table(ops_[last].id) == tables) ++last;
-        const int count = static_cast<int>(last - k);
-        chain = tables ? table_stage(context_, chain, &ops_[k], &reduced_[k], count)
-                       : pointwise_stage(context_, chain, &ops_[k], &means_[k], count, shapes_[last].channels);
-        for (size_t j = k; j < last; ++j) note("%s on rows of %d", name_of(ops_[j].id), out.width);
-        k = last - 1;
-      }
+    if (op.id == OpId::CONTRAST) {
+      means_[end] = reduction.mean();
+    } else {
+      ChannelTables* tables = context_.arena.make<ChannelTables>();
+      reduction.tables(tables);
+      reduced_[end] = tables;
     }
-    return chain;
+    return kept;
   }
 
-  Stage* resize(Stage* chain, const Op& op, Shape in, const Tables& tables, Region out) {
-    const bool rows_first = height_first(op, in);
-    for (int pass = 0; pass < 2; ++pass) {
-      if ((pass == 0) == rows_first) {
-        if (op.i[0] == in.height) continue;
-        const Region middle = {out.y, chain->region.x, out.height, chain->region.width};
-        note("filter height %d to %d", chain->region.height, out.height);
-        chain = resample_column_stage(context_, chain, tables.vertical, middle);
-      } else {
-        if (op.i[1] == in.width) continue;
-        const Region middle = {chain->region.y, out.x, chain->region.height, out.width};
-        note("filter width %d to %d", chain->region.width, out.width);
-        chain = resample_row_stage(context_, chain, tables.horizontal, middle);
-      }
-    }
-    return chain;
-  }
-
-  View collect(Stage* chain, Layout layout, Reduction* reduction) {
-    const Region all = chain->region;
-    note("collect %dx%dx%d%s", all.height, all.width, chain->channels, reduction != nullptr ? ", with statistics" : "");
-    return collect_rows(context_, chain, layout, reduction, dry());
+  // The rows of a chain in memory. The view stands for the whole image, of which only the chain's region is there.
+  View keep(size_t end, Stage* chain, Layout layout, Reduction* reduction) {
+    const Shape shape = needs_.shape(end);
+    const Region region = chain->region;
+    View view;
+    std::string detail = "for " + lower(ops_[end].id);
+    if (reduction != nullptr) detail += ", with its statistics";
+    const int64_t written = area(region) * (layout == Layout::kPlanar ? chain->channels : 4);
+    log_.sink(pass("keep", 0, region, chain->channels, detail, written),
+              [&] { view = collect_rows(context_, chain, layout, reduction, dry()); });
+    if (!dry()) view.data -= region.y * view.row_stride + region.x * view.pixel_stride;
+    view.height = shape.height;
+    view.width = shape.width;
+    return view;
   }
 
   void reduce(Stage* chain, Reduction* reduction) {
-    note("statistics of %dx%d", chain->region.height, chain->region.width);
     if (dry()) return;
     const Planes planes = make_planes(context_.arena, chain->region.width);
     for (int y = 0; y < chain->region.height; ++y) {
@@ -321,18 +224,145 @@ class Runner {
     }
   }
 
+  void store(Stage* chain) {
+    std::string detail = !stored_ ? "uint8" : dry() ? "float" : name_of(target_->dtype);
+    if (store_.normalize.normalize) detail += ", normalised";
+    if (store_.hflip) detail += ", flipped left to right";
+    if (store_.vflip) detail += ", flipped top to bottom";
+    for (int k = 0; k < store_.count; ++k) detail += ", " + lower(store_.ops[k].id);
+    if (!store_.erases.empty()) detail += ", erased";
+    const int64_t size = dry() ? (stored_ ? 4 : 1) : size_of(target_->dtype);
+    log_.sink(pass("store", store_origin_, chain->region, chain->channels, detail,
+                   area(chain->region) * chain->channels * size),
+              [&] {
+                if (!dry()) store_rows(context_, chain, *target_, store_);
+              });
+  }
+
+  Pass pass(std::string name, uint64_t origin, Region region, int channels, std::string detail = {},
+            int64_t written = 0, int64_t read = 0) const {
+    return {std::move(name), std::move(detail), origin, number_, {region.height, region.width, channels}, read,
+            written,         0.0};
+  }
+
+  Stage* build(const Part& part, const View& view) {
+    size_t k = part.start;
+    Stage* chain = nullptr;
+    const std::string of = text("of %dx%d", view.height, view.width);
+    const int64_t read = area(part.regions[0]) * pixel_bytes(view);
+    if (k < part.end && is_warp(ops_[k].id)) {
+      const Region out = part.regions[1];
+      const bool rounded = (rewrites_ & kRoundWarps) != 0;
+      chain = warp_stage(context_, view, ops_[k], out, part.regions[0], rounded);
+      const std::string detail = text("of %dx%d, from %dx%d ", ops_[k].i[0], ops_[k].i[1], part.regions[0].height,
+                                      part.regions[0].width) + of;
+      chain = log_.stage(context_, chain,
+                         pass(lower(ops_[k].id), ops_[k].origin | in_place_, out, view.channels, detail, 0, read),
+                         true);
+      ++k;
+    } else {
+      chain = source_stage(context_, view, part.regions[0]);
+      chain = log_.stage(context_, chain, pass("read", in_place_, part.regions[0], view.channels, of, 0, read), true);
+    }
+    in_place_ = 0;
+    while (k < part.end) k = add(chain, part, k);
+    return chain;
+  }
+
+  // Puts op k, and those after it that the same stage can do, on top of the chain. Returns the first op that is left.
+  size_t add(Stage*& chain, const Part& part, size_t k) {
+    const Step& op = ops_[k];
+    const Region out = part.regions[k + 1 - part.start];
+    if (op.id == OpId::RESIZE) {
+      chain = resize(chain, k, out);
+      return k + 1;
+    }
+    if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return add_run(chain, part, k);
+    if (op.id == OpId::WINDOW) {
+      chain = window_stage(context_, chain, op, needs_.shape(k), out);
+    } else if (op.id == OpId::SHARPNESS) {
+      chain = sharpen_stage(context_, chain, op, needs_.shape(k), out);
+    } else if (op.id == OpId::BLUR) {
+      chain = blur_stage(context_, chain, op, needs_.shape(k), out);
+    } else {
+      chain = index_stage(context_, chain, needs_.rows(k), needs_.columns(k), out);
+    }
+    chain = log_.stage(context_, chain, pass(lower(op.id), op.origin, out, chain->channels));
+    return k + 1;
+  }
+
+  // A run of ops on each pixel for itself.
+  size_t add_run(Stage*& chain, const Part& part, size_t k) {
+    size_t last = k + 1;
+    while (last < part.end && kind_of(ops_[last].id) == OpKind::kPointwise) ++last;
+    const int64_t samples = area(chain->region) * chain->channels;
+    const auto [count, tables] = pointwise_run(&ops_[k], static_cast<int>(last - k), samples, rewrites_);
+    last = k + static_cast<size_t>(count);
+    const bool floats = !tables && (rewrites_ & kFloatColour) != 0 && is_float_op(ops_[k]);
+    std::string names;
+    uint64_t origin = 0;
+    for (size_t j = k; j < last; ++j) {
+      names += (j > k ? ", " : "") + lower(ops_[j].id);
+      origin |= ops_[j].origin;
+    }
+    if (floats && stored_ && last == ops_.size()) {
+      store_.fused = true;
+      store_.ops = bare_ops(context_.arena, &ops_[k], count);
+      store_.means = &means_[k];
+      store_.count = count;
+      store_origin_ |= origin;
+      return last;
+    }
+    if (tables) {
+      chain = table_stage(context_, chain, &ops_[k], &reduced_[k], count, &means_[k]);
+    } else {
+      chain = pointwise_stage(context_, chain, &ops_[k], &means_[k], count, needs_.shape(last).channels, floats);
+    }
+    const char* name = tables ? "tables" : "colour";
+    chain = log_.stage(context_, chain, pass(name, origin, chain->region, chain->channels, names));
+    return last;
+  }
+
+  Stage* resize(Stage* chain, size_t k, Region out) {
+    const Step& op = ops_[k];
+    const bool rows_first = needs_.height_first(k);
+    for (int number = 0; number < 2; ++number) {
+      const bool columns = (number == 0) == rows_first;
+      const auto& table = columns ? needs_.vertical(k) : needs_.horizontal(k);
+      if (table == nullptr) continue;
+      Region middle = chain->region;
+      const int from = columns ? middle.height : middle.width;
+      if (columns) {
+        middle.y = out.y;
+        middle.height = out.height;
+        chain = resample_column_stage(context_, chain, table, middle);
+      } else {
+        middle.x = out.x;
+        middle.width = out.width;
+        chain = resample_row_stage(context_, chain, table, middle);
+      }
+      const int to = columns ? middle.height : middle.width;
+      std::string detail = text("%s %d to %d, %d taps", columns ? "height" : "width", from, to, table->taps.stride);
+      if (needs_.composed(k) != 0) detail += text(", %d ops in one", static_cast<int>(needs_.composed(k)));
+      chain = log_.stage(context_, chain, pass("filter", op.origin, middle, chain->channels, detail));
+    }
+    return chain;
+  }
+
   Context& context_;
-  OpList ops_;
+  const uint32_t rewrites_;
   const Target* target_;
-  std::string* log_;
   StoreOptions store_;
-  bool float32_ = false;
-  std::vector<Shape> shapes_;                       // shapes_[k] enters op k
-  std::vector<Region> regions_;                     // regions_[k] of it is needed
-  std::vector<float> means_;                        // CONTRAST
-  std::vector<const ChannelTables*> reduced_;       // AUTOCONTRAST and EQUALIZE
-  size_t reduced_until_ = static_cast<size_t>(-1);  // the reduction whose statistics are known
-  std::vector<Tables> tables_;
+  bool stored_ = false;
+  uint64_t store_origin_ = 0;
+  uint64_t in_place_ = 0;  // windows that only move the view
+  int number_ = 0;         // of the part
+  PassLog log_;
+  Needs needs_;
+  const OpList& ops_;
+  std::vector<Part> parts_;
+  std::vector<float> means_;                   // CONTRAST
+  std::vector<const ChannelTables*> reduced_;  // AUTOCONTRAST and EQUALIZE
 };
 
 Arena& thread_arena() {
@@ -345,10 +375,17 @@ struct ArenaReset {
   ~ArenaReset() { arena.reset(); }
 };
 
+Pass move_pass(const OpList& ops, Shape out, int64_t pixel) {
+  const int64_t bytes = area(whole(out)) * pixel;
+  Pass pass{"move", "whole pixels", 0, 0, out, bytes, bytes, 0.0};
+  for (const Step& op : ops) pass.origin |= op.origin;
+  return pass;
+}
+
 }  // namespace
 
-void check_target(const Target& target, Shape shape, bool float32) {
-  const bool pillow_la = shape.channels == 2 && target.channels == 4 && !float32 && target.channel_stride == 1;
+void check_target(const Target& target, Shape shape, bool stored) {
+  const bool pillow_la = shape.channels == 2 && target.channels == 4 && !stored && target.channel_stride == 1;
   if (target.height != shape.height || target.width != shape.width ||
       (target.channels != shape.channels && !pillow_la)) {
     fail(ErrorCode::kValue, "the target is " + std::to_string(target.height) + "x" + std::to_string(target.width) +
@@ -356,9 +393,9 @@ void check_target(const Target& target, Shape shape, bool float32) {
                                 std::to_string(shape.height) + "x" + std::to_string(shape.width) + "x" +
                                 std::to_string(shape.channels));
   }
-  if (float32 != (target.dtype == DType::kFloat32)) {
-    fail(ErrorCode::kType, float32 ? "the program's result is float32, the target uint8"
-                                   : "the program's result is uint8, the target float32");
+  if (stored != (target.dtype != DType::kUint8)) {
+    fail(ErrorCode::kType, std::string("the program's result is ") + (stored ? "float" : "uint8") + ", the target " +
+                               name_of(target.dtype));
   }
 }
 
@@ -371,21 +408,28 @@ void execute(Program program, const View& source, const Target& target, const Ex
   Context context{options.kernels != nullptr ? *options.kernels : kernels(), arena};
   OpList ops = optimise(program, in, options.rewrites);
   if (options.rewrites & kMovePixels) {
-    if (execute_moves(ops, source, target, context.kernels)) return;
-    if (execute_nearest_warp(ops, source, target, context.kernels)) return;
+    PassLog log(options.passes);
+    bool done = false;
+    log.sink(move_pass(ops, out, pixel_bytes(source)), [&] {
+      done = execute_moves(ops, source, target, context.kernels) ||
+             execute_nearest_warp(ops, source, target, context.kernels);
+    });
+    if (done) return log.finish();
   }
-  Runner(context, std::move(ops), in, &target, nullptr).run(source);
+  Runner(context, std::move(ops), in, options.rewrites, &target, options.passes).run(source);
 }
 
-std::string explain(Program program, Shape shape, uint32_t rewrites) {
-  validate(program, shape);
+std::vector<Pass> plan(Program program, Shape shape, uint32_t rewrites) {
+  const Shape out = validate(program, shape);
+  OpList ops = optimise(program, shape, rewrites);
+  if ((rewrites & kMovePixels) && only_moves(ops)) return {move_pass(ops, out, shape.channels)};
   Arena arena;
   Context context{kernels(), arena};
-  std::string log;
+  std::vector<Pass> passes;
   const View view{
       nullptr, shape.height, shape.width, shape.channels, ptrdiff_t{shape.width} * shape.channels, shape.channels, 1};
-  Runner(context, optimise(program, shape, rewrites), shape, nullptr, &log).run(view);
-  return log;
+  Runner(context, std::move(ops), shape, rewrites, nullptr, &passes).run(view);
+  return passes;
 }
 
 }  // namespace fastaug

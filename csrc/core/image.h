@@ -34,7 +34,16 @@ struct View {
   const uint8_t* at(int y, int x, int c) const { return data + y * row_stride + x * pixel_stride + c * channel_stride; }
 };
 
-enum class DType : uint8_t { kUint8 = 0, kFloat32 = 1 };
+enum class DType : uint8_t { kUint8 = 0, kFloat32 = 1, kFloat16 = 2, kBfloat16 = 3 };
+
+inline const char* name_of(DType dtype) {
+  static constexpr const char* kNames[] = {"uint8", "float32", "float16", "bfloat16"};
+  return kNames[static_cast<int>(dtype)];
+}
+
+inline int size_of(DType dtype) {
+  return dtype == DType::kUint8 ? 1 : dtype == DType::kFloat32 ? 4 : 2;
+}
 
 // Where a result goes. Strides are in bytes, as in View. Only samples are written, unless `fill_gaps` says that the
 // bytes between pixels belong to the image too: they become 255, as Pillow leaves the fourth byte of an RGB pixel.

@@ -253,9 +253,13 @@ void move(const Map& map, const OpList& ops, const std::array<int, kMaxChannels>
 
 }  // namespace
 
+bool only_moves(const OpList& ops) {
+  return std::all_of(ops.begin(), ops.end(), [](const Op& op) { return is_move(op.id); });
+}
+
 bool execute_moves(const OpList& ops, const View& source, const Target& target, const Kernels& kernels) {
   if (target.dtype != DType::kUint8 || source.pixel_stride != target.pixel_stride) return false;
-  if (!std::all_of(ops.begin(), ops.end(), [](const Op& op) { return is_move(op.id); })) return false;
+  if (!only_moves(ops)) return false;
   const auto bytes = static_cast<int>(source.pixel_stride);
   const bool planes = bytes == 1 && source.channels == target.channels;
   const bool pillow_la = bytes == 4 && source.channels == 2 && source.channel_stride == 3 && target.channels == 4;

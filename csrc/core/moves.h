@@ -8,6 +8,9 @@
 
 namespace fastaug {
 
+// Whether all ops are moves.
+bool only_moves(const OpList& ops);
+
 // Runs the program and returns true, if all of its ops are moves and source and target keep a pixel in the same way:
 // planes, or 2 to 4 interleaved bytes. Else touches nothing and returns false.
 bool execute_moves(const OpList& ops, const View& source, const Target& target, const Kernels& kernels);

@@ -179,6 +179,13 @@ Shape shape_after(const Op& op, Shape in) {
         }
       }
       return in;
+    case OpId::ERASE:
+      need_finite(op, 4);
+      if (op.i[0] < 0 || op.i[1] < 0 || op.i[2] < 0 || op.i[3] < 0 || op.i[2] > in.height - op.i[0] ||
+          op.i[3] > in.width - op.i[1]) {
+        bad(op, "the box must lie inside the image");
+      }
+      return in;
   }
   return in;
 }
@@ -198,11 +205,11 @@ Shape validate(Program program, Shape in) {
   for (size_t k = 0; k < program.size(); ++k) {
     const Op& op = program[k];
     const Shape out = shape_after(op, in);
-    const bool last = k + 1 == program.size();
-    if (op.id == OpId::TO_FLOAT && !last && program[k + 1].id != OpId::NORMALIZE) bad(op, "must end the program");
-    if (op.id == OpId::NORMALIZE && (!last || k == 0 || program[k - 1].id != OpId::TO_FLOAT)) {
-      bad(op, "must follow TO_FLOAT at the end of the program");
-    }
+    const bool stored = k > 0 && kind_of(program[k - 1].id) == OpKind::kStore;
+    if (stored && kind_of(op.id) != OpKind::kStore) bad(program[k - 1], "must end the program");
+    if (op.id == OpId::TO_FLOAT && stored) bad(op, "must come before other store ops");
+    if (op.id == OpId::NORMALIZE && !(stored && program[k - 1].id == OpId::TO_FLOAT)) bad(op, "must follow TO_FLOAT");
+    if (op.id == OpId::ERASE && !stored) bad(op, "must follow TO_FLOAT");
     in = out;
   }
   return in;
@@ -260,6 +267,9 @@ std::string to_string(Program program) {
         break;
       case OpId::BLUR:
         add(" %dx%d", op.i[1], op.i[0]);
+        break;
+      case OpId::ERASE:
+        add(" top=%d left=%d %dx%d", op.i[0], op.i[1], op.i[2], op.i[3]);
         break;
       case OpId::NORMALIZE:
         add(" mean=[%.6g %.6g %.6g] std=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[4], op.f[5], op.f[6]);

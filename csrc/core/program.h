@@ -90,6 +90,22 @@ inline bool is_table(OpId id) {
          id == OpId::AUTOCONTRAST || id == OpId::EQUALIZE;
 }
 
+// Ops that Kernels::pointwise_float and pointwise_store do. Those that jump from one sample to the next, SOLARIZE and
+// POSTERIZE, would jump elsewhere before rounding, and what a table does costs no less in float32.
+inline bool is_float_op(const Op& op) {
+  switch (op.id) {
+    case OpId::BRIGHTNESS:
+    case OpId::CONTRAST:
+    case OpId::SATURATION:
+    case OpId::HUE:
+    case OpId::LUMA:
+    case OpId::REPLICATE:
+      return (op.flags & kTorch) == 0;
+    default:
+      return false;
+  }
+}
+
 // A WINDOW that shows only pixels of its image.
 inline bool is_window_inside(const Op& op, Shape in) {
   return op.id == OpId::WINDOW && op.i[0] >= 0 && op.i[1] >= 0 && op.i[0] + op.i[2] <= in.height &&

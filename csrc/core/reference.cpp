@@ -212,8 +212,8 @@ Image apply(Image in, const Op& op) {
 void execute_reference(Program program, const View& source, const Target& target) {
   const Shape in{source.height, source.width, source.channels};
   const Shape out = validate(program, in);
-  const bool float32 = !program.empty() && kind_of(program.back().id) == OpKind::kStore;
-  check_target(target, out, float32);
+  const bool stored = !program.empty() && kind_of(program.back().id) == OpKind::kStore;
+  check_target(target, out, stored);
   Image image = filled(in, [&](int y, int x, int c) { return *source.at(y, x, c); });
   const Op* normalize = nullptr;
   for (const Op& op : program) {
@@ -227,7 +227,7 @@ void execute_reference(Program program, const View& source, const Target& target
         auto* to = static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
                    c * target.channel_stride;
         const uint8_t sample = image.at(y, x, pillow_la ? c / 3 : c);
-        if (!float32) {
+        if (!stored) {
           *to = sample;
           continue;
         }
@@ -235,7 +235,18 @@ void execute_reference(Program program, const View& source, const Target& target
         if (normalize != nullptr) {
           value = (value - static_cast<float>(normalize->f[c])) / static_cast<float>(normalize->f[4 + c]);
         }
-        std::memcpy(to, &value, sizeof value);
+        for (const Op& op : program) {
+          const bool erased = op.id == OpId::ERASE && y >= op.i[0] && y < op.i[0] + op.i[2] && x >= op.i[1] &&
+                              x < op.i[1] + op.i[3];
+          if (erased) value = static_cast<float>(op.f[c]);
+        }
+        if (target.dtype == DType::kFloat32) {
+          std::memcpy(to, &value, sizeof value);
+        } else {
+          uint16_t narrow = 0;
+          kernels("scalar")->narrow(target.dtype, &value, 1, &narrow);
+          std::memcpy(to, &narrow, sizeof narrow);
+        }
       }
     }
   }

@@ -20,10 +20,14 @@ class SourceStage final : public Stage {
     region = wanted;
     channels = view.channels;
     if (pillow_la()) spare_ = make_planes(context.arena, region.width);
+    fetched_ = region.y;
+    // Whole rows of packed pixels follow each other, and the processor sees that by itself.
+    scattered_ = view.pixel_stride > 1 && view.channel_stride == 1 && region.width < view.width;
   }
 
   void row(int y, const Planes& dst) override {
     const uint8_t* src = view_.at(y, region.x, 0);
+    if (scattered_) fetch_until(std::min(y + kAhead, region.y + region.height));
     if (view_.pixel_stride == 1) {
       for (int c = 0; c < channels; ++c) std::memcpy(dst.row[c], src + c * view_.channel_stride, region.width);
     } else if (view_.channel_stride == 1 && view_.pixel_stride >= channels && view_.pixel_stride <= kMaxChannels) {
@@ -40,12 +44,28 @@ class SourceStage final : public Stage {
   }
 
  private:
+  static constexpr int kAhead = 12;
+  static constexpr ptrdiff_t kLine = 64;
+
+  // Parts of rows of a large image each lie on a page of their own: without this, each row waits for its first line.
+  void fetch_until(int last) {
+    for (; fetched_ < last; ++fetched_) {
+      const uint8_t* p = view_.at(fetched_, region.x, 0);
+      const uint8_t* const end = p + view_.pixel_stride * (region.width - 1);
+      // Some processors drop a prefetch whose page is not in the TLB; a load brings the page in.
+      static_cast<void>(*static_cast<const volatile uint8_t*>(p));
+      for (p += kLine; p <= end; p += kLine) __builtin_prefetch(p, 0, 3);
+    }
+  }
+
   // Pillow keeps LA as L, L, L, A.
   bool pillow_la() const { return channels == 2 && view_.pixel_stride == 4 && view_.channel_stride == 3; }
 
   const Kernels& kernels_;
   View view_;
   Planes spare_;
+  bool scattered_;
+  int fetched_;
 };
 
 // A window: columns and rows of the input where it has them, fill elsewhere.
@@ -196,7 +216,7 @@ class ResampleColumnStage final : public Stage {
     for (int c = 0; c < channels; ++c) {
       for (int t = 0; t < count; ++t)
         rows_[static_cast<size_t>(t)] = ring_[static_cast<size_t>((first + t) % size)].row[c];
-      kernels_.resample_column(rows_.data(), taps.weights(k), count, region.width, dst.row[c]);
+      kernels_.resample_column(rows_.data(), taps.weights(k), count, taps.bits, region.width, dst.row[c]);
     }
   }
 
@@ -212,8 +232,13 @@ class ResampleColumnStage final : public Stage {
 
 class PointwiseStage final : public Stage {
  public:
-  PointwiseStage(Context& context, Stage* input, const Op* ops, const float* means, int count, int out_channels)
-      : kernels_(context.kernels), input_(input), ops_(ops), means_(means), count_(count) {
+  PointwiseStage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,
+                 bool floats)
+      : kernel_(floats ? context.kernels.pointwise_float : context.kernels.pointwise),
+        input_(input),
+        ops_(bare_ops(context.arena, ops, count)),
+        means_(means),
+        count_(count) {
     region = input->region;
     channels = out_channels;
     in_order = input->in_order;
@@ -221,11 +246,11 @@ class PointwiseStage final : public Stage {
 
   void row(int y, const Planes& dst) override {
     input_->row(y, dst);
-    kernels_.pointwise(ops_, means_, count_, input_->channels, dst.row, region.width);
+    kernel_(ops_, means_, count_, input_->channels, dst.row, region.width);
   }
 
  private:
-  const Kernels& kernels_;
+  decltype(Kernels::pointwise) kernel_;
   Stage* input_;
   const Op* ops_;
   const float* means_;
@@ -242,6 +267,12 @@ Planes make_planes(Arena& arena, int width) {
   Planes planes;
   for (int c = 0; c < kMaxChannels; ++c) planes.row[c] = base + static_cast<size_t>(c) * stride;
   return planes;
+}
+
+Op* bare_ops(Arena& arena, const Step* steps, int count) {
+  Op* ops = reinterpret_cast<Op*>(arena.bytes(static_cast<size_t>(count) * sizeof(Op)));
+  std::uninitialized_copy_n(steps, count, ops);
+  return ops;
 }
 
 Stage* source_stage(Context& context, const View& view, Region region) {
@@ -265,8 +296,9 @@ Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<con
   return context.arena.make<ResampleColumnStage>(context, input, std::move(table), region);
 }
 
-Stage* pointwise_stage(Context& context, Stage* input, const Op* ops, const float* means, int count, int out_channels) {
-  return context.arena.make<PointwiseStage>(context, input, ops, means, count, out_channels);
+Stage* pointwise_stage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,
+                       bool floats) {
+  return context.arena.make<PointwiseStage>(context, input, ops, means, count, out_channels, floats);
 }
 
 // Pillow, Geometry.c, ImagingScaleAffine: the position is accumulated in double, not multiplied out.

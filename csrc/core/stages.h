@@ -7,6 +7,7 @@
 
 #include "core/arena.h"
 #include "core/image.h"
+#include "core/optimise.h"
 #include "core/program.h"
 #include "core/reduction.h"
 #include "core/tables.h"
@@ -27,6 +28,9 @@ struct Planes {
 
 Planes make_planes(Arena& arena, int width);
 
+// The ops of some steps one after the other, as kernels take them.
+Op* bare_ops(Arena& arena, const Step* steps, int count);
+
 class Stage {
  public:
   virtual ~Stage() = default;
@@ -41,8 +45,11 @@ class Stage {
 
 // Rows of an image in memory. `region` is in the view's coordinates.
 Stage* source_stage(Context& context, const View& view, Region region);
-// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: it must be walkable().
-Stage* warp_stage(Context& context, const View& view, const Op& op, Region region);
+// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: it must be walkable(). Of the view only `needs`, which
+// holds warp_needs(op, ..., region), has to be memory. `rounded` as in WarpRow.
+Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded);
+// The pixels of an image of shape `in` that a warp may read for a region of its output, and some more. Never empty.
+Region warp_needs(const Op& op, Shape in, Region out);
 // True when warp_stage can walk through this image as it lies.
 bool walkable(const View& view);
 // The kernels for warps of this image: vector kernels keep byte offsets into it in 32 bits; plain code has no such
@@ -65,12 +72,22 @@ Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& r
 // The two passes of a resize. Each changes one axis; the other is the input's.
 Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
 Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
-// A run of table ops (is_table); `reduced` has the tables of the reductions among them, one entry per op.
-Stage* table_stage(Context& context, Stage* input, const Op* ops, const ChannelTables* const* reduced, int count);
+// The ops from ops[0] on, which is pointwise or a reduction, that one stage does best: table_stage if `tables`, else
+// pointwise_stage. Some of the first `count`; `samples`: how many samples go through.
+struct PointwiseRun {
+  int count;
+  bool tables;
+};
+PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t rewrites);
+// A run of table ops (is_table); `reduced` has the tables of the reductions among them, one entry per op. With `means`,
+// one entry per op, BRIGHTNESS and CONTRAST may be among them.
+Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
+                   const float* means = nullptr);
 // SHARPNESS.
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
-// A run of other pointwise ops; `means` has one entry per op.
-Stage* pointwise_stage(Context& context, Stage* input, const Op* ops, const float* means, int count, int out_channels);
+// A run of other pointwise ops; `means` has one entry per op. `floats`: they are is_float_op, and done in float32.
+Stage* pointwise_stage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,
+                       bool floats);
 
 // Index tables for the whole output axis.
 std::vector<int32_t> nearest_index(NearestRule rule, int in_size, int out_size);

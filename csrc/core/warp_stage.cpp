@@ -2,79 +2,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/diagonal_prefetch.h"
 #include "core/moves.h"
 #include "core/stages.h"
 
 namespace fastaug {
 namespace {
 
-// An affine map walks through its source on a diagonal, which no hardware prefetcher follows. Before each block of
-// output rows this asks for the source lines that the block after it will read.
-class DiagonalPrefetch {
- public:
-  DiagonalPrefetch(const View& view, const double* matrix, Region region, bool affine)
-      : view_(view),
-        a_(matrix),
-        region_(region),
-        on_(affine && std::abs(view.row_stride) * view.height > kWorthwhile) {}
+// Terms of positions are smaller, so that float32 and 16.16 round them by less than half a pixel; for others any pixel
+// may be read.
+constexpr double kKnown = 0x1p20;
 
-  void row(int y) {
-    const int k = y - region_.y;
-    if (!on_ || k % kBlock != 0) return;
-    if (k == 0) block(y);
-    block(y + kBlock);
-  }
-
- private:
-  static constexpr int kBlock = 8;
-  static constexpr ptrdiff_t kLine = 64;
-  // Smaller images are in a cache by the second row anyway.
-  static constexpr ptrdiff_t kWorthwhile = ptrdiff_t{1} << 18;
-
-  // The preimage of rows [y, y + kBlock) is a parallelogram; for each source row that it crosses, its columns.
-  void block(int y) const {
-    if (y >= region_.y + region_.height) return;
-    const double x = region_.x + 0.5;
-    const double width = region_.width;
-    const double from_x = a_[0] * x + a_[1] * (y + 0.5) + a_[2];
-    const double from_y = a_[3] * x + a_[4] * (y + 0.5) + a_[5];
-    const double along = a_[3] * width;    // source rows along the output row
-    const double across = a_[4] * kBlock;  // and across the block
-    const double low = from_y + std::min(0.0, along) + std::min(0.0, across);
-    const double high = from_y + std::max(0.0, along) + std::max(0.0, across);
-    const int first = static_cast<int>(std::clamp(low - 1.0, 0.0, double{view_.height - 1.0}));
-    const int last = static_cast<int>(std::clamp(high + 2.0, 0.0, double{view_.height - 1.0}));
-    // Position along the output row at which its first and its last line cross a source row, and the step from row to
-    // row.
-    const bool steep = std::abs(along) > 1.0;
-    const double step = steep ? 1.0 / a_[3] : 0.0;
-    for (int row = first; row <= last; ++row) {
-      const double near = steep ? std::clamp((row - from_y) * step, 0.0, width) : 0.0;
-      const double far = steep ? std::clamp((row - from_y - across) * step, 0.0, width) : width;
-      const double x0 = from_x + a_[0] * near;
-      const double x1 = from_x + a_[0] * far + a_[1] * kBlock;
-      const double begin = std::clamp(std::min(x0, x1) - 1.0, 0.0, view_.width - 1.0);
-      const double end = std::clamp(std::max(x0, x1) + 2.0, 0.0, view_.width - 1.0);
-      const uint8_t* p = view_.at(row, static_cast<int>(begin), 0);
-      const uint8_t* stop = view_.at(row, static_cast<int>(end), 0);
-      // Some processors drop a prefetch whose page is not in the TLB; a load of one byte, at the end that is new to
-      // this block, brings the page in first.
-      static_cast<void>(*static_cast<const volatile uint8_t*>(a_[3] > 0 ? stop : p));
-      for (; p <= stop; p += kLine) __builtin_prefetch(p, 0, 3);
-    }
-  }
-
-  const View view_;
-  const double* a_;
-  Region region_;
-  bool on_;
-};
-
-// AFFINE and PERSPECTIVE as Pillow computes them.
+// AFFINE and PERSPECTIVE as Pillow computes them, or nearly so.
 class WarpStage final : public Stage {
  public:
-  WarpStage(Context& context, const View& view, const Op& op, Region wanted)
-      : row_(warp_row(op, view)), prefetch_(view, row_.matrix, wanted, op.id == OpId::AFFINE) {
+  WarpStage(Context& context, const View& view, const Op& op, Region wanted, Region needs, bool rounded)
+      : row_(warp_row(op, view)), prefetch_(view, row_.matrix, wanted, needs, op.id == OpId::PERSPECTIVE) {
+    row_.rounded = rounded;
     region = wanted;
     channels = view.channels;
     row_.x = region.x;
@@ -181,9 +125,48 @@ GridKernel grid_kernel(const Op& op, const Kernels& kernels) {
   return (op.flags & kFilterMask) == 0 ? kernels.grid_nearest : kernels.grid_linear;
 }
 
-Stage* warp_stage(Context& context, const View& view, const Op& op, Region region) {
+Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded) {
   if (op.flags & kTorch) return context.arena.make<GridStage>(context, view, op, region);
-  return context.arena.make<WarpStage>(context, view, op, region);
+  return context.arena.make<WarpStage>(context, view, op, region, needs, rounded);
+}
+
+Region warp_needs(const Op& op, Shape in, Region out) {
+  const double* m = op.f;
+  const bool perspective = op.id == OpId::PERSPECTIVE;
+  const bool torch = (op.flags & kTorch) != 0;
+  // torch's matrices are between centres, and give the index of a pixel.
+  const double move_x = torch ? 0.5 * op.i[1] : 0.0;
+  const double move_y = torch ? 0.5 * op.i[0] : 0.0;
+  const double shift_x = torch ? 0.5 * in.width : 0.0;
+  const double shift_y = torch ? 0.5 * in.height : 0.0;
+  double low_x = HUGE_VAL, high_x = -HUGE_VAL, low_y = HUGE_VAL, high_y = -HUGE_VAL;
+  int positive = 0;
+  for (int corner = 0; corner < 4; ++corner) {
+    const double x = out.x + 0.5 + ((corner & 1) != 0 ? out.width - 1 : 0) - move_x;
+    const double y = out.y + 0.5 + ((corner & 2) != 0 ? out.height - 1 : 0) - move_y;
+    const double below = perspective ? m[6] * x + m[7] * y + 1.0 : 1.0;
+    const double terms = perspective ? std::abs(m[6] * x) + std::abs(m[7] * y) + 1.0 : 1.0;
+    const double at_x = (m[0] * x + m[1] * y + m[2]) / below;
+    const double at_y = (m[3] * x + m[4] * y + m[5]) / below;
+    // Also what is not a number. Terms that cancel must not leave a position to their rounding.
+    const double sum_x = std::abs(m[0] * x) + std::abs(m[1] * y) + std::abs(m[2]);
+    const double sum_y = std::abs(m[3] * x) + std::abs(m[4] * y) + std::abs(m[5]);
+    const bool known = std::abs(below) > 1e-6 * terms && std::max(sum_x, sum_y) < kKnown * std::abs(below);
+    if (!known) return whole(in);
+    positive += below > 0.0 ? 1 : 0;
+    low_x = std::min(low_x, at_x + shift_x);
+    high_x = std::max(high_x, at_x + shift_x);
+    low_y = std::min(low_y, at_y + shift_y);
+    high_y = std::max(high_y, at_y + shift_y);
+  }
+  if (positive != 0 && positive != 4) return whole(in);
+  // Two and a half pixels for the taps of a cubic; half of one for the roundings of 16.16, of each column and row.
+  const double margin = 3.0 + 0x1p-16 * (static_cast<double>(op.i[0]) + op.i[1]);
+  const int x0 = static_cast<int>(std::clamp(std::floor(low_x - margin), 0.0, in.width - 1.0));
+  const int x1 = static_cast<int>(std::clamp(std::ceil(high_x + margin), x0 + 1.0, 1.0 * in.width));
+  const int y0 = static_cast<int>(std::clamp(std::floor(low_y - margin), 0.0, in.height - 1.0));
+  const int y1 = static_cast<int>(std::clamp(std::ceil(high_y + margin), y0 + 1.0, 1.0 * in.height));
+  return {y0, x0, y1 - y0, x1 - x0};
 }
 
 bool execute_nearest_warp(const OpList& ops, const View& source, const Target& target, const Kernels& kernels) {
@@ -192,10 +175,12 @@ bool execute_nearest_warp(const OpList& ops, const View& source, const Target& t
                       target.channel_stride == 1 && target.dtype == DType::kUint8 &&
                       source.channels == target.channels && (target.fill_gaps || target.channels == 4);
   if (!pixels || &kernels_in_reach(kernels, source) != &kernels) return false;
+  const Region everything = {0, 0, target.height, target.width};
   WarpRow row = warp_row(ops[0], source);
   row.source.channels = 4;
   for (int c = source.channels; c < 4; ++c) row.fill[c] = 255;
-  DiagonalPrefetch prefetch(source, row.matrix, {0, 0, target.height, target.width}, true);
+  const Region needs = warp_needs(ops[0], {source.height, source.width, source.channels}, everything);
+  DiagonalPrefetch prefetch(source, row.matrix, everything, needs, false);
   auto* out = static_cast<uint8_t*>(target.data);
   for (row.y = 0; row.y < target.height; ++row.y, out += target.row_stride) {
     prefetch.row(row.y);

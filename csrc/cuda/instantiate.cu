@@ -9,6 +9,8 @@
 #include "cuda/warp.h"
 #include "pixel/adjust.h"
 #include "pixel/lane.h"
+// After the lanes that its bodies call.
+#include "pixel/float_colour.h"
 #include "pixel/pointwise.h"
 #include "pixel/taps.h"
 
@@ -185,6 +187,13 @@ __device__ void blur(const Operands& p, const DeviceImage& in, const DeviceImage
   }
 }
 
+// Of the finished floats.
+__device__ void erase(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) {
+  const int32_t* box = p.op.i;
+  if (y < box[0] || x < box[1] || y >= box[0] + box[2] || x >= box[1] + box[3]) return;
+  for (int c = 0; c < out.channels; ++c) out.floats[c][y * out.width + x] = static_cast<float>(p.op.f[c]);
+}
+
 // ---- Filters: output pixel (y, x).
 
 // At the border, where the smoothed image is the image itself, Pillow's blend changes nothing, unlike torchvision's,
@@ -254,6 +263,7 @@ FASTAUG_DEVICE_GEOMETRY(AFFINE, warp)
 FASTAUG_DEVICE_GEOMETRY(PERSPECTIVE, warp)
 FASTAUG_DEVICE_GEOMETRY(BLUR, blur)
 FASTAUG_DEVICE_GEOMETRY(SHARPNESS, sharpen)
+FASTAUG_DEVICE_GEOMETRY(ERASE, erase)
 #undef FASTAUG_DEVICE_GEOMETRY
 
 template <OpId kId>
@@ -266,5 +276,20 @@ __global__ void run_op(Operands p, DeviceImage in, DeviceImage out) {
 #define FASTAUG_OP(name, kind) template __global__ void run_op<OpId::name>(Operands, DeviceImage, DeviceImage);
 #include "core/ops.def"
 #undef FASTAUG_OP
+
+// Fast mode's colour: a run of ops on each pixel, rounded at the end.
+__global__ void run_float_ops(const Op* ops, const float* means, int count, DeviceImage image) {
+  for (int k = first_index(); k < image.height * image.width; k += index_step()) {
+    float v[kMaxChannels];
+    int channels = image.channels;
+    for (int c = 0; c < channels; ++c) v[c] = load(image, c, k);
+    for (int j = 0; j < count; ++j) {
+      const scalar::FloatOp op = scalar::float_op(ops[j], means[j], channels);
+      scalar::apply_float_op(op, v);
+      channels = op.channels;
+    }
+    for (int c = 0; c < channels; ++c) image.plane[c][k] = to_u8(v[c] + 0.5f);
+  }
+}
 
 }  // namespace fastaug::cuda

@@ -36,9 +36,13 @@ FASTAUG_FN float trunc(float a) { return truncf(a); }
 // a * b + c and a * b - c, only for arguments whose product and result are exact: fused or not, the bits are the same.
 FASTAUG_FN float mul_add_exact(float a, float b, float c) { return a * b + c; }
 FASTAUG_FN float mul_sub_exact(float a, float b, float c) { return a * b - c; }
+// a * b + c and c - a * b, fused where that is quick: the last bit depends on the machine, so for fast mode alone.
+FASTAUG_FN float mul_add_quick(float a, float b, float c) { return a * b + c; }
+FASTAUG_FN float neg_mul_add_quick(float a, float b, float c) { return c - a * b; }
 
 FASTAUG_FN bool equal(float a, float b) { return a == b; }
 FASTAUG_FN bool less(float a, float b) { return a < b; }
+FASTAUG_FN bool less_or_equal(float a, float b) { return a <= b; }
 FASTAUG_FN bool either(bool a, bool b) { return a || b; }
 FASTAUG_FN float select(bool condition, float yes, float no) { return condition ? yes : no; }
 FASTAUG_FN float select_or_zero(bool condition, float yes) { return condition ? yes : 0.0f; }

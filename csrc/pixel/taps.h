@@ -1,5 +1,5 @@
-// Filter taps of Pillow's resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc): which source samples an
-// output sample mixes, and with which 22-bit fixed-point weights.
+// Filter taps: which source samples an output sample mixes, and with which fixed-point weights. Those of Pillow's
+// resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc) have 22 bits.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,9 @@ struct Taps {
   int stride = 0;               // weights per output sample, >= every count
   std::vector<int32_t> first;   // first source sample
   std::vector<int32_t> count;   // source samples used, >= 1
-  std::vector<int32_t> weight;  // out * stride; zero from count on
+  std::vector<int32_t> weight;  // out * stride, in units of 2^-bits; zero from count on
+  // Fewer than kWeightBits: every weight fits int16, and kernels take half as many multiplications.
+  int bits = kWeightBits;
 
   const int32_t* weights(int index) const { return weight.data() + static_cast<size_t>(index) * stride; }
 };

@@ -111,8 +111,8 @@ FASTAUG_FN void nearest_pixel(const WarpSource& s, int x, int y, const uint8_t* 
   copy_pixel<kChannels>(inside ? s.at(y, x) : fill, out);
 }
 
-// Pillow, Geometry.c, BILINEAR_HEAD and BILINEAR_BODY, truncation included.
-template <int kChannels>
+// Pillow, Geometry.c, BILINEAR_HEAD and BILINEAR_BODY, truncation included; kRounded rounds instead.
+template <int kChannels, bool kRounded = false>
 FASTAUG_FN void linear_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
   if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
   x -= 0.5;
@@ -133,7 +133,7 @@ FASTAUG_FN void linear_pixel(const WarpSource& s, double x, double y, const uint
       const int b = s.at(iy + 1, x0)[c];
       v2 = b + (s.at(iy + 1, x1)[c] - b) * dx;
     }
-    out[c] = static_cast<uint8_t>(v1 + (v2 - v1) * dy);
+    out[c] = static_cast<uint8_t>(v1 + (v2 - v1) * dy + (kRounded ? 0.5 : 0.0));
   }
 }
 
@@ -145,8 +145,8 @@ FASTAUG_FN double cubic_mix(double v1, double v2, double v3, double v4, double d
   return v2 + d * (p2 + d * (p3 + d * p4));
 }
 
-// Pillow, Geometry.c, BICUBIC_HEAD and BICUBIC_BODY.
-template <int kChannels>
+// Pillow, Geometry.c, BICUBIC_HEAD and BICUBIC_BODY; kRounded rounds where Pillow truncates.
+template <int kChannels, bool kRounded = false>
 FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
   if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
   x -= 0.5;
@@ -168,7 +168,7 @@ FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8
         v[k] = cubic_mix(p[column[0]], p[column[1]], p[column[2]], p[column[3]], dx);
       }
     }
-    const double mixed = cubic_mix(v[0], v[1], v[2], v[3], dy);
+    const double mixed = cubic_mix(v[0], v[1], v[2], v[3], dy) + (kRounded ? 0.5 : 0.0);
     out[c] = mixed <= 0.0 ? 0 : mixed >= 255.0 ? 255 : static_cast<uint8_t>(mixed);
   }
 }
@@ -199,18 +199,18 @@ FASTAUG_FN void perspective_nearest_pixel(const WarpSource& s, Position at, cons
   nearest_pixel<kChannels>(s, pixel_index(at.x, s.width), pixel_index(at.y, s.height), fill, out);
 }
 
-template <int kChannels>
+template <int kChannels, bool kRounded = false>
 FASTAUG_FN void perspective_linear_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
   const uint8_t zero[kChannels] = {};
   if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
-  linear_pixel<kChannels>(s, at.x, at.y, fill, out);
+  linear_pixel<kChannels, kRounded>(s, at.x, at.y, fill, out);
 }
 
-template <int kChannels>
+template <int kChannels, bool kRounded = false>
 FASTAUG_FN void perspective_cubic_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
   const uint8_t zero[kChannels] = {};
   if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
-  cubic_pixel<kChannels>(s, at.x, at.y, fill, out);
+  cubic_pixel<kChannels, kRounded>(s, at.x, at.y, fill, out);
 }
 
 }  // namespace fastaug

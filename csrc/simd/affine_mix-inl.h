@@ -7,6 +7,7 @@
 #endif
 
 #include "simd/warp_mix-inl.h"
+#include "simd/warp_round-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -88,7 +89,7 @@ Span interior_span(const WarpRow& row, Span inside) {
   if (!moderate(row)) return {inside.begin, inside.begin};
   const View& v = row.source;
   const double* m = row.matrix;
-  const int unread = pixels_after(v, 2);
+  const int unread = pixels_after(v, Kind::kRead);
   const double x = affine_x(m, row.x, row.y) - 0.5;
   const double y = affine_y(m, row.x, row.y) - 0.5;
   const Span span = clip_span(inside, x, m[0], Kind::kBefore + kMargin, v.width - unread - Kind::kAfter - kMargin);
@@ -107,6 +108,72 @@ void interior_pixels(const WarpRow& row, Span span, uint8_t* const* dst, SpanBod
     locate(v, {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]}, count, &at);
     kind.prepare(at);
     mix_chunk<Kind, kStride>(row, begin, 0, count, kind, dst, scalar_span, &at);
+  }
+}
+
+// Positions of a chunk in fixed point, from that of its first column: within kChunk * 2^-21 = 3e-5 of a pixel.
+constexpr int kWalkBits = 20;
+// The steps that this can take.
+inline bool walks_rounded(const WarpRow& row) {
+  return std::fabs(row.matrix[0]) < 16.0 && std::fabs(row.matrix[3]) < 16.0;
+}
+
+HWY_INLINE void locate_rounded(const View& v, const Walk& walk, int count, RoundedPositions* out) {
+  const RoundInts d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  const double whole_x = std::floor(walk.x);
+  const double whole_y = std::floor(walk.y);
+  constexpr double kUnit = 1 << kWalkBits;
+  constexpr int kCut = kWalkBits - kFractionBits;
+  const auto step_x = static_cast<int32_t>(std::lrint(walk.step_x * kUnit));
+  const auto step_y = static_cast<int32_t>(std::lrint(walk.step_y * kUnit));
+  const auto start_x = static_cast<int32_t>((walk.x - whole_x) * kUnit) + (1 << (kCut - 1));
+  const auto start_y = static_cast<int32_t>((walk.y - whole_y) * kUnit) + (1 << (kCut - 1));
+  const auto corner = static_cast<int32_t>(static_cast<ptrdiff_t>(whole_y) * v.row_stride +
+                                           static_cast<ptrdiff_t>(whole_x) * v.pixel_stride);
+  const auto row_stride = hn::Set(d, static_cast<int32_t>(v.row_stride));
+  const auto pixel_stride = hn::Set(d, static_cast<int32_t>(v.pixel_stride));
+  const auto base = hn::Set(d, corner);
+  const auto mask = hn::Set(d, kOne - 1);
+  const auto leap_x = hn::Set(d, step_x * lanes);
+  const auto leap_y = hn::Set(d, step_y * lanes);
+  auto x = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, step_x)), hn::Set(d, start_x));
+  auto y = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, step_y)), hn::Set(d, start_y));
+  for (int k = 0; k < count; k += lanes) {
+    const auto down = hn::Mul(hn::ShiftRight<kWalkBits>(y), row_stride);
+    const auto across = hn::Mul(hn::ShiftRight<kWalkBits>(x), pixel_stride);
+    hn::Store(hn::Add(hn::Add(down, across), base), d, out->offset + k);
+    hn::Store(hn::And(hn::ShiftRight<kCut>(x), mask), d, out->dx + k);
+    hn::Store(hn::And(hn::ShiftRight<kCut>(y), mask), d, out->dy + k);
+    x = hn::Add(x, leap_x);
+    y = hn::Add(y, leap_y);
+  }
+}
+
+template <class Kind, int kStride>
+void rounded_pixels(const WarpRow& row, Span span, uint8_t* const* dst) {
+  RoundedPositions at;
+  Kind kind;
+  const double* m = row.matrix;
+  for (int begin = span.begin; begin < span.end; begin += kChunk) {
+    const int count = std::min(kChunk, span.end - begin);
+    const int column = row.x + begin;
+    const Walk walk = {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]};
+    locate_rounded(row.source, walk, count, &at);
+    kind.prepare(at);
+    mix_rounded<Kind, kStride>(row, begin, 0, count, kind, dst, &at);
+  }
+}
+
+template <class Kind>
+void rounded_columns(const WarpRow& row, Span span, uint8_t* const* dst) {
+  switch (row.source.pixel_stride) {
+    case 3:
+      return rounded_pixels<Kind, 3>(row, span, dst);
+    case 4:
+      return rounded_pixels<Kind, 4>(row, span, dst);
+    default:
+      return rounded_pixels<Kind, 1>(row, span, dst);
   }
 }
 

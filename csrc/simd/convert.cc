@@ -1,4 +1,4 @@
-// Between foreign images and planar rows: interleaved samples, mirrored rows, float32.
+// Between foreign images and planar rows: interleaved samples, mirrored rows.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/convert.cc"
 #include "simd/targets.h"
@@ -8,7 +8,6 @@
 // clang-format on
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "simd/table.h"
@@ -160,88 +159,6 @@ void mix(const uint8_t* const* images, const float* weights, int count, int widt
   }
 }
 
-// How store_float divides by `std`, where a division is too slow. With a fused multiply-add, a quotient a / b is
-// q = a * (1 / b), with the reciprocal in two parts so that q is within one ulp, then corrected by the remainder
-// a - b * q, which is exact. Given that, and a high part that is the correctly rounded reciprocal, the result is the
-// correctly rounded quotient (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
-// 1990), as long as no remainder underflows; see fused_is_exact.
-struct Divisor {
-  float value;
-  float high;
-  float low;
-
-  explicit Divisor(float b) : value(b), high(1.0f / b), low(static_cast<float>(1.0 / b - high)) {}
-};
-
-// Operands this far from the ends of float32 leave the remainders above 2^-126: samples / 255 and means are multiples
-// of 2^-33, hence so is their difference.
-bool fused_is_exact(float mean, float std) {
-  const bool mean_fits = mean == 0.0f || (std::fabs(mean) >= 0x1p-10f && std::fabs(mean) <= 0x1p20f);
-  return mean_fits && std >= 0x1p-10f && std <= 0x1p20f;
-}
-
-enum class Norm { kNone, kDivide, kFused };
-
-// The samples that fill one vector, in reverse order if asked.
-template <Norm kNorm, bool kReversed>
-HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divisor) {
-  const Floats d;
-  const hn::Rebind<int32_t, Floats> d32;
-  const hn::Rebind<uint8_t, Floats> d8;
-  auto bytes = hn::LoadU(d8, src);
-  if constexpr (kReversed) bytes = hn::TableLookupBytes(bytes, hn::LoadU(d8, kMirror + 16 - HWY_LANES(float)));
-  const Float sample = hn::ConvertTo(d, hn::PromoteTo(d32, bytes));
-#if HWY_NATIVE_FMA
-  // 1 / 255 in two parts. One rounding less than Divisor's quotient; the tests compare all 256 samples.
-  constexpr float kHigh = 1.0f / 255.0f;
-  constexpr float kLow = static_cast<float>(1.0 / 255.0 - kHigh);
-  const Float unit = hn::MulAdd(sample, hn::Set(d, kHigh), hn::Mul(sample, hn::Set(d, kLow)));
-#else
-  const Float unit = hn::Div(sample, hn::Set(d, 255.0f));
-#endif
-  if constexpr (kNorm == Norm::kNone) return unit;
-  const Float centred = hn::Sub(unit, hn::Set(d, mean));
-  const Float by = hn::Set(d, divisor.value);
-  if constexpr (kNorm == Norm::kDivide) return hn::Div(centred, by);
-  const Float high = hn::Set(d, divisor.high);
-  const Float quotient = hn::MulAdd(centred, high, hn::Mul(centred, hn::Set(d, divisor.low)));
-  return hn::MulAdd(hn::NegMulAdd(quotient, by, centred), high, quotient);
-}
-
-template <Norm kNorm, bool kReversed>
-void store_float_as(float mean, float std, const uint8_t* src, int width, float* foreign) {
-  const Floats d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  const Divisor divisor(std);
-  if (width < lanes) {
-    HWY_ALIGN float buffer[HWY_LANES(float)];
-    hn::Store(normalized<kNorm, kReversed>(src, mean, divisor), d, buffer);
-    std::memcpy(foreign, buffer + (kReversed ? lanes - width : 0), static_cast<size_t>(width) * sizeof(float));
-    return;
-  }
-  for (int next = 0; next < width; next += lanes) {
-    const int x = std::min(next, width - lanes);
-    const uint8_t* from = src + (kReversed ? width - lanes - x : x);
-    hn::StoreU(normalized<kNorm, kReversed>(from, mean, divisor), d, foreign + x);
-  }
-}
-
-template <Norm kNorm>
-void store_float_normed(float mean, float std, const uint8_t* src, int width, bool reversed, float* foreign) {
-  if (reversed) return store_float_as<kNorm, true>(mean, std, src, width, foreign);
-  return store_float_as<kNorm, false>(mean, std, src, width, foreign);
-}
-
-void store_float(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed, float* foreign) {
-  if (!store.normalize) return store_float_normed<Norm::kNone>(0.0f, 1.0f, src, width, reversed, foreign);
-  const float mean = store.mean[channel];
-  const float std = store.std[channel];
-#if HWY_NATIVE_FMA
-  if (fused_is_exact(mean, std)) return store_float_normed<Norm::kFused>(mean, std, src, width, reversed, foreign);
-#endif
-  store_float_normed<Norm::kDivide>(mean, std, src, width, reversed, foreign);
-}
-
 }  // namespace
 
 void fill_convert(Kernels* table) {
@@ -250,7 +167,6 @@ void fill_convert(Kernels* table) {
   table->interleave = interleave;
   table->reverse = reverse;
   table->mix = mix;
-  table->store_float = store_float;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

@@ -133,7 +133,10 @@ void grid_nearest(const GridRow& row, uint8_t* const* dst) {
       store_offset(v, interior, x, y, offset + k);
     }
     const uint64_t all = low_bits(count);
-    if ((fetched & all) != 0) fetch_pixels(v, offset, count, dst, begin);
+    if ((fetched & all) != 0) {
+      redirect(fetched & all, count, offset);
+      fetch_pixels(v, offset, count, dst, begin);
+    }
     if (HWY_LIKELY((fetched & all) == all)) continue;
     for_runs(all & inside & ~fetched,
              [&](int from, int to) { grid_nearest_span(row, {begin + from, begin + to}, dst); });

@@ -28,6 +28,7 @@ struct RowTable {
   int out = 0;     // samples that resample_row writes
   int groups = 0;  // groups of taps per output
   int layout = 0;  // private to the kernels
+  int bits = kWeightBits;  // as in Taps
   std::vector<int32_t> base;
   std::vector<uint8_t> data;
 };
@@ -43,6 +44,8 @@ struct WarpRow {
   int y;      // output row
   int x;      // first output column
   int width;  // output columns
+  // Fast mode: linear and cubic kernels compute in float32 and round to nearest, where Pillow truncates.
+  bool rounded;
 };
 
 // Part of a row of an image sampled as torch's grid_sample samples it, align_corners=False: sample k is at
@@ -79,16 +82,23 @@ struct FloatStore {
   bool normalize = false;
   float mean[kMaxChannels] = {};
   float std[kMaxChannels] = {};
+
+  // Set by Kernels::prepare_store.
+  bool quick[kMaxChannels] = {};     // a short form was seen to give the bits of all 256 samples
+  float inverse[kMaxChannels] = {};  // 1 / std, and what rounding it to float32 left out
+  float residue[kMaxChannels] = {};
 };
 
 struct Kernels {
   const char* name;  // "scalar", "sse4", "avx2", "avx512", "neon"
 
-  // Horizontal pass of Pillow's resize. Sample indices in `taps` are relative to the start of the source row buffers.
+  // Horizontal pass of a resize. Sample indices in `taps` are relative to the start of the source row buffers.
   void (*build_row_table)(const Taps& taps, RowTable* table);
   void (*resample_row)(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels);
-  // Vertical pass for one plane: dst[x] = clip8((sum(weights[t] * rows[t][x]) + 2^21) >> 22).
-  void (*resample_column)(const uint8_t* const* rows, const int32_t* weights, int taps, int width, uint8_t* dst);
+  // Vertical pass for one plane: dst[x] = clip8((sum(weights[t] * rows[t][x]) + half) >> bits), half a unit of the
+  // result. `bits` as in Taps.
+  void (*resample_column)(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width,
+                          uint8_t* dst);
 
   // Foreign interleaved samples to planes and back. pixel_stride 1..4 and at least channels; channel_stride is 1. When
   // interleave is given a pixel_stride above channels it fills the rest with 255.
@@ -157,9 +167,24 @@ struct Kernels {
   // the last, truncated; it must stay below 256. Foreign memory on both sides.
   void (*mix)(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign);
 
+  // Makes store_float faster. The store is then for this table's kernels alone.
+  void (*prepare_store)(int channels, FloatStore* store);
   // One plane of a row to float32, reversed left to right if asked. Writes exactly width floats at foreign.
   void (*store_float)(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
                       float* foreign);
+  // Floats to float16 or bfloat16, rounded half to even as torch's Tensor.to rounds. Writes exactly width numbers.
+  void (*narrow)(DType dtype, const float* src, int width, uint16_t* foreign);
+  // Rows of floats to pixels of 2 to 4 channels. Writes exactly width pixels.
+  void (*interleave_float)(const float* const* src, int channels, int width, float* foreign);
+
+  // Fast mode. As pointwise, but samples stay float32 from op to op and are clamped to 0..255 between them; HUE turns
+  // the hue by f[0] of a circle in float HSV. Rounded to nearest at the end.
+  void (*pointwise_float)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes,
+                          int width);
+  // The same, then store_float of what comes out without rounding to uint8: plane c of the result to exactly width
+  // floats at foreign[c]. `count` may be 0.
+  void (*pointwise_store)(const FloatStore& store, const Op* ops, const float* means, int count, int channels,
+                          const uint8_t* const* planes, int width, bool reversed, float* const* foreign);
 };
 
 // The kernels of the best instruction set of this machine, or of the one that FASTAUG_ISA names. Throws Error when

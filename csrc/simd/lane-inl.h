@@ -92,12 +92,25 @@ FASTAUG_FN V mul_sub_exact(V a, V b, V c) {
 }
 
 template <class V>
+FASTAUG_FN V mul_add_quick(V a, V b, V c) {
+  return hn::MulAdd(a, b, c);
+}
+template <class V>
+FASTAUG_FN V neg_mul_add_quick(V a, V b, V c) {
+  return hn::NegMulAdd(a, b, c);
+}
+
+template <class V>
 FASTAUG_FN auto equal(V a, V b) {
   return hn::Eq(a, b);
 }
 template <class V>
 FASTAUG_FN auto less(V a, V b) {
   return hn::Lt(a, b);
+}
+template <class V>
+FASTAUG_FN auto less_or_equal(V a, V b) {
+  return hn::Le(a, b);
 }
 template <class M>
 FASTAUG_FN M either(M a, M b) {

@@ -15,6 +15,7 @@
 #if FASTAUG_SIMD_TARGET
 #include "simd/warp_fetch-inl.h"
 #include "simd/warp_mix-inl.h"
+#include "simd/warp_round-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -48,6 +49,12 @@ class Map {
     const auto term = [&](int k) HWY_ATTR { return hn::Add(hn::Add(hn::Mul(across_[k], in_x), down_[k]), start_[k]); };
     const DoubleV below = term(2);
     return {hn::Div(term(0), below), hn::Div(term(1), below)};
+  }
+  // With one division: what is not sure to be inside is not to be told by it.
+  HWY_INLINE PositionV near(DoubleV in_x) const {
+    const auto term = [&](int k) HWY_ATTR { return hn::MulAdd(across_[k], in_x, hn::Add(down_[k], start_[k])); };
+    const DoubleV scale = hn::Div(hn::Set(Doubles(), 1.0), term(2));
+    return {hn::Mul(term(0), scale), hn::Mul(term(1), scale)};
   }
 
  private:
@@ -181,7 +188,10 @@ void perspective_nearest(const WarpRow& row, uint8_t* const* dst) {
     Columns is = locate_nearest<false>(map, v, box, safe, row.x + begin, count, offset);
     is.inside &= all;
     is.interior &= all;
-    if (is.interior != 0) fetch_pixels(v, offset, count, dst, begin);
+    if (is.interior != 0) {
+      redirect(is.interior, count, offset);
+      fetch_pixels(v, offset, count, dst, begin);
+    }
     complete(row, begin, all, is, dst, perspective_nearest_span);
   }
 }
@@ -225,24 +235,71 @@ HWY_INLINE Columns locate_mixed(const Map& map, const View& v, const Box& box, c
   return is;
 }
 
+// The same for rounded rows, which do not mind roundings of a position, but for its side of a border.
+template <bool kSure>
+HWY_INLINE Columns locate_mixed(const Map& map, const View& v, const Box& box, const Box& safe, int column, int count,
+                                RoundedPositions* out) {
+  const Doubles dd;
+  const hn::Rebind<int32_t, Doubles> di;
+  const auto lanes = static_cast<int>(hn::Lanes(dd));
+  const auto row_stride = hn::Set(di, static_cast<int32_t>(v.row_stride));
+  const auto pixel_stride = hn::Set(di, static_cast<int32_t>(v.pixel_stride));
+  const auto half = hn::Set(dd, 0.5);
+  Columns is;
+  for (int k = 0; k < count; k += lanes) {
+    const auto in_x = hn::Iota(dd, column + k + 0.5);
+    const PositionV p = kSure ? map.near(in_x) : map.at(in_x);
+    PositionV q = {hn::Sub(p.x, half), hn::Sub(p.y, half)};
+    if constexpr (!kSure) {
+      const auto interior = safe.holds(q);
+      is.inside |= bits_of(box.holds(p), k);
+      is.lost |= bits_of(hn::Or(hn::IsNaN(p.x), hn::IsNaN(p.y)), k);
+      is.interior |= bits_of(interior, k);
+      q = choose(interior, q, safe.low_x, safe.low_y);
+    }
+    const auto ix = hn::DemoteTo(di, q.x);
+    const auto iy = hn::DemoteTo(di, q.y);
+    const auto fraction = [&](DoubleV position, auto whole) HWY_ATTR {
+      const auto rest = hn::Sub(position, hn::PromoteTo(dd, whole));
+      return hn::DemoteTo(di, hn::MulAdd(rest, hn::Set(dd, static_cast<double>(kOne)), half));
+    };
+    hn::StoreU(fraction(q.x, ix), di, out->dx + k);
+    hn::StoreU(fraction(q.y, iy), di, out->dy + k);
+    hn::StoreU(hn::Add(hn::Mul(iy, row_stride), hn::Mul(ix, pixel_stride)), di, out->offset + k);
+  }
+  return is;
+}
+
 template <class Kind, int kStride>
+HWY_INLINE void mix_columns(const WarpRow& row, int begin, int from, int to, Kind* kind, uint8_t* const* dst,
+                            SpanBody scalar_span, Positions* at) {
+  kind->prepare(*at);
+  mix_chunk<Kind, kStride>(row, begin, from, to, *kind, dst, scalar_span, at);
+}
+template <class Kind, int kStride>
+HWY_INLINE void mix_columns(const WarpRow& row, int begin, int from, int to, Kind* kind, uint8_t* const* dst, SpanBody,
+                            RoundedPositions* at) {
+  kind->prepare(*at);
+  mix_rounded<Kind, kStride>(row, begin, from, to, *kind, dst, at);
+}
+
+template <class Kind, class At, int kStride>
 void mixed_row(const WarpRow& row, uint8_t* const* dst, SpanBody scalar_span) {
   const View& v = row.source;
   const Box box = {0.0, static_cast<double>(v.width), 0.0, static_cast<double>(v.height)};
   const Box safe = {static_cast<double>(Kind::kBefore),
-                    static_cast<double>(v.width - pixels_after(v, 2) - Kind::kAfter),
+                    static_cast<double>(v.width - pixels_after(v, Kind::kRead) - Kind::kAfter),
                     static_cast<double>(Kind::kBefore), static_cast<double>(v.height - Kind::kAfter)};
   if (safe.empty() || !offsets_fit(v)) return scalar_span(row, {0, row.width}, dst);
   const Map map(row);
   const Sure sure(row);
-  Positions at;
+  At at;
   Kind kind;
   for (int begin = 0; begin < row.width; begin += kChunk) {
     const int count = std::min(kChunk, row.width - begin);
     if (sure.holds(safe, 0.5, begin, begin + count)) {
       locate_mixed<true>(map, v, box, safe, row.x + begin, count, &at);
-      kind.prepare(at);
-      mix_chunk<Kind, kStride>(row, begin, 0, count, kind, dst, scalar_span, &at);
+      mix_columns<Kind, kStride>(row, begin, 0, count, &kind, dst, scalar_span, &at);
       continue;
     }
     const uint64_t all = low_bits(count);
@@ -251,32 +308,36 @@ void mixed_row(const WarpRow& row, uint8_t* const* dst, SpanBody scalar_span) {
     is.interior &= all;
     is.lost &= all;
     if (is.interior != 0) {
-      kind.prepare(at);
+      redirect(is.interior, count, at.offset);
       const int from = std::countr_zero(is.interior) & -kStep;
       const int to = 64 - std::countl_zero(is.interior);
-      mix_chunk<Kind, kStride>(row, begin, from, to, kind, dst, scalar_span, &at);
+      mix_columns<Kind, kStride>(row, begin, from, to, &kind, dst, scalar_span, &at);
     }
     complete(row, begin, all, is, dst, scalar_span);
   }
 }
 
-template <class Kind>
-void mixed_row(const WarpRow& row, uint8_t* const* dst, SpanBody scalar_span) {
+template <class Kind, class At>
+void mixed_row_of(const WarpRow& row, uint8_t* const* dst, SpanBody scalar_span) {
   switch (row.source.pixel_stride) {
     case 3:
-      return mixed_row<Kind, 3>(row, dst, scalar_span);
+      return mixed_row<Kind, At, 3>(row, dst, scalar_span);
     case 4:
-      return mixed_row<Kind, 4>(row, dst, scalar_span);
+      return mixed_row<Kind, At, 4>(row, dst, scalar_span);
     default:
-      return mixed_row<Kind, 1>(row, dst, scalar_span);
+      return mixed_row<Kind, At, 1>(row, dst, scalar_span);
   }
 }
 
 void perspective_linear(const WarpRow& row, uint8_t* const* dst) {
-  mixed_row<Linear>(row, dst, perspective_linear_span);
+  if (row.rounded) return mixed_row_of<RoundedLinear, RoundedPositions>(row, dst, perspective_linear_span);
+  mixed_row_of<Linear, Positions>(row, dst, perspective_linear_span);
 }
 
-void perspective_cubic(const WarpRow& row, uint8_t* const* dst) { mixed_row<Cubic>(row, dst, perspective_cubic_span); }
+void perspective_cubic(const WarpRow& row, uint8_t* const* dst) {
+  if (row.rounded) return mixed_row_of<RoundedCubic, RoundedPositions>(row, dst, perspective_cubic_span);
+  mixed_row_of<Cubic, Positions>(row, dst, perspective_cubic_span);
+}
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // The two passes of Pillow's 8-bit resize (Resample.c, ImagingResampleHorizontal_8bpc and
-// ImagingResampleVertical_8bpc).
+// ImagingResampleVertical_8bpc), and of filters with shorter weights.
 //
 // A 22-bit weight w is split into high = w >> 12 (signed) and low = w & 4095, so that both fit the 16-bit multiply-add,
-// and sum(w * v) = (sum(high * v) << 12) + sum(low * v), exactly, in whatever order.
+// and sum(w * v) = (sum(high * v) << 12) + sum(low * v), exactly, in whatever order. Shorter weights fit as they are.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/resample.cc"
 #include "simd/targets.h"
@@ -30,11 +30,11 @@ constexpr int kLowBits = 12;
 // bytes and the lookup stays the same. Four vectors make a batch: with `blocks` blocks to a vector, vector k has the
 // blocks k, 4 + k, ... of the batch, the order in which narrow() puts them back in a row. RowTable::base: the window of
 // each block, vector by vector. Data, vector by vector: the lookup, then for every pair of taps the high and the low
-// weights.
+// weights, or the short ones.
 //
 // kDots: for strong shrinking. Each output is a dot product of consecutive samples and weights, `blocks` times 8 at a
 // time. RowTable::base: first sample of each output. Data, output by output: for every group the high and the low
-// weights.
+// weights, or the short ones.
 struct Layout {
   enum Kind { kWindows, kDots };
   Kind kind;
@@ -52,11 +52,20 @@ inline int allocate(size_t size, RowTable* table) {
   return static_cast<int>(-reinterpret_cast<uintptr_t>(table->data.data()) % kLine);
 }
 
-inline void put_weight(int32_t weight, uint8_t* high, uint8_t* low) {
+// Vectors of weights for the same samples.
+inline int parts_of(int bits) { return bits == kWeightBits ? 2 : 1; }
+
+// The second part goes `distance` bytes after the first.
+inline void put_weight(int32_t weight, int parts, uint8_t* to, size_t distance) {
+  if (parts == 1) {
+    const auto whole = static_cast<int16_t>(weight);
+    std::memcpy(to, &whole, 2);
+    return;
+  }
   const int16_t split[2] = {static_cast<int16_t>(weight >> kLowBits),
                             static_cast<int16_t>(weight & ((1 << kLowBits) - 1))};
-  std::memcpy(high, &split[0], 2);
-  std::memcpy(low, &split[1], 2);
+  std::memcpy(to, &split[0], 2);
+  std::memcpy(to + distance, &split[1], 2);
 }
 
 // Where the taps lie.
@@ -90,10 +99,12 @@ bool build_windows(const Taps& taps, const Extent& extent, RowTable* table) {
   if (2 * pairs * (windows - 1) + 16 > kRowPad) return false;
 
   constexpr int vector_bytes = 16 * blocks;
+  const int parts = parts_of(taps.bits);
   const int batches = (taps.out + 16 * blocks - 1) / (16 * blocks);
-  const size_t vector_size = static_cast<size_t>(vector_bytes) * (1 + 2 * pairs * windows);
+  const size_t vector_size = static_cast<size_t>(vector_bytes) * (1 + parts * pairs * windows);
   const int offset = allocate(vector_size * 4 * batches, table);
   table->out = taps.out;
+  table->bits = taps.bits;
   table->groups = windows;
   table->layout = Layout{Layout::kWindows, pairs, offset}.pack();
   table->base.resize(static_cast<size_t>(batches) * 4 * blocks);
@@ -115,8 +126,8 @@ bool build_windows(const Taps& taps, const Extent& extent, RowTable* table) {
       const int32_t* weights = taps.weights(begin + i);
       uint8_t* to = data + vector_bytes + 4 * i;
       for (int t = 0; t < taps.count[begin + i]; ++t, to += 2) {
-        put_weight(weights[t], to, to + vector_bytes);
-        if (t % 2 == 1) to += 2 * vector_bytes - 4;
+        put_weight(weights[t], parts, to, vector_bytes);
+        if (t % 2 == 1) to += parts * vector_bytes - 4;
       }
     }
   }
@@ -127,10 +138,13 @@ template <int blocks>
 void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
   constexpr int step = 8 * blocks;
   const int groups = (extent.longest + step - 1) / step;
-  const size_t output_size = static_cast<size_t>(4) * step * groups;
+  const int parts = parts_of(taps.bits);
+  const size_t group_size = static_cast<size_t>(2) * parts * step;
+  const size_t output_size = group_size * groups;
   const int padded_out = (taps.out + 15) / 16 * 16;
   const int offset = allocate(output_size * padded_out, table);
   table->out = taps.out;
+  table->bits = taps.bits;
   table->groups = groups;
   table->layout = Layout{Layout::kDots, 0, offset}.pack();
   table->base.assign(padded_out, 0);
@@ -142,8 +156,7 @@ void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
     const int32_t* weights = taps.weights(i);
     for (int t = 0; t < taps.count[i]; ++t) {
       const int at = taps.first[i] - base + t;
-      uint8_t* to = data + static_cast<size_t>(4) * step * (at / step) + 2 * (at % step);
-      put_weight(weights[t], to, to + 2 * step);
+      put_weight(weights[t], parts, data + group_size * (at / step) + 2 * (at % step), 2 * step);
     }
   }
 }
@@ -173,8 +186,10 @@ constexpr int kDotBlocks = kLanes >= 32 ? 2 : 1;
 
 constexpr int kHalf = 1 << (kWeightBits - 1);
 
-template <class V>
-HWY_INLINE V finish(V high, V low) {
+// Sums of samples times weights, rounded: `low` has half a unit of the result already. kShort: `high` is not used.
+template <bool kShort, class V>
+HWY_INLINE V finish(V high, V low, int bits) {
+  if constexpr (kShort) return hn::ShiftRightSame(low, bits);
   return hn::ShiftRight<kWeightBits>(hn::Add(hn::ShiftLeft<kLowBits>(high), low));
 }
 
@@ -201,8 +216,9 @@ HWY_INLINE hn::Vec<Bytes> load_windows(const uint8_t* src, const int32_t* base) 
 #endif
 }
 
-template <int kPairs>
-HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uint8_t* data, int windows) {
+template <int kPairs, bool kShort>
+HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uint8_t* data, int windows, int bits) {
+  constexpr int kParts = kShort ? 1 : 2;
   const Bytes d;
   const Shorts d16;
   const Words d32;
@@ -210,36 +226,36 @@ HWY_INLINE Sum windows_vector(const uint8_t* src, const int32_t* base, const uin
   const auto first = hn::BitCast(d16, hn::LoadU(d, data));
   const uint8_t* weights = data + kLanes;
   Sum high = hn::Zero(d32);
-  Sum low = hn::Set(d32, kHalf);
+  Sum low = hn::Set(d32, kShort ? 1 << (bits - 1) : kHalf);
   for (int w = 0; w < windows; ++w, src += 2 * kPairs) {
     const auto window = load_windows(src, base);
     auto lookup = first;
     HWY_UNROLL(8)
-    for (int p = 0; p < kPairs; ++p, weights += 2 * kLanes) {
+    for (int p = 0; p < kPairs; ++p, weights += kParts * kLanes) {
       const auto samples = hn::BitCast(d16, hn::TableLookupBytesOr0(window, hn::BitCast(d, lookup)));
-      high = hn::Add(high, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights))));
-      low = hn::Add(low, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights + kLanes))));
+      if constexpr (!kShort) high = hn::Add(high, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights))));
+      low = hn::Add(low, madd(samples, hn::BitCast(d16, hn::LoadU(d, weights + (kParts - 1) * kLanes))));
       lookup = hn::Add(lookup, advance);
     }
   }
-  return finish(high, low);
+  return finish<kShort>(high, low, bits);
 }
 
-template <int kPairs, bool kOneWindow>
+template <int kPairs, bool kOneWindow, bool kShort>
 void windows_row(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
                  int channels) {
   const Bytes d;
   const int windows = kOneWindow ? 1 : table.groups;
-  const ptrdiff_t stride = static_cast<ptrdiff_t>(kLanes) * (1 + 2 * kPairs * windows);
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(kLanes) * (1 + (kShort ? 1 : 2) * kPairs * windows);
   const uint8_t* data = table.data.data() + layout.offset;
   const int32_t* base = table.base.data();
   for (int x = 0; x < table.out; x += kLanes, base += 4 * kBlocks, data += 4 * stride) {
     for (int c = 0; c < channels; ++c) {
       const uint8_t* from = src[c];
-      const Sum s0 = windows_vector<kPairs>(from, base, data, windows);
-      const Sum s1 = windows_vector<kPairs>(from, base + kBlocks, data + stride, windows);
-      const Sum s2 = windows_vector<kPairs>(from, base + 2 * kBlocks, data + 2 * stride, windows);
-      const Sum s3 = windows_vector<kPairs>(from, base + 3 * kBlocks, data + 3 * stride, windows);
+      const Sum s0 = windows_vector<kPairs, kShort>(from, base, data, windows, table.bits);
+      const Sum s1 = windows_vector<kPairs, kShort>(from, base + kBlocks, data + stride, windows, table.bits);
+      const Sum s2 = windows_vector<kPairs, kShort>(from, base + 2 * kBlocks, data + 2 * stride, windows, table.bits);
+      const Sum s3 = windows_vector<kPairs, kShort>(from, base + 3 * kBlocks, data + 3 * stride, windows, table.bits);
       hn::StoreU(narrow(s0, s1, s2, s3), d, dst[c] + x);
     }
   }
@@ -248,29 +264,33 @@ void windows_row(const RowTable& table, const Layout& layout, const uint8_t* con
 using DotSum = hn::Vec<hn::Repartition<int32_t, DotShorts>>;
 
 // The sum for one output, spread over the lanes.
+template <bool kShort>
 HWY_INLINE DotSum dot(const uint8_t* src, const uint8_t* data, int groups) {
   const DotShorts d16;
   const hn::Repartition<int32_t, DotShorts> d32;
   const hn::Repartition<uint8_t, DotShorts> d8;
   constexpr int kStep = 8 * kDotBlocks;
+  constexpr int kBytes = kShort ? 2 * kStep : 4 * kStep;
   DotSum high = hn::Zero(d32);
   DotSum low = hn::Zero(d32);
-  for (int g = 0; g < groups; ++g, src += kStep, data += 4 * kStep) {
+  for (int g = 0; g < groups; ++g, src += kStep, data += kBytes) {
     const auto samples = hn::PromoteTo(d16, hn::LoadU(hn::Rebind<uint8_t, DotShorts>(), src));
-    high = hn::Add(high, madd(samples, hn::BitCast(d16, hn::LoadU(d8, data))));
-    low = hn::Add(low, madd(samples, hn::BitCast(d16, hn::LoadU(d8, data + 2 * kStep))));
+    if constexpr (!kShort) high = hn::Add(high, madd(samples, hn::BitCast(d16, hn::LoadU(d8, data))));
+    low = hn::Add(low, madd(samples, hn::BitCast(d16, hn::LoadU(d8, data + kBytes - 2 * kStep))));
   }
+  if constexpr (kShort) return low;
   return hn::Add(hn::ShiftLeft<kLowBits>(high), low);
 }
 
 // Four outputs, summed up.
+template <bool kShort>
 HWY_INLINE hn::Vec128<int32_t> dots(const uint8_t* src, const int32_t* base, const uint8_t* data, ptrdiff_t stride,
-                                    int groups) {
+                                    int groups, int bits) {
   const hn::Repartition<int32_t, DotShorts> d32;
-  const DotSum s0 = dot(src + base[0], data, groups);
-  const DotSum s1 = dot(src + base[1], data + stride, groups);
-  const DotSum s2 = dot(src + base[2], data + 2 * stride, groups);
-  const DotSum s3 = dot(src + base[3], data + 3 * stride, groups);
+  const DotSum s0 = dot<kShort>(src + base[0], data, groups);
+  const DotSum s1 = dot<kShort>(src + base[1], data + stride, groups);
+  const DotSum s2 = dot<kShort>(src + base[2], data + 2 * stride, groups);
+  const DotSum s3 = dot<kShort>(src + base[3], data + 3 * stride, groups);
   const DotSum s02 = hn::Add(hn::InterleaveLower(d32, s0, s2), hn::InterleaveUpper(d32, s0, s2));
   const DotSum s13 = hn::Add(hn::InterleaveLower(d32, s1, s3), hn::InterleaveUpper(d32, s1, s3));
   const DotSum all = hn::Add(hn::InterleaveLower(d32, s02, s13), hn::InterleaveUpper(d32, s02, s13));
@@ -280,22 +300,23 @@ HWY_INLINE hn::Vec128<int32_t> dots(const uint8_t* src, const int32_t* base, con
 #else
   const auto sum = all;
 #endif
-  return hn::ShiftRight<kWeightBits>(hn::Add(sum, hn::Set(d128, kHalf)));
+  return finish<true>(sum, hn::Add(sum, hn::Set(d128, 1 << (bits - 1))), bits);
 }
 
+template <bool kShort>
 void dots_row(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
               int channels) {
   const hn::Full128<uint8_t> d;
   const int groups = table.groups;
-  const ptrdiff_t stride = static_cast<ptrdiff_t>(4) * 8 * kDotBlocks * groups;
+  const ptrdiff_t stride = static_cast<ptrdiff_t>(kShort ? 2 : 4) * 8 * kDotBlocks * groups;
   const uint8_t* data = table.data.data() + layout.offset;
   const int32_t* base = table.base.data();
   for (int x = 0; x < table.out; x += 16, base += 16, data += 16 * stride) {
     for (int c = 0; c < channels; ++c) {
-      const auto s0 = dots(src[c], base, data, stride, groups);
-      const auto s1 = dots(src[c], base + 4, data + 4 * stride, stride, groups);
-      const auto s2 = dots(src[c], base + 8, data + 8 * stride, stride, groups);
-      const auto s3 = dots(src[c], base + 12, data + 12 * stride, stride, groups);
+      const auto s0 = dots<kShort>(src[c], base, data, stride, groups, table.bits);
+      const auto s1 = dots<kShort>(src[c], base + 4, data + 4 * stride, stride, groups, table.bits);
+      const auto s2 = dots<kShort>(src[c], base + 8, data + 8 * stride, stride, groups, table.bits);
+      const auto s3 = dots<kShort>(src[c], base + 12, data + 12 * stride, stride, groups, table.bits);
       hn::StoreU(narrow(s0, s1, s2, s3), d, dst[c] + x);
     }
   }
@@ -304,13 +325,21 @@ void dots_row(const RowTable& table, const Layout& layout, const uint8_t* const*
 template <int kPairs>
 void windows_row_of(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
                     int channels) {
-  if (table.groups == 1) return windows_row<kPairs, true>(table, layout, src, dst, channels);
-  return windows_row<kPairs, false>(table, layout, src, dst, channels);
+  const bool one = table.groups == 1;
+  if (table.bits != kWeightBits) {
+    if (one) return windows_row<kPairs, true, true>(table, layout, src, dst, channels);
+    return windows_row<kPairs, false, true>(table, layout, src, dst, channels);
+  }
+  if (one) return windows_row<kPairs, true, false>(table, layout, src, dst, channels);
+  return windows_row<kPairs, false, false>(table, layout, src, dst, channels);
 }
 
 void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels) {
   const Layout layout = Layout::unpack(table.layout);
-  if (layout.kind == Layout::kDots) return dots_row(table, layout, src, dst, channels);
+  if (layout.kind == Layout::kDots) {
+    if (table.bits != kWeightBits) return dots_row<true>(table, layout, src, dst, channels);
+    return dots_row<false>(table, layout, src, dst, channels);
+  }
   switch (layout.pairs) {
     case 1:
       return windows_row_of<1>(table, layout, src, dst, channels);
@@ -333,34 +362,35 @@ void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* con
 
 // ---- Columns ----
 
-// The weights of two rows, as madd takes them.
+// The weights of two rows, as madd takes them. Short ones are all in `low`.
 struct WeightPair {
   int32_t high;
   int32_t low;
 
   WeightPair() = default;
-  WeightPair(int32_t a, int32_t b)
-      : high(static_cast<int32_t>((static_cast<uint32_t>(a >> kLowBits) & 0xffff) | static_cast<uint32_t>(b >> kLowBits)
-                                                                                        << 16)),
-        low((a & kLowMask) | (b & kLowMask) << 16) {}
+  WeightPair(int32_t a, int32_t b, bool whole)
+      : high(whole ? 0 : join(a >> kLowBits, b >> kLowBits)),
+        low(whole ? join(a, b) : join(a & kLowMask, b & kLowMask)) {}
 
  private:
   static constexpr int32_t kLowMask = (1 << kLowBits) - 1;
+  static int32_t join(int32_t a, int32_t b) {
+    return static_cast<int32_t>((static_cast<uint32_t>(a) & 0xffff) | static_cast<uint32_t>(b) << 16);
+  }
 };
 
 // rows has 2 * pairs entries.
-template <int kPairs>
-void columns(const uint8_t* const* rows, const WeightPair* weights, int pairs, int width, uint8_t* dst) {
+template <int kPairs, bool kShort>
+void columns(const uint8_t* const* rows, const WeightPair* weights, int pairs, int bits, int width, uint8_t* dst) {
   const Bytes d;
   const Shorts d16;
   const Words d32;
   const auto zero = hn::Zero(d);
-  const Sum half = hn::Set(d32, kHalf);
+  const Sum half = hn::Set(d32, 1 << (bits - 1));
   for (int x = 0; x < width; x += kLanes) {
     Sum h0 = hn::Zero(d32), h1 = h0, h2 = h0, h3 = h0;
     Sum l0 = half, l1 = half, l2 = half, l3 = half;
     for (int p = 0; p < (kPairs > 0 ? kPairs : pairs); ++p) {
-      const auto high = hn::BitCast(d16, hn::Set(d32, weights[p].high));
       const auto low = hn::BitCast(d16, hn::Set(d32, weights[p].low));
       const auto a = hn::LoadU(d, rows[2 * p] + x);
       const auto b = hn::LoadU(d, rows[2 * p + 1] + x);
@@ -370,21 +400,42 @@ void columns(const uint8_t* const* rows, const WeightPair* weights, int pairs, i
       const auto s1 = hn::BitCast(d16, hn::InterleaveUpper(d, lower, zero));
       const auto s2 = hn::BitCast(d16, hn::InterleaveLower(d, upper, zero));
       const auto s3 = hn::BitCast(d16, hn::InterleaveUpper(d, upper, zero));
-      h0 = hn::Add(h0, madd(s0, high));
-      h1 = hn::Add(h1, madd(s1, high));
-      h2 = hn::Add(h2, madd(s2, high));
-      h3 = hn::Add(h3, madd(s3, high));
+      if constexpr (!kShort) {
+        const auto high = hn::BitCast(d16, hn::Set(d32, weights[p].high));
+        h0 = hn::Add(h0, madd(s0, high));
+        h1 = hn::Add(h1, madd(s1, high));
+        h2 = hn::Add(h2, madd(s2, high));
+        h3 = hn::Add(h3, madd(s3, high));
+      }
       l0 = hn::Add(l0, madd(s0, low));
       l1 = hn::Add(l1, madd(s1, low));
       l2 = hn::Add(l2, madd(s2, low));
       l3 = hn::Add(l3, madd(s3, low));
     }
-    hn::StoreU(narrow(finish(h0, l0), finish(h1, l1), finish(h2, l2), finish(h3, l3)), d, dst + x);
+    const auto s0 = finish<kShort>(h0, l0, bits);
+    const auto s1 = finish<kShort>(h1, l1, bits);
+    const auto s2 = finish<kShort>(h2, l2, bits);
+    const auto s3 = finish<kShort>(h3, l3, bits);
+    hn::StoreU(narrow(s0, s1, s2, s3), d, dst + x);
   }
 }
 
-void resample_column(const uint8_t* const* rows, const int32_t* weights, int taps, int width, uint8_t* dst) {
-  if (taps == 1 && weights[0] == 1 << kWeightBits) {
+template <bool kShort>
+void columns_of(const uint8_t* const* rows, const WeightPair* weights, int pairs, int bits, int width, uint8_t* dst) {
+  switch (pairs) {
+    case 1:
+      return columns<1, kShort>(rows, weights, pairs, bits, width, dst);
+    case 2:
+      return columns<2, kShort>(rows, weights, pairs, bits, width, dst);
+    case 3:
+      return columns<3, kShort>(rows, weights, pairs, bits, width, dst);
+    default:
+      return columns<0, kShort>(rows, weights, pairs, bits, width, dst);
+  }
+}
+
+void resample_column(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width, uint8_t* dst) {
+  if (taps == 1 && weights[0] == 1 << bits) {
     std::memcpy(dst, rows[0], static_cast<size_t>(width));
     return;
   }
@@ -404,20 +455,12 @@ void resample_column(const uint8_t* const* rows, const int32_t* weights, int tap
   }
   for (int p = 0; p < pairs; ++p) {
     const bool both = 2 * p + 1 < taps;
-    split[p] = WeightPair(weights[2 * p], both ? weights[2 * p + 1] : 0);
+    split[p] = WeightPair(weights[2 * p], both ? weights[2 * p + 1] : 0, bits != kWeightBits);
     paired[2 * p] = rows[2 * p];
     paired[2 * p + 1] = rows[both ? 2 * p + 1 : 2 * p];
   }
-  switch (pairs) {
-    case 1:
-      return columns<1>(paired, split, pairs, width, dst);
-    case 2:
-      return columns<2>(paired, split, pairs, width, dst);
-    case 3:
-      return columns<3>(paired, split, pairs, width, dst);
-    default:
-      return columns<0>(paired, split, pairs, width, dst);
-  }
+  if (bits != kWeightBits) return columns_of<true>(paired, split, pairs, bits, width, dst);
+  return columns_of<false>(paired, split, pairs, bits, width, dst);
 }
 
 }  // namespace

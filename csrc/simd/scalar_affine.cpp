@@ -48,11 +48,13 @@ void interpolated_span(const WarpRow& row, Span span, uint8_t* const* dst) {
 
 template <int kChannels>
 void linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (row.rounded) return interpolated_span<kChannels, linear_pixel<kChannels, true>>(row, span, dst);
   interpolated_span<kChannels, linear_pixel<kChannels>>(row, span, dst);
 }
 
 template <int kChannels>
 void cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (row.rounded) return interpolated_span<kChannels, cubic_pixel<kChannels, true>>(row, span, dst);
   interpolated_span<kChannels, cubic_pixel<kChannels>>(row, span, dst);
 }
 

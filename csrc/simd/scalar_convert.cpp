@@ -32,14 +32,6 @@ void mix(const uint8_t* const* images, const float* weights, int count, int widt
   }
 }
 
-void store_float(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed, float* foreign) {
-  for (int x = 0; x < width; ++x) {
-    float value = static_cast<float>(src[x]) / 255.0f;
-    if (store.normalize) value = (value - store.mean[channel]) / store.std[channel];
-    foreign[reversed ? width - 1 - x : x] = value;
-  }
-}
-
 }  // namespace
 
 void fill_convert(Kernels* table) {
@@ -48,7 +40,6 @@ void fill_convert(Kernels* table) {
   table->take = take;
   table->reverse = reverse;
   table->mix = mix;
-  table->store_float = store_float;
 }
 
 }  // namespace fastaug::scalar

@@ -24,11 +24,13 @@ void nearest_span(const WarpRow& row, Span span, uint8_t* const* dst) {
 
 template <int kChannels>
 void linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (row.rounded) return body_span<kChannels, perspective_linear_pixel<kChannels, true>>(row, span, dst);
   body_span<kChannels, perspective_linear_pixel<kChannels>>(row, span, dst);
 }
 
 template <int kChannels>
 void cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (row.rounded) return body_span<kChannels, perspective_cubic_pixel<kChannels, true>>(row, span, dst);
   body_span<kChannels, perspective_cubic_pixel<kChannels>>(row, span, dst);
 }
 

@@ -47,7 +47,8 @@ bool machine_has(Isa isa) {
                     __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
   if (isa == Isa::kSse4) return sse4;
   const bool avx2 = sse4 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c");
   if (isa == Isa::kAvx2) return avx2;
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
@@ -69,10 +70,12 @@ class Tables {
       tables_[i].name = kIsas[i].name;
       set_resample(kIsas[i].isa, &tables_[i]);
       set_convert(kIsas[i].isa, &tables_[i]);
+      set_store(kIsas[i].isa, &tables_[i]);
       set_affine(kIsas[i].isa, &tables_[i]);
       set_perspective(kIsas[i].isa, &tables_[i]);
       set_grid(kIsas[i].isa, &tables_[i]);
       set_pointwise(kIsas[i].isa, &tables_[i]);
+      set_float(kIsas[i].isa, &tables_[i]);
       set_adjust(kIsas[i].isa, &tables_[i]);
       set_blur(kIsas[i].isa, &tables_[i]);
     }

@@ -1,4 +1,5 @@
 // Fetching whole pixels from anywhere in an image, once per instruction set. Included by perspective.cc and grid.cc.
+// Only pixels that a warp asks for are read: the rest of the image need not be memory.
 #if defined(FASTAUG_SIMD_WARP_FETCH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_WARP_FETCH_INL_H_
 #undef FASTAUG_SIMD_WARP_FETCH_INL_H_
@@ -17,6 +18,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // Pixels that are fetched together.
 constexpr int kFetch = 64;
+
+// Lets the columns of a chunk that are not `fetched` read what one of those reads that are.
+HWY_INLINE void redirect(uint64_t fetched, int count, int32_t* offset) {
+  const int32_t anywhere = offset[std::countr_zero(fetched)];
+  for_runs(low_bits(count) & ~fetched, [&](int from, int to) { std::fill(offset + from, offset + to, anywhere); });
+}
 
 // The pixels at `offset` to columns [column, column + count) of the planes; whole vectors are written. Pixels that are
 // not samples side by side are read as four bytes.

@@ -169,6 +169,7 @@ HWY_INLINE uint32_t store_block(const PixelV* v, float eps, int channels, uint8_
 struct Linear {
   static constexpr int kBefore = 0;
   static constexpr int kAfter = 1;
+  static constexpr int kRead = 2;  // neighbouring pixels that are read together, four bytes for each
   // Bounds how far the float32 result is from Pillow's. Positions agree within 1.2e-8, fractions are rounded by 2^-25:
   // over both axes that moves a result by less than 2.2e-5. Four products and sums below 256, none of them fused, round
   // by 2^-17 each, and so does one difference: 3.9e-5.
@@ -200,6 +201,7 @@ struct Linear {
 struct Cubic {
   static constexpr int kBefore = 1;
   static constexpr int kAfter = 2;
+  static constexpr int kRead = 2;
   // As for Linear. Three weights are off by less than 3.8e-7 together; a column's differences are at most 255, its six
   // products and sums below 1024: 2.4e-4. Across, |weights| add up to 1.5 at most, differences to 383: 6.7e-4 in all.
   static constexpr float kDoubt = 1e-3f;

@@ -5,16 +5,17 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <span>
 #include <vector>
 
-#include "core/optimise.h"
 #include "core/program.h"
 
 namespace fastaug::test {
 
 class RandomProgram {
  public:
-  explicit RandomProgram(uint64_t seed) : rng_(seed) {}
+  // Images and what ops make of them have sides up to `most`, but for paddings.
+  explicit RandomProgram(uint64_t seed, int most = 70) : most_(most), rng_(seed) {}
 
   int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(rng_); }
   double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
@@ -22,7 +23,10 @@ class RandomProgram {
 
   // Operands that fit `in`; false when the op does not take such an image.
   bool fill_in(Op& op, Shape in) {
-    for (uint8_t& value : op.fill) value = static_cast<uint8_t>(integer(0, 255));
+    // Gray, and black above all, are as likely as any colour, so that two ops may have the same.
+    const int gray = chance(0.5) ? 0 : integer(0, 255);
+    const bool colourful = chance(0.5);
+    for (uint8_t& value : op.fill) value = static_cast<uint8_t>(colourful ? integer(0, 255) : gray);
     const bool alpha = in.channels == 2 || in.channels == 4;
     switch (op.id) {
       case OpId::WINDOW:
@@ -38,7 +42,7 @@ class RandomProgram {
       case OpId::PAD:
         op.flags = static_cast<uint16_t>(integer(0, 2));
         for (int k = 0; k < 4; ++k) op.i[k] = chance(0.3) ? 0 : integer(0, 20);
-        return in.height < kMost && in.width < kMost;
+        return in.height < most_ && in.width < most_;
       case OpId::RESIZE:
         op.flags = static_cast<uint16_t>(integer(1, 5) | (chance(0.3) ? kWidthFirst : 0));
         op.i[0] = chance(0.2) ? in.height : side();
@@ -64,6 +68,10 @@ class RandomProgram {
                                  -std::sin(angle) * scale, std::cos(angle) * scale, real(-20, in.height)};
         std::copy_n(matrix, 6, op.f);
         if (chance(0.2)) op.f[2] = op.f[5] = 0.0;
+        if (chance(0.2)) {  // by whole pixels
+          const double moved[] = {1.0, 0.0, std::rint(op.f[2]), 0.0, 1.0, std::rint(op.f[5])};
+          std::copy_n(moved, 6, op.f);
+        }
         return true;
       }
       case OpId::PERSPECTIVE: {
@@ -102,7 +110,7 @@ class RandomProgram {
         op.i[0] = integer(1, 8);
         return true;
       case OpId::SOLARIZE:
-        op.f[0] = chance(0.2) ? integer(-1, 1) * 256.0 : real(0, 256);
+        op.f[0] = chance(0.2) ? integer(-1, 1) * 256.0 : chance(0.5) ? integer(1, 3) * 64.0 : real(0, 256);
         return true;
       case OpId::GAMMA:
         op.f[0] = chance(0.3) ? integer(0, 1) : real(0, 4);
@@ -114,6 +122,7 @@ class RandomProgram {
         return true;
       case OpId::HUE:
         op.i[0] = integer(0, 255);
+        op.f[0] = op.i[0] / 255.0;
         return in.channels >= 3;
       case OpId::LUMA:
         return in.channels >= 3;
@@ -128,14 +137,15 @@ class RandomProgram {
         return true;
       case OpId::TO_FLOAT:
       case OpId::NORMALIZE:
-        return false;  // appended by operator()
+      case OpId::ERASE:
+        return false;  // appended by store()
     }
     return false;
   }
 
   // `moves`: only ops that move pixels.
-  OpList operator()(Shape in, int length, bool moves = false) {
-    OpList ops;
+  std::vector<Op> operator()(Shape in, int length, bool moves = false) {
+    std::vector<Op> ops;
     while (static_cast<int>(ops.size()) < length) {
       Op op{};
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
@@ -145,20 +155,48 @@ class RandomProgram {
       in = shape_after(op, in);
       ops.push_back(op);
     }
-    if (!moves && chance(0.4)) {
-      Op op{};
-      op.id = OpId::TO_FLOAT;
-      ops.push_back(op);
-      if (chance(0.6)) {
-        op.id = OpId::NORMALIZE;
-        for (int c = 0; c < kMaxChannels; ++c) {
-          op.f[c] = real(-1, 1);
-          op.f[4 + c] = real(0.05, 2);
-        }
-        ops.push_back(op);
-      }
-    }
+    if (!moves && chance(0.4)) store(in, &ops);
     return ops;
+  }
+
+  // Mostly of the ops `likely`.
+  std::vector<Op> operator()(Shape in, int length, std::span<const OpId> likely) {
+    std::vector<Op> ops;
+    while (static_cast<int>(ops.size()) < length) {
+      Op op{};
+      op.id = static_cast<OpId>(integer(0, kOpCount - 1));
+      if (chance(0.8)) op.id = likely[static_cast<size_t>(integer(0, static_cast<int>(likely.size()) - 1))];
+      if (!fill_in(op, in)) continue;
+      in = shape_after(op, in);
+      ops.push_back(op);
+    }
+    if (chance(0.2)) store(in, &ops);
+    return ops;
+  }
+
+  // Appends TO_FLOAT, perhaps NORMALIZE, perhaps ERASEs.
+  void store(Shape in, std::vector<Op>* ops) {
+    Op op{};
+    op.id = OpId::TO_FLOAT;
+    ops->push_back(op);
+    if (chance(0.6)) {
+      op.id = OpId::NORMALIZE;
+      for (int c = 0; c < kMaxChannels; ++c) {
+        op.f[c] = real(-1, 1);
+        op.f[4 + c] = real(0.05, 2);
+      }
+      ops->push_back(op);
+    }
+    while (chance(0.2)) {
+      op = {};
+      op.id = OpId::ERASE;
+      op.i[2] = integer(1, in.height);
+      op.i[3] = integer(1, in.width);
+      op.i[0] = integer(0, in.height - op.i[2]);
+      op.i[1] = integer(0, in.width - op.i[3]);
+      for (int c = 0; c < kMaxChannels; ++c) op.f[c] = real(-2, 2);
+      ops->push_back(op);
+    }
   }
 
   std::vector<uint8_t> pixels(size_t count) {
@@ -171,11 +209,9 @@ class RandomProgram {
     return result;
   }
 
-  int side() { return chance(0.1) ? 1 : integer(1, kMost); }
+  int side() { return chance(0.1) ? 1 : integer(1, most_); }
 
  private:
-  static constexpr int kMost = 70;
-
   double factor() {
     static constexpr double kSpecial[] = {0.0, 1.0, 0.5, 2.0, -0.5};
     return chance(0.3) ? kSpecial[integer(0, 4)] : real(0.0, 3.0);
@@ -206,6 +242,7 @@ class RandomProgram {
     return true;
   }
 
+  int most_;
   std::mt19937_64 rng_;
 };
 

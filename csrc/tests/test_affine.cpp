@@ -7,6 +7,7 @@
 #include "pixel/warp.h"
 #include "simd/kernels.h"
 #include "tests/guard.h"
+#include "tests/rounded_warp.h"
 #include "tests/warp_source.h"
 
 namespace fastaug {
@@ -222,6 +223,63 @@ TEST_CASE("nearest pixels of four bytes are those of the planes") {
         }
         REQUIRE(wrong == 0);
         REQUIRE(pixels.intact());
+      }
+    }
+  }
+}
+
+TEST_CASE("rounded rows are within 0.6 of the exact values") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(6);
+    for (const Layout& layout : kLayouts) {
+      CAPTURE(layout.channels);
+      CAPTURE(layout.pixel_stride);
+      for (Content content : kContents) {
+        const int height = random.between(1, 120);
+        const int width = random.between(1, 150);
+        const Source source(layout, height, width, random.between(0, 3), height % 2 == 1, content, random);
+        for (const Matrix& matrix : matrices(height, width)) {
+          WarpRow row = row_of(source.view(), matrix, height, random.between(1, 200));
+          row.y = random.between(0, height - 1);
+          row.rounded = true;
+          CAPTURE(matrix.m[0]);
+          CAPTURE(matrix.m[1]);
+          const auto at = [&](int x) -> Position {
+            return {affine_x(row.matrix, x, row.y), affine_y(row.matrix, x, row.y)};
+          };
+          CHECK(test::worst_of_rounded(row, kernels(name)->affine_linear, 2, at) < 0.6);
+          CHECK(test::worst_of_rounded(row, kernels(name)->affine_cubic, 4, at) < 0.6);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rounded rows keep flat areas flat, and whole pixels as they are") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(7);
+    for (const Layout& layout : kLayouts) {
+      const Source source(layout, 80, 90, 0, false, Content::kNoise, random);
+      const Source flat(layout, 80, 90, 0, false, Content::kFlat, random);
+      for (const auto kernel : {kernels(name)->affine_linear, kernels(name)->affine_cubic}) {
+        WarpRow row = row_of(source.view(), {{1, 0, 3 + 1e-7, 1e-9, 1, 2 - 1e-7}}, 70, 80);
+        row.rounded = true;
+        row.y = 30;
+        GuardedRows got(layout.channels, 80);
+        kernel(row, got.get());
+        int wrong = 0;
+        for (int x = 0; x < 80; ++x) {
+          for (int c = 0; c < layout.channels; ++c) wrong += got[c][x] != *source.view().at(32, x + 3, c);
+        }
+        row.source = flat.view();
+        std::memcpy(row.matrix, turn(31.0, 0.4, 45.0, 40.0, 0.0).m, sizeof(Matrix));
+        kernel(row, got.get());
+        for (int x = 0; x < 80; ++x) {
+          for (int c = 0; c < layout.channels; ++c) wrong += got[c][x] != *flat.view().at(0, 0, c);
+        }
+        REQUIRE(wrong == 0);
       }
     }
   }

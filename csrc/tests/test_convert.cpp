@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -230,6 +231,38 @@ TEST_CASE("store_float rounds as division does, at the edges of float32") {
                       256, false, Side::kBack);
 }
 
+TEST_CASE("what prepare_store finds keeps the bits") {
+  const auto samples = all_samples();
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    const Kernels& tested = *kernels(name);
+    Random random(7);
+    FloatStore imagenet = normalizing({0.485f, 0.456f, 0.406f, 0.5f}, {0.229f, 0.224f, 0.225f, 0.5f});
+    tested.prepare_store(kMaxChannels, &imagenet);
+    for (int width : widths())
+      for (Side side : kSides)
+        for (bool reversed : {false, true})
+          check_store(tested, imagenet, samples.data(), std::min(width, 256), reversed, side);
+    int quick = 0;
+    for (int i = 0; i < 1000; ++i) {
+      std::array<float, 4> mean, std;
+      for (int c = 0; c < 4; ++c) {
+        mean[c] = static_cast<float>(random.unit());
+        std[c] = static_cast<float>(0.05 + random.unit());
+        if (random.next() % 8 == 0) mean[c] = static_cast<float>(samples[random.next() % 256]) / 255.0f;
+        if (random.next() % 16 == 0) mean[c] = random.next() % 2 == 0 ? 0.0f : -mean[c];
+        if (random.next() % 16 == 0) std[c] = random.next() % 2 == 0 ? 1e-42f : -std[c];
+      }
+      FloatStore store = normalizing(mean, std);
+      tested.prepare_store(kMaxChannels, &store);
+      for (bool found : store.quick) quick += found;
+      check_store(tested, store, samples.data(), 256, random.next() % 2 == 0, Side::kBack);
+    }
+    // Where there is a short form at all, it is for most.
+    if (imagenet.quick[0]) CHECK(quick > 3000);
+  }
+}
+
 TEST_CASE("a mean without deviation is not a number, as in torch") {
   const FloatStore store = normalizing({0, 1, 0, 1}, {0, 0, 0, 0});
   const uint8_t samples[2] = {0, 255};
@@ -244,6 +277,108 @@ TEST_CASE("a mean without deviation is not a number, as in torch") {
     kernels(name)->store_float(store, 1, row.data(), 2, false, out);
     CHECK(out[0] == -std::numeric_limits<float>::infinity());
     CHECK(std::isnan(out[1]));
+  }
+}
+
+// The value of a finite float16 or bfloat16; the one after the largest continues the row.
+double value_of(DType dtype, uint32_t bits) {
+  const int fraction_bits = dtype == DType::kFloat16 ? 10 : 7;
+  const int bias = dtype == DType::kFloat16 ? 15 : 127;
+  const uint32_t exponent = bits >> fraction_bits;
+  const double fraction = bits & ((1u << fraction_bits) - 1);
+  const double one = std::ldexp(1.0, fraction_bits);
+  return exponent == 0 ? std::ldexp(fraction, 1 - bias - fraction_bits)
+                       : std::ldexp(one + fraction, static_cast<int>(exponent) - bias - fraction_bits);
+}
+
+std::vector<uint16_t> narrowed(const Kernels& tested, DType dtype, const std::vector<float>& values) {
+  Guarded to(values.size() * sizeof(uint16_t));
+  tested.narrow(dtype, values.data(), static_cast<int>(values.size()), reinterpret_cast<uint16_t*>(to.data()));
+  REQUIRE(to.intact());
+  std::vector<uint16_t> result(values.size());
+  std::memcpy(result.data(), to.data(), to.size());
+  return result;
+}
+
+TEST_CASE("narrow rounds half to even, between all neighbours") {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (DType dtype : {DType::kFloat16, DType::kBfloat16}) {
+    const uint32_t infinite = dtype == DType::kFloat16 ? 0x7c00 : 0x7f80;
+    std::vector<float> values;
+    std::vector<uint16_t> wanted;
+    const auto expect = [&](float value, uint32_t bits) {
+      values.insert(values.end(), {value, -value});
+      wanted.insert(wanted.end(), {static_cast<uint16_t>(bits), static_cast<uint16_t>(bits | 0x8000)});
+    };
+    for (uint32_t bits = 0; bits < infinite; ++bits) {
+      const double value = value_of(dtype, bits);
+      const auto middle = static_cast<float>((value + value_of(dtype, bits + 1)) / 2);
+      expect(static_cast<float>(value), bits);
+      expect(std::nextafter(middle, 0.0f), bits);
+      expect(middle, bits + bits % 2);
+      expect(std::nextafter(middle, kInfinity), bits + 1);
+    }
+    expect(kInfinity, infinite);
+    expect(std::numeric_limits<float>::max(), infinite);
+    for (const char* name : available_isas()) {
+      CAPTURE(name);
+      CHECK(narrowed(*kernels(name), dtype, values) == wanted);
+    }
+  }
+}
+
+TEST_CASE("narrow keeps what is not a number, and writes every width and no more") {
+  Random random(8);
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (DType dtype : {DType::kFloat16, DType::kBfloat16}) {
+      const uint32_t infinite = dtype == DType::kFloat16 ? 0x7c00 : 0x7f80;
+      for (uint32_t bits : {0x7f800001u, 0x7fc00000u, 0x7fffffffu, 0xff800001u, 0xffffffffu}) {
+        float value;
+        std::memcpy(&value, &bits, sizeof value);
+        for (uint16_t result : narrowed(*kernels(name), dtype, std::vector<float>(17, value)))
+          CHECK((result & 0x7fffu) > infinite);
+      }
+      for (int width : widths()) {
+        std::vector<float> values(static_cast<size_t>(width));
+        for (float& value : values) {
+          uint32_t bits = random.next();
+          if ((bits & 0x7f800000u) == 0x7f800000u) bits ^= 0x40000000u;
+          std::memcpy(&value, &bits, sizeof value);
+        }
+        REQUIRE(narrowed(*kernels(name), dtype, values) == narrowed(*kernels("scalar"), dtype, values));
+      }
+    }
+  }
+}
+
+TEST_CASE("interleave_float writes its pixels and no more") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (int channels = 2; channels <= kMaxChannels; ++channels) {
+      for (int width : widths()) {
+        CAPTURE(width);
+        for (Side side : kSides) {
+          const size_t count = static_cast<size_t>(width) * static_cast<size_t>(channels);
+          Guarded foreign(count * sizeof(float), side);
+          std::vector<Guarded> rows;
+          const float* src[kMaxChannels] = {};
+          for (int c = 0; c < channels; ++c) {
+            rows.emplace_back(static_cast<size_t>(width) * sizeof(float), side);
+            auto* row = reinterpret_cast<float*>(rows.back().data());
+            for (int x = 0; x < width; ++x) row[x] = static_cast<float>(x * kMaxChannels + c);
+            src[c] = row;
+          }
+          auto* to = reinterpret_cast<float*>(foreign.data());
+          kernels(name)->interleave_float(src, channels, width, to);
+          bool same = true;
+          for (int x = 0; x < width; ++x)
+            for (int c = 0; c < channels; ++c) same &= to[x * channels + c] == static_cast<float>(x * kMaxChannels + c);
+          REQUIRE(same);
+          REQUIRE(foreign.intact());
+        }
+      }
+    }
   }
 }
 

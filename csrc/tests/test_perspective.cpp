@@ -10,6 +10,7 @@
 #include "pixel/warp.h"
 #include "simd/kernels.h"
 #include "tests/guard.h"
+#include "tests/rounded_warp.h"
 #include "tests/warp_source.h"
 
 namespace fastaug {
@@ -173,6 +174,32 @@ TEST_CASE("perspective columns do not depend on the part of the row that is aske
         GuardedRows part(3, row.width);
         (kernels(name)->*mode.kernel)(row, part.get());
         for (int c = 0; c < 3; ++c) REQUIRE(std::memcmp(part[c], whole[c] + row.x, 55) == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("rounded perspective rows are within 0.6 of the exact values") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(6);
+    for (const Layout& layout : kLayouts) {
+      CAPTURE(layout.channels);
+      CAPTURE(layout.pixel_stride);
+      for (Content content : kContents) {
+        const int height = random.between(1, 120);
+        const int width = random.between(1, 150);
+        const Source source(layout, height, width, random.between(0, 3), height % 2 == 1, content, random);
+        for (const Coefficients& map : maps(height, width, random)) {
+          WarpRow row = row_of(source.view(), map, height, random.between(1, 200));
+          row.y = random.between(0, height - 1);
+          row.rounded = true;
+          CAPTURE(map[0]);
+          CAPTURE(map[6]);
+          const auto at = [&](int x) { return perspective_at(row.matrix, x, row.y); };
+          CHECK(test::worst_of_rounded(row, kernels(name)->perspective_linear, 2, at) < 0.6);
+          CHECK(test::worst_of_rounded(row, kernels(name)->perspective_cubic, 4, at) < 0.6);
+        }
       }
     }
   }

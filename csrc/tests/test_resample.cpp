@@ -140,8 +140,8 @@ void check_column(const Kernels& tested, const std::vector<int32_t>& weights, in
   for (Side side : {Side::kFront, Side::kBack}) {
     GuardedRows rows(taps, width, side), dst(1, width, side), expected(1, width, side);
     for (int t = 0; t < taps; ++t) fill_samples(random, rows[t], width);
-    tested.resample_column(rows.get_const(), weights.data(), taps, width, dst[0]);
-    kernels("scalar")->resample_column(rows.get_const(), weights.data(), taps, width, expected[0]);
+    tested.resample_column(rows.get_const(), weights.data(), taps, kWeightBits, width, dst[0]);
+    kernels("scalar")->resample_column(rows.get_const(), weights.data(), taps, kWeightBits, width, expected[0]);
     REQUIRE(std::memcmp(dst[0], expected[0], static_cast<size_t>(width)) == 0);
     REQUIRE(rows.intact());
     REQUIRE(dst.intact());
@@ -185,6 +185,39 @@ TEST_CASE("a column of one tap that is not one is scaled and clipped") {
     Random random(8);
     for (int32_t weight : {1 << kWeightBits, (1 << kWeightBits) - 1, 1 << 21, -(1 << kWeightBits), 6 << 20, 0})
       check_column(*kernels(name), {weight}, 70, random);
+  }
+}
+
+// The taps of a filter with weights of `bits` bits.
+Taps shortened(Taps taps, int bits) {
+  for (int32_t& weight : taps.weight) weight >>= kWeightBits - bits;
+  taps.bits = bits;
+  return taps;
+}
+
+TEST_CASE("short weights give the scalar kernels' bits too") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(9);
+    for (Filter filter : kFilters) {
+      for (int i = 0; i < 60; ++i) {
+        const int in_size = random.between(1, i % 10 == 0 ? 1500 : 300);
+        const int out_size = random.between(1, 200);
+        CAPTURE(in_size);
+        CAPTURE(out_size);
+        const Taps taps = shortened(make_taps(filter, in_size, out_size, 0, out_size), random.between(10, 14));
+        check_row(*kernels(name), taps, in_size, random.between(1, 4), random);
+        const int k = random.between(0, out_size - 1);
+        const int width = random.between(1, 130);
+        GuardedRows rows(taps.count[k], width), dst(1, width), expected(1, width);
+        for (int t = 0; t < taps.count[k]; ++t) fill_samples(random, rows[t], width);
+        kernels(name)->resample_column(rows.get_const(), taps.weights(k), taps.count[k], taps.bits, width, dst[0]);
+        kernels("scalar")->resample_column(rows.get_const(), taps.weights(k), taps.count[k], taps.bits, width,
+                                           expected[0]);
+        REQUIRE(std::memcmp(dst[0], expected[0], static_cast<size_t>(width)) == 0);
+        REQUIRE(dst.intact());
+      }
+    }
   }
 }
 

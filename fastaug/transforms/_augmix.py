@@ -12,13 +12,21 @@ from torch import Tensor
 
 from fastaug import _C
 from fastaug._draft import Draft
+from fastaug._draft_base import TENSOR
 from fastaug._draft_tensor import TensorDraft
+from fastaug._draws import Draws
 from fastaug._interpolation import InterpolationMode
 from fastaug.transforms import functional as F
-from fastaug.transforms._auto_augment import Fill, Space, Table, apply_op, mix_space, table_of
+from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_space, table_of
 from fastaug.transforms._base import Transform, fill_of
 
 __all__ = ["AugMix"]
+
+#: For each image of a batch a row: how much of the original and of the mixture, and how much of each chain. Tensors
+#: only when a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the ops of chains.
+Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, list[Ops]]
+
+_CPU = torch.device("cpu")
 
 
 class AugMix(Transform):
@@ -47,6 +55,8 @@ class AugMix(Transform):
         (40, 30)
     """
 
+    _drawn = ("shares", "weights", "chains")
+
     def __init__(
         self,
         severity: int = 3,
@@ -72,64 +82,77 @@ class AugMix(Transform):
     def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
         return mix_space(num_bins, image_size, self.all_ops)
 
-    def _table(self, image_size: tuple[int, int]) -> Table:
-        return table_of(
-            self, AugMix, _space_of_all if self.all_ops else _space_of_some, self._PARAMETER_MAX, image_size
-        )
-
     def _sample_dirichlet(self, params: Tensor) -> Tensor:
         return torch._sample_dirichlet(params)
 
+    def _draw_shares(self, draws: Draws, alphas: list[float], count: int, device: torch.device) -> Tensor:
+        params = torch.tensor(alphas, device=device).expand(count, -1)
+        own = getattr(self._sample_dirichlet, "__func__", None) is _sample_dirichlet
+        if own and draws.generator is not None and device.type == "cpu":
+            return torch._sample_dirichlet(params, draws.generator)
+        return self._sample_dirichlet(params)
+
+    def _sample(self, draft: Draft) -> Drawn:
+        draws = draft.call.draws
+        space = _space_of_all if self.all_ops else _space_of_some
+        table = table_of(self, draws, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
+        count = draft.lead[0] if draft.lead else 1
+        device = draft.image.device if draft.kind == TENSOR else _CPU
+        draws.release()
+        shares = self._draw_shares(draws, [self.alpha, self.alpha], count, device)
+        weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, count, device)
+        weights = weights * shares[:, 1].view([count, -1])
+        chains = [self._draw_chain(draws, table) for _ in range(self.mixture_width)]
+        if shares.dtype is weights.dtype is torch.get_default_dtype():
+            return shares.tolist(), weights.tolist(), chains
+        return shares, weights, chains
+
+    def _draw_chain(self, draws: Draws, table: Table) -> Ops:
+        depth = self.chain_depth if self.chain_depth > 0 else draws.randint(1, 4)
+        return [draw_op(draws, table, self.severity) for _ in range(depth)]
+
     def _draft(self, draft: Draft) -> None:
-        channels, height, width = draft.dimensions()
+        channels, _, _ = draft.dimensions()
         fill = fill_of(self.fill, draft.kind, channels)
         image = draft.flush()
+        drawn = draft.drawn(self)
         if isinstance(image, Tensor):
-            draft.reset(self._mixed(image, (height, width), fill))
+            draft.reset(self._mixed(image, drawn, fill))
         elif isinstance(image, Image.Image):
-            draft.reset(F.to_pil_image(self._mixed(F.pil_to_tensor(image), (height, width), fill)))
+            draft.reset(F.to_pil_image(self._mixed(F.pil_to_tensor(image), drawn, fill)))
         else:
             if image.dtype != np.uint8:
                 draft.refuse_array()
             planes = torch.from_numpy(image[None] if image.ndim == 2 else image.transpose(2, 0, 1).copy())
-            mixed = self._mixed(planes, (height, width), fill)
+            mixed = self._mixed(planes, drawn, fill)
             draft.reset((mixed[0] if image.ndim == 2 else mixed.permute(1, 2, 0).contiguous()).numpy())
 
-    def _mixed(self, image: Tensor, image_size: tuple[int, int], fill: Any) -> Tensor:
-        table = self._table(image_size)
+    def _mixed(self, image: Tensor, drawn: Drawn, fill: Any) -> Tensor:
+        shares, weights, ops = drawn
         batch = image.view([1] * max(4 - image.ndim, 0) + list(image.shape))
         count = batch.size(0)
-        each = [count] + [1] * (batch.ndim - 1)
-        device = batch.device
-        # How much of the original and of the mixture; then how much of each chain.
-        shares = self._sample_dirichlet(torch.tensor([self.alpha, self.alpha], device=device).expand(count, -1))
-        weights = self._sample_dirichlet(
-            torch.tensor([self.alpha] * self.mixture_width, device=device).expand(count, -1)
-        ) * shares[:, 1].view([count, -1])
+        if len(shares) not in (1, count):
+            raise ValueError(f"These shares are for a batch of {len(shares)} images. Got a batch of {count}")
         # A single image takes a shorter way through the native core than a batch of one.
         single = count == 1 and batch.ndim == 4
         start = batch[0] if single else batch
-        chains = [self._chain(start, table, fill) for _ in range(self.mixture_width)]
-        if single and shares.dtype is weights.dtype is torch.float32:
-            mixed = _mixed_natively(start, chains, [shares[0, 0].item(), *weights[0].tolist()])
+        chains = [self._chain(start, each, fill) for each in ops]
+        if single and not isinstance(shares, Tensor) and torch.get_default_dtype() is torch.float32:
+            mixed = _mixed_natively(start, chains, [shares[0][0], *weights[0]])
             if mixed is not None:
                 return mixed.view(image.shape)
-        mixture = shares[:, 0].view(each) * batch
+        shares, weights = (torch.as_tensor(part, device=batch.device) for part in (shares, weights))
+        each_image = [len(shares)] + [1] * (batch.ndim - 1)
+        mixture = shares[:, 0].view(each_image) * batch
         for number, chain in enumerate(chains):
-            mixture.add_(weights[:, number].view(each) * chain)
+            mixture.add_(weights[:, number].view(each_image) * chain)
         return mixture.view(image.shape).to(dtype=image.dtype)
 
-    def _chain(self, image: Tensor, table: Table, fill: Any) -> Tensor:
+    def _chain(self, image: Tensor, ops: Ops, fill: Any) -> Tensor:
         draft = TensorDraft(image)
         # The pixels of a result lie in memory as those of a PIL image do, if those of the image do.
         draft.channel_last = image.ndim == 3 and not image.is_contiguous()
-        draw = torch.empty(1, dtype=torch.int64)
-        depth = self.chain_depth if self.chain_depth > 0 else int(draw.random_(1, 4).item())
-        for _ in range(depth):
-            name, magnitudes, signed = table[int(draw.random_(len(table)).item())]
-            magnitude = 0.0 if magnitudes is None else magnitudes[int(draw.random_(self.severity).item())]
-            if signed and draw.random_(2).item():
-                magnitude = -magnitude
+        for name, magnitude in ops:
             apply_op(draft, name, magnitude, self.interpolation, fill)
         result: Tensor = draft.finish()
         return result
@@ -144,6 +167,9 @@ class AugMix(Transform):
             f"chain_depth={self.chain_depth}, alpha={self.alpha}, all_ops={self.all_ops}, "
             f"interpolation={self.interpolation}, fill={self.fill})"
         )
+
+
+_sample_dirichlet = AugMix._sample_dirichlet
 
 
 def _mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) -> Tensor | None:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from fastaug import _ops
 from fastaug._draft import Draft
+from fastaug._draws import Draws, TorchDraws
 from fastaug._interpolation import InterpolationMode
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
 from fastaug.transforms._base import Transform, as_float32, fill_of
@@ -23,9 +24,13 @@ Space = dict[str, tuple[Tensor, bool]]
 #: The same as (name, magnitudes or None, signed).
 Table = tuple[tuple[str, tuple[float, ...] | None, bool], ...]
 Fill = float | Sequence[float] | None
+#: Names of ops and their magnitudes, in the order in which they are done.
+Ops = list[tuple[str, float]]
 
 # Ops before a draft is done so far: together with those of other transforms, below the native core's limit.
 _MAX_DRAFT = _ops.MAX_OPS // 4
+
+_TORCH = TorchDraws()
 
 _NO_SHIFT = (0, 0)
 _NO_SHEAR = (0.0, 0.0)
@@ -80,6 +85,17 @@ def apply_op(draft: Draft, name: str, magnitude: float, interpolation: Any, fill
         draft.flush()
 
 
+def draw_op(draws: Draws, table: Table, strengths: int | None = None) -> tuple[str, float]:
+    """Draws an op, its magnitude out of the first `strengths` or out of all, and the sign of it."""
+    name, magnitudes, signed = table[draws.randint(0, len(table))]
+    magnitude = 0.0
+    if magnitudes is not None:
+        magnitude = magnitudes[draws.randint(0, len(magnitudes) if strengths is None else strengths)]
+    if signed and draws.randint(0, 2):
+        magnitude = -magnitude
+    return name, magnitude
+
+
 def tabulate(space: Space) -> Table:
     return tuple(
         (name, tuple(map(float, magnitudes.tolist())) if magnitudes.ndim > 0 else None, signed)
@@ -92,12 +108,13 @@ def _tabulated(space: Callable[..., Space], arguments: tuple[Any, ...], dtype: t
     return tabulate(space(*arguments))
 
 
-def table_of(transform: Any, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
+def table_of(transform: Any, draws: Draws, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
     """The augmentation space of a transform as a table: a cached one, unless the user has overridden the method."""
     method = transform._augmentation_space
     if getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]:
         # linspace computes in torch's default dtype.
         return _tabulated(space, arguments, torch.get_default_dtype())
+    draws.release()
     return tabulate(method(*arguments))
 
 
@@ -169,6 +186,8 @@ class AutoAugment(Transform):
         (40, 30)
     """
 
+    _drawn = ("ops",)
+
     def __init__(
         self,
         policy: AutoAugmentPolicy = AutoAugmentPolicy.IMAGENET,
@@ -197,22 +216,47 @@ class AutoAugment(Transform):
             >>> 0 <= policy < 25, probabilities.shape, signs.shape
             (True, torch.Size([2]), torch.Size([2]))
         """
-        draw = torch.empty(1, dtype=torch.int64)
-        return int(draw.random_(transform_num).item()), torch.rand((2,)), torch.randint(2, (2,))
+        policy, probabilities, signs = _draw_policy(_TORCH, transform_num)
+        return policy, torch.tensor(probabilities), torch.tensor(signs)
+
+    def _sample(self, draft: Draft) -> Ops:
+        draws = draft.call.draws
+        if self.get_params is _auto_params:
+            policy, probabilities, signs = _draw_policy(draws, len(self.policies))
+        else:
+            draws.release()
+            policy, *tensors = self.get_params(len(self.policies))
+            probabilities, signs = (tensor.tolist() for tensor in tensors)
+        table = table_of(self, draws, AutoAugment, _auto_space, 10, (draft.height, draft.width))
+        ops = []
+        for (name, p, index), draw, sign in zip(self.policies[policy], probabilities, signs):
+            if draw <= as_float32(p):
+                _, magnitudes, signed = next(entry for entry in table if entry[0] == name)
+                magnitude = 0.0 if index is None or magnitudes is None else magnitudes[index]
+                ops.append((name, -magnitude if signed and sign == 0 else magnitude))
+        return ops
 
     def _draft(self, draft: Draft) -> None:
-        channels, height, width = draft.dimensions()
-        fill = fill_of(self.fill, draft.kind, channels)
-        policy, probabilities, signs = self.get_params(len(self.policies))
-        table = {entry[0]: entry for entry in table_of(self, AutoAugment, _auto_space, 10, (height, width))}
-        for (name, p, index), draw, sign in zip(self.policies[policy], probabilities.tolist(), signs.tolist()):
-            if draw <= as_float32(p):
-                _, magnitudes, signed = table[name]
-                magnitude = 0.0 if index is None or magnitudes is None else magnitudes[index]
-                apply_op(draft, name, -magnitude if signed and sign == 0 else magnitude, self.interpolation, fill)
+        _apply(self, draft)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(policy={self.policy}, fill={self.fill})"
+
+
+# The class's own: a get_params that someone has put in its place is called instead.
+_auto_params = AutoAugment.get_params
+
+
+def _draw_policy(draws: Draws, count: int) -> tuple[int, list[float], list[int]]:
+    return draws.randint(0, count), [draws.rand(), draws.rand()], [draws.randint(0, 2), draws.randint(0, 2)]
+
+
+def _apply(transform: Any, draft: Draft) -> None:
+    channels, _, _ = draft.dimensions()
+    fill = fill_of(transform.fill, draft.kind, channels)
+    interpolation = transform.interpolation
+    for name, magnitude in draft.drawn(transform):
+        apply_op(draft, name, magnitude, interpolation, fill)
 
 
 class RandAugment(Transform):
@@ -237,6 +281,8 @@ class RandAugment(Transform):
         (40, 30)
     """
 
+    _drawn = ("ops",)
+
     def __init__(
         self,
         num_ops: int = 2,
@@ -255,17 +301,21 @@ class RandAugment(Transform):
     def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
         return _rand_space(num_bins, image_size)
 
-    def _draft(self, draft: Draft) -> None:
-        channels, height, width = draft.dimensions()
-        fill = fill_of(self.fill, draft.kind, channels)
-        table = table_of(self, RandAugment, _rand_space, self.num_magnitude_bins, (height, width))
-        draw = torch.empty(1, dtype=torch.int64)
+    def _sample(self, draft: Draft) -> Ops:
+        draws = draft.call.draws
+        size = draft.height, draft.width
+        table = table_of(self, draws, RandAugment, _rand_space, self.num_magnitude_bins, size)
+        ops = []
         for _ in range(self.num_ops):
-            name, magnitudes, signed = table[int(draw.random_(len(table)).item())]
+            name, magnitudes, signed = table[draws.randint(0, len(table))]
             magnitude = 0.0 if magnitudes is None else magnitudes[self.magnitude]
-            if signed and draw.random_(2).item():
+            if signed and draws.randint(0, 2):
                 magnitude = -magnitude
-            apply_op(draft, name, magnitude, self.interpolation, fill)
+            ops.append((name, magnitude))
+        return ops
+
+    def _draft(self, draft: Draft) -> None:
+        _apply(self, draft)
 
     def __repr__(self) -> str:
         return (
@@ -291,6 +341,8 @@ class TrivialAugmentWide(Transform):
         (40, 30)
     """
 
+    _drawn = ("ops",)
+
     def __init__(
         self,
         num_magnitude_bins: int = 31,
@@ -305,16 +357,13 @@ class TrivialAugmentWide(Transform):
     def _augmentation_space(self, num_bins: int) -> Space:
         return _wide_space(num_bins)
 
+    def _sample(self, draft: Draft) -> Ops:
+        draws = draft.call.draws
+        table = table_of(self, draws, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
+        return [draw_op(draws, table)]
+
     def _draft(self, draft: Draft) -> None:
-        channels, _, _ = draft.dimensions()
-        fill = fill_of(self.fill, draft.kind, channels)
-        table = table_of(self, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
-        draw = torch.empty(1, dtype=torch.int64)
-        name, magnitudes, signed = table[int(draw.random_(len(table)).item())]
-        magnitude = 0.0 if magnitudes is None else magnitudes[int(draw.random_(len(magnitudes)).item())]
-        if signed and draw.random_(2).item():
-            magnitude = -magnitude
-        apply_op(draft, name, magnitude, self.interpolation, fill)
+        _apply(self, draft)
 
     def __repr__(self) -> str:
         return (

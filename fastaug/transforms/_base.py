@@ -15,6 +15,7 @@ from torch.nn.modules import module as _module
 from fastaug import _ops
 from fastaug._draft import Draft
 from fastaug._draft_base import TENSOR
+from fastaug._draws import Draws
 
 Step = Callable[[Any, Draft], None]
 
@@ -32,15 +33,24 @@ _steps: dict[type, Step | None] = {}
 class Transform(nn.Module):
     """A transform that is an nn.Module and knows how to draft itself."""
 
+    #: Names of the parameters that `_sample` draws; one name means that it returns no tuple.
+    _drawn: tuple[str, ...] = ()
+
+    def _sample(self, draft: Draft) -> Any:
+        """Draws the parameters from draft.call.draws, exactly as torchvision draws them: plain numbers, in a tuple."""
+
     @abstractmethod
     def _draft(self, draft: Draft) -> None:
-        """Draws the parameters, exactly as torchvision draws them, and appends the ops."""
+        """Takes the parameters from draft.drawn(self) and appends the ops."""
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
         draft = Draft(img)
-        self._draft(draft)
-        return draft.finish()
+        try:
+            self._draft(draft)
+            return draft.finish()
+        finally:
+            draft.call.draws.release()
 
 
 def _step_of(cls: type) -> Step | None:
@@ -70,15 +80,22 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
 
     One that cannot be drafted is called with the image so far, and its result is drafted further.
     """
+    log = draft.call.log
     for transform in transforms:
         cls = type(transform)
         step = _steps[cls] if cls in _steps else _step_of(cls)
+        if log is not None:
+            log.begin(transform, draft)
         if step is None or _hooked(transform.__dict__):
+            if log is not None:
+                log.barrier(transform, draft)
             draft.reset(transform(draft.finish()))
         else:
             step(transform, draft)
             if len(draft.ops) > _MAX_DRAFT:
                 draft.flush()
+        if log is not None:
+            log.end(transform, draft)
 
 
 def _hooked(own: dict[str, Any]) -> Any:
@@ -95,18 +112,19 @@ def _hooked(own: dict[str, Any]) -> Any:
 _FLOAT = struct.Struct("f")
 
 
-def happens(p: Any, or_equal: bool = False) -> bool:
-    """Draws whether something of probability p happens: one float32 from torch's generator, compared in float32.
+def happens(draws: Draws, p: Any, or_equal: bool = False) -> bool:
+    """Draws whether something of probability p happens: one float32, compared in float32.
 
     `or_equal` says what a draw of exactly p means.
     """
-    draw = torch.rand(1)
+    draw = draws.rand()
     try:
         limit: float = _FLOAT.unpack(_FLOAT.pack(p))[0]
     except (TypeError, ValueError, OverflowError, struct.error):
         # Not a number: torch decides what the comparison means.
-        return not bool(p < draw) if or_equal else bool(draw < p)
-    return draw.item() <= limit if or_equal else draw.item() < limit
+        tensor = torch.tensor([draw])
+        return not bool(p < tensor) if or_equal else bool(tensor < p)
+    return draw <= limit if or_equal else draw < limit
 
 
 def as_float32(number: float) -> float:

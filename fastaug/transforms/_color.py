@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from fastaug._draft import Draft
+from fastaug._draws import Draws, TorchDraws
 from fastaug.transforms._base import Transform, happens
 
 __all__ = [
@@ -25,6 +26,9 @@ __all__ = [
 ]
 
 Range = tuple[float, float]
+Factors = tuple[list[int], float | None, float | None, float | None, float | None]
+
+_TORCH = TorchDraws()
 
 
 class ColorJitter(Transform):
@@ -49,6 +53,8 @@ class ColorJitter(Transform):
         >>> T.ColorJitter(brightness=0.4, hue=0.1)(Image.new("RGB", (4, 3))).size
         (4, 3)
     """
+
+    _drawn = ("order", "brightness", "contrast", "saturation", "hue")
 
     def __init__(
         self,
@@ -99,17 +105,20 @@ class ColorJitter(Transform):
             >>> len(order), brightness, hue
             (4, 1.0, None)
         """
-        order = torch.randperm(4)
-        draw = torch.empty(1)
-        factors = [
-            None if limits is None else draw.uniform_(limits[0], limits[1]).item()
-            for limits in (brightness, contrast, saturation, hue)
-        ]
-        return order, factors[0], factors[1], factors[2], factors[3]
+        drawn = _draw_factors(_TORCH, brightness, contrast, saturation, hue)
+        return torch.tensor(drawn[0]), drawn[1], drawn[2], drawn[3], drawn[4]
+
+    def _sample(self, draft: Draft) -> Factors:
+        draws = draft.call.draws
+        if self.get_params is _jitter_params:
+            return _draw_factors(draws, self.brightness, self.contrast, self.saturation, self.hue)
+        draws.release()
+        drawn = self.get_params(self.brightness, self.contrast, self.saturation, self.hue)
+        return list(map(int, drawn[0])), drawn[1], drawn[2], drawn[3], drawn[4]
 
     def _draft(self, draft: Draft) -> None:
-        order, *factors = self.get_params(self.brightness, self.contrast, self.saturation, self.hue)
-        for which in order.tolist():
+        order, *factors = draft.drawn(self)
+        for which in order:
             factor = factors[which]
             if factor is None:
                 continue
@@ -127,6 +136,22 @@ class ColorJitter(Transform):
             f"{type(self).__name__}(brightness={self.brightness}, contrast={self.contrast}, "
             f"saturation={self.saturation}, hue={self.hue})"
         )
+
+
+# The class's own: a get_params that someone has put in its place is called instead.
+_jitter_params = ColorJitter.get_params
+
+
+def _draw_factors(
+    draws: Draws, brightness: Range | None, contrast: Range | None, saturation: Range | None, hue: Range | None
+) -> Factors:
+    return (
+        draws.randperm(4),
+        None if brightness is None else draws.uniform(brightness[0], brightness[1]),
+        None if contrast is None else draws.uniform(contrast[0], contrast[1]),
+        None if saturation is None else draws.uniform(saturation[0], saturation[1]),
+        None if hue is None else draws.uniform(hue[0], hue[1]),
+    )
 
 
 class Grayscale(Transform):
@@ -172,13 +197,18 @@ class RandomGrayscale(Transform):
         (118, 118, 118)
     """
 
+    _drawn = ("applied",)
+
     def __init__(self, p: float = 0.1) -> None:
         super().__init__()
         self.p = p
 
+    def _sample(self, draft: Draft) -> bool:
+        return happens(draft.call.draws, self.p)
+
     def _draft(self, draft: Draft) -> None:
         channels, _, _ = draft.dimensions()
-        if happens(self.p):
+        if draft.drawn(self):
             draft.grayscale(channels)
 
     def __repr__(self) -> str:
@@ -188,6 +218,8 @@ class RandomGrayscale(Transform):
 class _RandomColor(Transform):
     """One adjustment with probability ``p``."""
 
+    _drawn = ("applied",)
+
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         self.p = p
@@ -195,9 +227,12 @@ class _RandomColor(Transform):
     @abstractmethod
     def _adjust(self, draft: Draft) -> None: ...
 
-    def _draft(self, draft: Draft) -> None:
+    def _sample(self, draft: Draft) -> bool:
         # Compared in float64, as torchvision does here; its other transforms compare in float32.
-        if torch.rand(1).item() < self.p:
+        return bool(draft.call.draws.rand() < self.p)
+
+    def _draft(self, draft: Draft) -> None:
+        if draft.drawn(self):
             self._adjust(draft)
 
     def __repr__(self) -> str:

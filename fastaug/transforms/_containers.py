@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastaug._draft import Draft
+from fastaug._pipeline import Pipeline, checked_mode
 from fastaug.transforms._base import Transform, draft_through, happens, lines
 
 __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
 
 
-class Compose:
+class Compose(Pipeline):
     """Transforms, one after the other, as one pass over the image.
 
     All that fastaug knows between two callables of the user's becomes one program and one native call. Any other
@@ -20,6 +21,12 @@ class Compose:
 
     Args:
         transforms: list of transforms, or of any callables that take an image and return one.
+        mode: "exact" for torchvision's pixels, bit for bit; or "fast", which may resample a chain of geometry once
+            instead of step by step, and keeps floating point between steps. Inside another Compose, that one's mode
+            rules.
+
+    Raises:
+        ValueError: another ``mode``.
 
     Example:
         >>> import fastaug.transforms as T
@@ -29,19 +36,19 @@ class Compose:
         torch.Size([3, 24, 24])
     """
 
-    def __init__(self, transforms: Sequence[Callable[[Any], Any]]) -> None:
+    def __init__(self, transforms: Sequence[Callable[[Any], Any]], mode: str = "exact") -> None:
         self.transforms = transforms
-
-    def __call__(self, img: Any) -> Any:
-        draft = Draft(img)
-        draft_through(self.transforms, draft)
-        return draft.finish()
+        if checked_mode(mode) != "exact":
+            self.mode = mode
 
     def _draft(self, draft: Draft) -> None:
         draft_through(self.transforms, draft)
 
+    _draft_all = _draft
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({lines(self.transforms)}\n)"
+        mode = "\n    mode='fast'" if self._mode == "fast" else ""
+        return f"{type(self).__name__}({mode}{lines(self.transforms)}\n)"
 
 
 class Lambda:
@@ -87,13 +94,18 @@ class RandomApply(Transform):
         (10, 8)
     """
 
+    _drawn = ("applied",)
+
     def __init__(self, transforms: Any, p: float = 0.5) -> None:
         super().__init__()
         self.transforms = transforms
         self.p = p
 
+    def _sample(self, draft: Draft) -> bool:
+        return happens(draft.call.draws, self.p, or_equal=True)
+
     def _draft(self, draft: Draft) -> None:
-        if happens(self.p, or_equal=True):
+        if draft.drawn(self):
             draft_through(self.transforms, draft)
 
     def __repr__(self) -> str:
@@ -135,15 +147,23 @@ class RandomOrder(RandomTransforms):
         (10, 8)
     """
 
+    _drawn = ("order",)
+
     def __call__(self, img: Any) -> Any:
         draft = Draft(img)
-        self._draft(draft)
-        return draft.finish()
+        try:
+            self._draft(draft)
+            return draft.finish()
+        finally:
+            draft.call.draws.release()
 
-    def _draft(self, draft: Draft) -> None:
+    def _sample(self, draft: Draft) -> list[int]:
         order = list(range(len(self.transforms)))
         random.shuffle(order)
-        draft_through([self.transforms[index] for index in order], draft)
+        return order
+
+    def _draft(self, draft: Draft) -> None:
+        draft_through([self.transforms[index] for index in draft.drawn(self)], draft)
 
 
 class RandomChoice(RandomTransforms):
@@ -163,6 +183,8 @@ class RandomChoice(RandomTransforms):
         (10, 8)
     """
 
+    _drawn = ("choice",)
+
     def __init__(self, transforms: Sequence[Callable[..., Any]], p: Sequence[float] | None = None) -> None:
         super().__init__(transforms)
         if p is not None and not isinstance(p, Sequence):
@@ -172,8 +194,11 @@ class RandomChoice(RandomTransforms):
     def __call__(self, *args: Any) -> Any:
         return random.choices(self.transforms, weights=self.p)[0](*args)
 
+    def _sample(self, draft: Draft) -> int:
+        return random.choices(range(len(self.transforms)), weights=self.p)[0]
+
     def _draft(self, draft: Draft) -> None:
-        draft_through(random.choices(self.transforms, weights=self.p), draft)
+        draft_through((self.transforms[draft.drawn(self)],), draft)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()}(p={self.p})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import torch
 
 from fastaug._draft import Draft
+from fastaug._draws import Draws, TorchDraws
 from fastaug._interpolation import InterpolationMode, stored_interpolation
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, setup_size
@@ -17,6 +17,8 @@ from fastaug.transforms._base import Transform, setup_size
 __all__ = ["CenterCrop", "FiveCrop", "RandomCrop", "RandomResizedCrop", "TenCrop"]
 
 Box = tuple[int, int, int, int]
+
+_TORCH = TorchDraws()
 
 
 class CenterCrop(Transform):
@@ -127,6 +129,8 @@ class RandomCrop(Transform):
         (32, 32)
     """
 
+    _drawn = ("top", "left", "height", "width")
+
     def __init__(
         self,
         size: int | Sequence[int],
@@ -156,29 +160,35 @@ class RandomCrop(Transform):
             (0, 0, 6, 8)
         """
         _, height, width = Draft(img).dimensions()
-        return _draw_crop(height, width, output_size)
+        return _draw_crop(_TORCH, height, width, output_size)
+
+    def _sample(self, draft: Draft) -> Box:
+        _, height, width = draft.dimensions()
+        if self.get_params is not _crop_params:
+            return self.get_params(draft.flush(), self.size)
+        return _draw_crop(draft.call.draws, height, width, self.size)
 
     def _draft(self, draft: Draft) -> None:
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
-        _, height, width = draft.dimensions()
         if self.pad_if_needed:
+            _, height, width = draft.dimensions()
             if width < self.size[1]:
                 draft.pad((self.size[1] - width, 0), self.fill, self.padding_mode)
             if height < self.size[0]:
                 draft.pad((0, self.size[0] - height), self.fill, self.padding_mode)
-            _, height, width = draft.dimensions()
-        if self.get_params is RandomCrop.get_params:
-            box = _draw_crop(height, width, self.size)
-        else:
-            box = self.get_params(draft.flush(), self.size)
-        draft.crop(*box)
+        top, left, height, width = draft.drawn(self)
+        draft.crop(top, left, height, width)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size}, padding={self.padding})"
 
 
-def _draw_crop(height: int, width: int, size: tuple[int, ...]) -> Box:
+# The class's own: a get_params that someone has put in its place is called instead.
+_crop_params = RandomCrop.get_params
+
+
+def _draw_crop(draws: Draws, height: int, width: int, size: tuple[int, ...]) -> Box:
     crop_height, crop_width = size
     if height < crop_height or width < crop_width:
         raise ValueError(
@@ -186,9 +196,8 @@ def _draw_crop(height: int, width: int, size: tuple[int, ...]) -> Box:
         )
     if width == crop_width and height == crop_height:
         return 0, 0, height, width
-    top = int(torch.randint(0, height - crop_height + 1, (1,)).item())
-    left = int(torch.randint(0, width - crop_width + 1, (1,)).item())
-    return top, left, crop_height, crop_width
+    top = draws.randint(0, height - crop_height + 1)
+    return top, draws.randint(0, width - crop_width + 1), crop_height, crop_width
 
 
 class RandomResizedCrop(Transform):
@@ -214,6 +223,8 @@ class RandomResizedCrop(Transform):
         >>> T.RandomResizedCrop(24)(Image.new("RGB", (40, 30))).size
         (24, 24)
     """
+
+    _drawn = ("top", "left", "height", "width")
 
     # The ratio that `_log_bounds` are the logarithms of, and the dtype they were taken in.
     _log_key: Any = None
@@ -251,20 +262,22 @@ class RandomResizedCrop(Transform):
             (0, 0, 8, 8)
         """
         _, height, width = Draft(img).dimensions()
-        return _draw_resized_crop(height, width, scale, ratio, _log_bounds(ratio))
+        return _draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(ratio))
+
+    def _sample(self, draft: Draft) -> Box:
+        if self.get_params is not _resized_crop_params:
+            return self.get_params(draft.flush(), self.scale, self.ratio)
+        ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
+        key = (ratio, torch.get_default_dtype())
+        if self._log_key != key:
+            self._log_bounds = log_bounds(ratio)
+            self._log_key = key
+        _, height, width = draft.dimensions()
+        return _draw_resized_crop(draft.call.draws, height, width, self.scale, ratio, self._log_bounds)
 
     def _draft(self, draft: Draft) -> None:
-        if self.get_params is RandomResizedCrop.get_params:
-            ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
-            key = (ratio, torch.get_default_dtype())
-            if self._log_key != key:
-                self._log_bounds = _log_bounds(ratio)
-                self._log_key = key
-            _, height, width = draft.dimensions()
-            box = _draw_resized_crop(height, width, self.scale, self.ratio, self._log_bounds)
-        else:
-            box = self.get_params(draft.flush(), self.scale, self.ratio)
-        draft.crop(*box)
+        top, left, height, width = draft.drawn(self)
+        draft.crop(top, left, height, width)
         draft.resize(self.size, self.interpolation, None, self.antialias)
 
     def __repr__(self) -> str:
@@ -276,29 +289,23 @@ class RandomResizedCrop(Transform):
         )
 
 
-def _log_bounds(ratio: Sequence[float]) -> tuple[float, float]:
+_resized_crop_params = RandomResizedCrop.get_params
+
+
+def log_bounds(ratio: Sequence[float]) -> tuple[float, float]:
     """The logarithms in torch's default dtype, as torchvision takes them."""
     low, high = torch.log(torch.tensor(ratio))[:2].tolist()
     return low, high
 
 
 def _draw_resized_crop(
-    height: int, width: int, scale: Sequence[float], ratio: Sequence[float], log_bounds: tuple[float, float]
+    draws: Draws, height: int, width: int, scale: Sequence[float], ratio: Sequence[float], bounds: tuple[float, float]
 ) -> Box:
-    area = height * width
-    low, high = log_bounds
-    # One buffer for all draws: on one element torch spends more on allocation than on drawing.
-    draw = torch.empty(1)
-    for _ in range(10):
-        target = area * draw.uniform_(scale[0], scale[1]).item()
-        aspect = draw.uniform_(low, high).exp_().item()
-        crop_width = round(math.sqrt(target * aspect))
-        crop_height = round(math.sqrt(target / aspect))
-        if 0 < crop_width <= width and 0 < crop_height <= height:
-            # random_ on floats is exact below 2^24 and consumes the generator as randint does.
-            top = int(draw.random_(0, height - crop_height + 1).item())
-            left = int(draw.random_(0, width - crop_width + 1).item())
-            return top, left, crop_height, crop_width
+    sides = draws.sides(height * width, (width, height), (scale[0], scale[1]), bounds, False)
+    if sides is not None:
+        crop_width, crop_height = sides
+        top = draws.randint(0, height - crop_height + 1)
+        return top, draws.randint(0, width - crop_width + 1), crop_height, crop_width
     proportions = width / height
     crop_height, crop_width = height, width
     if proportions < min(ratio):

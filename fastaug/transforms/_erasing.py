@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 import warnings
 from collections.abc import Sequence
@@ -13,9 +12,18 @@ from torch import Tensor
 
 from fastaug import _fallback_tensor
 from fastaug._draft import Draft
+from fastaug._draft_base import TENSOR
+from fastaug._draws import Draws, TorchDraws
+from fastaug._tape import generator_at, noise_state
 from fastaug.transforms._base import Transform, happens, need_shape
+from fastaug.transforms._crops import log_bounds
 
 __all__ = ["RandomErasing"]
+
+#: Top, left, height, width, and what is written: None for the transform's value, a tensor, or what noise is kept as.
+Drawn = tuple[int, int, int, int, Tensor | bytes | None]
+
+_TORCH = TorchDraws()
 
 
 class RandomErasing(Transform):
@@ -43,6 +51,12 @@ class RandomErasing(Transform):
         >>> 0 < (image == 0).sum() < image.numel()
         tensor(True)
     """
+
+    _drawn = ("top", "left", "height", "width", "noise")
+
+    # The ratio that `_log_bounds` are the logarithms of, and the dtype they were taken in.
+    _log_key: Any = None
+    _log_bounds: tuple[float, float] = (0.0, 0.0)
 
     def __init__(
         self,
@@ -86,48 +100,80 @@ class RandomErasing(Transform):
             >>> height, width
             (4, 4)
         """
-        channels, image_height, image_width = img.shape[-3], img.shape[-2], img.shape[-1]
-        area = image_height * image_width
-        low, high = torch.log(torch.tensor(ratio))[:2].tolist()
-        draw = torch.empty(1)
-        for _ in range(10):
-            target = area * draw.uniform_(scale[0], scale[1]).item()
-            aspect = draw.uniform_(low, high).exp_().item()
-            height, width = round(math.sqrt(target * aspect)), round(math.sqrt(target / aspect))
-            if height >= image_height or width >= image_width:
-                continue
-            if value is None:
-                filling = torch.empty([channels, height, width], dtype=torch.float32).normal_()
-            else:
-                filling = torch.tensor(value)[:, None, None]
-            top = int(draw.random_(0, image_height - height + 1).item())
-            left = int(draw.random_(0, image_width - width + 1).item())
-            return top, left, height, width, filling
-        return 0, 0, image_height, image_width, img
+        channels, height, width = img.shape[-3], img.shape[-2], img.shape[-1]
+        drawn = _draw_box(_TORCH, channels, height, width, scale, log_bounds(ratio), value is None, False)
+        if drawn is None:
+            return 0, 0, height, width, img
+        top, left, height, width, noise = drawn
+        return top, left, height, width, noise if isinstance(noise, Tensor) else torch.tensor(value)[:, None, None]
+
+    def _sample(self, draft: Draft) -> Drawn | None:
+        """None when it does not happen; an empty box when none fits."""
+        draws = draft.call.draws
+        if not happens(draws, self.p):
+            return None
+        own = self.get_params is _erasing_params
+        if own and draft.kind == TENSOR and draft.bands and not draft.flat:
+            channels, height, width = draft.channels, draft.height, draft.width
+        else:
+            image = draft.flush()
+            need_shape(image, "img")
+            channels, height, width = image.shape[-3], image.shape[-2], image.shape[-1]
+        values = self._values(channels)
+        if not own:
+            return self.get_params(image, scale=self.scale, ratio=self.ratio, value=values)
+        ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
+        key = (ratio, torch.get_default_dtype())
+        if self._log_key != key:
+            self._log_bounds = log_bounds(ratio)
+            self._log_key = key
+        taped = draft.call.tape is not None
+        drawn = _draw_box(draws, channels, height, width, self.scale, self._log_bounds, values is None, taped)
+        return (0, 0, 0, 0, None) if drawn is None else drawn
+
+    def _values(self, channels: int) -> list[float] | None:
+        """What is written: one number or one per channel; None for noise."""
+        value: Any = self.value
+        if isinstance(value, str):
+            return None
+        values: list[float] = value
+        if isinstance(value, (int, float)):
+            values = [float(value)]
+        elif isinstance(value, (list, tuple)):
+            values = [float(number) for number in value]
+        if len(values) not in (1, channels):
+            raise ValueError(
+                f"If value is a sequence, it should have either a single value or {channels} (number of input "
+                f"channels). Got {values}"
+            )
+        return values
 
     def _draft(self, draft: Draft) -> None:
-        if not happens(self.p):
+        drawn = draft.drawn(self)
+        if drawn is None:
             return
+        top, left, box_height, box_width, noise = drawn
+        # Parameters of another image may reach beyond this one.
+        height, width = max(min(box_height, draft.height - top), 0), max(min(box_width, draft.width - left), 0)
+        if draft.store and noise is None:
+            values = self._values(draft.channels)
+            if not (height and width) or (values is not None and draft.erase(top, left, height, width, values)):
+                return
         source = draft.image
         fresh = bool(draft.ops or draft.store or draft.copied or draft.kind != draft.source)
         image = draft.flush()
         need_shape(image, "img")
         channels = image.shape[-3]
-        value: Any = self.value
-        if isinstance(value, str):
-            value = None
-        elif isinstance(value, (int, float)):
-            value = [float(value)]
-        elif isinstance(value, (list, tuple)):
-            value = [float(number) for number in value]
-        if value is not None and len(value) not in (1, channels):
-            raise ValueError(
-                f"If value is a sequence, it should have either a single value or {channels} (number of input "
-                f"channels). Got {value}"
-            )
-        top, left, height, width, filling = self.get_params(image, scale=self.scale, ratio=self.ratio, value=value)
+        values = self._values(channels)
         if not isinstance(image, Tensor):
             raise TypeError(f"img should be Tensor Image. Got {type(image)}")
+        filling: Any = noise
+        if not (height and width):
+            filling = 0
+        elif noise is None and values is not None:
+            filling = torch.tensor(values)[:, None, None]
+        elif not isinstance(noise, Tensor):
+            filling = _noise(generator_at(noise), channels, box_height, box_width)[:, :height, :width]
         # What has just been made is nobody else's yet and need not be copied, unless it is a view of the source.
         if fresh and isinstance(source, Tensor):
             fresh = image.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
@@ -138,3 +184,36 @@ class RandomErasing(Transform):
             f"{type(self).__name__}(p={self.p}, scale={self.scale}, ratio={self.ratio}, value={self.value}, "
             f"inplace={self.inplace})"
         )
+
+
+# The class's own: a get_params that someone has put in its place is called instead.
+_erasing_params = RandomErasing.get_params
+
+
+def _draw_box(
+    draws: Draws,
+    channels: int,
+    height: int,
+    width: int,
+    scale: Sequence[float],
+    bounds: tuple[float, float],
+    noisy: bool,
+    taped: bool,
+) -> Drawn | None:
+    """For a tape, the noise is what it can be drawn from again."""
+    sides = draws.sides(height * width, (height, width), (scale[0], scale[1]), bounds, True)
+    if sides is None:
+        return None
+    box_height, box_width = sides
+    noise: Tensor | bytes | None = None
+    if noisy:
+        draws.release()
+        state = noise_state(draws) if taped else None
+        noise = _noise(draws.generator, channels, box_height, box_width)
+        noise = noise if state is None else state
+    top = draws.randint(0, height - box_height + 1)
+    return top, draws.randint(0, width - box_width + 1), box_height, box_width, noise
+
+
+def _noise(generator: torch.Generator | None, channels: int, height: int, width: int) -> Tensor:
+    return torch.empty([channels, height, width], dtype=torch.float32).normal_(generator=generator)

@@ -123,12 +123,17 @@ class RandomHorizontalFlip(Transform):
         tensor([[[3, 2, 1]]], dtype=torch.uint8)
     """
 
+    _drawn = ("applied",)
+
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         self.p = p
 
+    def _sample(self, draft: Draft) -> bool:
+        return happens(draft.call.draws, self.p)
+
     def _draft(self, draft: Draft) -> None:
-        if happens(self.p):
+        if draft.drawn(self):
             draft.hflip()
 
     def __repr__(self) -> str:
@@ -148,12 +153,17 @@ class RandomVerticalFlip(Transform):
         tensor([2, 1], dtype=torch.uint8)
     """
 
+    _drawn = ("applied",)
+
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         self.p = p
 
+    def _sample(self, draft: Draft) -> bool:
+        return happens(draft.call.draws, self.p)
+
     def _draft(self, draft: Draft) -> None:
-        if happens(self.p):
+        if draft.drawn(self):
             draft.vflip()
 
     def __repr__(self) -> str:

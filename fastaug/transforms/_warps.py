@@ -11,10 +11,17 @@ from torch import Tensor
 
 from fastaug import _fallback_tensor_warp, _lower
 from fastaug._draft import Draft
+from fastaug._draws import Draws, TorchDraws
 from fastaug._interpolation import InterpolationMode, stored_interpolation
+from fastaug._tape import generator_at, noise_state
 from fastaug.transforms._base import Transform, fill_of, happens
 
 __all__ = ["ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation"]
+
+Affine = tuple[float, tuple[int, int], float, tuple[float, float]]
+Points = list[list[int]]
+
+_TORCH = TorchDraws()
 
 
 class RandomRotation(Transform):
@@ -37,6 +44,8 @@ class RandomRotation(Transform):
         >>> T.RandomRotation((90, 90), expand=True)(Image.new("RGB", (40, 30))).size
         (30, 40)
     """
+
+    _drawn = ("angle",)
 
     def __init__(
         self,
@@ -64,12 +73,19 @@ class RandomRotation(Transform):
             >>> T.RandomRotation.get_params((30, 30))
             30.0
         """
-        return torch.empty(1).uniform_(float(degrees[0]), float(degrees[1])).item()
+        return _TORCH.uniform(float(degrees[0]), float(degrees[1]))
+
+    def _sample(self, draft: Draft) -> float:
+        draws = draft.call.draws
+        if self.get_params is _rotation_params:
+            return draws.uniform(float(self.degrees[0]), float(self.degrees[1]))
+        draws.release()
+        return self.get_params(self.degrees)
 
     def _draft(self, draft: Draft) -> None:
         channels, _, _ = draft.dimensions()
         fill = fill_of(self.fill, draft.kind, channels)
-        draft.rotate(self.get_params(self.degrees), self.interpolation, self.expand, self.center, fill)
+        draft.rotate(draft.drawn(self), self.interpolation, self.expand, self.center, fill)
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}"
@@ -79,6 +95,10 @@ class RandomRotation(Transform):
         if self.fill is not None:
             text += f", fill={self.fill}"
         return text + ")"
+
+
+# The class's own: a get_params that someone has put in its place is called instead.
+_rotation_params = RandomRotation.get_params
 
 
 class RandomAffine(Transform):
@@ -105,6 +125,8 @@ class RandomAffine(Transform):
         >>> T.RandomAffine(10, translate=(0.1, 0.1), scale=(0.9, 1.1))(Image.new("RGB", (40, 30))).size
         (40, 30)
     """
+
+    _drawn = ("angle", "translate", "scale", "shear")
 
     def __init__(
         self,
@@ -142,7 +164,7 @@ class RandomAffine(Transform):
         scale_ranges: Sequence[float] | None,
         shears: Sequence[float] | None,
         img_size: Sequence[int],
-    ) -> tuple[float, tuple[int, int], float, tuple[float, float]]:
+    ) -> Affine:
         """Draws (angle, (shift in x, shift in y), scale, (shear in x, shear in y)) for an image of (width, height).
 
         Example:
@@ -150,29 +172,20 @@ class RandomAffine(Transform):
             >>> T.RandomAffine.get_params((0, 0), None, None, (5, 5), (40, 30))
             (0.0, (0, 0), 1.0, (5.0, 0.0))
         """
-        draw = torch.empty(1)
-        angle = draw.uniform_(float(degrees[0]), float(degrees[1])).item()
-        shift = (0, 0)
-        if translate is not None:
-            limit_x, limit_y = float(translate[0] * img_size[0]), float(translate[1] * img_size[1])
-            shift_x = round(draw.uniform_(-limit_x, limit_x).item())
-            shift = (shift_x, round(draw.uniform_(-limit_y, limit_y).item()))
-        scale = 1.0
-        if scale_ranges is not None:
-            scale = draw.uniform_(scale_ranges[0], scale_ranges[1]).item()
-        shear_x = shear_y = 0.0
-        if shears is not None:
-            shear_x = draw.uniform_(shears[0], shears[1]).item()
-            if len(shears) == 4:
-                shear_y = draw.uniform_(shears[2], shears[3]).item()
-        return angle, shift, scale, (shear_x, shear_y)
+        return _draw_affine(_TORCH, degrees, translate, scale_ranges, shears, img_size)
+
+    def _sample(self, draft: Draft) -> Affine:
+        draws = draft.call.draws
+        size = [draft.width, draft.height]
+        if self.get_params is _affine_params:
+            return _draw_affine(draws, self.degrees, self.translate, self.scale, self.shear, size)
+        draws.release()
+        return self.get_params(self.degrees, self.translate, self.scale, self.shear, size)
 
     def _draft(self, draft: Draft) -> None:
-        channels, height, width = draft.dimensions()
+        channels, _, _ = draft.dimensions()
         fill = fill_of(self.fill, draft.kind, channels)
-        angle, translate, scale, shear = self.get_params(
-            self.degrees, self.translate, self.scale, self.shear, [width, height]
-        )
+        angle, translate, scale, shear = draft.drawn(self)
         draft.affine(angle, translate, scale, shear, self.interpolation, fill, self.center)
 
     def __repr__(self) -> str:
@@ -187,6 +200,34 @@ class RandomAffine(Transform):
         if self.center is not None:
             text += f", center={self.center}"
         return text + ")"
+
+
+_affine_params = RandomAffine.get_params
+
+
+def _draw_affine(
+    draws: Draws,
+    degrees: Sequence[float],
+    translate: Sequence[float] | None,
+    scale_ranges: Sequence[float] | None,
+    shears: Sequence[float] | None,
+    size: Sequence[int],
+) -> Affine:
+    angle = draws.uniform(float(degrees[0]), float(degrees[1]))
+    shift = (0, 0)
+    if translate is not None:
+        limit_x, limit_y = float(translate[0] * size[0]), float(translate[1] * size[1])
+        shift_x = round(draws.uniform(-limit_x, limit_x))
+        shift = (shift_x, round(draws.uniform(-limit_y, limit_y)))
+    scale = 1.0
+    if scale_ranges is not None:
+        scale = draws.uniform(scale_ranges[0], scale_ranges[1])
+    shear_x = shear_y = 0.0
+    if shears is not None:
+        shear_x = draws.uniform(shears[0], shears[1])
+        if len(shears) == 4:
+            shear_y = draws.uniform(shears[2], shears[3])
+    return angle, shift, scale, (shear_x, shear_y)
 
 
 class RandomPerspective(Transform):
@@ -210,6 +251,8 @@ class RandomPerspective(Transform):
         (40, 30)
     """
 
+    _drawn = ("startpoints", "endpoints")
+
     def __init__(
         self,
         distortion_scale: float = 0.5,
@@ -224,7 +267,7 @@ class RandomPerspective(Transform):
         self.fill = _stored_fill(fill)
 
     @staticmethod
-    def get_params(width: int, height: int, distortion_scale: float) -> tuple[list[list[int]], list[list[int]]]:
+    def get_params(width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
         """Draws (corners of the image, where they go): top left, top right, bottom right, bottom left; each [x, y].
 
         Example:
@@ -232,25 +275,41 @@ class RandomPerspective(Transform):
             >>> T.RandomPerspective.get_params(40, 30, 0.0)[1]
             [[0, 0], [39, 0], [39, 29], [0, 29]]
         """
-        slack_x, slack_y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
-        left, right = (0, slack_x + 1), (width - slack_x - 1, width)
-        top, bottom = (0, slack_y + 1), (height - slack_y - 1, height)
-        draw = torch.empty(1, dtype=torch.int64)
-        endpoints = [
-            [int(draw.random_(*columns).item()), int(draw.random_(*rows).item())]
-            for columns, rows in ((left, top), (right, top), (right, bottom), (left, bottom))
-        ]
-        return [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], endpoints
+        return _draw_corners(_TORCH, width, height, distortion_scale)
+
+    def _sample(self, draft: Draft) -> tuple[Points, Points] | None:
+        draws = draft.call.draws
+        if not happens(draws, self.p):
+            return None
+        if self.get_params is _perspective_params:
+            return _draw_corners(draws, draft.width, draft.height, self.distortion_scale)
+        draws.release()
+        return self.get_params(draft.width, draft.height, self.distortion_scale)
 
     def _draft(self, draft: Draft) -> None:
-        channels, height, width = draft.dimensions()
+        channels, _, _ = draft.dimensions()
         fill = fill_of(self.fill, draft.kind, channels)
-        if happens(self.p):
-            startpoints, endpoints = self.get_params(width, height, self.distortion_scale)
-            draft.perspective(startpoints, endpoints, self.interpolation, fill)
+        drawn = draft.drawn(self)
+        if drawn is not None:
+            draft.perspective(drawn[0], drawn[1], self.interpolation, fill)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"
+
+
+_perspective_params = RandomPerspective.get_params
+
+
+def _draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
+    slack_x, slack_y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
+    draw = draws.randint
+    endpoints = [
+        [draw(0, slack_x + 1), draw(0, slack_y + 1)],
+        [draw(width - slack_x - 1, width), draw(0, slack_y + 1)],
+        [draw(width - slack_x - 1, width), draw(height - slack_y - 1, height)],
+        [draw(0, slack_x + 1), draw(height - slack_y - 1, height)],
+    ]
+    return [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]], endpoints
 
 
 class ElasticTransform(Transform):
@@ -275,6 +334,8 @@ class ElasticTransform(Transform):
         >>> T.ElasticTransform(alpha=20.0)(Image.new("RGB", (40, 30))).size
         (40, 30)
     """
+
+    _drawn = ("noise",)
 
     def __init__(
         self,
@@ -303,14 +364,24 @@ class ElasticTransform(Transform):
             >>> T.ElasticTransform.get_params([50.0, 50.0], [5.0, 5.0], [24, 32]).shape
             torch.Size([1, 24, 32, 2])
         """
-        height, width = size
-        across = _smooth_noise(height, width, sigma[0], sigma) * alpha[0] / width
-        down = _smooth_noise(height, width, sigma[1], sigma) * alpha[1] / height
-        return torch.concat([across, down], 1).permute([0, 2, 3, 1])
+        return _displacement(None, alpha, sigma, size)
+
+    def _sample(self, draft: Draft) -> Tensor | bytes:
+        """The displacements; for a tape, what they can be drawn from again."""
+        call = draft.call
+        call.draws.release()
+        size = [draft.height, draft.width]
+        if self.get_params is not _elastic_params:
+            return self.get_params(self.alpha, self.sigma, size)
+        state = None if call.tape is None else noise_state(call.draws)
+        displacement = _displacement(call.draws.generator, self.alpha, self.sigma, size)
+        return displacement if state is None else state
 
     def _draft(self, draft: Draft) -> None:
         _, height, width = draft.dimensions()
-        displacement = self.get_params(self.alpha, self.sigma, [height, width])
+        displacement = draft.drawn(self)
+        if not isinstance(displacement, Tensor):
+            displacement = _displacement(generator_at(displacement), self.alpha, self.sigma, [height, width])
         draft.elastic_transform(displacement, self.interpolation.value, self.fill)
 
     def forward(self, tensor: Any) -> Any:
@@ -324,9 +395,23 @@ class ElasticTransform(Transform):
         )
 
 
-def _smooth_noise(height: int, width: int, extent: float, sigma: Sequence[float]) -> Tensor:
+_elastic_params = ElasticTransform.get_params
+
+
+def _displacement(
+    generator: torch.Generator | None, alpha: Sequence[float], sigma: Sequence[float], size: list[int]
+) -> Tensor:
+    height, width = size
+    across = _smooth_noise(generator, height, width, sigma[0], sigma) * alpha[0] / width
+    down = _smooth_noise(generator, height, width, sigma[1], sigma) * alpha[1] / height
+    return torch.concat([across, down], 1).permute([0, 2, 3, 1])
+
+
+def _smooth_noise(
+    generator: torch.Generator | None, height: int, width: int, extent: float, sigma: Sequence[float]
+) -> Tensor:
     """Noise in [-1, 1), blurred by a kernel that is cut off at four times `extent`."""
-    noise = torch.rand([1, 1, height, width]) * 2 - 1
+    noise = torch.rand([1, 1, height, width], generator=generator) * 2 - 1
     if extent > 0.0:
         size = int(8 * extent + 1) | 1
         noise = _fallback_tensor_warp.gaussian_blur(noise, *_lower.checked_blur([size, size], sigma))

@@ -29,7 +29,7 @@ DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 def documented() -> dict[str, Any]:
     """Everything public that carries a docstring, and the get_params of classes."""
-    found: dict[str, Any] = {"fastaug.isa": fastaug.isa, "fastaug.transforms": T}
+    found: dict[str, Any] = {"fastaug.compile": fastaug.compile, "fastaug.isa": fastaug.isa, "fastaug.transforms": T}
     for module in (T, F):
         for name in module.__all__:
             value = getattr(module, name)

@@ -27,8 +27,13 @@ class Step:
 TO_TENSOR = Step("T.ToTensor()")
 TO_TENSOR_IN_TWO = Step("T.Compose([T.PILToTensor(), T.ConvertImageDtype(torch.float32)])")
 TO_PIL = Step("T.ToPILImage()")
+#: Crops of one image as a batch, by a callable of the user's.
+STACKED = tuple(
+    Step(f"T.Compose([{crops}, T.Lambda(lambda crops: torch.stack([T.ToTensor()(crop) for crop in crops]))])")
+    for crops in ("T.FiveCrop(3)", "T.TenCrop((9, 4))")
+)
 #: What follows these is drawn for what they give, so they stay while anything follows.
-CONVERSIONS = (TO_TENSOR, TO_TENSOR_IN_TWO, TO_PIL)
+CONVERSIONS = (TO_TENSOR, TO_TENSOR_IN_TWO, TO_PIL, *STACKED)
 
 
 class Draw:
@@ -174,24 +179,36 @@ EXACT = ("CenterCrop", "RandomCrop", "Pad", "RandomHorizontalFlip", "RandomVerti
 
 def leaf(d: Draw) -> Step:
     table = {**ANY, **(FLOATS if d.floats else BYTES)}
-    if d.rng.random() < 0.04:
-        crops = d.rng.choice([f"T.FiveCrop({d.extent() // 4 + 1})", f"T.TenCrop({d.extent() // 4 + 1}, True)"])
-        return Step(f"T.Compose([{crops}, T.Lambda(lambda crops: crops[{d.rng.randrange(5)}])])")
     name = d.rng.choice(sorted(table))
     return Step(f"T.{name}({table[name](d)})", exact=not d.floats or name in EXACT)
 
 
+def several(d: Draw) -> Step:
+    """Transforms that stand for more than one, and are no modules."""
+    if d.container == "pil" and not d.floats and d.rng.random() < 0.3:
+        return Step("T.Compose([T.PILToTensor(), T.ToPILImage()])")
+    if d.floats and d.rng.random() < 0.5:
+        count = 12 * d.channels
+        whiten = f"T.LinearTransformation(torch.eye({count}).flip(0), torch.full(({count},), 0.5))"
+        steps = f"T.Resize((3, 4)), T.Lambda(lambda x: x.contiguous()), {whiten}"
+        return Step(f"T.Compose([{steps}])", exact=False)
+    crops = d.rng.choice([f"T.FiveCrop({d.extent() // 4 + 1})", f"T.TenCrop({d.extent() // 4 + 1}, True)"])
+    return Step(f"T.Compose([{crops}, T.Lambda(lambda crops: crops[{d.rng.randrange(5)}])])")
+
+
 def step(d: Draw, depth: int = 2) -> Step:
     if depth == 0 or d.rng.random() < 0.85:
-        return leaf(d)
-    children = tuple(step(d, depth - 1) for _ in range(d.rng.randint(1, 3)))
-    kind = d.rng.randrange(4)
+        return several(d) if d.rng.random() < 0.06 else leaf(d)
+    kind = d.rng.randrange(5)
     head, tail = (
         ("T.RandomApply([", f"], p={d.p()})"),
         ("T.RandomChoice([", "])"),
         ("T.RandomOrder([", "])"),
         ("T.Compose([", "])"),
+        ("torch.nn.Sequential(", ")"),
     )[kind]
+    count = d.rng.randint(1, 3)
+    children = tuple(leaf(d) if head.startswith("torch") else step(d, depth - 1) for _ in range(count))
     return Step(head, children, tail, all(child.exact for child in children))
 
 
@@ -201,7 +218,8 @@ def draw_steps(rng: random.Random, container: str, channels: int) -> tuple[Step,
     steps = [step(draw) for _ in range(rng.choice([1, 1, 2, 3, 4, 6]))]
     if rng.random() < 0.5:
         floats = Draw(rng, container, channels, floats=True)
-        steps.append(rng.choice([TO_TENSOR, TO_TENSOR, TO_TENSOR_IN_TWO]) if container == "pil" else TO_TENSOR)
+        ways = [*[TO_TENSOR] * 6, *STACKED, *([TO_TENSOR_IN_TWO] * 4 if container == "pil" else [])]
+        steps.append(rng.choice(ways))
         steps += [step(floats) for _ in range(rng.choice([0, 1, 1, 2, 3]))]
     return (*first, *steps)
 

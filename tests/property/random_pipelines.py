@@ -1,4 +1,6 @@
-"""Random pipelines of every transform, on random images, and what torchvision makes of them.
+"""Random pipelines of every transform, on random images: torchvision's results, and fastaug's in every way to get them.
+
+fastaug runs a pipeline as its own Compose, compiled from torchvision's objects, and transform by transform.
 
 A case is Python source: a pipeline, an image and a seed. So a failing case is a script as it stands, which `script`
 prints after `shrink` has made it small.
@@ -6,8 +8,9 @@ prints after `shrink` has made it small.
 
 from __future__ import annotations
 
+import enum
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +20,7 @@ import torch
 import torchvision.transforms as TV
 from PIL import Image
 
+import fastaug
 import fastaug.transforms as T
 import pipeline_steps as steps
 from outcomes import Outcome, explain, run, snapshot
@@ -132,6 +136,35 @@ def build(source: str, package: Any) -> Any:
     return eval(source, {**NAMES, "T": package})
 
 
+class Alone(torch.nn.Module):
+    """A transform that nothing is fused with: containers know no more of it than of any callable."""
+
+    def __init__(self, transform: Any) -> None:
+        super().__init__()
+        self.transform = transform
+
+    def forward(self, image: Any) -> Any:
+        return self.transform(image)
+
+
+class OpByOp:
+    """fastaug.transforms, each transform alone wherever it stands."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(T, name)
+        if issubclass(value, enum.Enum) or name in ("Compose", "RandomApply", "RandomChoice", "RandomOrder"):
+            return value
+        return lambda *arguments, **keywords: Alone(value(*arguments, **keywords))
+
+
+#: Ways to run a pipeline, from its source.
+WAYS: dict[str, Callable[[str], Any]] = {
+    "fastaug": lambda source: build(source, T),
+    "compiled": lambda source: fastaug.compile(build(source, TV)),
+    "op by op": lambda source: build(source, OpByOp()),
+}
+
+
 def flattened(value: Any) -> Any:
     """Pixels of any container in one form: CHW tensors."""
     if isinstance(value, (tuple, list)):
@@ -154,11 +187,27 @@ def close(ours: Any, theirs: Any) -> bool:
 
 
 def difference(case: Case) -> str | None:
-    """What fastaug does differently from torchvision, in a line; None when the two agree."""
+    """What fastaug does differently from torchvision, or in one way from another, in a line; None when all agree."""
     image, given = evaluate(case)
-    source = case.pipeline(ours=False)
-    theirs = run(build(source, TV), given if case.to_pil_first else image, case.seed)
-    ours = run(build(case.pipeline(ours=True), T), given, case.seed)
+    theirs = run(build(case.pipeline(ours=False), TV), given if case.to_pil_first else image, case.seed)
+    first: Outcome | None = None
+    for name, make in WAYS.items():
+        ours = run(make(case.pipeline(ours=True)), given, case.seed)
+        found = one_difference(case, ours, theirs, given)
+        if (
+            found is None
+            and first is not None
+            and first.error is None
+            and snapshot(ours.value) != snapshot(first.value)
+        ):
+            found = f"{explain(ours.value, first.value)} (fastaug's Compose)"
+        if found is not None:
+            return f"{name}: {found}"
+        first = first or ours
+    return None
+
+
+def one_difference(case: Case, ours: Outcome, theirs: Outcome, given: Any) -> str | None:
     if ours.error is not None or theirs.error is not None:
         return error_difference(case, ours, theirs, given)
     values = ours.value, theirs.value
@@ -231,21 +280,25 @@ import torchvision.transforms
 pixels = {pixels}
 image = {image}
 given = {given}
-for T, value, source in (
-    (fastaug.transforms, given, {ours!r}),
-    (torchvision.transforms, {value}, {theirs!r}),
+for name, T, value, source in (
+    ("fastaug", fastaug.transforms, given, {ours!r}),
+    ("compiled", torchvision.transforms, given, {ours!r}),
+    ("torchvision", torchvision.transforms, {value}, {theirs!r}),
 ):
+    transform = eval(source)
+    if name == "compiled":
+        transform = fastaug.compile(transform)
     torch.manual_seed({seed}); random.seed({seed}); np.random.seed({seed})
     try:
-        result = np.asarray(eval(source)(value))
+        result = np.asarray(transform(value))
     except Exception as error:
         result = repr(error)
-    print(T.__name__, result, torch.rand(1), random.random(), np.random.rand())
+    print(name, result, torch.rand(1), random.random(), np.random.rand())
 """
 
 
 def script(case: Case) -> str:
-    """A program that shows the difference by itself."""
+    """A program that shows the difference by itself; for one that is made op by op, what the other ways give."""
     return SCRIPT.format(
         pixels=case.pixels(),
         image=case.image(),
@@ -263,4 +316,5 @@ def check(number: int) -> str | None:
     if difference(case) is None:
         return None
     small = shrink(case)
-    return f"case {number}: {difference(small)}\n\n{script(small)}"
+    lines = str(difference(small)).replace("\n", "\n# ")
+    return f"case {number}: {lines}\n\n{script(small)}"

@@ -1,20 +1,28 @@
-"""soak.py [CASES] [FIRST]: random pipelines against torchvision, as many as one likes, on every core.
+"""soak.py [CHAINS] [FIRST]: random chains, as many as one likes, on every core.
 
-Stops at the fifth that differs; prints a script for each. Exits with 1 if there was one.
+Each number is a random pipeline, in every way to run it against torchvision, and a random native program under many
+sets of rewrites. Stops at the fifth that differs. Each is printed and kept, as a script where it is a pipeline, under
+build/soak; `soak.py 1 NUMBER` runs it again. Exits with 1 if there was one, or if a worker died.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
 
 import torch
 from tqdm import tqdm
 
-from random_pipelines import check
+import random_pipelines
+import random_rewrites
 
-ENOUGH = 5
+ENOUGH, BLOCK = 5, 16
+FOLDER = Path(__file__).parents[2] / "build" / "soak"
 
 
 def prepare() -> None:
@@ -22,21 +30,60 @@ def prepare() -> None:
     torch.set_num_threads(1)
 
 
+def check_block(numbers: range) -> list[tuple[str, str]]:
+    """Names and texts of what differs."""
+    found = []
+    styles = list(random_rewrites.STYLES)
+    for number in numbers:
+        pipeline = random_pipelines.check(number)
+        program = random_rewrites.check(styles[number % len(styles)], number)
+        found += [(f"pipeline-{number}.py", f"# {pipeline}")] if pipeline else []
+        found += [(f"program-{number}.txt", program)] if program else []
+    return found
+
+
+def soak(numbers: range) -> tuple[list[str], list[range]]:
+    """The names of what differs, and the blocks that were running when a worker died."""
+    workers = len(os.sched_getaffinity(0))
+    blocks = (numbers[start : start + BLOCK] for start in range(0, len(numbers), BLOCK))
+    names: list[str] = []
+    context = get_context("spawn")
+    with (
+        ProcessPoolExecutor(workers, context, prepare) as pool,
+        tqdm(total=len(numbers), unit="chain", smoothing=0.02, mininterval=1) as progress,
+    ):
+        running: dict[Future[list[tuple[str, str]]], range] = {
+            pool.submit(check_block, block): block for block in islice(blocks, 3 * workers)
+        }
+        try:
+            while running and len(names) < ENOUGH:
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    for name, text in future.result():
+                        names.append(name)
+                        FOLDER.mkdir(parents=True, exist_ok=True)
+                        (FOLDER / name).write_text(text + "\n")
+                        tqdm.write(text)
+                    progress.update(len(running.pop(future)))
+                for block in islice(blocks, len(done)):
+                    running[pool.submit(check_block, block)] = block
+        except BrokenProcessPool:
+            return names, list(running.values())
+        pool.shutdown(cancel_futures=True)
+    return names, []
+
+
 def main() -> int:
     given = [int(text) for text in sys.argv[1:]]
     count, first = (*given, *(20_000, 0)[len(given) :])
-    failures: list[str] = []
-    workers = len(os.sched_getaffinity(0))
-    with multiprocessing.get_context("spawn").Pool(workers, prepare) as pool:
-        results = pool.imap_unordered(check, range(first, first + count), chunksize=8)
-        for text in tqdm(results, total=count, unit="case", smoothing=0.02):
-            if text is not None:
-                failures.append(text)
-                tqdm.write(text)
-            if len(failures) == ENOUGH:
-                break
-    print(f"{len(failures)} differ" if failures else f"cases {first} to {first + count - 1}: all equal")
-    return bool(failures)
+    names, dead = soak(range(first, first + count))
+    if dead:
+        print("a worker died at one of " + ", ".join(f"{block.start} to {block.stop - 1}" for block in dead))
+    if names:
+        print(f"{len(names)} differ, kept in {FOLDER}: " + ", ".join(names))
+    if not dead and not names:
+        print(f"chains {first} to {first + count - 1}: all equal")
+    return int(bool(dead or names))
 
 
 if __name__ == "__main__":

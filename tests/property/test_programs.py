@@ -32,7 +32,7 @@ def test_each_op(name: str) -> None:
         channels = rng.choice(sorted(row.channels))
         image = noise(rng.choice(EXTENTS), rng.choice(EXTENTS), channels, seed)
         ops = [row.draw(rng, image)]
-        if name == "NORMALIZE":
+        if name in ("NORMALIZE", "ERASE"):
             ops.insert(0, Op("TO_FLOAT"))
         assert_program(ops, image, planar=seed % 2 == 0, slack=seed % 3)
 
@@ -248,7 +248,7 @@ def test_result_in_pillow_layout(mode: str) -> None:
         for plain in (False, True):
             height, width, planes = expected.shape
             result = Image.new({1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}[planes], (width, height))
-            _C.run_pil(pack(ops), _C.from_array(image), result, planes, plain)
+            _C.run_pil(pack(ops), _C.from_array(image), result, planes, reference=plain)
             assert np.array_equal(np.asarray(result).reshape(expected.shape), expected), describe(ops)
             result.load()
 
@@ -260,4 +260,5 @@ def test_descriptions_name_every_op() -> None:
         lines = _C.describe(pack(ops)).splitlines()
         assert len(lines) == len(ops)
         assert all(line.split()[0] == op.name for line, op in zip(lines, ops))
-        assert isinstance(_C.plan(pack(ops), *image.shape), str)
+        passes = _C.plan(pack(ops), *image.shape)
+        assert passes and passes[-1].height and all(one.name for one in passes)

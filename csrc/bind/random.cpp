@@ -1,0 +1,261 @@
+#include "bind/random.h"
+
+#include <cfloat>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bind/stream.h"
+#include "core/random.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+// Plain numbers. Of anything else torch says what it means.
+std::optional<int64_t> as_integer(py::handle value) {
+  if (!PyLong_CheckExact(value.ptr())) return std::nullopt;
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0) return std::nullopt;
+  return number;
+}
+
+// A whole number that is a double, too.
+std::optional<double> as_whole(py::handle value) {
+  constexpr int64_t kMax = int64_t{1} << 53;
+  const auto integer = as_integer(value);
+  if (!integer || *integer > kMax || *integer < -kMax) return std::nullopt;
+  return static_cast<double>(*integer);
+}
+
+std::optional<double> as_number(py::handle value) {
+  return PyFloat_Check(value.ptr()) ? PyFloat_AS_DOUBLE(value.ptr()) : as_whole(value);
+}
+
+// The limits of a uniform draw, as torch checks them.
+std::optional<std::pair<float, float>> as_range(py::handle low, py::handle high) {
+  const auto from = as_number(low), to = as_number(high);
+  // These are false for NaN, too.
+  if (!from || !to || !(*from <= *to) || !(*from >= -FLT_MAX) || !(*to <= FLT_MAX) || !(*to - *from <= FLT_MAX)) {
+    return std::nullopt;
+  }
+  const auto first = static_cast<float>(*from), last = static_cast<float>(*to);
+  if (!(last - first <= FLT_MAX)) return std::nullopt;
+  return std::pair(first, last);
+}
+
+std::optional<std::pair<py::handle, py::handle>> as_pair(py::handle value) {
+  if (!PyTuple_CheckExact(value.ptr()) || PyTuple_GET_SIZE(value.ptr()) != 2) return std::nullopt;
+  return std::pair(py::handle(PyTuple_GET_ITEM(value.ptr(), 0)), py::handle(PyTuple_GET_ITEM(value.ptr(), 1)));
+}
+
+std::optional<std::pair<float, float>> as_range(py::handle value) {
+  const auto pair = as_pair(value);
+  return pair ? as_range(pair->first, pair->second) : std::nullopt;
+}
+
+std::optional<SidesLimits> as_sides(py::handle area, py::handle limits, py::handle scale, py::handle log_ratio,
+                                    py::handle strict) {
+  const auto whole = as_whole(area);
+  const auto sides = as_pair(limits);
+  const auto parts = as_range(scale), logarithms = as_range(log_ratio);
+  if (!whole || !sides || !parts || !logarithms || !PyBool_Check(strict.ptr())) return std::nullopt;
+  const auto first = as_whole(sides->first), second = as_whole(sides->second);
+  // What is left out here may overflow, or be an error of math.sqrt.
+  if (!first || !second || *whole < 0 || parts->first < 0 || logarithms->first < -Random::kMaxLogRatio ||
+      logarithms->second > Random::kMaxLogRatio) {
+    return std::nullopt;
+  }
+  return SidesLimits{*whole,
+                     {*first, *second},
+                     {parts->first, parts->second},
+                     {logarithms->first, logarithms->second},
+                     strict.ptr() == Py_True};
+}
+
+// The methods of fastaug._draws.TorchDraws, done here where that gives what torch gives.
+class Draws {
+ public:
+  Draws(py::object generator, py::object fallback) : generator_(std::move(generator)), fallback_(std::move(fallback)) {
+    const auto torch = py::module_::import("torch");
+    const py::object source = generator_.is_none() ? py::object(torch.attr("default_generator")) : generator_;
+    if (py::type::handle_of(source).is(torch.attr("Generator")) &&
+        source.attr("device").attr("type").cast<std::string>() == "cpu") {
+      stream_ = Stream::of(source);
+    }
+  }
+
+  py::object generator() const { return generator_; }
+
+  py::object rand() const {
+    if (!acquired()) return by_torch("rand");
+    return py::float_(stream_->random.rand());
+  }
+
+  py::object uniform(py::handle low, py::handle high) const {
+    const auto range = as_range(low, high);
+    if (!range || !acquired()) return by_torch("uniform", low, high);
+    return py::float_(stream_->random.uniform(range->first, range->second, stream_->form));
+  }
+
+  py::object randint(py::handle low, py::handle high) const {
+    const auto first = as_integer(low), end = as_integer(high);
+    int64_t range = 0;
+    if (!first || !end || __builtin_sub_overflow(*end, *first, &range) || range <= 0 || range >= Random::kMaxRange ||
+        !acquired()) {
+      return by_torch("randint", low, high);
+    }
+    return py::int_(stream_->random.randint(*first, range));
+  }
+
+  py::object randperm(py::handle count) const {
+    const auto size = as_integer(count);
+    if (!size || *size < 0 || *size > Random::kMaxPermutation || !acquired()) return by_torch("randperm", count);
+    std::vector<int64_t> order(static_cast<size_t>(*size));
+    stream_->random.randperm(order.data(), static_cast<int>(*size));
+    py::list indices(order.size());
+    for (size_t i = 0; i < order.size(); ++i) {
+      PyList_SET_ITEM(indices.ptr(), static_cast<Py_ssize_t>(i), py::int_(order[i]).release().ptr());
+    }
+    return indices;
+  }
+
+  py::object sides(py::handle area, py::handle limits, py::handle scale, py::handle log_ratio,
+                   py::handle strict) const {
+    const auto of = as_sides(area, limits, scale, log_ratio, strict);
+    if (!of || !acquired()) return by_torch("sides", area, limits, scale, log_ratio, strict);
+    int64_t found[2];
+    const auto torch_exp = [this](float power) { return fallback_.attr("exp")(power).cast<double>(); };
+    if (!stream_->random.sides(*of, stream_->form, torch_exp, found)) return py::none();
+    return py::make_tuple(found[0], found[1]);
+  }
+
+  py::object release() const {
+    if (stream_) stream_->release();
+    return py::none();
+  }
+
+  // As fastaug._draws.draws_from makes it again.
+  py::object reduce() const {
+    return py::make_tuple(py::module_::import("fastaug._draws").attr("draws_from"), py::make_tuple(generator_));
+  }
+
+ private:
+  bool acquired() const { return stream_ && (stream_->held() || stream_->acquire()); }
+
+  template <class... Arguments>
+  py::object by_torch(const char* name, Arguments... arguments) const {
+    release();
+    return fallback_.attr(name)(arguments...);
+  }
+
+  py::object generator_;
+  py::object fallback_;
+  std::shared_ptr<Stream> stream_;  // none: torch always draws
+};
+
+// The Python type. Python's own calling convention costs a third of pybind11's, which would be most of a draw.
+
+struct Object {
+  PyObject_HEAD Draws draws;
+};
+
+template <class Body>
+PyObject* guarded(const Body& body) {
+  try {
+    return py::object(body()).release().ptr();
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+template <auto method>
+PyObject* call(PyObject* self, PyObject*) {
+  return guarded([self] { return (reinterpret_cast<Object*>(self)->draws.*method)(); });
+}
+
+template <auto method, size_t... I>
+py::object call_with(PyObject* self, PyObject* const* arguments, std::index_sequence<I...>) {
+  return (reinterpret_cast<Object*>(self)->draws.*method)(py::handle(arguments[I])...);
+}
+
+template <auto method, size_t expected>
+PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != static_cast<Py_ssize_t>(expected)) {
+    PyErr_Format(PyExc_TypeError, "expected %zd positional arguments, got %zd", static_cast<Py_ssize_t>(expected),
+                 count);
+    return nullptr;
+  }
+  return guarded([=] { return call_with<method>(self, arguments, std::make_index_sequence<expected>()); });
+}
+
+template <auto method, size_t expected>
+PyMethodDef with_arguments(const char* name) {
+  PyObject* (*const function)(PyObject*, PyObject* const*, Py_ssize_t) = call<method, expected>;
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, nullptr};
+}
+
+template <auto method>
+PyMethodDef without_arguments(const char* name) {
+  PyObject* (*const function)(PyObject*, PyObject*) = call<method>;
+  return {name, function, METH_NOARGS, nullptr};
+}
+
+PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  static const char* names[] = {"generator", "fallback", nullptr};
+  PyObject *generator = nullptr, *fallback = nullptr;
+  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "OO:Draws", const_cast<char**>(names), &generator, &fallback) ==
+      0) {
+    return nullptr;
+  }
+  return guarded([=] {
+    Draws draws(py::reinterpret_borrow<py::object>(generator), py::reinterpret_borrow<py::object>(fallback));
+    const auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+    if (!object) throw py::error_already_set();
+    new (&reinterpret_cast<Object*>(object.ptr())->draws) Draws(std::move(draws));
+    return object;
+  });
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  reinterpret_cast<Object*>(self)->draws.~Draws();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+}  // namespace
+
+void register_random(py::module_& m) {
+  Stream::survive_forks();
+  static PyMethodDef methods[] = {
+      without_arguments<&Draws::rand>("rand"),         with_arguments<&Draws::uniform, 2>("uniform"),
+      with_arguments<&Draws::randint, 2>("randint"),   with_arguments<&Draws::randperm, 1>("randperm"),
+      with_arguments<&Draws::sides, 5>("sides"),       without_arguments<&Draws::release>("release"),
+      without_arguments<&Draws::reduce>("__reduce__"), {nullptr, nullptr, 0, nullptr}};
+  static PyGetSetDef properties[] = {
+      {"generator", [](PyObject* self, void*) { return call<&Draws::generator>(self, nullptr); }, nullptr, nullptr,
+       nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+                                {Py_tp_methods, methods},
+                                {Py_tp_getset, properties},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"fastaug._C.Draws", sizeof(Object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+                             slots};
+  const auto type = py::reinterpret_steal<py::object>(PyType_FromModuleAndSpec(m.ptr(), &spec, nullptr));
+  if (!type) throw py::error_already_set();
+  m.attr("Draws") = type;
+}
+
+}  // namespace fastaug::bind

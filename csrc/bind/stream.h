@@ -1,0 +1,69 @@
+// Who draws from a generator of torch.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <mutex>
+
+#include "core/random.h"
+
+namespace fastaug::bind {
+
+// One generator and its state, shared by everything that draws from the generator.
+//
+// A thread acquires the state, draws, and releases it, which writes it back; others wait meanwhile. After a fork the
+// child keeps what its own thread holds, and what other threads held is free.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  // Of a torch.Generator on the CPU.
+  static std::shared_ptr<Stream> of(const pybind11::object& generator);
+
+  // To be called once, before there are streams.
+  static void survive_forks();
+
+  explicit Stream(pybind11::object generator);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream();
+
+  // Whether this thread holds it. A thread holds one stream at most.
+  bool held() const { return current == this; }
+
+  // Waits until no other thread holds it, and gives up the interpreter for as long. Releases what else this thread
+  // holds. False, and nothing changed, when only torch itself can draw what torch would draw.
+  bool acquire();
+
+  // If this thread holds it, writes the state back and lets others have it.
+  void release();
+
+  // For the thread that holds it.
+  Random random;
+  UniformForm form;
+
+ private:
+  // Tells a state from any that torch leaves after drawing from it.
+  struct Mark {
+    uint64_t seed, next, first;
+    int32_t left, seeded;
+    uint8_t normals[sizeof(GeneratorState::normals)];
+
+    Mark() = default;
+    explicit Mark(const GeneratorState& state);
+    bool operator==(const Mark&) const = default;
+  };
+
+  void write_back();
+  void let_go();
+
+  static thread_local Stream* current;
+
+  const pybind11::object generator_;
+  std::mutex mutex_;              // locked while a thread holds the stream
+  std::shared_ptr<Stream> self_;  // while it is held
+  pybind11::object tensor_;       // the state
+  Mark mark_{};                   // of the state that was acquired
+  bool alone_ = false;            // there was no other thread then
+};
+
+}  // namespace fastaug::bind

@@ -1,0 +1,121 @@
+"""Random numbers as torchvision draws them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+import torch
+
+from fastaug import _C
+
+
+class Draws(Protocol):
+    """Where random numbers come from.
+
+    Draws of several threads from one generator wait for each other from the first draw to release().
+    """
+
+    @property
+    def generator(self) -> Any:
+        """What they are drawn from; None is torch's default CPU generator."""
+
+    def rand(self) -> float:
+        """torch.rand(1)"""
+
+    def uniform(self, low: float, high: float, /) -> float:
+        """torch.empty(1).uniform_(low, high)"""
+
+    def randint(self, low: int, high: int, /) -> int:
+        """torch.randint(low, high, (1,))"""
+
+    def randperm(self, count: int, /) -> list[int]:
+        """torch.randperm(count)"""
+
+    def sides(
+        self,
+        area: int,
+        limits: tuple[int, int],
+        scale: tuple[float, float],
+        log_ratio: tuple[float, float],
+        strict: bool,
+        /,
+    ) -> tuple[int, int] | None:
+        """Two sides of a rectangle of random area and proportions, as RandomResizedCrop and RandomErasing draw them.
+
+        Up to ten times: target = area * uniform(scale), aspect = exp(uniform(log_ratio)) in float32, and the sides
+        round(sqrt(target * aspect)), round(sqrt(target / aspect)); they are accepted when each is above 0 and at most
+        its limit or, if strict, each below its limit. None when no draw was accepted.
+        """
+
+    def release(self) -> None:
+        """Hands the generator back to torch: whoever draws next, draws from where these draws ended."""
+
+
+class TorchDraws:
+    """Draws that torch makes, one by one.
+
+    Args:
+        generator: None for torch's default CPU generator.
+    """
+
+    def __init__(self, generator: torch.Generator | None = None) -> None:
+        self.generator = generator
+
+    def rand(self) -> float:
+        return torch.rand(1, generator=self.generator).item()
+
+    def uniform(self, low: float, high: float) -> float:
+        return torch.empty(1).uniform_(low, high, generator=self.generator).item()
+
+    def randint(self, low: int, high: int) -> int:
+        return int(torch.randint(low, high, (1,), generator=self.generator).item())
+
+    def randperm(self, count: int) -> list[int]:
+        order: list[int] = torch.randperm(count, generator=self.generator).tolist()
+        return order
+
+    def sides(
+        self,
+        area: int,
+        limits: tuple[int, int],
+        scale: tuple[float, float],
+        log_ratio: tuple[float, float],
+        strict: bool,
+    ) -> tuple[int, int] | None:
+        draw = torch.empty(1)
+        for _ in range(10):
+            target = area * draw.uniform_(scale[0], scale[1], generator=self.generator).item()
+            aspect = draw.uniform_(log_ratio[0], log_ratio[1], generator=self.generator).exp_().item()
+            first, second = round(math.sqrt(target * aspect)), round(math.sqrt(target / aspect))
+            if strict:
+                accepted = first < limits[0] and second < limits[1]
+            else:
+                accepted = 0 < first <= limits[0] and 0 < second <= limits[1]
+            if accepted:
+                return first, second
+        return None
+
+    @staticmethod
+    def exp(power: float) -> float:
+        """torch's exp of a float32."""
+        return torch.full((1,), power).exp_().item()
+
+    def release(self) -> None:
+        pass
+
+
+def draws_from(generator: Any = None, *, native: bool = True) -> Draws:
+    """From `generator`, a torch.Generator on the CPU; None is torch's default one.
+
+    Args:
+        native: False leaves every draw to torch, which gives the same numbers.
+    """
+    torch_draws = TorchDraws(generator)
+    if not native:
+        return torch_draws
+    return DEFAULT if generator is None else _C.Draws(generator, torch_draws)
+
+
+#: From torch's default CPU generator.
+DEFAULT: Draws = _C.Draws(None, TorchDraws())

@@ -1,0 +1,425 @@
+"""explain, profile, check and show say what is true, change nothing, and work from the command line."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import fastaug
+import fastaug.transforms as T
+from fastaug import __main__ as command_line
+from fastaug import _check, _explain, _profile, _show, _twin
+from fastaug._log import Log, Outside, Run, seed_all
+from images import noise, photo, to_chw
+
+IMAGE = photo("chelsea", 120, 150)
+HALF = (0.5, 0.5, 0.5)
+
+
+class Mine(T.Resize):
+    def forward(self, img: Any) -> Any:
+        return super().forward(img)
+
+
+class Hooked(T.Pad):
+    pass
+
+
+def hooked() -> T.Pad:
+    pad = Hooked(1)
+    pad.register_forward_hook(lambda module, images, result: None)
+    return pad
+
+
+def usual() -> Any:
+    return T.Compose(
+        [
+            T.RandomRotation(20, interpolation=T.InterpolationMode.BILINEAR),
+            T.RandomResizedCrop(64),
+            T.RandomHorizontalFlip(1.0),
+            T.ColorJitter(0.2, 0.2, 0.2, 0.1),
+            T.ToTensor(),
+            T.Normalize(HALF, HALF),
+        ]
+    )
+
+
+PIPELINES: dict[str, Callable[[], list[Any]]] = {
+    "usual": lambda: usual().transforms,
+    "none": list,
+    "five": lambda: [T.Resize(50), T.FiveCrop(32)],
+    "mix": lambda: [T.AugMix(), T.Resize(30)],
+    "elastic": lambda: [T.ElasticTransform(), T.Resize(30)],
+    "augment": lambda: [T.RandAugment(8), T.RandAugment(8), T.TrivialAugmentWide()],
+    "erasing": lambda: [T.ToTensor(), T.Normalize(HALF, HALF), T.RandomErasing(1.0)],
+    "order": lambda: [T.RandomOrder([T.Resize(30), T.RandomHorizontalFlip(1.0)]), T.RandomChoice([T.Pad(3)])],
+    "barriers": lambda: [T.Resize(40), T.Lambda(lambda image: image), T.Pad(2), Mine(20), hooked()],
+    "nested": lambda: [T.Compose([T.Resize(30), T.RandomApply([T.GaussianBlur(3)], 1.0)]), T.CenterCrop(20)],
+    "turns": lambda: [T.RandomRotation((90, 90), expand=True), T.RandomAutocontrast(1.0), T.RandomEqualize(1.0)],
+    "long": lambda: [T.ColorJitter(0.4, 0.4, 0.4, 0.4)] * 12,
+}
+CONTAINERS: dict[str, Any] = {
+    "rgb": IMAGE,
+    "palette": IMAGE.convert("P"),
+    "array": np.asarray(IMAGE),
+    "tensor": to_chw(IMAGE),
+    "batch": to_chw(IMAGE)[None].repeat(2, 1, 1, 1),
+    "six": to_chw(IMAGE).repeat(2, 1, 1),
+}
+
+
+def walked(nodes: list[Any]) -> list[Any]:
+    return [one for node in nodes for one in (node, *walked(node.children))]
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("name", PIPELINES)
+def test_the_log_changes_nothing_and_knows_whose_each_op_is(name: str, container: str) -> None:
+    pipeline, image = T.Compose(PIPELINES[name]()), CONTAINERS[container]
+
+    def outcome(function: Callable[[Any], Any]) -> tuple[Any, torch.Tensor]:
+        seed_all(5)
+        try:
+            return function(image), torch.get_rng_state()
+        except (TypeError, ValueError, RuntimeError) as error:
+            return error, torch.get_rng_state()
+
+    expected, state = outcome(pipeline)
+    found, after = outcome(lambda image: _explain.logged(pipeline, image))
+    assert torch.equal(state, after)
+    if isinstance(expected, Exception):
+        assert type(found) is type(expected)
+        return
+    result, log = found
+    comparison = _check.Comparison("", "exact", 1, 1)
+    _check._compare(comparison, 0, 0, result, expected, None)
+    assert comparison
+    order = walked(log.steps)
+    for run in (entry for entry in log.timeline if isinstance(entry, Run)):
+        places = [order.index(owner) for owner in run.owners]
+        assert len(places) == len(run.program) // 96
+        assert places == sorted(places)
+        assert all(one.origin < 1 << len(places) for one in run.passes)
+    assert str(_explain.explain(pipeline, image, seed=5)).startswith("mode exact: ")
+
+
+def only(entries: list[Any], **wanted: Any) -> Any:
+    found = [entry for entry in entries if all(entry[key] == value for key, value in wanted.items())]
+    assert len(found) == 1, (wanted, entries)
+    return found[0]
+
+
+def test_explain_maps_steps_to_passes() -> None:
+    explanation = _explain.explain(usual(), 256, seed=1)
+    store = explanation.passes[-1]
+    assert store["name"] == "store"
+    assert {"5", "6"} <= set(store["steps"])
+    for step in explanation.steps:
+        for number in step["passes"]:
+            assert step["step"] in explanation.passes[number - 1]["steps"]
+    for one in explanation.passes:
+        for step in one["steps"]:
+            assert one["pass"] in only(explanation.steps, step=step)["passes"]
+    rotation = explanation.steps[0]
+    assert rotation["name"] == "RandomRotation"
+    assert -20 <= rotation["parameters"]["angle"] <= 20
+    assert explanation.source == "PIL RGB 256x256"
+    assert explanation.result == "tensor float32 3x64x64"
+    assert explanation.bytes["moved"] == sum(one["bytes_read"] + one["bytes_written"] for one in explanation.passes)
+    assert explanation.bytes["op_by_op"] > explanation.bytes["moved"] > 3 * 64 * 64 * 4
+    contrast = only(explanation.barriers, step="4")
+    assert "mean of the whole image" in contrast["reason"]
+    text = str(explanation)
+    for words in ("RandomResizedCrop", "in the store", "kept apart by", "times as much", "contrast of ColorJitter"):
+        assert words in text
+
+
+def test_explain_says_what_was_pushed_back() -> None:
+    explanation = _explain.explain(T.Compose([T.CenterCrop(40), T.Resize(20), T.ToTensor()]), (100, 120))
+    read = explanation.passes[0]
+    assert (read["height"], read["width"], read["of"]) == (40, 40, (100, 120))
+    assert any("40x40 of 100x120" in note for note in explanation.notes)
+    assert any(note.startswith("CenterCrop: crop in place") for note in explanation.notes)
+    assert explanation.barriers == []
+
+
+def test_explain_names_barriers() -> None:
+    explanation = _explain.explain(T.Compose(PIPELINES["barriers"]()), IMAGE)
+    reasons = {barrier["name"]: barrier["reason"] for barrier in explanation.barriers}
+    assert reasons["Lambda"] == "a function of yours"
+    assert reasons["Mine"] == "a subclass of Resize that overrides forward"
+    assert "hooks" in reasons["Hooked"]
+    explanation = _explain.explain(T.Compose([T.Resize(40), T.ToTensor()]), IMAGE.convert("P"))
+    assert {barrier["reason"] for barrier in explanation.barriers} == {"the core does not read PIL P"}
+    assert {one["by"] for one in explanation.passes} == {"Pillow"}
+    explanation = _explain.explain(T.Compose([T.RandomVerticalFlip(1.0)]), IMAGE)
+    assert [(one["by"], one["detail"]) for one in explanation.passes] == [("Pillow", "a single move")]
+    assert explanation.barriers == []
+
+
+def test_explain_does_not_claim_steps_that_do_nothing() -> None:
+    steps = _explain.explain(T.Compose([T.RandomHorizontalFlip(0.0), T.Resize(30), T.Resize(30)]), 60).steps
+    assert steps[0]["passes"] == steps[2]["passes"] == []
+    assert steps[1]["passes"]
+
+
+def test_explain_takes_sizes_and_images() -> None:
+    transform = T.Compose([T.Resize(30)])
+    for size, source in ((None, "PIL RGB 512x512"), (90, "PIL RGB 90x90"), ((40, 60), "PIL RGB 40x60")):
+        assert _explain.explain(transform, size).source == source
+    assert _explain.explain(transform, to_chw(IMAGE)).source == "tensor uint8 3x120x150"
+    assert _explain.explain(T.Compose([T.ToPILImage(), T.Resize(9)]), 20).source == "array uint8 20x20x3"
+
+
+def test_explained_parameters_replay() -> None:
+    pipeline = usual()
+    explanation = _explain.explain(pipeline, IMAGE, seed=4)
+    seed_all(4)
+    assert torch.equal(pipeline.replay(IMAGE, explanation.parameters), pipeline(IMAGE))
+
+
+def test_nothing_consumes_randomness(tmp_path: Path) -> None:
+    generator = torch.Generator().manual_seed(3)
+    pipeline = fastaug.compile(
+        T.Compose([T.RandomOrder([T.RandomCrop(50), T.Pad(1)]), T.ToTensor()]), generator=generator
+    )
+    states = torch.get_rng_state(), random.getstate(), generator.get_state()
+    _explain.explain(pipeline, IMAGE, tmp_path / "plan.png")
+    _explain.explain(pipeline, 80, seed=1)
+    _profile.profile(pipeline, IMAGE, 1)
+    _check.check(pipeline, IMAGE, 2)
+    _show.show(pipeline, IMAGE, 2)
+    assert torch.equal(states[0], torch.get_rng_state())
+    assert states[1] == random.getstate()
+    assert torch.equal(states[2], generator.get_state())
+
+
+@pytest.mark.parametrize("name", ["usual", "barriers", "five", "nested", "none"])
+def test_plot(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.png"
+    explanation = _explain.explain(T.Compose(PIPELINES[name]()), IMAGE, path, seed=2)
+    with Image.open(path) as drawn:
+        assert drawn.width > 1500 and drawn.height > 300
+        assert len(drawn.getcolors(1 << 24)) > 50
+    assert len(explanation._stages()) == len(explanation._pipeline.transforms) + 1
+    # Of a size there is no image to show.
+    assert _explain.explain(T.Compose([T.Resize(9)]), 20)._stages() == []
+
+
+def test_profile() -> None:
+    threads = torch.get_num_threads()
+    result = _profile.profile(usual(), [IMAGE, photo("coffee", 90, 120)], repeat=2)
+    assert torch.get_num_threads() == threads
+    assert result.calls == 4
+    assert [step["name"] for step in result.steps[:2]] == ["1 RandomRotation", "2 RandomResizedCrop"]
+    assert all(step["theirs"] > 0 for step in result.steps[:6])
+    assert result.steps[1]["ours"] > 0
+    assert {"store", "draws", "Python"} <= {one["name"] for one in result.passes}
+    assert sum(one["share"] for one in result.passes) == pytest.approx(1)
+    assert all(one["low"] <= one["median"] <= one["high"] for one in result.passes)
+    assert result.total["ratio"] > 0
+    text = str(result)
+    assert "torchvision" in text and "RandomResizedCrop" in text and "times as long" in text
+
+
+def test_profile_without_a_twin(tmp_path: Path) -> None:
+    path = tmp_path / "bars.png"
+    result = _profile.profile(T.Compose([Mine(20), T.ToTensor()]), IMAGE, 1, path)
+    assert result.total["theirs"] is None
+    assert "nothing to compare with: Mine is a subclass of fastaug's Resize" in str(result)
+    with Image.open(path) as drawn:
+        assert drawn.width > 1000
+
+
+def test_check_finds_equality() -> None:
+    comparison = _check.check(usual(), [IMAGE, photo("coffee", 90, 120)], range(3))
+    assert comparison, str(comparison)
+    assert comparison.samples == 6 * 3 * 64 * 64
+    assert comparison.against.startswith("torchvision")
+    assert "Equal: all" in str(comparison)
+
+
+class Brighter(T.Lambda):
+    """Wrong wherever it is ours, by one level in one pixel."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, img: Any) -> Any:
+        self.calls += 1
+        if self.calls % 2:
+            img = img.copy()
+            img.putpixel((3, 2), tuple(value ^ 1 for value in img.getpixel((3, 2))))
+        return img
+
+
+def test_check_finds_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Brighter()
+    monkeypatch.setattr(_check, "twin_of", lambda pipeline: _twin.Twin(wrong, [], "of this test"))
+    comparison = _check.check(T.Compose([wrong]), IMAGE, [7])
+    assert not comparison
+    (difference,) = comparison.differences
+    assert (difference.image, difference.seed, difference.what) == (0, 7, "pixels")
+    assert difference.first == (2, 3, 0)
+    assert difference.largest == 1
+    assert difference.share == pytest.approx(3 / (3 * 120 * 150))
+    assert 80 < difference.psnr < 100
+    assert "NOT EQUAL in 1 of 1 calls" in str(comparison)
+
+
+def test_check_compares_errors_and_generators(monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = _check.check(T.Compose([T.RandomCrop(500)]), IMAGE, 2)
+    assert comparison and comparison.errors == ["ValueError"] * 2
+    twin = _twin.Twin(lambda image: [torch.rand(1), image][1], [], "that draws once more")
+    monkeypatch.setattr(_check, "twin_of", lambda pipeline: twin)
+    comparison = _check.check(T.Compose([T.RandomHorizontalFlip(0.0), T.RandomVerticalFlip(0.0)]), IMAGE, 1)
+    assert not comparison and not comparison.differences and not comparison.generators
+    twin.whole = lambda image: 1 / 0
+    comparison = _check.check(T.Compose([T.Pad(1)]), IMAGE, 1)
+    assert not comparison and "ZeroDivisionError was expected" in str(comparison)
+
+
+def test_check_without_torchvision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    comparison = _check.check(usual(), IMAGE, 2)
+    assert comparison, str(comparison)
+    assert "op-by-op reference (torchvision is not installed)" in str(comparison)
+
+
+def test_check_of_fast_mode_reports_quality() -> None:
+    comparison = _check.check(T.Compose([T.RandomRotation(20), T.Resize(60), T.ToTensor()], mode="fast"), IMAGE, 2)
+    assert "PSNR" in str(comparison) or "same pixels" in str(comparison)
+    assert "Equal" not in str(comparison)
+    assert len(comparison.psnr) == 2
+
+
+@pytest.mark.parametrize("name", [name for name in PIPELINES if name != "barriers"])
+def test_twins_are_equal(name: str) -> None:
+    twin = _twin.twin_of(T.Compose(PIPELINES[name]()))
+    assert all(type(step).__module__.startswith("torchvision.") for step in twin.steps)
+    if name not in ("mix", "elastic"):
+        assert _check.check(T.Compose(PIPELINES[name]()), IMAGE, 2)
+
+
+def test_the_twin_of_what_was_compiled_is_the_original() -> None:
+    transforms = pytest.importorskip("torchvision.transforms")
+    original = transforms.Compose([transforms.Compose([transforms.Resize(30)]), transforms.ToTensor()])
+    pipeline = fastaug.compile(original, dtype=torch.float16)
+    twin = _twin.twin_of(pipeline)
+    assert twin.whole is original
+    assert [type(step).__name__ for step in _twin.steps_like(twin, ["Resize", "ToTensor"]) or []] == [
+        "Resize",
+        "ToTensor",
+    ]
+    assert _twin.steps_like(twin, ["Resize"]) is None
+    assert _check.check(pipeline, IMAGE, 1)
+
+
+def test_show() -> None:
+    sheet = _show.show(usual(), IMAGE, 6, seed=1)
+    assert sheet == _show.show(usual(), IMAGE, 6, seed=1) != _show.show(usual(), IMAGE, 6, seed=2)
+    several = _show.show(usual(), [IMAGE, photo("coffee", 90, 120)], 6, seed=1)
+    assert several.height > sheet.height / 2
+    with pytest.raises(ValueError, match="n should be at least 1"):
+        _show.show(usual(), IMAGE, 0)
+    with pytest.raises(ValueError, match="at least one image"):
+        _show.show(usual(), [])
+
+
+def test_show_undoes_the_normalisation() -> None:
+    mean, std = (0.4, 0.5, 0.6), (0.2, 0.3, 0.4)
+    steps = [T.ToTensor(), T.Normalize(mean, std)]
+    assert _show.normalisation([*steps, T.RandomErasing()]) == (mean, std)
+    assert _show.normalisation([*steps, T.Lambda(lambda image: image)]) is None
+    shown = _show.picture(T.Compose(steps)(IMAGE), (mean, std))
+    assert np.array_equal(np.asarray(shown), np.asarray(IMAGE))
+    spread = np.asarray(_show.picture(T.Compose(steps)(IMAGE)))
+    assert spread.min() == 0 and spread.max() == 255
+    for image in (noise(5, 7), noise(5, 7, 1), torch.zeros(2, 3, 5, 7), IMAGE.convert("L"), [IMAGE, IMAGE]):
+        assert _show.picture(image).mode == "RGB"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    lines = [
+        "import fastaug.transforms as T",
+        "transform = T.Compose([T.RandomResizedCrop(32), T.RandomHorizontalFlip(), T.ToTensor()])",
+        "array = T.Compose([T.ToPILImage(), T.Resize(20)])",
+        "number = 3",
+    ]
+    (tmp_path / "pipeline.py").write_text("\n".join(lines))
+    (tmp_path / "broken.py").write_text("import fastaug.transforms as T\ntransform = T.Resize(None)\n")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "empty").mkdir()
+    IMAGE.save(tmp_path / "images" / "cat.png")
+    (tmp_path / "images" / "notes.txt").write_text("no image")
+    return tmp_path
+
+
+def test_command_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, images = str(files / "pipeline.py"), ["--images", str(files / "images")]
+
+    def printed(*arguments: str) -> str:
+        assert command_line.main([arguments[0], file, *arguments[1:]]) == 0
+        return capsys.readouterr().out
+
+    assert "PIL RGB 512x512 -> tensor float32 3x32x32" in printed("explain")
+    assert "PIL RGB 40x50" in printed("explain", "--size", "40x50", "--seed", "1")
+    assert "120x150" in printed("explain", *images, "--out", str(files / "plan.png"))
+    assert "array uint8 30x30x3" in printed("explain", "--name", "array", "--size", "30")
+    assert "a call" in printed("profile", *images, "--seeds", "1", "--out", str(files / "bars.png"))
+    assert "Equal" in printed("check", *images, "--seeds", "2", "--out", str(files / "report.txt"))
+    assert "Equal" in printed("check", "--size", "50x60", "--name", "array")
+    printed("show", *images, "--seeds", "3", "--out", str(files / "sheet.png"))
+    assert "Equal" in (files / "report.txt").read_text()
+    for name in ("plan.png", "bars.png", "sheet.png"):
+        with Image.open(files / name) as drawn:
+            assert drawn.width > 300
+
+
+def test_command_line_says_that_pixels_differ(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_check, "twin_of", lambda pipeline: _twin.Twin(T.ToTensor(), [], "of this test"))
+    assert command_line.main(["check", str(files / "pipeline.py"), "--images", str(files / "images")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explain", "missing.py"], "there is no file"),
+        (["explain", "broken.py"], "cannot be run: TypeError"),
+        (["explain", "pipeline.py", "--name", "other"], "no variable 'other'; it has"),
+        (["explain", "pipeline.py", "--name", "number"], "is no transform but int"),
+        (["explain", "pipeline.py", "--size", "0x3"], "--size should be HxW"),
+        (["explain", "pipeline.py", "--out", "missing/plan.png"], "cannot write"),
+        (["explain", "pipeline.py", "--out", "plan.unknown"], "cannot write"),
+        (["check", "pipeline.py"], "needs --images"),
+        (["check", "pipeline.py", "--images", "missing"], "there is no folder"),
+        (["check", "pipeline.py", "--images", "empty"], "no image that Pillow can read"),
+        (["check", "pipeline.py", "--images", "images", "--size", "3"], "--size is for calls without"),
+        (["show", "pipeline.py", "--images", "images", "--seeds", "0"], "--seeds should be at least 1"),
+        (["show", "pipeline.py", "--images", "images", "--most", "0"], "--most should be at least 1"),
+    ],
+)
+def test_command_line_errors(
+    arguments: list[str], message: str, files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(files)
+    assert command_line.main(arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_log_times_what_is_done_elsewhere() -> None:
+    log: Log
+    _, log = _explain.logged(T.Compose([T.Resize(20), T.Lambda(lambda image: sum(range(20000)) and image)]), IMAGE)
+    run, outside = log.timeline
+    assert isinstance(run, Run) and isinstance(outside, Outside)
+    assert outside.seconds > 1e-4
+    assert run.seconds >= sum(one.seconds for one in run.passes) * 0.9
