@@ -59,11 +59,11 @@ def bag_file(case: Case, folder: Path) -> Path:
 
 
 def run(
-    cases: list[Case], columns: list[Column], isas: list[Column], seconds: float, clock: str
+    cases: list[Case], columns: list[Column], of_pipelines: list[Column], seconds: float, clock: str
 ) -> tuple[list[Row], dict[str, str]]:
     """The rows, and the versions of everything that took part."""
     everyone = [worker for column in columns if (worker := start(column))]
-    variants = [worker for column in isas if (worker := start(column))]
+    variants = [worker for column in of_pipelines if (worker := start(column))]
     rows = []
     try:
         with tempfile.TemporaryDirectory() as folder, tqdm(cases, unit="case") as progress:
@@ -89,7 +89,7 @@ def main() -> int:
     import fastaug._C
 
     others = [isa for isa in ("avx2", "sse4", "scalar") if isa in fastaug._C.isas() and isa != fastaug.isa()]
-    isas = [
+    variants = [Column(report.FAST, report.FAST)] + [
         Column(f"fastaug {isa}", "fastaug", env={"FASTAUG_ISA": isa})
         for isa in (others if options.isa is None else options.isa)
     ]
@@ -97,7 +97,7 @@ def main() -> int:
     if options.peers:
         found |= {column.label: column for column in peer_columns()}
     columns = [Column("torchvision", "torchvision"), Column("fastaug", "fastaug"), *found.values()]
-    rows, versions = run(cases, columns, isas, options.seconds, options.clock)
+    rows, versions = run(cases, columns, variants, options.seconds, options.clock)
 
     about = report.machine(versions) | {"clock": options.clock}
     print("\n" + report.text(report.table(rows, about["isa"])) + "\n\n" + report.NOTE)
@@ -108,7 +108,7 @@ def main() -> int:
         f"{row.case.name} ({label}, by up to {times.difference:g})"
         for row in rows
         for label, times in row.times.items()
-        if label.startswith("fastaug") and label != "fastaug tensors" and times.pixels != "equal"
+        if label.startswith("fastaug") and label not in ("fastaug tensors", report.FAST) and times.pixels != "equal"
     ]
     if unequal:
         print("DIFFERS FROM TORCHVISION: " + "; ".join(unequal))

@@ -19,7 +19,7 @@ class Case:
 
     `build` gets the module `torchvision.transforms`, or one with the same names, and returns the transform.
     `ops` names the native ops that the row exercises. The container "tensor" holds float32 samples. `goal` is the least
-    ratio asked of an instruction set.
+    ratio asked of an instruction set, and of "fast" and an instruction set in fast mode.
     """
 
     name: str

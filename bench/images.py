@@ -69,10 +69,12 @@ def scaled(pictures: list[Pixels], height: int, width: int) -> list[Pixels]:
     return fitted
 
 
-# Every bag is larger than a last-level cache, so that an image is cold when its turn comes.
+# Every bag but the smallest is larger than a last-level cache, so that an image is cold when its turn comes.
 BAGS: dict[str, Callable[[], Pixels]] = {
     "tiles 1024x1024": lambda: windows(photographs("tile1024", TILES), 64, 1024, 1024),
     "photographs 500x375": lambda: windows(scaled(photographs("in500", PHOTOGRAPHS), 375, 500), 96, 375, 500),
     "photographs 2040x1356": lambda: windows(scaled(photographs("d2k", PHOTOGRAPHS), 1356, 2040), 12, 1356, 2040),
+    "images 224x224": lambda: windows(photographs("in500", PHOTOGRAPHS), 512, 224, 224),
+    "images 1x1": lambda: windows(photographs("in500", PHOTOGRAPHS), 16, 1, 1),
     "images 512x512": lambda: windows(photographs("in500", PHOTOGRAPHS), 96, 512, 512),
 }

@@ -149,6 +149,11 @@ CONVERT = (
         lambda T: T.Compose([T.ToTensor(), T.Normalize(*IMAGENET)]),
         *("TO_FLOAT", "NORMALIZE"),
     ),
+    one(
+        "ToTensor() and RandomErasing(1)",
+        lambda T: T.Compose([T.ToTensor(), T.RandomErasing(1.0)]),
+        *("TO_FLOAT", "ERASE"),
+    ),
 )
 
 OPERATIONS = MOVES + GEOMETRY + COLOUR + CONVERT

@@ -7,5 +7,5 @@ from __future__ import annotations
 FLOAT_TENSOR = 1e-5
 
 # Fast mode rounds to bytes once, from float32 sums that an instruction set may group differently: a sample that lies
-# next to a half can round the other way, and colour stretches the step that it then is. In levels of 0 to 255.
-FAST_ISA_LEVELS = 2.0
+# next to a half can round the other way. In levels of 0 to 255.
+FAST_ISA_LEVELS = 1.0

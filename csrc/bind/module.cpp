@@ -53,8 +53,14 @@ void run(const py::bytes& program, const Source& source, uintptr_t data, int dty
   if (dtype < 0 || dtype > static_cast<int>(DType::kBfloat16)) {
     fail(ErrorCode::kValue, "dtype must be 0 to 3, got " + std::to_string(dtype));
   }
-  const Target target{reinterpret_cast<void*>(data), static_cast<DType>(dtype), height,        width, channels,
-                      row_stride,                    pixel_stride,              channel_stride};
+  const Target target{reinterpret_cast<void*>(data),
+                      static_cast<DType>(dtype),
+                      height,
+                      width,
+                      channels,
+                      row_stride,
+                      pixel_stride,
+                      channel_stride};
   execute_released(as_program(program), source.view, target, {rewrites, reference, passes});
 }
 
@@ -98,7 +104,8 @@ void register_passes(py::module_& m) {
       "plan",
       [](const py::bytes& program, int height, int width, int channels, uint32_t rewrites) {
         py::list passes;
-        for (Pass& pass : plan(as_program(program), {height, width, channels}, rewrites)) passes.append(std::move(pass));
+        for (Pass& pass : plan(as_program(program), {height, width, channels}, rewrites))
+          passes.append(std::move(pass));
         return passes;
       },
       py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"),

@@ -294,7 +294,12 @@ double width_first_cost(double rows, double columns, double in_rows, double v_ta
 
 bool is_separable(const Op& op, Shape in) {
   switch (op.id) {
-    case OpId::RESIZE:
+    case OpId::RESIZE: {
+      // Products do not commute with clipping: where weights are negative, sums leave the range of bytes, and Pillow
+      // clips them after each pass.
+      const auto filter = static_cast<Filter>(op.flags & kFilterMask);
+      return filter != Filter::kBicubic && filter != Filter::kLanczos;
+    }
     case OpId::NEAREST:
     case OpId::PAD:
     case OpId::HFLIP:

@@ -172,9 +172,12 @@ class Runner {
     const Step& op = ops_[end];
     if (op.id == OpId::ROT90) {
       View turned;
-      log_.sink(pass("turn", op.origin, chain->region, chain->channels, text("by %d degrees", 90 * op.flags),
-                     area(chain->region) * chain->channels),
-                [&] { turned = collect_turned(context_, chain, op.flags == 1, dry()); });
+      log_.sink(
+          [&] {
+            return pass("turn", op.origin, chain->region, chain->channels, text("by %d degrees", 90 * op.flags),
+                        area(chain->region) * chain->channels);
+          },
+          [&] { turned = collect_turned(context_, chain, op.flags == 1, dry()); });
       return turned;
     }
     if (kind_of(op.id) != OpKind::kReduction) {
@@ -186,7 +189,7 @@ class Runner {
     if (computed) {
       kept = keep(end, chain, Layout::kPlanar, &reduction);
     } else {
-      log_.sink(pass("statistics", op.origin, chain->region, chain->channels, "for " + lower(op.id)),
+      log_.sink([&] { return pass("statistics", op.origin, chain->region, chain->channels, "for " + lower(op.id)); },
                 [&] { reduce(chain, &reduction); });
     }
     if (op.id == OpId::CONTRAST) {
@@ -204,11 +207,14 @@ class Runner {
     const Shape shape = needs_.shape(end);
     const Region region = chain->region;
     View view;
-    std::string detail = "for " + lower(ops_[end].id);
-    if (reduction != nullptr) detail += ", with its statistics";
-    const int64_t written = area(region) * (layout == Layout::kPlanar ? chain->channels : 4);
-    log_.sink(pass("keep", 0, region, chain->channels, detail, written),
-              [&] { view = collect_rows(context_, chain, layout, reduction, dry()); });
+    log_.sink(
+        [&] {
+          std::string detail = "for " + lower(ops_[end].id);
+          if (reduction != nullptr) detail += ", with its statistics";
+          const int64_t written = area(region) * (layout == Layout::kPlanar ? chain->channels : 4);
+          return pass("keep", 0, region, chain->channels, detail, written);
+        },
+        [&] { view = collect_rows(context_, chain, layout, reduction, dry()); });
     if (!dry()) view.data -= region.y * view.row_stride + region.x * view.pixel_stride;
     view.height = shape.height;
     view.width = shape.width;
@@ -225,6 +231,13 @@ class Runner {
   }
 
   void store(Stage* chain) {
+    log_.sink([&] { return store_pass(chain); },
+              [&] {
+                if (!dry()) store_rows(context_, chain, *target_, store_);
+              });
+  }
+
+  Pass store_pass(const Stage* chain) const {
     std::string detail = !stored_ ? "uint8" : dry() ? "float" : name_of(target_->dtype);
     if (store_.normalize.normalize) detail += ", normalised";
     if (store_.hflip) detail += ", flipped left to right";
@@ -232,37 +245,42 @@ class Runner {
     for (int k = 0; k < store_.count; ++k) detail += ", " + lower(store_.ops[k].id);
     if (!store_.erases.empty()) detail += ", erased";
     const int64_t size = dry() ? (stored_ ? 4 : 1) : size_of(target_->dtype);
-    log_.sink(pass("store", store_origin_, chain->region, chain->channels, detail,
-                   area(chain->region) * chain->channels * size),
-              [&] {
-                if (!dry()) store_rows(context_, chain, *target_, store_);
-              });
+    return pass("store", store_origin_, chain->region, chain->channels, detail,
+                area(chain->region) * chain->channels * size);
   }
 
   Pass pass(std::string name, uint64_t origin, Region region, int channels, std::string detail = {},
             int64_t written = 0, int64_t read = 0) const {
-    return {std::move(name), std::move(detail), origin, number_, {region.height, region.width, channels}, read,
-            written,         0.0};
+    return {std::move(name),
+            std::move(detail),
+            origin,
+            number_,
+            {region.height, region.width, channels},
+            read,
+            written,
+            0.0};
   }
 
   Stage* build(const Part& part, const View& view) {
     size_t k = part.start;
     Stage* chain = nullptr;
-    const std::string of = text("of %dx%d", view.height, view.width);
-    const int64_t read = area(part.regions[0]) * pixel_bytes(view);
+    const Region read = part.regions[0];
+    const int64_t bytes = area(read) * pixel_bytes(view);
     if (k < part.end && is_warp(ops_[k].id)) {
       const Region out = part.regions[1];
       const bool rounded = (rewrites_ & kRoundWarps) != 0;
-      chain = warp_stage(context_, view, ops_[k], out, part.regions[0], rounded);
-      const std::string detail = text("of %dx%d, from %dx%d ", ops_[k].i[0], ops_[k].i[1], part.regions[0].height,
-                                      part.regions[0].width) + of;
-      chain = log_.stage(context_, chain,
-                         pass(lower(ops_[k].id), ops_[k].origin | in_place_, out, view.channels, detail, 0, read),
-                         true);
-      ++k;
+      const Step& op = ops_[k++];
+      chain = warp_stage(context_, view, op, out, read, rounded);
+      chain = log_.stage(context_, chain, true, [&] {
+        const std::string detail =
+            text("of %dx%d, from %dx%d of %dx%d", op.i[0], op.i[1], read.height, read.width, view.height, view.width);
+        return pass(lower(op.id), op.origin | in_place_, out, view.channels, detail, 0, bytes);
+      });
     } else {
-      chain = source_stage(context_, view, part.regions[0]);
-      chain = log_.stage(context_, chain, pass("read", in_place_, part.regions[0], view.channels, of, 0, read), true);
+      chain = source_stage(context_, view, read);
+      chain = log_.stage(context_, chain, true, [&] {
+        return pass("read", in_place_, read, view.channels, text("of %dx%d", view.height, view.width), 0, bytes);
+      });
     }
     in_place_ = 0;
     while (k < part.end) k = add(chain, part, k);
@@ -287,7 +305,7 @@ class Runner {
     } else {
       chain = index_stage(context_, chain, needs_.rows(k), needs_.columns(k), out);
     }
-    chain = log_.stage(context_, chain, pass(lower(op.id), op.origin, out, chain->channels));
+    chain = log_.stage(context_, chain, false, [&] { return pass(lower(op.id), op.origin, out, chain->channels); });
     return k + 1;
   }
 
@@ -299,12 +317,8 @@ class Runner {
     const auto [count, tables] = pointwise_run(&ops_[k], static_cast<int>(last - k), samples, rewrites_);
     last = k + static_cast<size_t>(count);
     const bool floats = !tables && (rewrites_ & kFloatColour) != 0 && is_float_op(ops_[k]);
-    std::string names;
     uint64_t origin = 0;
-    for (size_t j = k; j < last; ++j) {
-      names += (j > k ? ", " : "") + lower(ops_[j].id);
-      origin |= ops_[j].origin;
-    }
+    for (size_t j = k; j < last; ++j) origin |= ops_[j].origin;
     if (floats && stored_ && last == ops_.size()) {
       store_.fused = true;
       store_.ops = bare_ops(context_.arena, &ops_[k], count);
@@ -318,8 +332,11 @@ class Runner {
     } else {
       chain = pointwise_stage(context_, chain, &ops_[k], &means_[k], count, needs_.shape(last).channels, floats);
     }
-    const char* name = tables ? "tables" : "colour";
-    chain = log_.stage(context_, chain, pass(name, origin, chain->region, chain->channels, names));
+    chain = log_.stage(context_, chain, false, [&] {
+      std::string names;
+      for (size_t j = k; j < last; ++j) names += (j > k ? ", " : "") + lower(ops_[j].id);
+      return pass(tables ? "tables" : "colour", origin, chain->region, chain->channels, names);
+    });
     return last;
   }
 
@@ -342,9 +359,11 @@ class Runner {
         chain = resample_row_stage(context_, chain, table, middle);
       }
       const int to = columns ? middle.height : middle.width;
-      std::string detail = text("%s %d to %d, %d taps", columns ? "height" : "width", from, to, table->taps.stride);
-      if (needs_.composed(k) != 0) detail += text(", %d ops in one", static_cast<int>(needs_.composed(k)));
-      chain = log_.stage(context_, chain, pass("filter", op.origin, middle, chain->channels, detail));
+      chain = log_.stage(context_, chain, false, [&] {
+        std::string detail = text("%s %d to %d, %d taps", columns ? "height" : "width", from, to, table->taps.stride);
+        if (needs_.composed(k) != 0) detail += text(", %d ops in one", static_cast<int>(needs_.composed(k)));
+        return pass("filter", op.origin, middle, chain->channels, detail);
+      });
     }
     return chain;
   }
@@ -410,10 +429,11 @@ void execute(Program program, const View& source, const Target& target, const Ex
   if (options.rewrites & kMovePixels) {
     PassLog log(options.passes);
     bool done = false;
-    log.sink(move_pass(ops, out, pixel_bytes(source)), [&] {
-      done = execute_moves(ops, source, target, context.kernels) ||
-             execute_nearest_warp(ops, source, target, context.kernels);
-    });
+    log.sink([&] { return move_pass(ops, out, pixel_bytes(source)); },
+             [&] {
+               done = execute_moves(ops, source, target, context.kernels) ||
+                      execute_nearest_warp(ops, source, target, context.kernels);
+             });
     if (done) return log.finish();
   }
   Runner(context, std::move(ops), in, options.rewrites, &target, options.passes).run(source);

@@ -23,7 +23,7 @@ struct Pass {
   Shape out;               // what it computes: the region that is needed, not the whole image
   int64_t bytes_read = 0;  // of whole images: the source, and what other parts left in memory
   int64_t bytes_written = 0;
-  double seconds = 0.0;    // its own, without what it asks of passes before it; 0 in a plan
+  double seconds = 0.0;  // its own, without what it asks of passes before it; 0 in a plan
 };
 
 struct ExecuteOptions {

@@ -41,9 +41,7 @@ inline const char* name_of(DType dtype) {
   return kNames[static_cast<int>(dtype)];
 }
 
-inline int size_of(DType dtype) {
-  return dtype == DType::kUint8 ? 1 : dtype == DType::kFloat32 ? 4 : 2;
-}
+inline int size_of(DType dtype) { return dtype == DType::kUint8 ? 1 : dtype == DType::kFloat32 ? 4 : 2; }
 
 // Where a result goes. Strides are in bytes, as in View. Only samples are written, unless `fill_gaps` says that the
 // bytes between pixels belong to the image too: they become 255, as Pillow leaves the fourth byte of an RGB pixel.

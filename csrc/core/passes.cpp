@@ -27,8 +27,7 @@ double PassLog::now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Stage* PassLog::stage(Context& context, Stage* stage, Pass pass, bool first) {
-  if (!on()) return stage;
+Stage* PassLog::timed(Context& context, Stage* stage, Pass pass, bool first) {
   records_.push_back({std::move(pass), 0.0, first ? -1 : chain_});
   chain_ = static_cast<int>(records_.size()) - 1;
   return context.arena.make<TimedStage>(stage, &records_.back().seconds);

@@ -17,16 +17,20 @@ class PassLog {
   bool on() const { return passes_ != nullptr; }
 
   // The next stage of a chain. Returns the stage through which its rows are to be asked for, so that they are timed.
-  // `first` begins a new chain.
-  Stage* stage(Context& context, Stage* stage, Pass pass, bool first = false);
+  // `first` begins a new chain. `describe` makes the Pass, if anybody wants to know.
+  template <class Describe>
+  Stage* stage(Context& context, Stage* stage, bool first, Describe describe) {
+    return on() ? timed(context, stage, describe(), first) : stage;
+  }
 
   // What pulls the rows of the chain, by calling `work`.
-  template <class Work>
-  void sink(Pass pass, Work work) {
+  template <class Describe, class Work>
+  void sink(Describe describe, Work work) {
     if (!on()) return work();
     const double start = now();
     work();
-    records_.push_back({std::move(pass), now() - start, chain_});
+    const double seconds = now() - start;
+    records_.push_back({describe(), seconds, chain_});
     chain_ = -1;
   }
 
@@ -41,6 +45,7 @@ class PassLog {
   class TimedStage;
 
   static double now();
+  Stage* timed(Context& context, Stage* stage, Pass pass, bool first);
 
   std::vector<Pass>* passes_;
   std::deque<Record> records_;  // its elements never move

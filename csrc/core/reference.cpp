@@ -236,8 +236,8 @@ void execute_reference(Program program, const View& source, const Target& target
           value = (value - static_cast<float>(normalize->f[c])) / static_cast<float>(normalize->f[4 + c]);
         }
         for (const Op& op : program) {
-          const bool erased = op.id == OpId::ERASE && y >= op.i[0] && y < op.i[0] + op.i[2] && x >= op.i[1] &&
-                              x < op.i[1] + op.i[3];
+          const bool erased =
+              op.id == OpId::ERASE && y >= op.i[0] && y < op.i[0] + op.i[2] && x >= op.i[1] && x < op.i[1] + op.i[3];
           if (erased) value = static_cast<float>(op.f[c]);
         }
         if (target.dtype == DType::kFloat32) {

@@ -22,7 +22,8 @@ class SourceStage final : public Stage {
     if (pillow_la()) spare_ = make_planes(context.arena, region.width);
     fetched_ = region.y;
     // Whole rows of packed pixels follow each other, and the processor sees that by itself.
-    scattered_ = view.pixel_stride > 1 && view.channel_stride == 1 && region.width < view.width;
+    scattered_ = view.pixel_stride > 1 && view.channel_stride == 1 &&
+                 view.row_stride - view.pixel_stride * region.width >= kLine;
   }
 
   void row(int y, const Planes& dst) override {

@@ -111,8 +111,8 @@ FASTAUG_FN void nearest_pixel(const WarpSource& s, int x, int y, const uint8_t* 
   copy_pixel<kChannels>(inside ? s.at(y, x) : fill, out);
 }
 
-// Pillow, Geometry.c, BILINEAR_HEAD and BILINEAR_BODY, truncation included; kRounded rounds instead.
-template <int kChannels, bool kRounded = false>
+// Pillow, Geometry.c, BILINEAR_HEAD and BILINEAR_BODY, truncation included.
+template <int kChannels>
 FASTAUG_FN void linear_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
   if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
   x -= 0.5;
@@ -133,7 +133,7 @@ FASTAUG_FN void linear_pixel(const WarpSource& s, double x, double y, const uint
       const int b = s.at(iy + 1, x0)[c];
       v2 = b + (s.at(iy + 1, x1)[c] - b) * dx;
     }
-    out[c] = static_cast<uint8_t>(v1 + (v2 - v1) * dy + (kRounded ? 0.5 : 0.0));
+    out[c] = static_cast<uint8_t>(v1 + (v2 - v1) * dy);
   }
 }
 
@@ -145,8 +145,8 @@ FASTAUG_FN double cubic_mix(double v1, double v2, double v3, double v4, double d
   return v2 + d * (p2 + d * (p3 + d * p4));
 }
 
-// Pillow, Geometry.c, BICUBIC_HEAD and BICUBIC_BODY; kRounded rounds where Pillow truncates.
-template <int kChannels, bool kRounded = false>
+// Pillow, Geometry.c, BICUBIC_HEAD and BICUBIC_BODY.
+template <int kChannels>
 FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
   if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
   x -= 0.5;
@@ -168,7 +168,7 @@ FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8
         v[k] = cubic_mix(p[column[0]], p[column[1]], p[column[2]], p[column[3]], dx);
       }
     }
-    const double mixed = cubic_mix(v[0], v[1], v[2], v[3], dy) + (kRounded ? 0.5 : 0.0);
+    const double mixed = cubic_mix(v[0], v[1], v[2], v[3], dy);
     out[c] = mixed <= 0.0 ? 0 : mixed >= 255.0 ? 255 : static_cast<uint8_t>(mixed);
   }
 }
@@ -199,18 +199,139 @@ FASTAUG_FN void perspective_nearest_pixel(const WarpSource& s, Position at, cons
   nearest_pixel<kChannels>(s, pixel_index(at.x, s.width), pixel_index(at.y, s.height), fill, out);
 }
 
-template <int kChannels, bool kRounded = false>
+template <int kChannels>
 FASTAUG_FN void perspective_linear_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
   const uint8_t zero[kChannels] = {};
   if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
-  linear_pixel<kChannels, kRounded>(s, at.x, at.y, fill, out);
+  linear_pixel<kChannels>(s, at.x, at.y, fill, out);
 }
 
-template <int kChannels, bool kRounded = false>
+template <int kChannels>
 FASTAUG_FN void perspective_cubic_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
   const uint8_t zero[kChannels] = {};
   if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
-  cubic_pixel<kChannels, kRounded>(s, at.x, at.y, fill, out);
+  cubic_pixel<kChannels>(s, at.x, at.y, fill, out);
+}
+
+// Fast mode's interpolation, rounded to nearest where Pillow truncates. Fractions and weights have kFractionBits bits,
+// which 16-bit multiply-adds take, and weights add up to one exactly, so that flat areas stay flat. Results are within
+// 0.1 of exact ones before they are rounded.
+constexpr int kFractionBits = 14;
+constexpr int32_t kFractionOne = 1 << kFractionBits;
+
+// A position among the centres of pixels: after centre (x, y) by fractions of at most one.
+struct FixedPosition {
+  int x;
+  int y;
+  int32_t dx;
+  int32_t dy;
+};
+
+// `at` is a position inside the source, as affine_x and perspective_at give it.
+FASTAUG_FN FixedPosition fixed_position(Position at) {
+  const double x = at.x - 0.5;
+  const double y = at.y - 0.5;
+  const auto fraction = [](double v) { return static_cast<int32_t>((v - floor(v)) * kFractionOne + 0.5); };
+  return {static_cast<int>(floor(x)), static_cast<int>(floor(y)), fraction(x), fraction(y)};
+}
+
+// Positions of an affine row in fixed point with kWalkBits bits, in walks of kWalk columns. A walk begins at a multiple
+// of kWalk columns of the whole output, where its position is exact, and strays by kWalk * 2^-21 = 3e-5 of a pixel.
+constexpr int kWalkBits = 20;
+constexpr int kWalk = 64;
+
+struct FixedWalk {
+  int whole_x;
+  int whole_y;
+  int32_t x;
+  int32_t y;
+  int32_t step_x;
+  int32_t step_y;
+
+  // `column` counts from the first of the walk.
+  FASTAUG_FN FixedPosition at(int column) const {
+    constexpr int kCut = kWalkBits - kFractionBits;
+    const int32_t at_x = x + column * step_x;
+    const int32_t at_y = y + column * step_y;
+    return {whole_x + (at_x >> kWalkBits), whole_y + (at_y >> kWalkBits), (at_x >> kCut) & (kFractionOne - 1),
+            (at_y >> kCut) & (kFractionOne - 1)};
+  }
+};
+
+// Positions must be below 2^24, and steps below 16.
+FASTAUG_FN FixedWalk fixed_walk(const double* m, int column, int y) {
+  const double unit = 1 << kWalkBits;
+  const double start_x = affine_x(m, column, y) - 0.5;
+  const double start_y = affine_y(m, column, y) - 0.5;
+  // So that cutting a fraction rounds it.
+  const int32_t half = 1 << (kWalkBits - kFractionBits - 1);
+  const auto fixed = [&](double v) { return static_cast<int32_t>(floor(v * unit + 0.5)); };
+  return {static_cast<int>(floor(start_x)),
+          static_cast<int>(floor(start_y)),
+          static_cast<int32_t>((start_x - floor(start_x)) * unit) + half,
+          static_cast<int32_t>((start_y - floor(start_y)) * unit) + half,
+          fixed(m[0]),
+          fixed(m[3])};
+}
+
+// Borders are repeated, as Pillow repeats them.
+template <int kChannels>
+FASTAUG_FN void rounded_linear_pixel(const WarpSource& s, FixedPosition at, uint8_t* out) {
+  const int x0 = clamp_index(at.x, s.width);
+  const int x1 = clamp_index(at.x + 1, s.width);
+  const int y0 = clamp_index(at.y, s.height);
+  const int y1 = clamp_index(at.y + 1, s.height);
+  const int32_t half = kFractionOne / 2;
+  const int32_t south_east = (at.dx * at.dy + half) >> kFractionBits;
+  const int32_t north_east = at.dx - south_east;
+  const int32_t south_west = at.dy - south_east;
+  const int32_t north_west = kFractionOne - (north_east + at.dy);
+  for (int c = 0; c < kChannels; ++c) {
+    const int32_t sum = s.at(y0, x0)[c] * north_west + s.at(y0, x1)[c] * north_east + s.at(y1, x0)[c] * south_west +
+                        s.at(y1, x1)[c] * south_east;
+    out[c] = static_cast<uint8_t>((sum + half) >> kFractionBits);
+  }
+}
+
+// Sums down the columns are kept with 6 bits after the point, cut off, so that they fit int16: at most 1.25 * 255 * 64.
+constexpr int kCubicDropped = 8;
+constexpr int kCubicFinal = 2 * kFractionBits - kCubicDropped;
+// Half of one, and what the cut took on average.
+constexpr int32_t kCubicRounding = (1 << (kCubicFinal - 1)) + (1 << (kFractionBits - 1));
+
+// Of four taps around a fraction, as cubic_mix has them. Tap 1 has what the others leave of one.
+FASTAUG_FN void rounded_cubic_weights(int32_t fraction, int32_t* weight) {
+  const float one = static_cast<float>(kFractionOne);
+  const float t = static_cast<float>(fraction) * (1.0f / one);
+  const float tt = t * t;
+  const float rest = 1.0f - t;
+  weight[0] = -static_cast<int32_t>(t * rest * rest * one + 0.5f);
+  weight[2] = static_cast<int32_t>((t + tt * rest) * one + 0.5f);
+  weight[3] = -static_cast<int32_t>(tt * rest * one + 0.5f);
+  weight[1] = kFractionOne - weight[0] - weight[2] - weight[3];
+}
+
+template <int kChannels>
+FASTAUG_FN void rounded_cubic_pixel(const WarpSource& s, FixedPosition at, uint8_t* out) {
+  int32_t across[4];
+  int32_t down[4];
+  rounded_cubic_weights(at.dx, across);
+  rounded_cubic_weights(at.dy, down);
+  int row[4];
+  for (int k = 0; k < 4; ++k) row[k] = clamp_index(at.y - 1 + k, s.height);
+  int32_t total[kChannels] = {};
+  for (int k = 0; k < 4; ++k) {
+    const int column = clamp_index(at.x - 1 + k, s.width);
+    for (int c = 0; c < kChannels; ++c) {
+      int32_t sum = 0;
+      for (int j = 0; j < 4; ++j) sum += s.at(row[j], column)[c] * down[j];
+      total[c] += (sum >> kCubicDropped) * across[k];
+    }
+  }
+  for (int c = 0; c < kChannels; ++c) {
+    const int32_t rounded = (total[c] + kCubicRounding) >> kCubicFinal;
+    out[c] = static_cast<uint8_t>(rounded < 0 ? 0 : rounded > 255 ? 255 : rounded);
+  }
 }
 
 }  // namespace fastaug

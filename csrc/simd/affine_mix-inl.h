@@ -55,14 +55,6 @@ HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* ou
   out->on_edge = !hn::AllFalse(df, hn::Or(hn::Lt(low, hn::Set(df, kEdge)), hn::Gt(high, hn::Set(df, 1.0f - kEdge))));
 }
 
-// True when every term of the positions in this row is below 2^24, so that their rounding stays below 6e-9.
-inline bool moderate(const WarpRow& row) {
-  const double* m = row.matrix;
-  const double x = row.x + row.width;
-  const double y = row.y + 1;
-  return std::fabs(m[0]) * x + std::fabs(m[1]) * y + std::fabs(m[2]) < 0x1p24 &&
-         std::fabs(m[3]) * x + std::fabs(m[4]) * y + std::fabs(m[5]) < 0x1p24;
-}
 constexpr double kMargin = 1e-3;
 
 // Columns whose position lies in the source; the scalar bodies would fill the others. Exact, for it asks their formula
@@ -111,34 +103,22 @@ void interior_pixels(const WarpRow& row, Span span, uint8_t* const* dst, SpanBod
   }
 }
 
-// Positions of a chunk in fixed point, from that of its first column: within kChunk * 2^-21 = 3e-5 of a pixel.
-constexpr int kWalkBits = 20;
-// The steps that this can take.
-inline bool walks_rounded(const WarpRow& row) {
-  return std::fabs(row.matrix[0]) < 16.0 && std::fabs(row.matrix[3]) < 16.0;
-}
-
-HWY_INLINE void locate_rounded(const View& v, const Walk& walk, int count, RoundedPositions* out) {
+// The positions of FixedWalk, from one of its columns on.
+HWY_INLINE void locate_rounded(const View& v, const FixedWalk& walk, int column, int count, RoundedPositions* out) {
   const RoundInts d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  const double whole_x = std::floor(walk.x);
-  const double whole_y = std::floor(walk.y);
-  constexpr double kUnit = 1 << kWalkBits;
   constexpr int kCut = kWalkBits - kFractionBits;
-  const auto step_x = static_cast<int32_t>(std::lrint(walk.step_x * kUnit));
-  const auto step_y = static_cast<int32_t>(std::lrint(walk.step_y * kUnit));
-  const auto start_x = static_cast<int32_t>((walk.x - whole_x) * kUnit) + (1 << (kCut - 1));
-  const auto start_y = static_cast<int32_t>((walk.y - whole_y) * kUnit) + (1 << (kCut - 1));
-  const auto corner = static_cast<int32_t>(static_cast<ptrdiff_t>(whole_y) * v.row_stride +
-                                           static_cast<ptrdiff_t>(whole_x) * v.pixel_stride);
+  const auto corner = static_cast<int32_t>(static_cast<ptrdiff_t>(walk.whole_y) * v.row_stride +
+                                           static_cast<ptrdiff_t>(walk.whole_x) * v.pixel_stride);
   const auto row_stride = hn::Set(d, static_cast<int32_t>(v.row_stride));
   const auto pixel_stride = hn::Set(d, static_cast<int32_t>(v.pixel_stride));
   const auto base = hn::Set(d, corner);
-  const auto mask = hn::Set(d, kOne - 1);
-  const auto leap_x = hn::Set(d, step_x * lanes);
-  const auto leap_y = hn::Set(d, step_y * lanes);
-  auto x = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, step_x)), hn::Set(d, start_x));
-  auto y = hn::Add(hn::Mul(hn::Iota(d, 0), hn::Set(d, step_y)), hn::Set(d, start_y));
+  const auto mask = hn::Set(d, kFractionOne - 1);
+  const auto leap_x = hn::Set(d, walk.step_x * lanes);
+  const auto leap_y = hn::Set(d, walk.step_y * lanes);
+  const auto columns = hn::Iota(d, column);
+  auto x = hn::Add(hn::Mul(columns, hn::Set(d, walk.step_x)), hn::Set(d, walk.x));
+  auto y = hn::Add(hn::Mul(columns, hn::Set(d, walk.step_y)), hn::Set(d, walk.y));
   for (int k = 0; k < count; k += lanes) {
     const auto down = hn::Mul(hn::ShiftRight<kWalkBits>(y), row_stride);
     const auto across = hn::Mul(hn::ShiftRight<kWalkBits>(x), pixel_stride);
@@ -152,16 +132,16 @@ HWY_INLINE void locate_rounded(const View& v, const Walk& walk, int count, Round
 
 template <class Kind, int kStride>
 void rounded_pixels(const WarpRow& row, Span span, uint8_t* const* dst) {
+  static_assert(kWalk == kChunk);
   RoundedPositions at;
   Kind kind;
-  const double* m = row.matrix;
-  for (int begin = span.begin; begin < span.end; begin += kChunk) {
-    const int count = std::min(kChunk, span.end - begin);
-    const int column = row.x + begin;
-    const Walk walk = {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]};
-    locate_rounded(row.source, walk, count, &at);
+  for (int begin = span.begin; begin < span.end;) {
+    const int start = (row.x + begin) & -kWalk;
+    const int end = std::min(start + kWalk - row.x, span.end);
+    locate_rounded(row.source, fixed_walk(row.matrix, start, row.y), row.x + begin - start, end - begin, &at);
     kind.prepare(at);
-    mix_rounded<Kind, kStride>(row, begin, 0, count, kind, dst, &at);
+    mix_rounded<Kind, kStride>(row, begin, 0, end - begin, kind, dst, &at);
+    begin = end;
   }
 }
 

@@ -25,9 +25,9 @@ constexpr int kHistograms = 4;
 
 // A horizontal filter, laid out for the kernels of one instruction set by Kernels::build_row_table.
 struct RowTable {
-  int out = 0;     // samples that resample_row writes
-  int groups = 0;  // groups of taps per output
-  int layout = 0;  // private to the kernels
+  int out = 0;             // samples that resample_row writes
+  int groups = 0;          // groups of taps per output
+  int layout = 0;          // private to the kernels
   int bits = kWeightBits;  // as in Taps
   std::vector<int32_t> base;
   std::vector<uint8_t> data;

@@ -46,15 +46,41 @@ void interpolated_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   }
 }
 
+using RoundedBody = void (*)(const WarpSource&, FixedPosition, uint8_t*);
+
+template <int kChannels, RoundedBody body>
+void rounded_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  const WarpSource source = warp_source(row);
+  const double* m = row.matrix;
+  const bool walks = walks_rounded(row);
+  FixedWalk walk{};
+  int start = -kWalk;
+  uint8_t pixel[kChannels];
+  for (int x = span.begin; x < span.end; ++x) {
+    const int column = row.x + x;
+    const Position at = {affine_x(m, column, row.y), affine_y(m, column, row.y)};
+    if (!warp_inside(source, at.x, at.y)) {
+      put_pixel<kChannels>(row.fill, dst, x);
+      continue;
+    }
+    if (walks && column - start >= kWalk) {
+      start = column & -kWalk;
+      walk = fixed_walk(m, start, row.y);
+    }
+    body(source, walks ? walk.at(column - start) : fixed_position(at), pixel);
+    put_pixel<kChannels>(pixel, dst, x);
+  }
+}
+
 template <int kChannels>
 void linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
-  if (row.rounded) return interpolated_span<kChannels, linear_pixel<kChannels, true>>(row, span, dst);
+  if (row.rounded) return rounded_span<kChannels, rounded_linear_pixel<kChannels>>(row, span, dst);
   interpolated_span<kChannels, linear_pixel<kChannels>>(row, span, dst);
 }
 
 template <int kChannels>
 void cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
-  if (row.rounded) return interpolated_span<kChannels, cubic_pixel<kChannels, true>>(row, span, dst);
+  if (row.rounded) return rounded_span<kChannels, rounded_cubic_pixel<kChannels>>(row, span, dst);
   interpolated_span<kChannels, cubic_pixel<kChannels>>(row, span, dst);
 }
 
@@ -74,6 +100,18 @@ void affine_linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
 
 void affine_cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   FASTAUG_BY_CHANNELS(row.source.channels, cubic_span, row, span, dst)
+}
+
+bool moderate(const WarpRow& row) {
+  const double* m = row.matrix;
+  const auto terms = [&](int k) {
+    return std::fabs(m[k]) * row.out_width + std::fabs(m[k + 1]) * row.out_height + std::fabs(m[k + 2]);
+  };
+  return terms(0) < 0x1p24 && terms(3) < 0x1p24;
+}
+
+bool walks_rounded(const WarpRow& row) {
+  return std::fabs(row.matrix[0]) < 16.0 && std::fabs(row.matrix[3]) < 16.0 && moderate(row);
 }
 
 bool walks_fixed(const WarpRow& row, bool centres, FixedRow* out) {

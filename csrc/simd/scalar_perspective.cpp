@@ -17,6 +17,25 @@ void body_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   }
 }
 
+using RoundedBody = void (*)(const WarpSource&, FixedPosition, uint8_t*);
+
+template <int kChannels, RoundedBody body>
+void rounded_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  const WarpSource source = warp_source(row);
+  uint8_t pixel[kChannels];
+  for (int x = span.begin; x < span.end; ++x) {
+    const Position at = perspective_at(row.matrix, row.x + x, row.y);
+    if (warp_lost(source, at.x, at.y)) {
+      std::fill_n(pixel, kChannels, uint8_t{0});
+    } else if (!warp_inside(source, at.x, at.y)) {
+      copy_pixel<kChannels>(row.fill, pixel);
+    } else {
+      body(source, fixed_position(at), pixel);
+    }
+    put_pixel<kChannels>(pixel, dst, x);
+  }
+}
+
 template <int kChannels>
 void nearest_span(const WarpRow& row, Span span, uint8_t* const* dst) {
   body_span<kChannels, perspective_nearest_pixel<kChannels>>(row, span, dst);
@@ -24,13 +43,13 @@ void nearest_span(const WarpRow& row, Span span, uint8_t* const* dst) {
 
 template <int kChannels>
 void linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
-  if (row.rounded) return body_span<kChannels, perspective_linear_pixel<kChannels, true>>(row, span, dst);
+  if (row.rounded) return rounded_span<kChannels, rounded_linear_pixel<kChannels>>(row, span, dst);
   body_span<kChannels, perspective_linear_pixel<kChannels>>(row, span, dst);
 }
 
 template <int kChannels>
 void cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
-  if (row.rounded) return body_span<kChannels, perspective_cubic_pixel<kChannels, true>>(row, span, dst);
+  if (row.rounded) return rounded_span<kChannels, rounded_cubic_pixel<kChannels>>(row, span, dst);
   body_span<kChannels, perspective_cubic_pixel<kChannels>>(row, span, dst);
 }
 

@@ -1,9 +1,6 @@
 // Mixing the taps of linear and cubic warps in fixed point, once per instruction set: fast mode's way, rounded to
-// nearest (WarpRow::rounded). Included by affine.cc and perspective.cc.
-//
-// Fractions and weights have 14 bits, which 16-bit multiply-adds take. A fraction is off by 2^-14 of a pixel at most
-// and weights add up to one exactly, so that flat areas stay flat; results are within 0.1 of exact ones before they are
-// rounded.
+// nearest (WarpRow::rounded), in the very integers of the rounded bodies in pixel/warp.h. Included by affine.cc and
+// perspective.cc.
 #if defined(FASTAUG_SIMD_WARP_ROUND_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_WARP_ROUND_INL_H_
 #undef FASTAUG_SIMD_WARP_ROUND_INL_H_
@@ -12,6 +9,7 @@
 #endif
 
 #include "hwy/highway.h"
+#include "pixel/warp.h"
 #include "simd/warp_mix-inl.h"
 #include "simd/wide-inl.h"
 
@@ -19,8 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 namespace {
 
-constexpr int kFractionBits = 14;
-constexpr int32_t kOne = 1 << kFractionBits;
+constexpr int32_t kOne = kFractionOne;
 
 using RoundInts = hn::ScalableTag<int32_t>;
 using RoundBytes = hn::Repartition<uint8_t, RoundInts>;
@@ -202,10 +199,6 @@ struct RoundedCubic {
   static constexpr int kBefore = 1;
   static constexpr int kAfter = 2;
   static constexpr int kRead = 4;
-  // Sums over one axis are kept with 6 bits after the point, cut off, so that they fit int16: at most 1.25 * 255 * 64.
-  static constexpr int kDropped = 8;
-  static constexpr int kFinal = 2 * kFractionBits - kDropped;
-  static constexpr int32_t kRounding = (1 << (kFinal - 1)) + (1 << (kFractionBits - 1));
 
   HWY_INLINE void prepare(const RoundedPositions& at) {
     at_ = &at;
@@ -224,7 +217,8 @@ struct RoundedCubic {
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) {
         const uint8_t* p = v.data + at_->offset[k + j] - v.row_stride - kStride;
-        pixel[j] = hn::ShiftRight<kFinal>(hn::Add(pixel_sum<kStride>(p, v.row_stride, k + j), hn::Set(d, kRounding)));
+        pixel[j] = hn::ShiftRight<kCubicFinal>(
+            hn::Add(pixel_sum<kStride>(p, v.row_stride, k + j), hn::Set(d, kCubicRounding)));
       }
       const auto packed = narrow(pixel[0], pixel[1], pixel[2], pixel[3]);
       store_quarter(hn::TableLookupBytes(packed, planes), v.channels, dst, begin + k);
@@ -235,33 +229,48 @@ struct RoundedCubic {
     const RoundInts d;
     const hn::Rebind<uint8_t, RoundInts> bytes;
     const auto lanes = static_cast<int>(hn::Lanes(d));
-    static constexpr Lookup kWest = two_bytes<0>();
-    static constexpr Lookup kEast = two_bytes<2>();
-    const auto west = load_lookup(kWest);
-    const auto east = load_lookup(kEast);
     alignas(64) uint32_t sample[4][kChunk];
     for (int k = from; k < to; ++k) {
       const uint8_t* p = v.data + at_->offset[k] - v.row_stride - 1;
       for (int i = 0; i < 4; ++i, p += v.row_stride) std::memcpy(&sample[i][k], p, 4);
     }
+    const RoundShorts d16;
+    const auto low_bytes = hn::Set(d, 0x00ff00ff);
+    const auto shorts = [&](RoundIntV v32) HWY_ATTR { return hn::BitCast(d16, v32); };
     for (int k = from; k < to; k += lanes) {
-      RoundIntV across[4];
+      // Samples of columns 0 and 2, and of 1 and 3, of every row.
+      RoundIntV even[4], odd[4];
       for (int i = 0; i < 4; ++i) {
-        const auto word = hn::Load(RoundBytes(), reinterpret_cast<const uint8_t*>(sample[i] + k));
-        across[i] =
-            hn::ShiftRight<kDropped>(hn::Add(dot2(hn::TableLookupBytesOr0(word, west), hn::Load(d, x_[0] + k)),
-                                             dot2(hn::TableLookupBytesOr0(word, east), hn::Load(d, x_[1] + k))));
+        const auto word = hn::BitCast(d, hn::Load(hn::Repartition<uint32_t, RoundInts>(), sample[i] + k));
+        even[i] = hn::And(word, low_bytes);
+        odd[i] = hn::And(hn::ShiftRight<8>(word), low_bytes);
       }
-      const auto north = hn::BitCast(RoundBytes(), pair_of(across[0], across[1]));
-      const auto south = hn::BitCast(RoundBytes(), pair_of(across[2], across[3]));
-      const auto sum = hn::Add(dot2(north, hn::Load(d, y_[0] + k)), dot2(south, hn::Load(d, y_[1] + k)));
-      const auto mixed = hn::ShiftRight<kFinal>(hn::Add(sum, hn::Set(d, kRounding)));
+      const auto y01 = shorts(hn::Load(d, y_[0] + k));
+      const auto y23 = shorts(hn::Load(d, y_[1] + k));
+      // Sums down the first and the second column of such a pair, as they are before the cut.
+      const auto first = [&](const RoundIntV* rows) HWY_ATTR {
+        const auto north = hn::OddEven(shorts(hn::ShiftLeft<16>(rows[1])), shorts(rows[0]));
+        const auto south = hn::OddEven(shorts(hn::ShiftLeft<16>(rows[3])), shorts(rows[2]));
+        return hn::Add(madd(north, y01), madd(south, y23));
+      };
+      const auto second = [&](const RoundIntV* rows) HWY_ATTR {
+        const auto north = hn::OddEven(shorts(rows[1]), shorts(hn::ShiftRight<16>(rows[0])));
+        const auto south = hn::OddEven(shorts(rows[3]), shorts(hn::ShiftRight<16>(rows[2])));
+        return hn::Add(madd(north, y01), madd(south, y23));
+      };
+      const auto across = [&](RoundIntV left, RoundIntV right, const int32_t* weights) HWY_ATTR {
+        const auto pairs =
+            hn::OddEven(shorts(hn::ShiftLeft<16 - kCubicDropped>(right)), shorts(hn::ShiftRight<kCubicDropped>(left)));
+        return madd(pairs, shorts(hn::Load(d, weights + k)));
+      };
+      const auto sum = hn::Add(across(first(even), first(odd), x_[0]), across(second(even), second(odd), x_[1]));
+      const auto mixed = hn::ShiftRight<kCubicFinal>(hn::Add(sum, hn::Set(d, kCubicRounding)));
       hn::StoreU(hn::DemoteTo(bytes, mixed), bytes, dst[0] + begin + k);
     }
   }
 
  private:
-  // Of taps 0 and 1, and of taps 2 and 3, as pairs of int16. Tap 1 has what the others leave of one.
+  // rounded_cubic_weights of taps 0 and 1, and of taps 2 and 3, as pairs of int16.
   HWY_INLINE void weigh(const int32_t* fraction, int32_t (*weight)[kChunk]) {
     const RoundInts d;
     const hn::RebindToFloat<RoundInts> df;
@@ -314,8 +323,8 @@ struct RoundedCubic {
     // Taps 0 and 1, and 2 and 3.
     const auto low = column(hn::InterleaveLower(d8, r0, r1), hn::InterleaveLower(d8, r2, r3));
     const auto high = column(hn::InterleaveUpper(d8, r0, r1), hn::InterleaveUpper(d8, r2, r3));
-    const auto even = hn::ShiftRight<kDropped>(hn::ConcatLowerLower(w, high, low));
-    const auto odd = hn::ShiftLeft<16 - kDropped>(hn::ConcatUpperUpper(w, high, low));
+    const auto even = hn::ShiftRight<kCubicDropped>(hn::ConcatLowerLower(w, high, low));
+    const auto odd = hn::ShiftLeft<16 - kCubicDropped>(hn::ConcatUpperUpper(w, high, low));
     const auto pairs = hn::OddEven(hn::BitCast(w16, odd), hn::BitCast(w16, even));
     const auto weights = hn::Combine(w, hn::Set(d, x_[1][k]), hn::Set(d, x_[0][k]));
     const auto sum = madd(pairs, hn::BitCast(w16, weights));
@@ -329,9 +338,9 @@ struct RoundedCubic {
     };
     const auto across = [&](auto a, auto b, int32_t weights) HWY_ATTR {
       const auto even =
-          hn::ShiftRight<kDropped>(column(hn::InterleaveLower(d8, a, zero), hn::InterleaveLower(d8, b, zero)));
+          hn::ShiftRight<kCubicDropped>(column(hn::InterleaveLower(d8, a, zero), hn::InterleaveLower(d8, b, zero)));
       const auto odd =
-          hn::ShiftLeft<16 - kDropped>(column(hn::InterleaveUpper(d8, a, zero), hn::InterleaveUpper(d8, b, zero)));
+          hn::ShiftLeft<16 - kCubicDropped>(column(hn::InterleaveUpper(d8, a, zero), hn::InterleaveUpper(d8, b, zero)));
       const auto pairs = hn::OddEven(hn::BitCast(d16, odd), hn::BitCast(d16, even));
       return madd(pairs, hn::BitCast(d16, hn::Set(d, weights)));
     };

@@ -97,6 +97,12 @@ struct FixedRow {
 // and cubic give that very pixel.
 bool walks_fixed(const WarpRow& row, bool centres, FixedRow* out);
 
+// True when every term of an affine map's positions is below 2^24, so that their rounding stays below 6e-9.
+bool moderate(const WarpRow& row);
+
+// True when the positions of a rounded affine row are those of FixedWalk; else each is rounded for itself.
+bool walks_rounded(const WarpRow& row);
+
 // True when any byte of the source can be reached from its first with an int32 offset.
 inline bool offsets_fit(const View& v) {
   const int64_t reach = std::abs(static_cast<int64_t>(v.row_stride)) * v.height + int64_t{v.width} * v.pixel_stride;

@@ -65,4 +65,22 @@ double worst_of_rounded(const WarpRow& row, Kernel kernel, int taps, const At& a
   return worst;
 }
 
+// True when two kernels make the same row, also of a part of it.
+template <class Kernel>
+bool same_rounded(WarpRow row, Kernel one, Kernel other) {
+  const auto same = [&] {
+    GuardedRows a(row.source.channels, row.width);
+    GuardedRows b(row.source.channels, row.width);
+    one(row, a.get());
+    other(row, b.get());
+    bool all = true;
+    for (int c = 0; c < row.source.channels; ++c) all &= std::equal(a[c], a[c] + row.width, b[c]);
+    return all;
+  };
+  if (!same()) return false;
+  row.x = row.width / 3;
+  row.width -= row.x;
+  return same();
+}
+
 }  // namespace fastaug::test

@@ -179,7 +179,7 @@ TEST_CASE("perspective columns do not depend on the part of the row that is aske
   }
 }
 
-TEST_CASE("rounded perspective rows are within 0.6 of the exact values") {
+TEST_CASE("rounded perspective rows are within 0.6 of the exact values, and the same on all instruction sets") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(6);
@@ -199,6 +199,9 @@ TEST_CASE("rounded perspective rows are within 0.6 of the exact values") {
           const auto at = [&](int x) { return perspective_at(row.matrix, x, row.y); };
           CHECK(test::worst_of_rounded(row, kernels(name)->perspective_linear, 2, at) < 0.6);
           CHECK(test::worst_of_rounded(row, kernels(name)->perspective_cubic, 4, at) < 0.6);
+          const Kernels& plain = *kernels("scalar");
+          CHECK(test::same_rounded(row, kernels(name)->perspective_linear, plain.perspective_linear));
+          CHECK(test::same_rounded(row, kernels(name)->perspective_cubic, plain.perspective_cubic));
         }
       }
     }
