@@ -18,7 +18,8 @@ NOTE = """\
 Milliseconds for one whole call (parameter draws and output allocation included) on one core; the median, and the 10th
 to 90th percentile. "x" is how many times faster than torchvision on PIL images: the median over rounds, in each of
 which every library had its turn at the same cold images of a bag. "=": every pixel equals torchvision's for the same
-seed; "~": same parameters, other pixels (fast mode's are within its contract); unmarked: parameters and filters of its own, so not the same picture."""
+seed; "~": same parameters, other pixels (those of fast mode are within its contract); unmarked: parameters and filters
+of its own, so not the same picture."""
 
 
 def compiler(library: Path) -> str:
