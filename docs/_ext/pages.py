@@ -11,6 +11,7 @@ from pathlib import Path
 import fastaug
 import fastaug.transforms
 import fastaug.transforms.functional
+from fastaug._pipeline import Pipeline
 from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
 
 ROOT = Path(__file__).parents[2]
@@ -44,8 +45,12 @@ def picture(name: str) -> str:
 
 def class_page(name: str) -> str:
     # The members of an enumeration have no docstrings; their names and values are what one looks for.
+    value = getattr(fastaug.transforms, name)
     options = "    :members:\n"
-    if issubclass(getattr(fastaug.transforms, name), Enum):
+    if issubclass(value, Pipeline):
+        # What every pipeline can do is written down in its base class.
+        options += "    :inherited-members: Module\n"
+    if issubclass(value, Enum):
         options += "    :undoc-members:\n    :member-order: bysource\n"
     directives = f".. py:currentmodule:: fastaug.transforms\n\n.. autoclass:: fastaug.transforms.{name}\n{options}"
     return f"{heading(name)}\n{picture(name)}\n{directives}"
