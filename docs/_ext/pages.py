@@ -11,8 +11,8 @@ from pathlib import Path
 import fastaug
 import fastaug.transforms
 import fastaug.transforms.functional
-from fastaug._pipeline import Pipeline
 from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
+from fastaug._pipeline import Pipeline
 
 ROOT = Path(__file__).parents[2]
 
