@@ -1,6 +1,7 @@
-# make demo | test | soak | bench | docs | wheel | lint | format | clean. Each target installs what it needs, once.
+# make demo | test | soak | fuzz | bench | docs | wheel | lint | format | clean. Each target installs what it needs, once.
 #
 #   N=100000 FIRST=0         make soak: how many random chains are run in every way, and the first's number
+#   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
@@ -24,7 +25,7 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt
 CMAKE := env PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 CTEST := env PATH="$(CURDIR)/$(BIN):$$PATH" ctest
 
-SYSTEM_PACKAGES := g++ libhwy-dev
+SYSTEM_PACKAGES := g++ libhwy-dev libjpeg62-turbo-dev libdeflate-dev
 # Only where no other usable Python is found.
 PYTHON_PACKAGES := python3 python3-venv
 TEST_PACKAGES := $(SYSTEM_PACKAGES) doctest-dev
@@ -92,7 +93,7 @@ demo: $(STAMPS)/demo
 # Tests
 
 .PHONY: test test-native test-asan test-python
-test: lint test-native test-asan test-python
+test: lint test-native test-asan test-fuzz test-python
 
 test-native: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset dev
@@ -113,6 +114,39 @@ test-python: $(STAMPS)/test
 .PHONY: soak
 soak: $(STAMPS)/test
 	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak.py $(or $(N),20000) $(or $(FIRST),0)
+
+# Fuzzing
+
+FUZZ_TARGETS := jpeg png sniff program
+FUZZ_CXX := clang++-19
+FUZZ_PACKAGES := clang-19 libclang-rt-19-dev
+
+.PHONY: test-fuzz fuzz system-fuzz fuzz-seeds
+system-fuzz:
+	@tools/system_packages.sh $(FUZZ_PACKAGES)
+
+fuzz-seeds: $(STAMPS)/test
+	$(BIN)/python tests/codec/image_files.py build/fuzz/seeds
+	@mkdir -p build/fuzz/found
+
+# The seeds of every target and simple mutations of them, the same ones every time, for less than a minute in all on two
+# cores. Inputs that break something are kept in build/fuzz/found.
+test-fuzz: fuzz-seeds | system-test
+	$(CMAKE) --preset asan -D FASTAUG_FUZZ=ON
+	$(CMAKE) --build --preset asan -j $(JOBS) --target $(FUZZ_TARGETS:%=fuzz_%)
+	printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=hard_rss_limit_mb=4096 xargs -P $(JOBS) -I NAME \
+	  sh -c 'build/asan/fuzz_NAME --seconds 20 --keep build/fuzz/found build/fuzz/seeds/NAME'
+
+# libFuzzer, which looks for inputs that reach new code and keeps them in build/fuzz/corpus.
+fuzz: fuzz-seeds | system-test system-fuzz
+	$(CMAKE) -S . -B build/libfuzzer -G Ninja -D CMAKE_CXX_COMPILER=$(FUZZ_CXX) -D CMAKE_BUILD_TYPE=RelWithDebInfo \
+	  -D FASTAUG_PYTHON=OFF -D FASTAUG_WERROR=OFF -D FASTAUG_SANITIZE=ON -D FASTAUG_FUZZ=ON
+	$(CMAKE) --build build/libfuzzer -j $(JOBS)
+	for name in $(or $(TARGET),$(FUZZ_TARGETS)); do \
+	  mkdir -p build/fuzz/corpus/$$name; \
+	  build/libfuzzer/fuzz_$$name -fork=$(JOBS) -max_total_time=$(or $(SECONDS),3600) -timeout=30 -max_len=65536 \
+	    -artifact_prefix=build/fuzz/found/$$name- build/fuzz/corpus/$$name build/fuzz/seeds/$$name; \
+	done
 
 # Lint
 

@@ -17,7 +17,7 @@ from bench.case import Case
 from bench.cases import CASES
 from bench.environments import peer_columns
 from bench.images import BAGS
-from bench.measure import ROOT, Column, Row, Worker, WorkerError, measure
+from bench.measure import ROOT, Column, Row, measure, started
 
 
 def arguments() -> argparse.Namespace:
@@ -40,17 +40,6 @@ def importable() -> list[Column]:
     return columns + [Column(name, name) for name, module in modules.items() if importlib.util.find_spec(module)]
 
 
-def start(column: Column) -> Worker | None:
-    """The column's process; None, after saying why, where a peer does not load."""
-    try:
-        return Worker(column)
-    except WorkerError as error:
-        if column.library in (report.REFERENCE, report.OURS):
-            raise
-        print(f"left out: {error}")
-        return None
-
-
 def bag_file(case: Case, folder: Path) -> Path:
     path = folder / (case.bag.replace(" ", "-") + ".npy")
     if not path.exists():
@@ -62,21 +51,21 @@ def run(
     cases: list[Case], columns: list[Column], of_pipelines: list[Column], seconds: float, clock: str
 ) -> tuple[list[Row], dict[str, str]]:
     """The rows, and the versions of everything that took part."""
-    everyone = [worker for column in columns if (worker := start(column))]
-    variants = [worker for column in of_pipelines if (worker := start(column))]
     rows = []
-    try:
-        with tempfile.TemporaryDirectory() as folder, tqdm(cases, unit="case") as progress:
-            for case in progress:
-                progress.set_description(case.name)
-                workers = everyone + (variants if case.pipeline else [])
-                budget, checks = (seconds, 12) if case.pipeline else (seconds / 4, 4)
-                row = measure(case, bag_file(case, Path(folder)), workers, budget, checks, clock)
-                rows.append(row)
-    finally:
-        for worker in everyone + variants:
-            worker.close()
-    return rows, {name: version for worker in everyone for name, version in worker.versions.items()}
+    with (
+        started([*columns, *of_pipelines], (report.REFERENCE, report.OURS)) as workers,
+        tempfile.TemporaryDirectory() as folder,
+        tqdm(cases, unit="case") as progress,
+    ):
+        variants = {column.label for column in of_pipelines}
+        everyone = [worker for worker in workers if worker.label not in variants]
+        for case in progress:
+            progress.set_description(case.name)
+            budget, checks = (seconds, 12) if case.pipeline else (seconds / 4, 4)
+            taking_part = workers if case.pipeline else everyone
+            rows.append(measure(case, bag_file(case, Path(folder)), taking_part, budget, checks, clock))
+        versions = {name: version for worker in everyone for name, version in worker.versions.items()}
+    return rows, versions
 
 
 def main() -> int:

@@ -8,9 +8,23 @@ from typing import Any, Literal
 
 Transform = Callable[[Any], Any]
 
+#: Columns of the tables.
+REFERENCE, OURS, FAST = "torchvision", "fastaug", "fastaug fast"
+
+#: A goal's opponent: the fastest column but fastaug's whose pixels equal the reference's.
+FASTEST = "the fastest equal"
+
 HALF = (0.5, 0.5, 0.5)
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """How many times faster than another column one has to be. `against` may be FASTEST; None is the reference."""
+
+    least: float
+    against: str | None = None
 
 
 @dataclass(frozen=True)
@@ -30,3 +44,12 @@ class Case:
     mode: str = "RGB"
     pipeline: bool = False
     goal: dict[str, float] = field(default_factory=dict)
+
+    def goals(self, label: str, isa: str) -> list[Goal]:
+        """What is asked of a column, where `isa` is the default instruction set."""
+        name = {OURS: isa, FAST: f"fast {isa}"}.get(label, label.removeprefix(OURS + " "))
+        return [Goal(self.goal[name])] if name in self.goal else []
+
+    def described(self) -> dict[str, Any]:
+        """What the written results say of it beside its name."""
+        return {"ops": self.ops, "goal": self.goal}

@@ -14,13 +14,23 @@ from pathlib import Path
 
 from bench.measure import ROOT, Column
 
-# Library: what pip installs, and what is set in the environment meanwhile. Pillow-SIMD is built from source for AVX2
-# and needs the headers of libjpeg and zlib (libjpeg-dev, zlib1g-dev).
-PEERS: dict[str, tuple[list[str], dict[str, str]]] = {
+# Library: what pip installs, and what is set in the environment meanwhile.
+Requirements = dict[str, tuple[list[str], dict[str, str]]]
+
+# Pillow-SIMD is built from source for AVX2 and needs the headers of libjpeg and zlib (libjpeg-dev, zlib1g-dev).
+PEERS: Requirements = {
     "Pillow-SIMD": (["pillow-simd"], {"CC": "cc -mavx2", "PIP_NO_BINARY": "pillow-simd"}),
     "OpenCV": (["opencv-python-headless"], {}),
     "Albumentations": (["albumentations==2.0.8"], {}),
     "kornia-rs": (["kornia-rs"], {}),
+}
+
+DECODERS: Requirements = {
+    "torchcodec": (["torchcodec"], {}),
+    "OpenCV": PEERS["OpenCV"],
+    "simplejpeg": (["simplejpeg"], {}),
+    "pyspng": (["pyspng"], {}),
+    "imagecodecs": (["imagecodecs"], {}),
 }
 
 
@@ -35,21 +45,22 @@ def environment(folder: Path, requirements: list[str], env: dict[str, str]) -> s
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
     place = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
     (Path(place) / "behind.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    constraints = str(ROOT / "constraints.txt")
+    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--constraint", constraints]
     subprocess.run([*pip, *requirements], check=True, env={**os.environ, **env})
     stamp.write_text(wanted)
     return str(python)
 
 
-def column(library: str) -> Column | None:
-    requirements, env = PEERS[library]
+def column(library: str, requirements: list[str], env: dict[str, str], suite: str) -> Column | None:
     try:
-        return Column(library, library, environment(ROOT / ".venv-peers" / library.lower(), requirements, env))
+        python = environment(ROOT / ".venv-peers" / library.lower(), requirements, env)
     except subprocess.CalledProcessError as error:
         print(f"{library} did not install and is left out ({error})", flush=True)
         return None
+    return Column(library, library, python, suite=suite)
 
 
-def peer_columns() -> list[Column]:
+def peer_columns(peers: Requirements = PEERS, suite: str = "bench.libraries") -> list[Column]:
     """The columns of the peers that could be installed."""
-    return [made for library in PEERS if (made := column(library))]
+    return [made for library, wanted in peers.items() if (made := column(library, *wanted, suite))]

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import random
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from bench.case import Case, Transform
+from bench.cases import BY_NAME as BY_NAME
 
 
 class Library:
@@ -43,6 +45,9 @@ class Library:
             alpha = np.broadcast_to(np.linspace(0, 255, pixels.shape[1]).astype(np.uint8), pixels.shape[:2])
             pixels = np.dstack([pixels, alpha])
         return pixels.copy() if case.container == "array" else Image.fromarray(pixels)
+
+    def images(self, case: Case, bag: Path) -> list[Any]:
+        return [self.image(case, pixels) for pixels in np.load(bag, mmap_mode="r")]
 
     def seed(self, number: int) -> None:
         import torch

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import subprocess
 import sys
 import time
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.case import Case
+from bench.case import FASTEST, OURS, Goal
 
 ROOT = Path(__file__).resolve().parents[1]
 ONE_THREAD = {
@@ -29,31 +31,45 @@ class WorkerError(RuntimeError):
     """What a worker answered instead of a result."""
 
 
+class Timed(Protocol):
+    """What is known here of a row's case: `bench.case.Case` is one."""
+
+    @property
+    def name(self) -> str: ...
+    def goals(self, label: str, isa: str) -> list[Goal]: ...
+    def described(self) -> dict[str, Any]: ...
+
+
 @dataclass
 class Column:
-    """A library as it is started: which Python, and what is set in its environment."""
+    """A library as it is started: which Python, what is set in its environment, and on how many cores.
+
+    `suite` is the module that has the libraries, by name, and the cases.
+    """
 
     label: str
     library: str
     python: str = sys.executable
     env: dict[str, str] = field(default_factory=dict)
+    suite: str = "bench.libraries"
+    cores: int = 1
 
 
 class Worker:
-    """The parent's end of a `bench.worker` process, kept on one processor core."""
+    """The parent's end of a `bench.worker` process, kept on its processor cores."""
 
     def __init__(self, column: Column) -> None:
         self.column = column
         self.label = column.label
         self.process = subprocess.Popen(
-            [column.python, "-m", "bench.worker", column.library],
+            [column.python, "-m", "bench.worker", column.suite, column.library],
             cwd=ROOT,
             env={**os.environ, **ONE_THREAD, **column.env},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         if hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(self.process.pid, {max(os.sched_getaffinity(0))})
+            os.sched_setaffinity(self.process.pid, sorted(os.sched_getaffinity(0))[-column.cores :])
         try:
             hello = self.ask("hello")
         except Exception:
@@ -81,9 +97,34 @@ class Worker:
         self.process.wait()
 
 
+@contextlib.contextmanager
+def started(columns: Iterable[Column], needed: Collection[str]) -> Iterator[list[Worker]]:
+    """The columns' processes, until the end of the block.
+
+    A library that does not load is left out, after saying why; one that is among `needed` raises WorkerError.
+    """
+
+    def start(column: Column) -> Worker | None:
+        try:
+            return Worker(column)
+        except WorkerError as error:
+            if column.library in needed:
+                raise
+            print(f"left out: {error}")
+            return None
+
+    workers: list[Worker] = []
+    try:
+        workers.extend(worker for column in columns if (worker := start(column)))
+        yield workers
+    finally:
+        for worker in workers:
+            worker.close()
+
+
 @dataclass
 class Times:
-    """One library at one case. Times in milliseconds; ratios are torchvision's time over this library's."""
+    """One library at one case. Times in milliseconds; ratios are the reference's time over this library's."""
 
     median: float
     p10: float
@@ -98,11 +139,25 @@ class Times:
 
 @dataclass
 class Row:
-    case: Case
+    case: Timed
     rounds: int = 0
     calls_per_turn: int = 0
     times: dict[str, Times] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    #: Of each round, in nanoseconds.
+    medians: dict[str, NDArray[np.float64]] = field(default_factory=dict, repr=False)
+
+    def opponent(self, against: str) -> str | None:
+        """The column that a goal names; None where it was not measured."""
+        if against != FASTEST:
+            return against if against in self.times else None
+        times = {label: times for label, times in self.times.items() if not label.startswith(OURS)}
+        equal = [label for label in times if times[label].pixels == "equal"]
+        return min(equal, key=lambda label: times[label].median, default=None)
+
+    def ratio(self, label: str, against: str) -> float:
+        """How many times faster one column was than another: the median over rounds."""
+        return spread(self.medians[against] / self.medians[label])[0]
 
 
 def compare(ours: NDArray[Any], theirs: NDArray[Any]) -> float:
@@ -126,7 +181,7 @@ def spread(values: NDArray[np.float64]) -> tuple[float, float, float]:
     return float(median), float(low), float(high)
 
 
-def measure(case: Case, bag: Path, workers: list[Worker], seconds: float, checks: int, clock: str) -> Row:
+def measure(case: Timed, bag: Path, workers: list[Worker], seconds: float, checks: int, clock: str) -> Row:
     """Times a case in all workers; the first is the reference.
 
     Round r is calls r * n to r * n + n - 1 in each worker in turn, so the ratio of a round compares the same images
@@ -158,11 +213,11 @@ def measure(case: Case, bag: Path, workers: list[Worker], seconds: float, checks
             samples[worker.label].append(worker.ask("run", row.rounds * n, n))
         row.rounds += 1
 
-    base = np.array(samples[reference.label], np.float64)
-    for label, sample in samples.items():
-        calls = np.array(sample, np.float64)
-        ratios = np.median(base, axis=1) / np.median(calls, axis=1)
-        row.times[label] = Times(*spread(calls / 1e6), *spread(ratios), *pixels[label])
+    calls = {label: np.array(sample, np.float64) for label, sample in samples.items()}
+    row.medians = {label: np.median(sample, axis=1) for label, sample in calls.items()}
+    for label, sample in calls.items():
+        ratios = row.medians[reference.label] / row.medians[label]
+        row.times[label] = Times(*spread(sample / 1e6), *spread(ratios), *pixels[label])
     for worker in taking_part:
         worker.ask("close")
     return row

@@ -1,4 +1,7 @@
-"""python -m bench.readme RESULTS.json: puts the measured pipelines into README.md, between its two markers."""
+"""python -m bench.readme RESULTS.json: puts what was measured into README.md, between its two markers.
+
+RESULTS.json is of bench, whose pipelines are shown, or of bench.decode.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from bench import encoded
+from bench.case import OURS
 from bench.cases import PIPELINES, RECIPES
 from bench.measure import ROOT
 from bench.report import figure, markdown
 
 BEGIN, END = "<!-- speed: begin -->\n", "<!-- speed: end -->\n"
+DECODE_BEGIN, DECODE_END = "<!-- decode: begin -->\n", "<!-- decode: end -->\n"
 PEERS = ("torchvision v2 tensors", "Pillow-SIMD", "OpenCV", "Albumentations", "kornia-rs")
 
 
@@ -41,11 +47,27 @@ def section(results: dict[str, Any]) -> str:
     return f"{BEGIN}\n{markdown(lines)}\n\n{caption}{note}.\n\n{END}"
 
 
+def decode_section(results: dict[str, Any]) -> str:
+    about, rows = results["about"], results["rows"]
+    labels = dict.fromkeys(label for row in rows for label in row["libraries"])
+    others = [label for label in labels if not label.startswith(OURS) and not label.endswith("threads")]
+    lines = [["one core, ms", *others, "fastaug", "faster than Pillow"]]
+    for row in rows:
+        libraries = row["libraries"]
+        theirs = [figure(libraries[label]["median"]) if label in libraries else "" for label in others]
+        lines.append([row["case"], *theirs, *bold(libraries[OURS])])
+    versions = ", ".join(f"{name} {about[name]}" for name in ("torchvision", "pillow"))
+    caption = f"{about['cpu']}, {about['isa'].upper()}; {versions}; {about['date']}. Medians of wall-clock time."
+    return f"{DECODE_BEGIN}\n{markdown(lines)}\n\n{caption}\n\n{DECODE_END}"
+
+
 def main(path: str) -> None:
-    readme = ROOT / "README.md"
-    before, rest = readme.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    readme.write_text(before + section(json.loads(Path(path).read_text())) + after)
+    readme, results = ROOT / "README.md", json.loads(Path(path).read_text())
+    decodes = {row["case"] for row in results["rows"]} <= encoded.BY_NAME.keys()
+    begin, end = (DECODE_BEGIN, DECODE_END) if decodes else (BEGIN, END)
+    before, rest = readme.read_text().split(begin)
+    after = rest.split(end)[1]
+    readme.write_text(before + (decode_section if decodes else section)(results) + after)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from bench.case import FAST as FAST
+from bench.case import OURS as OURS
+from bench.case import REFERENCE as REFERENCE
 from bench.measure import Row, Times
 
-REFERENCE, OURS, FAST = "torchvision", "fastaug", "fastaug fast"
 NOTE = """\
 Milliseconds for one whole call (parameter draws and output allocation included) on one core; the median, and the 10th
 to 90th percentile. "x" is how many times faster than torchvision on PIL images: the median over rounds, in each of
@@ -61,39 +63,84 @@ def figure(value: float) -> str:
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
 
+def spread(times: Times) -> str:
+    return f"{figure(times.median)} ({figure(times.p10)}-{figure(times.p90)})"
+
+
+def ratios(times: Times) -> str:
+    return f"{times.ratio:.1f}x ({times.ratio_p10:.1f}-{times.ratio_p90:.1f})"
+
+
 def mark(times: Times) -> str:
     return {"equal": " =", "differs": " ~"}.get(times.pixels, "")
 
 
-def cells(row: Row, columns: list[str], isa: str) -> list[str]:
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """What came of a goal. No ratio where a column is missing; `against` as a reader is told."""
+
+    column: str
+    least: float
+    against: str | None
+    ratio: float | None
+
+    @property
+    def met(self) -> bool:
+        return self.ratio is not None and self.ratio >= self.least
+
+    def __str__(self) -> str:
+        outcome = "not measured" if self.ratio is None else "met" if self.met else "MISSED"
+        if self.against is None:
+            return f">= {self.least:g}x {outcome}"
+        measured = "" if self.ratio is None else f" ({self.ratio:.2f}x)"
+        column = "" if self.column == OURS else f"{self.column} "
+        return f"{column}>= {self.least:g}x {self.against} {outcome}{measured}"
+
+
+def verdicts(row: Row, label: str, isa: str) -> list[Verdict]:
+    """Those of a column."""
+    found = []
+    for goal in row.case.goals(label, isa):
+        times, against, ratio = row.times.get(label), goal.against, None
+        if times is not None and against is None:
+            ratio = times.ratio
+        elif times is not None and against is not None and (opponent := row.opponent(against)):
+            ratio = row.ratio(label, opponent)
+            against = against if opponent == against else f"{opponent} ({against})"
+        found.append(Verdict(label, goal.least, against, ratio))
+    return found
+
+
+def cells(row: Row, columns: list[str], isa: str, reference: str) -> list[str]:
     line = [row.case.name]
     for label in columns:
         times = row.times.get(label)
-        if times is None:
+        found = verdicts(row, label, isa)
+        if label == OURS:
+            # A goal against another column than the reference is told here, whose ever it is.
+            others = [one for name in columns if name != OURS for one in verdicts(row, name, isa) if one.against]
+            line += ["", ""] if times is None else [spread(times), f"{ratios(times)}{mark(times)}"]
+            line.append("; ".join(map(str, found + others)))
+        elif times is None:
             line.append("")
-        elif label == REFERENCE:
-            line.append(f"{figure(times.median)} ({figure(times.p10)}-{figure(times.p90)})")
-        elif label == OURS:
-            line.append(f"{figure(times.median)} ({figure(times.p10)}-{figure(times.p90)})")
-            line.append(f"{times.ratio:.1f}x ({times.ratio_p10:.1f}-{times.ratio_p90:.1f}){mark(times)}")
-            goal = row.case.goal.get(isa)
-            line.append("" if goal is None else f">= {goal:g}x {'met' if times.ratio >= goal else 'MISSED'}")
+        elif label == reference:
+            line.append(spread(times))
         else:
-            goal = row.case.goal.get(f"fast {isa}" if label == FAST else label.removeprefix(OURS + " "))
-            missed = "" if goal is None or times.ratio >= goal else f" (goal {goal:g}x MISSED)"
+            goals = [verdict.least for verdict in found if verdict.against is None and not verdict.met]
+            missed = "".join(f" (goal {goal:g}x MISSED)" for goal in goals)
             line.append(f"{figure(times.median)}, {times.ratio:.1f}x{mark(times)}{missed}")
     return line
 
 
-def table(rows: list[Row], isa: str) -> list[list[str]]:
+def table(rows: list[Row], isa: str, reference: str = REFERENCE) -> list[list[str]]:
     """The header and the lines; columns that no row filled are left out."""
     labels = list(dict.fromkeys(label for row in rows for label in row.times))
-    # torchvision, fastaug, fastaug under other instruction sets, the peers.
-    columns = sorted(labels, key=lambda label: (label != REFERENCE, label != OURS, not label.startswith(OURS)))
+    # The reference, fastaug, fastaug in other ways, the peers.
+    columns = sorted(labels, key=lambda label: (label != reference, label != OURS, not label.startswith(OURS)))
     header = ["case"]
     for label in columns:
-        header += {REFERENCE: ["torchvision, ms"], OURS: [f"fastaug {isa}, ms", "faster", "goal"]}.get(label, [label])
-    lines = [header, *(cells(row, columns, isa) for row in rows)]
+        header += {reference: [f"{reference}, ms"], OURS: [f"fastaug {isa}, ms", "faster", "goal"]}.get(label, [label])
+    lines = [header, *(cells(row, columns, isa, reference) for row in rows)]
     filled = [i for i in range(len(header)) if any(line[i] for line in lines[1:])]
     return [[line[i] for i in filled] for line in lines]
 
@@ -110,11 +157,15 @@ def markdown(lines: list[list[str]]) -> str:
 
 
 def as_json(rows: list[Row], about: dict[str, str]) -> str:
+    isa = about["isa"]
+
     def entry(row: Row) -> dict[str, Any]:
         return {
             "case": row.case.name,
-            "ops": row.case.ops,
-            "goal": row.case.goal,
+            **row.case.described(),
+            "verdicts": [
+                dataclasses.asdict(one) | {"met": one.met} for label in row.times for one in verdicts(row, label, isa)
+            ],
             "rounds": row.rounds,
             "calls_per_turn": row.calls_per_turn,
             "libraries": {label: dataclasses.asdict(times) for label, times in row.times.items()},
@@ -124,13 +175,21 @@ def as_json(rows: list[Row], about: dict[str, str]) -> str:
     return json.dumps({"about": about, "rows": [entry(row) for row in rows]}, indent=1)
 
 
-def write(rows: list[Row], about: dict[str, str], folder: Path) -> list[Path]:
+def write(
+    rows: list[Row],
+    about: dict[str, str],
+    folder: Path,
+    title: str = "Speed",
+    reference: str = REFERENCE,
+    note: str = NOTE,
+) -> list[Path]:
     """One pair of files per processor and instruction set: a later run replaces an earlier one."""
     folder.mkdir(parents=True, exist_ok=True)
-    stem = re.sub(r"[^a-z0-9]+", "-", f"{about['cpu']} {about['isa']}".lower()).strip("-")
+    kind = "" if title == "Speed" else f"{title} "
+    stem = re.sub(r"[^a-z0-9]+", "-", f"{kind}{about['cpu']} {about['isa']}".lower()).strip("-")
     head = "\n".join(f"- {name}: {value}" for name, value in about.items())
-    lines = table(rows, about["isa"])
-    page = f"# Speed, {about['cpu']}, {about['isa']}\n\n{head}\n\n{NOTE}\n\n{markdown(lines)}\n"
+    lines = markdown(table(rows, about["isa"], reference))
+    page = f"# {title}, {about['cpu']}, {about['isa']}\n\n{head}\n\n{note}\n\n{lines}\n"
     paths = [folder / f"{stem}.md", folder / f"{stem}.json"]
     paths[0].write_text(page)
     paths[1].write_text(as_json(rows, about) + "\n")

@@ -1,26 +1,28 @@
-"""A library in a process of its own. Reads pickled requests on standard input, answers on standard output."""
+"""python -m bench.worker SUITE LIBRARY: a library in a process of its own.
+
+Reads pickled requests on standard input, answers on standard output. The suite is a module with LIBRARIES, BY_NAME (its
+cases) and as_array (what is compared of a result).
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from bench.cases import BY_NAME
-from bench.libraries import LIBRARIES, as_array
 from bench.turn import CLOCKS, Turn
 
 
 class Worker:
-    def __init__(self, library: str) -> None:
+    def __init__(self, suite: str, library: str) -> None:
         import torch
 
         torch.set_num_threads(1)
-        self.library = LIBRARIES[library]()
+        self.suite: Any = importlib.import_module(suite)
+        self.library = self.suite.LIBRARIES[library]()
         self.turn: Turn | None = None
 
     def hello(self) -> dict[str, Any]:
@@ -29,12 +31,11 @@ class Worker:
     def open(self, name: str, bag: Path, clock: str) -> None:
         """Makes the transform and this library's own copy of the images."""
         self.turn = None
-        case = BY_NAME[name]
+        case = self.suite.BY_NAME[name]
         transform = self.library.transform(case)
         if transform is None:
             raise LookupError(f"no {name}")
-        images = [self.library.image(case, pixels) for pixels in np.load(bag, mmap_mode="r")]
-        self.turn = Turn(transform, images, self.library.seed, CLOCKS[clock])
+        self.turn = Turn(transform, self.library.images(case, bag), self.library.seed, CLOCKS[clock])
 
     def close(self) -> None:
         """Frees the images."""
@@ -42,7 +43,7 @@ class Worker:
 
     def result(self, number: int) -> Any:
         assert self.turn is not None
-        return as_array(self.turn.call(number))
+        return self.suite.as_array(self.turn.call(number))
 
     def run(self, first: int, count: int) -> list[int]:
         assert self.turn is not None
@@ -61,7 +62,7 @@ def main() -> None:
             return
         try:
             if worker is None:
-                worker = Worker(sys.argv[1])
+                worker = Worker(sys.argv[1], sys.argv[2])
             answer = (True, getattr(worker, name)(*arguments))
         except Exception as error:
             answer = (False, f"{type(error).__name__}: {error}")

@@ -8,7 +8,8 @@ endif()
 file(GLOB test_sources CONFIGURE_DEPENDS csrc/tests/*.cpp)
 add_executable(fastaug_tests ${test_sources})
 target_include_directories(fastaug_tests SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
-target_link_libraries(fastaug_tests PRIVATE fastaug_core)
+# Files of the codecs' formats are made by the codecs' libraries.
+target_link_libraries(fastaug_tests PRIVATE fastaug_core fastaug_codecs)
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(isas scalar neon)

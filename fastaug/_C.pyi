@@ -1,6 +1,6 @@
 """The native core. Private: use fastaug.transforms."""
 
-from typing import Any, Final, final
+from typing import Any, Final, final, overload
 
 import numpy as np
 from PIL import Image
@@ -43,6 +43,52 @@ def from_pointer(
     channel_stride: int,
     owner: object,
 ) -> Source: ...
+
+class Deferred(Exception):
+    """Encoded bytes are not decoded natively: Pillow is to say what they are. (reason, offset); -1: unknown."""
+
+class Refused(Exception):
+    """Encoded bytes cost more than any honest image of their size. (reason, offset); -1: unknown."""
+
+def afford(data: Any) -> None:
+    """Raises Refused for encoded bytes that Pillow is not to decode either."""
+
+@final
+class Encoded:
+    """Encoded bytes whose header alone has been read."""
+
+    def __init__(self, data: Any, tables: Any = None) -> None:
+        """Contiguous bytes, kept alive; the tables of a JPEG that has none."""
+
+    @property
+    def format(self) -> str:
+        """JPEG, PNG or image."""
+
+    @property
+    def native(self) -> bool:
+        """Whether the core decodes it; else the numbers are 0 or not to be trusted."""
+
+    @property
+    def height(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def channels(self) -> int: ...
+    @property
+    def bits(self) -> int: ...
+    @property
+    def orientation(self) -> int:
+        """Exif, 1 to 8."""
+
+    def source(self, channels: int) -> Source:
+        """Pixels as Pillow's convert() to L, LA, RGB or RGBA makes them; run() decodes what it needs of them.
+
+        run() and run_pil() raise Deferred or Refused.
+        """
+
+    def read_16(self, top: int, left: int, height: int, width: int, address: int) -> None:
+        """A region of 16-bit samples, as uint16 HWC."""
+
 def shape(program: bytes, height: int, width: int, channels: int) -> tuple[int, int, int]:
     """Checks a program; (height, width, channels) of its result."""
 
@@ -108,9 +154,12 @@ class Pass:
     @property
     def seconds(self) -> float: ...
 
-def plan(program: bytes, height: int, width: int, channels: int, rewrites: int = ...) -> list[Pass]:
+@overload
+def plan(program: bytes, source: Source, rewrites: int = ...) -> list[Pass]:
     """The passes that the streaming executor would make of a program."""
 
+@overload
+def plan(program: bytes, height: int, width: int, channels: int, rewrites: int = ...) -> list[Pass]: ...
 def blur_field(
     field: int, height: int, width: int, matrix: int, kernel_height: int, kernel_width: int, fused: bool, result: int
 ) -> None:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-    from fastaug import transforms
+    from fastaug import io, transforms
     from fastaug._compiled import Compiled
+    from fastaug._pillow import DecodeError
 
-__all__ = ["__version__", "compile", "isa", "transforms"]
+__all__ = ["DecodeError", "__version__", "compile", "io", "isa", "transforms"]
 
 __version__ = "0.1.0"
 
@@ -100,10 +101,12 @@ def isa() -> str:
 
 def __getattr__(name: str) -> Any:
     # torch takes a second to import; `import fastaug` alone must not pay for it.
-    if name == "transforms":
-        return importlib.import_module("fastaug.transforms")
+    if name in ("io", "transforms"):
+        return importlib.import_module(f"fastaug.{name}")
+    if name == "DecodeError":
+        return importlib.import_module("fastaug._pillow").DecodeError
     raise AttributeError(f"module 'fastaug' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "transforms"})
+    return sorted({*globals(), *__all__})

@@ -18,7 +18,7 @@ from fastaug import _C, _explain
 from fastaug._call import Call
 from fastaug._log import seed_all, untouched
 from fastaug._show import listed, normalisation
-from fastaug._twin import NoTwinError, delivered, twin_of
+from fastaug._twin import NoTwinError, delivered, pillow_image, twin_of
 
 _SHOWN = 10
 
@@ -159,7 +159,7 @@ def check(pipeline: Any, images: Any, seeds: int | Iterable[int] = range(10)) ->
 
 
 def _twin_result(pipeline: Any, whole: Callable[[Any], Any], image: Any) -> Any:
-    return delivered(pipeline, whole(image))
+    return delivered(pipeline, whole(pillow_image(image)))
 
 
 def _reference(pipeline: Any, image: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import re
 import runpy
 import sys
@@ -99,6 +100,10 @@ def noise(height: int, width: int) -> Image.Image:
 def taken(pipeline: Any, image: Image.Image) -> Any:
     """The image in the container that a pipeline takes first."""
     sample = _pipeline.blank(pipeline.transforms, 1)
+    if isinstance(sample, bytes):
+        file = io.BytesIO()
+        image.save(file, "PNG")
+        return file.getvalue()
     if isinstance(sample, np.ndarray):
         return np.array(image)
     if isinstance(sample, torch.Tensor):

@@ -8,11 +8,14 @@ import numpy as np
 import torch
 from PIL import Image
 
-from fastaug import _fallback_pil, _fallback_tensor, _fallback_tensor_color, _fallback_tensor_warp, _finish
+from fastaug import _fallback_pil, _fallback_tensor, _fallback_tensor_color, _fallback_tensor_warp, _finish, _pixels
 from fastaug._call import PLAIN, Call
+from fastaug._encoded import LazyImage
+from fastaug._ops import OP_BYTES
 
-#: What holds an image. OTHER is anything else; every op on it raises torchvision's TypeError.
-OTHER, PIL_IMAGE, ARRAY, TENSOR = range(4)
+#: What holds an image. OTHER is anything else; every op on it raises torchvision's TypeError. ENCODED is a source only:
+#: its pixels are those of a PIL image that nobody has made yet.
+OTHER, PIL_IMAGE, ARRAY, TENSOR, ENCODED = range(5)
 
 # The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
 _NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
@@ -37,6 +40,8 @@ def _kind_of(cls: type) -> int:
         kind = TENSOR
     elif issubclass(cls, np.ndarray):
         kind = ARRAY
+    elif issubclass(cls, LazyImage):
+        kind = ENCODED
     _kinds[cls] = kind
     return kind
 
@@ -128,8 +133,25 @@ class DraftBase:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
             self.native = image.dtype == np.uint8 and image.size > 0 and self.bands > 0
+        elif kind == ENCODED:
+            self._reset_encoded(image)
         else:
             self.bands = self.channels = self.height = self.width = 0
+
+    def _reset_encoded(self, image: LazyImage) -> None:
+        if not image.native:
+            if self.call.log is not None:
+                self.call.log.decoding(self, "Pillow", f"the core does not decode this {image.format}")
+            self.reset(image.load())
+            return
+        self.kind = PIL_IMAGE
+        self.mode = image.mode
+        self.bands = self.channels = _NATIVE_MODES[image.mode]
+        self.width, self.height = image.size
+        self.native = True
+        if image.exif and image.orientation > 1:
+            program = _pixels.ORIENT[image.orientation]
+            self.ops += [program[k : k + OP_BYTES] for k in range(0, len(program), OP_BYTES)]
 
     def dimensions(self) -> tuple[int, int, int]:
         """(channels, height, width).

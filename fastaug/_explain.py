@@ -13,6 +13,7 @@ from PIL import Image
 from fastaug import _pipeline
 from fastaug._call import Call
 from fastaug._draft import Draft
+from fastaug._encoded import LazyImage
 from fastaug._log import Log, seed_all, untouched
 from fastaug._plan import Plan, plan_of
 from fastaug._tape import Recording, Replaying
@@ -36,7 +37,7 @@ def image_of(pipeline: Any, image_or_size: Any) -> Any:
         image_or_size = _DEFAULT_SIZE
     if isinstance(image_or_size, numbers.Integral):
         image_or_size = (int(image_or_size), int(image_or_size))
-    if isinstance(image_or_size, Sequence) and not isinstance(image_or_size, str):
+    if isinstance(image_or_size, Sequence) and not isinstance(image_or_size, (str, bytes, bytearray, memoryview)):
         return _pipeline.blank(pipeline.transforms, image_or_size)
     return image_or_size
 
@@ -60,6 +61,8 @@ def described(image: Any) -> str:
     """An image in words: container, type of its samples and size."""
     if isinstance(image, Image.Image):
         return f"PIL {image.mode} {image.height}x{image.width}"
+    if isinstance(image, LazyImage):
+        return f"{image.format} {image.mode} {image.height}x{image.width}"
     if isinstance(image, torch.Tensor):
         return f"tensor {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}"
     if hasattr(image, "shape"):

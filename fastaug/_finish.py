@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fastaug._draft_base import DraftBase
 
 # As fastaug._draft_base names them; plain numbers here, where every call passes.
-_PIL_IMAGE, _ARRAY, _TENSOR = 1, 2, 3
+_PIL_IMAGE, _ARRAY, _TENSOR, _ENCODED = 1, 2, 3, 4
 
 # The native core's numbers of the dtypes that a store writes.
 _FLOATS = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
@@ -37,6 +38,25 @@ def warn_antialias() -> None:
 
 def finish(draft: DraftBase) -> Any:
     """The draft's image with all its ops done, in the draft's container."""
+    return _decoding(draft, _finish) if draft.source == _ENCODED else _finish(draft)
+
+
+def _decoding(draft: DraftBase, work: Callable[..., Any], *arguments: Any) -> Any:
+    """Does `work` on a draft of an encoded image; with Pillow's pixels, if the core leaves the decoding to Pillow."""
+    try:
+        return work(draft, *arguments)
+    except _C.Refused as error:
+        raise draft.image.error(draft.image.encoded()[0], error) from None
+    except _C.Deferred as error:
+        encoded, deferred = draft.image, error
+    if draft.call.log is not None:
+        draft.call.log.decoding(draft, "Pillow", f"the core does not decode it: {deferred.args[0]}")
+    draft.image = encoded.pil(deferred)
+    draft.source = _PIL_IMAGE
+    return work(draft, *arguments)
+
+
+def _finish(draft: DraftBase) -> Any:
     call = draft.call
     kind = draft.kind
     ops = draft.ops
@@ -96,6 +116,8 @@ def _borrowed(draft: DraftBase) -> tuple[bytes, _C.Source]:
     ops: Any = draft.ops
     store: Any = draft.store
     program = b"".join((*ops, *store, *draft.erases)) if store else b"".join(ops)
+    if draft.source == _ENCODED:
+        return program, draft.image.source()
     if draft.source == _PIL_IMAGE:
         try:
             return program, _C.from_pil(draft.image, draft.bands)
@@ -106,6 +128,13 @@ def _borrowed(draft: DraftBase) -> tuple[bytes, _C.Source]:
 
 def finish_as(draft: DraftBase, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
     """The result as a tensor of another dtype, or with the channels of a pixel side by side; None if not natively."""
+    if draft.source == _ENCODED:
+        result: torch.Tensor | None = _decoding(draft, _finish_as, dtype, channels_last)
+        return result
+    return _finish_as(draft, dtype, channels_last)
+
+
+def _finish_as(draft: DraftBase, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
     number = _FLOATS.get(dtype)
     if number is None or not draft.store or draft.lead or draft.flat or draft.bands > 4:
         return None

@@ -16,7 +16,7 @@ from PIL import Image
 
 from fastaug import _C, _ops
 from fastaug._call import Tape
-from fastaug._draft_base import ARRAY, PIL_IMAGE, TENSOR, DraftBase
+from fastaug._draft_base import ARRAY, ENCODED, PIL_IMAGE, TENSOR, DraftBase
 
 #: (height, width, channels)
 Shape = tuple[int, int, int]
@@ -39,6 +39,8 @@ def kind_of(op: bytes) -> str:
 
 def container_of(draft: DraftBase) -> str:
     """What holds the image so far, in words."""
+    if draft.source == ENCODED and not draft.ops and not draft.store:
+        return f"{draft.image.format} {draft.mode}"
     if draft.kind == PIL_IMAGE:
         return f"PIL {draft.mode}"
     if draft.kind == ARRAY:
@@ -185,7 +187,8 @@ class Log:
         image, first = self._images.pop()
         node = self._stack[-1]
         during = self.timeline[first:]
-        if draft.image is not image and not any(isinstance(entry, Outside) for entry in during):
+        encoded = draft.source == ENCODED and not during
+        if draft.image is not image and not encoded and not any(isinstance(entry, Outside) for entry in during):
             runs = [entry for entry in during if isinstance(entry, Run)]
             if not runs or not _is_result(draft.image, runs[-1].target):
                 reason = "works on whole images"
@@ -215,6 +218,10 @@ class Log:
         else:
             reason = f"the core does not read {container_of(draft)}"
         self._open(draft, "fallback", name, library, reason)
+
+    def decoding(self, draft: DraftBase, library: str, reason: str) -> None:
+        self._open(draft, "fallback", "decode", library, reason)
+        self._awaits_run = False
 
     def delegated(self, draft: DraftBase, library: str) -> None:
         now = time.perf_counter()

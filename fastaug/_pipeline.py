@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -215,6 +216,10 @@ def blank(transforms: Iterable[Any], size: Any) -> Any:
     if height < 1 or width < 1:
         raise ValueError(f"size should be positive, got {size!r}")
     first = _first(transforms)
+    if first == "Decode":
+        file = io.BytesIO()
+        Image.new("RGB", (width, height)).save(file, "PNG")
+        return file.getvalue()
     if first == "ToPILImage":
         return np.zeros((height, width, 3), np.uint8)
     if first in ("ConvertImageDtype", "LinearTransformation", "Normalize", "RandomErasing"):

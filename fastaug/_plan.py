@@ -147,16 +147,19 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
             step["ops"].append(lines[k])
             if not done >> k & 1:
                 step["dropped"].append(lines[k])
-    last = 0
+    last = decoded = int(bool(run.passes) and run.passes[0].name == "decode")
     for position, one in enumerate(run.passes):
         number = len(plan.passes) + 1
         steps = [plan.steps[numbers[node]] for node in run.nodes(one.origin)]
+        if one.name == "decode":
+            # It is no op of the program: what asked for it is the image itself, or a Decode in front of it.
+            steps = [step for step in plan.steps if step["name"] == "Decode" and not step["passes"]][:1]
         for step in steps:
             step["passes"].append(number)
         mine = [k for k in range(len(ops)) if one.origin >> k & 1]
         whole = _whole(one, mine, names, shapes, position)
         # The core says which part of the cropped image it reads; here is of what that is a part.
-        cropped = one.name == "read" and position == 0
+        cropped = one.name == "read" and position == decoded
         plan.passes.append(
             {
                 "pass": number,
@@ -178,7 +181,7 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
             }
         )
         plan.bytes["moved"] += count * (one.bytes_read + one.bytes_written)
-        if one.part != last:
+        if one.part > last:
             last = one.part
             _add_part(plan, run, position, names, numbers)
     plan.bytes["op_by_op"] += count * (_op_by_op(ops, shapes) + _gaps(run))
@@ -188,7 +191,7 @@ def _whole(
     one: _C.Pass, mine: list[int], names: list[str], shapes: list[Shape], position: int
 ) -> tuple[int, int] | None:
     """(height, width) of the image that a pass would work on, if what comes later did not need less."""
-    if position == 0 and one.name == "read":
+    if position < 2 and one.name in ("read", "decode"):
         return shapes[0][:2]
     found = re.match(r"of (\d+)x(\d+)", one.detail)
     if found:

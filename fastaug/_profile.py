@@ -14,7 +14,7 @@ import torch
 from fastaug import _explain
 from fastaug._log import Log, Outside, seed_all, untouched
 from fastaug._show import listed
-from fastaug._twin import NoTwinError, Twin, delivered, steps_like, twin_of
+from fastaug._twin import NoTwinError, Twin, delivered, pillow_image, steps_like, twin_of
 
 _REPEAT = 5
 _OWN = ("draws", "Python", "native, besides its passes")
@@ -228,7 +228,7 @@ def _measure(
     spent = []
     for step in [twin.whole] if steps is None else steps:
         start = time.perf_counter()
-        image = step(image)
+        image = step(pillow_image(image))
         spent.append(1e3 * (time.perf_counter() - start))
     start = time.perf_counter()
     delivered(pipeline, image)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,11 @@ from PIL import Image
 
 from fastaug import _explain
 from fastaug._canvas import GREY, INK, Canvas
+from fastaug._encoded import LazyImage
 from fastaug._log import seed_all, untouched
+
+# Images, and what encoded images are in.
+_ONE = (Image.Image, np.ndarray, torch.Tensor, str, bytes, bytearray, memoryview)
 
 _SIDE, _GAP, _LABEL, _MARGIN = 160, 8, 20, 16
 
@@ -22,7 +27,7 @@ def listed(images: Any) -> list[Any]:
     Raises:
         ValueError: there are none.
     """
-    one = isinstance(images, (Image.Image, np.ndarray, torch.Tensor)) or not hasattr(images, "__iter__")
+    one = isinstance(images, _ONE) or not hasattr(images, "__iter__")
     found = [images] if one else list(images)
     if not found:
         raise ValueError("images should hold at least one image")
@@ -112,6 +117,14 @@ def show(pipeline: Any, images: Any, n: int = 16, seed: int | None = None) -> Im
     return _sheet(sources, rows)
 
 
+def _decoded(image: Any) -> Any:
+    """A source as an image, also where it is encoded."""
+    encoded = isinstance(image, (str, PathLike, bytes, bytearray, memoryview))
+    if encoded or (isinstance(image, (np.ndarray, torch.Tensor)) and image.ndim == 1):
+        image = LazyImage(image)
+    return image.load() if isinstance(image, LazyImage) else image
+
+
 def _ugliness(count: int, columns: int) -> float:
     """Of a sheet: empty cells, and proportions far from a screen's."""
     rows = math.ceil(count / columns)
@@ -129,7 +142,7 @@ def _sheet(sources: list[Any], rows: list[list[Image.Image]]) -> Image.Image:
     for number, (source, results) in enumerate(zip(sources, rows)):
         top = _MARGIN + _LABEL + number * step
         if source is not None:
-            canvas.picture(_MARGIN, top, picture(source), _SIDE)
+            canvas.picture(_MARGIN, top, picture(_decoded(source)), _SIDE)
         for column, result in enumerate(results):
             canvas.picture(first + column * step, top, result, _SIDE)
     return canvas.finished()

@@ -10,6 +10,8 @@ from typing import Any
 
 from torch import nn
 
+from fastaug import _pillow
+from fastaug._encoded import LazyImage
 from fastaug._pipeline import Pipeline
 
 
@@ -45,6 +47,24 @@ def twin_of(pipeline: Any) -> Twin:
     if type(whole) is nn.Sequential:
         inner = whole
     return Twin(whole, [whole] if inner is None else list(inner), str(torchvision.__version__))
+
+
+def pillow_image(image: Any) -> Any:
+    """What torchvision gets in place of an image: of an encoded one what Pillow decodes, else the image itself."""
+    if not isinstance(image, LazyImage):
+        return image
+    decoded = image.pil()
+    return _pillow.orient(decoded, image.orientation) if image.exif else decoded
+
+
+class Decode:
+    """fastaug's Decode by Pillow alone: torchvision has no such transform."""
+
+    def __init__(self, transform: Any) -> None:
+        self._lazy = transform._lazy
+
+    def __call__(self, source: Any) -> Any:
+        return pillow_image(self._lazy(source))
 
 
 def delivered(pipeline: Any, result: Any) -> Any:
@@ -84,6 +104,8 @@ def _twin(transform: Any, library: Any) -> Any:
         if ours is not None:
             raise NoTwinError(f"{cls.__name__} is a subclass of fastaug's {ours.__name__}")
         return transform  # torchvision's own, or the user's
+    if cls.__name__ == "Decode":
+        return Decode(transform)
     theirs = getattr(library, cls.__name__, None)
     if theirs is None:
         raise NoTwinError(f"this torchvision has no {cls.__name__}")

@@ -1,7 +1,9 @@
 #include <pybind11/pybind11.h>
 
 #include <new>
+#include <vector>
 
+#include "bind/encoded.h"
 #include "bind/fields.h"
 #include "bind/random.h"
 #include "bind/source.h"
@@ -30,15 +32,26 @@ struct Wishes {
   py::object passes;  // None, or a list that is appended to
 };
 
-void execute_released(Program program, const View& view, const Target& target, const Wishes& wishes) {
+// The plain executor knows only pixels that are there.
+void execute_plainly(Program program, const Source& source, const Target& target) {
+  View view = source.view;
+  Arena arena;
+  if (source.pixels) view = source.pixels->make({0, 0, view.height, view.width}, arena);
+  execute_reference(program, view, target);
+}
+
+void execute_released(Program program, const Source& source, const Target& target, const Wishes& wishes) {
   std::vector<Pass> passes;
   const bool counted = !wishes.passes.is_none();
   {
     const py::gil_scoped_release released;
+    const ExecuteOptions options{nullptr, wishes.rewrites, counted ? &passes : nullptr};
     if (wishes.reference) {
-      execute_reference(program, view, target);
+      execute_plainly(program, source, target);
+    } else if (source.pixels) {
+      execute(program, *source.pixels, target, options);
     } else {
-      execute(program, view, target, {nullptr, wishes.rewrites, counted ? &passes : nullptr});
+      execute(program, source.view, target, options);
     }
   }
   if (!counted) return;
@@ -61,7 +74,7 @@ void run(const py::bytes& program, const Source& source, uintptr_t data, int dty
                       row_stride,
                       pixel_stride,
                       channel_stride};
-  execute_released(as_program(program), source.view, target, {rewrites, reference, passes});
+  execute_released(as_program(program), source, target, {rewrites, reference, passes});
 }
 
 // Writes into the memory of a PIL image, which nobody else has seen yet.
@@ -69,7 +82,7 @@ void run_pil(const py::bytes& program, const Source& source, const py::object& i
              bool reference, const py::object& passes) {
   const Source into = from_pil(image, channels);
   const Target target = pil_target(into.view);
-  execute_released(as_program(program), source.view, target, {rewrites, reference, passes});
+  execute_released(as_program(program), source, target, {rewrites, reference, passes});
 }
 
 py::tuple op_table() {
@@ -88,6 +101,12 @@ py::dict rewrite_table() {
   return table;
 }
 
+py::list listed(std::vector<Pass> passes) {
+  py::list list;
+  for (Pass& pass : passes) list.append(std::move(pass));
+  return list;
+}
+
 void register_passes(py::module_& m) {
   py::class_<Pass>(m, "Pass", py::is_final())
       .def_readonly("name", &Pass::name)
@@ -102,11 +121,16 @@ void register_passes(py::module_& m) {
       .def_readonly("seconds", &Pass::seconds);
   m.def(
       "plan",
+      [](const py::bytes& program, const Source& source, uint32_t rewrites) {
+        if (source.pixels) return listed(plan(as_program(program), *source.pixels, rewrites));
+        const View& view = source.view;
+        return listed(plan(as_program(program), {view.height, view.width, view.channels}, rewrites));
+      },
+      py::arg("program"), py::arg("source"), py::arg("rewrites") = uint32_t{kExactRewrites});
+  m.def(
+      "plan",
       [](const py::bytes& program, int height, int width, int channels, uint32_t rewrites) {
-        py::list passes;
-        for (Pass& pass : plan(as_program(program), {height, width, channels}, rewrites))
-          passes.append(std::move(pass));
-        return passes;
+        return listed(plan(as_program(program), {height, width, channels}, rewrites));
       },
       py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"),
       py::arg("rewrites") = uint32_t{kExactRewrites});
@@ -128,6 +152,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   using namespace fastaug;
   py::register_exception_translator(bind::translate);
   bind::register_source(m);
+  bind::register_encoded(m);
   bind::register_fields(m);
   bind::register_random(m);
   bind::register_passes(m);

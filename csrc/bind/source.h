@@ -1,15 +1,19 @@
-// Images that come in: a view, and whatever Python object keeps its memory alive.
+// Images that come in: a view, or pixels that are yet to be made, and whatever Python object keeps their memory alive.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
+
 #include "core/image.h"
+#include "core/pixel_source.h"
 
 namespace fastaug::bind {
 
 struct Source {
   View view;
   pybind11::object owner;
+  std::shared_ptr<PixelSource> pixels{};  // where they are made; the view is then its layout
 };
 
 // Pillow's own memory of an image: L in bytes, every multi-band 8-bit mode in 4-byte pixels, LA as L, L, L, A. Its

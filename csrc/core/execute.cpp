@@ -41,6 +41,21 @@ int64_t pixel_bytes(const View& view) {
   return packed ? view.pixel_stride : view.channels;
 }
 
+Pass decode_pass(const PixelSource& source, Region wanted) {
+  const View view = source.layout();
+  const Region made = source.made(wanted);
+  std::string detail = text("%s, ", source.name());
+  if (made == Region{0, 0, view.height, view.width}) {
+    detail += text("all of %dx%d", view.height, view.width);
+  } else {
+    detail += text("rows %d to %d, columns %d to %d of %dx%d", made.y, made.y + made.height, made.x,
+                   made.x + made.width, view.height, view.width);
+  }
+  return {
+      "decode", detail, 0, 0, {made.height, made.width, view.channels}, source.bytes(), area(made) * pixel_bytes(view),
+      0.0};
+}
+
 // Ops that stream row by row, between two ops that need a whole image.
 struct Part {
   size_t begin;  // windows from here on only move the view
@@ -64,10 +79,36 @@ class Runner {
     reduced_.assign(ops_.size(), nullptr);
   }
 
-  void run(View view) {
+  // `part` is the number of the first.
+  void run(const View& view, int part = 0) {
     split(view);
-    for (size_t p = 0; p < parts_.size(); ++p) {
-      number_ = static_cast<int>(p);
+    number_ = part;
+    compute(view);
+  }
+
+  void run(PixelSource& source) {
+    split(source.layout());
+    const Region wanted = parts_[0].source;
+    View view = source.layout();
+    log_.sink([&] { return decode_pass(source, wanted); },
+              [&] {
+                if (!dry()) view = source.make(wanted, context_.arena);
+              });
+    number_ = 1;
+    compute(view);
+  }
+
+  // What a program needs of its source, for images that lie as `layout` does.
+  Region needed(const View& layout) {
+    split(layout);
+    return parts_[0].source;
+  }
+
+ private:
+  bool dry() const { return target_ == nullptr; }
+
+  void compute(View view) {
+    for (size_t p = 0; p < parts_.size(); ++p, ++number_) {
       const Part& part = parts_[p];
       for (size_t k = part.begin; k < part.start; ++k) {
         const Op& op = ops_[k];
@@ -85,9 +126,6 @@ class Runner {
     }
     log_.finish();
   }
-
- private:
-  bool dry() const { return target_ == nullptr; }
 
   // Ops at the end that only say how the result is written.
   OpList take_store(OpList ops) {
@@ -394,9 +432,9 @@ struct ArenaReset {
   ~ArenaReset() { arena.reset(); }
 };
 
-Pass move_pass(const OpList& ops, Shape out, int64_t pixel) {
+Pass move_pass(const OpList& ops, Shape out, int64_t pixel, int part) {
   const int64_t bytes = area(whole(out)) * pixel;
-  Pass pass{"move", "whole pixels", 0, 0, out, bytes, bytes, 0.0};
+  Pass pass{"move", "whole pixels", 0, part, out, bytes, bytes, 0.0};
   for (const Step& op : ops) pass.origin |= op.origin;
   return pass;
 }
@@ -418,38 +456,88 @@ void check_target(const Target& target, Shape shape, bool stored) {
   }
 }
 
-void execute(Program program, const View& source, const Target& target, const ExecuteOptions& options) {
-  const Shape in{source.height, source.width, source.channels};
+namespace {
+
+// Either `view` or, if it is not null, what `source` makes.
+void execute_on(Program program, View view, PixelSource* source, const Target& target, const ExecuteOptions& options) {
+  const Shape in{view.height, view.width, view.channels};
   const Shape out = validate(program, in);
   check_target(target, out, !program.empty() && kind_of(program.back().id) == OpKind::kStore);
   Arena& arena = thread_arena();
   ArenaReset reset{arena};
   Context context{options.kernels != nullptr ? *options.kernels : kernels(), arena};
   OpList ops = optimise(program, in, options.rewrites);
+  int part = 0;
   if (options.rewrites & kMovePixels) {
     PassLog log(options.passes);
-    bool done = false;
-    log.sink([&] { return move_pass(ops, out, pixel_bytes(source)); },
-             [&] {
-               done = execute_moves(ops, source, target, context.kernels) ||
-                      execute_nearest_warp(ops, source, target, context.kernels);
-             });
-    if (done) return log.finish();
+    if (source != nullptr && only_moves(ops)) {
+      bool done = false;
+      const Region needed =
+          ops.empty() ? whole(in) : Runner(context, ops, in, options.rewrites, nullptr, nullptr).needed(view);
+      log.sink([&] { return decode_pass(*source, needed); },
+               [&] {
+                 done = ops.empty() && source->make_all(target, arena);
+                 if (!done) view = source->make(needed, arena);
+               });
+      log.finish();
+      if (done) return;
+      source = nullptr;
+      part = 1;
+    }
+    if (source == nullptr) {
+      bool done = false;
+      log.sink([&] { return move_pass(ops, out, pixel_bytes(view), part); },
+               [&] {
+                 done = execute_moves(ops, view, target, context.kernels) ||
+                        execute_nearest_warp(ops, view, target, context.kernels);
+               });
+      if (done) return log.finish();
+    }
   }
-  Runner(context, std::move(ops), in, options.rewrites, &target, options.passes).run(source);
+  Runner runner(context, std::move(ops), in, options.rewrites, &target, options.passes);
+  source != nullptr ? runner.run(*source) : runner.run(view, part);
 }
 
-std::vector<Pass> plan(Program program, Shape shape, uint32_t rewrites) {
+std::vector<Pass> plan_on(Program program, const View& view, PixelSource* source, uint32_t rewrites) {
+  const Shape shape{view.height, view.width, view.channels};
   const Shape out = validate(program, shape);
   OpList ops = optimise(program, shape, rewrites);
-  if ((rewrites & kMovePixels) && only_moves(ops)) return {move_pass(ops, out, shape.channels)};
   Arena arena;
   Context context{kernels(), arena};
   std::vector<Pass> passes;
-  const View view{
-      nullptr, shape.height, shape.width, shape.channels, ptrdiff_t{shape.width} * shape.channels, shape.channels, 1};
-  Runner(context, std::move(ops), shape, rewrites, nullptr, &passes).run(view);
+  if ((rewrites & kMovePixels) && only_moves(ops)) {
+    if (source != nullptr) {
+      const Region needed =
+          ops.empty() ? whole(shape) : Runner(context, ops, shape, rewrites, nullptr, nullptr).needed(view);
+      passes.push_back(decode_pass(*source, needed));
+      if (ops.empty()) return passes;
+    }
+    passes.push_back(move_pass(ops, out, shape.channels, static_cast<int>(passes.size())));
+    return passes;
+  }
+  Runner runner(context, std::move(ops), shape, rewrites, nullptr, &passes);
+  source != nullptr ? runner.run(*source) : runner.run(view);
   return passes;
+}
+
+}  // namespace
+
+void execute(Program program, const View& source, const Target& target, const ExecuteOptions& options) {
+  execute_on(program, source, nullptr, target, options);
+}
+
+void execute(Program program, PixelSource& source, const Target& target, const ExecuteOptions& options) {
+  execute_on(program, source.layout(), &source, target, options);
+}
+
+std::vector<Pass> plan(Program program, Shape shape, uint32_t rewrites) {
+  const ptrdiff_t stride = shape.channels;
+  return plan_on(program, {nullptr, shape.height, shape.width, shape.channels, stride * shape.width, stride, 1},
+                 nullptr, rewrites);
+}
+
+std::vector<Pass> plan(Program program, PixelSource& source, uint32_t rewrites) {
+  return plan_on(program, source.layout(), &source, rewrites);
 }
 
 }  // namespace fastaug

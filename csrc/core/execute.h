@@ -9,6 +9,7 @@
 
 #include "core/image.h"
 #include "core/optimise.h"
+#include "core/pixel_source.h"
 #include "core/program.h"
 #include "simd/kernels.h"
 
@@ -37,8 +38,12 @@ struct ExecuteOptions {
 // Error; the target's pixels are then unspecified. Runs on the calling thread. Reentrant.
 void execute(Program program, const View& source, const Target& target, const ExecuteOptions& options = {});
 
+// The same for pixels that are yet to be made: as many as the program needs.
+void execute(Program program, PixelSource& source, const Target& target, const ExecuteOptions& options = {});
+
 // What execute() would do on an image of this shape, where source and target keep pixels alike. Touches no pixels.
 std::vector<Pass> plan(Program program, Shape shape, uint32_t rewrites = kExactRewrites);
+std::vector<Pass> plan(Program program, PixelSource& source, uint32_t rewrites = kExactRewrites);
 
 // Throws Error when `target` is not where a result of `shape` goes.
 void check_target(const Target& target, Shape shape, bool stored);

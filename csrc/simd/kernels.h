@@ -89,6 +89,17 @@ struct FloatStore {
   float residue[kMaxChannels] = {};
 };
 
+// Filtered rows of a PNG: each is the type of its filter, then `size` bytes, and they follow one another.
+struct FilteredRows {
+  const uint8_t* filtered;  // the type of the first row
+  const uint8_t* above;     // the row before the first, unfiltered; nullptr: zeros
+  ptrdiff_t size;
+  int pixel;  // bytes of a pixel: 1, 2, 3, 4, 6 or 8; size is a multiple
+  int count;
+  uint8_t* rows;  // where they go: to foreign memory, or to filtered + 1 with a row_stride of size + 1
+  ptrdiff_t row_stride;
+};
+
 struct Kernels {
   const char* name;  // "scalar", "sse4", "avx2", "avx512", "neon"
 
@@ -129,6 +140,10 @@ struct Kernels {
   void (*take)(const uint8_t* src, const int32_t* index, int width, uint8_t* dst);
   // dst[x] = src[width - 1 - x]. dst != src; writes exactly width samples (dst may be foreign).
   void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
+
+  // Undoes the filters of rows of a PNG. False at a type of filter that does not exist; what was written is then
+  // garbage. Not one byte outside the rows is read or written.
+  bool (*unfilter)(const FilteredRows& rows);
 
   // A run of pointwise ops other than those that the members below do, and of CONTRAST, in place on `planes`, which
   // always holds kMaxChannels row buffers; channels may change on the way. `means` has one entry per op: the mean luma

@@ -71,6 +71,7 @@ class Tables {
       set_resample(kIsas[i].isa, &tables_[i]);
       set_convert(kIsas[i].isa, &tables_[i]);
       set_store(kIsas[i].isa, &tables_[i]);
+      set_unfilter(kIsas[i].isa, &tables_[i]);
       set_affine(kIsas[i].isa, &tables_[i]);
       set_perspective(kIsas[i].isa, &tables_[i]);
       set_grid(kIsas[i].isa, &tables_[i]);

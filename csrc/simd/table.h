@@ -18,6 +18,8 @@ void set_resample(Isa isa, Kernels* table);
 void set_convert(Isa isa, Kernels* table);
 // prepare_store, store_float, narrow, interleave_float
 void set_store(Isa isa, Kernels* table);
+// unfilter
+void set_unfilter(Isa isa, Kernels* table);
 // affine_nearest, affine_linear, affine_cubic, affine_nearest_pixels
 void set_affine(Isa isa, Kernels* table);
 // perspective_nearest, perspective_linear, perspective_cubic
@@ -39,6 +41,7 @@ namespace scalar {
 void fill_resample(Kernels* table);
 void fill_convert(Kernels* table);
 void fill_store(Kernels* table);
+void fill_unfilter(Kernels* table);
 void fill_affine(Kernels* table);
 void fill_perspective(Kernels* table);
 void fill_grid(Kernels* table);

@@ -12,10 +12,12 @@
 
 namespace fastaug::test {
 
-class RandomProgram {
+// `Bits` is a generator as those of <random>.
+template <class Bits>
+class BasicRandomProgram {
  public:
   // Images and what ops make of them have sides up to `most`, but for paddings.
-  explicit RandomProgram(uint64_t seed, int most = 70) : most_(most), rng_(seed) {}
+  explicit BasicRandomProgram(Bits bits, int most = 70) : most_(most), rng_(bits) {}
 
   int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(rng_); }
   double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
@@ -243,7 +245,12 @@ class RandomProgram {
   }
 
   int most_;
-  std::mt19937_64 rng_;
+  Bits rng_;
+};
+
+class RandomProgram : public BasicRandomProgram<std::mt19937_64> {
+ public:
+  explicit RandomProgram(uint64_t seed, int most = 70) : BasicRandomProgram(std::mt19937_64(seed), most) {}
 };
 
 }  // namespace fastaug::test

@@ -167,6 +167,7 @@ EXAMPLES: dict[str, Example | NoPicture] = {
     ),
     # Conversion
     "ConvertImageDtype": NoPicture("Conversion", "another dtype holds the same image."),
+    "Decode": NoPicture("Conversion", "the image is that of the file."),
     "LinearTransformation": Example(
         "Conversion",
         (

@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 import fastaug
+import fastaug.io
 import fastaug.transforms
 import fastaug.transforms.functional
 from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
@@ -81,11 +82,16 @@ def gallery() -> str:
     return ".. py:currentmodule:: fastaug.transforms\n\n" + "\n".join(parts)
 
 
-def module_page(title: str, module: object, module_name: str, names: list[str]) -> str:
-    """A module's docstring and its functions and data. Classes have pages of their own."""
+def module_page(title: str, module: object, module_name: str, names: list[str], classes: bool = False) -> str:
+    """A module's docstring and its functions and data; its classes too, unless they have pages of their own."""
     parts = [heading(title), f".. automodule:: {module_name}\n"]
     for name in names:
         value = getattr(module, name)
+        if inspect.isclass(value) and classes:
+            summary(name, value)
+            options = "    :members:\n" + ("    :undoc-members:\n" if issubclass(value, Enum) else "")
+            parts.append(f".. autoclass:: {module_name}.{name}\n{options}")
+            continue
         if inspect.isclass(value) or inspect.ismodule(value):
             continue
         if callable(value):
@@ -117,6 +123,8 @@ def write(folder: Path) -> None:
     (folder / "functional.rst").write_text(page)
     names = [name for name in fastaug.__all__ if not name.startswith("__")]
     (folder / "fastaug.rst").write_text(module_page("fastaug", fastaug, "fastaug", names))
+    page = module_page("Reading images", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
+    (folder / "io.rst").write_text(page)
     results = folder / "results"
     results.mkdir()
     for table in sorted((ROOT / "bench" / "results").glob("*.md")):

@@ -13,9 +13,10 @@ Example:
 from __future__ import annotations
 
 from fastaug.transforms import autoaugment, functional, transforms
+from fastaug.transforms._decode import Decode
 from fastaug.transforms.autoaugment import *  # noqa: F403
 from fastaug.transforms.transforms import *  # noqa: F403
 
-__all__ = ["functional"]
+__all__ = ["Decode", "functional"]
 __all__ += autoaugment.__all__
 __all__ += transforms.__all__

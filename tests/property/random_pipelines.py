@@ -1,6 +1,7 @@
 """Random pipelines of every transform, on random images: torchvision's results, and fastaug's in every way to get them.
 
-fastaug runs a pipeline as its own Compose, compiled from torchvision's objects, and transform by transform.
+fastaug runs a pipeline as its own Compose, compiled from torchvision's objects, transform by transform, and on an image
+that it has to decode.
 
 A case is Python source: a pipeline, an image and a seed. So a failing case is a script as it stands, which `script`
 prints after `shrink` has made it small.
@@ -9,6 +10,7 @@ prints after `shrink` has made it small.
 from __future__ import annotations
 
 import enum
+import io
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,6 +25,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 import pipeline_steps as steps
+from fastaug._encoded import LazyImage
 from outcomes import Outcome, explain, run, snapshot
 from pipeline_steps import Step
 from tolerances import FLOAT_TENSOR
@@ -157,11 +160,26 @@ class OpByOp:
         return lambda *arguments, **keywords: Alone(value(*arguments, **keywords))
 
 
+class Encoded:
+    """A pipeline that gets its image as a PNG file, where such files keep it as it is."""
+
+    def __init__(self, transform: Any) -> None:
+        self.transform = transform
+
+    def __call__(self, image: Any) -> Any:
+        if isinstance(image, Image.Image) and image.mode in ("L", "LA", "RGB", "RGBA"):
+            file = io.BytesIO()
+            image.save(file, "PNG", compress_level=1)
+            image = LazyImage(file.getvalue(), image.mode)
+        return self.transform(image)
+
+
 #: Ways to run a pipeline, from its source.
 WAYS: dict[str, Callable[[str], Any]] = {
     "fastaug": lambda source: build(source, T),
     "compiled": lambda source: fastaug.compile(build(source, TV)),
     "op by op": lambda source: build(source, OpByOp()),
+    "encoded": lambda source: Encoded(build(source, T)),
 }
 
 

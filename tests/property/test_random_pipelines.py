@@ -1,4 +1,4 @@
-"""Two thousand random pipelines, in three ways, against torchvision: pixels, errors and generator states."""
+"""Two thousand random pipelines, in four ways, against torchvision: pixels, errors and generator states."""
 
 from __future__ import annotations
 

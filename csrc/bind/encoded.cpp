@@ -1,0 +1,132 @@
+#include "bind/encoded.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "bind/source.h"
+#include "codec/source.h"
+#include "core/arena.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+// Set once, when the module is made, and never freed: as an exception of a module has to be.
+PyObject* deferred = nullptr;
+PyObject* refused = nullptr;
+
+void translate(std::exception_ptr caught) {
+  try {
+    if (caught) std::rethrow_exception(caught);
+  } catch (const codec::NotDecoded& error) {
+    const codec::Verdict& verdict = error.verdict();
+    const auto offset =
+        verdict.offset == codec::Verdict::kNowhere ? ptrdiff_t{-1} : static_cast<ptrdiff_t>(verdict.offset);
+    PyObject* const type = verdict.outcome == codec::Outcome::kRefused ? refused : deferred;
+    PyErr_SetObject(type, py::make_tuple(verdict.reason, offset).ptr());
+  }
+}
+
+// Bytes of Python's, kept alive and in place.
+class Buffer {
+ public:
+  Buffer(const py::object& object, const char* name) {
+    if (object.is_none()) return;
+    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) {
+      PyErr_Clear();
+      fail(ErrorCode::kType, std::string(name) + " must be contiguous bytes, got " +
+                                 py::str(py::type::handle_of(object)).cast<std::string>());
+    }
+    held_ = true;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (held_) PyBuffer_Release(&view_);
+  }
+
+  codec::Bytes bytes() const {
+    if (!held_) return {};
+    return {static_cast<const uint8_t*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+  bool held_ = false;
+};
+
+class Encoded {
+ public:
+  Encoded(const py::object& data, const py::object& tables)
+      : data_(data, "data"), tables_(tables, "tables"), header_(codec::read_header(data_.bytes())) {}
+
+  const codec::Header& header() const { return header_; }
+
+  std::unique_ptr<codec::EncodedSource> pixels(int channels) const {
+    return std::make_unique<codec::EncodedSource>(data_.bytes(), header_, channels, tables_.bytes());
+  }
+
+  void read_16(int top, int left, int height, int width, uintptr_t address) const {
+    const bool inside = top >= 0 && left >= 0 && height > 0 && width > 0 && height <= header_.height - top &&
+                        width <= header_.width - left;
+    if (!inside) fail(ErrorCode::kValue, "the region must lie inside the image");
+    if (address == 0) fail(ErrorCode::kValue, "address must not be a null pointer");
+    const py::gil_scoped_release released;
+    Arena arena;
+    const codec::Decoded decoded = codec::decode_16(data_.bytes(), header_, {top, left, height, width}, arena);
+    if (!decoded.verdict.done()) throw codec::NotDecoded(decoded.verdict);
+    auto* out = reinterpret_cast<uint8_t*>(address);
+    const size_t row = static_cast<size_t>(width) * static_cast<size_t>(header_.channels) * 2;
+    for (int y = top; y < top + height; ++y, out += row) std::memcpy(out, decoded.view.at(y, left, 0), row);
+  }
+
+ private:
+  Buffer data_;
+  Buffer tables_;
+  const codec::Header header_;
+};
+
+}  // namespace
+
+void register_encoded(py::module_& m) {
+  deferred = PyErr_NewException("fastaug._C.Deferred", nullptr, nullptr);
+  refused = PyErr_NewException("fastaug._C.Refused", nullptr, nullptr);
+  if (deferred == nullptr || refused == nullptr) throw py::error_already_set();
+  m.attr("Deferred") = py::handle(deferred);
+  m.attr("Refused") = py::handle(refused);
+  py::register_exception_translator(translate);
+
+  m.def(
+      "afford",
+      [](const py::object& data) {
+        const Buffer buffer(data, "data");
+        const codec::Verdict verdict = codec::afford(buffer.bytes());
+        if (!verdict.done()) throw codec::NotDecoded(verdict);
+      },
+      py::arg("data"));
+  py::class_<Encoded>(m, "Encoded", py::is_final())
+      .def(py::init<const py::object&, const py::object&>(), py::arg("data"), py::arg("tables") = py::none())
+      .def_property_readonly("format", [](const Encoded& e) { return codec::name_of(e.header().format); })
+      .def_property_readonly("native", [](const Encoded& e) { return e.header().native; })
+      .def_property_readonly("height", [](const Encoded& e) { return e.header().height; })
+      .def_property_readonly("width", [](const Encoded& e) { return e.header().width; })
+      .def_property_readonly("channels", [](const Encoded& e) { return e.header().channels; })
+      .def_property_readonly("bits", [](const Encoded& e) { return e.header().bits; })
+      .def_property_readonly("orientation", [](const Encoded& e) { return e.header().orientation; })
+      .def(
+          "source",
+          [](const py::object& self, int channels) {
+            Source source;
+            source.pixels = self.cast<const Encoded&>().pixels(channels);
+            source.view = source.pixels->layout();
+            source.owner = self;
+            return source;
+          },
+          py::arg("channels"))
+      .def("read_16", &Encoded::read_16, py::arg("top"), py::arg("left"), py::arg("height"), py::arg("width"),
+           py::arg("address"));
+}
+
+}  // namespace fastaug::bind

@@ -1,0 +1,106 @@
+// Encoded images: what their first bytes say, and their pixels. The only headers of codec libraries are in this folder.
+//
+// Bytes are hostile. Nothing here trusts a length or a dimension before it is checked, and nothing is allocated for
+// more than the bytes announce and could hold. Malformed bytes are no exception but an Outcome: what is not decoded
+// here exactly as Pillow decodes it is left to Pillow, whose answer, an error too, is then the answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/arena.h"
+#include "core/image.h"
+
+namespace fastaug::codec {
+
+struct Bytes {
+  const uint8_t* data = nullptr;
+  size_t size = 0;
+};
+
+enum class Format : uint8_t { kOther, kJpeg, kPng };
+
+// "JPEG", "PNG"; "image" for kOther.
+const char* name_of(Format format);
+
+// By the first bytes alone.
+Format sniff(Bytes bytes);
+
+// What the bytes announce. Nothing of it is certain but what `native` promises.
+struct Header {
+  Format format = Format::kOther;
+  bool native = false;      // decode() takes it on; all other fields are then valid
+  bool sequential = false;  // rows behind a region need not be looked at; false for progressive files
+  int height = 0;
+  int width = 0;
+  int channels = 0;     // 1 to 4: Pillow's modes L, LA, RGB, RGBA
+  int bits = 8;         // of a sample: 16 is read by decode_16() alone
+  int orientation = 1;  // Exif, 1 to 8
+};
+
+// Never fails: what it cannot make sense of is not native. Looks at no pixel.
+Header read_header(Bytes bytes);
+
+enum class Outcome : uint8_t {
+  kDone,
+  kDeferred,  // sound or not, it is not decoded here: Pillow's to say
+  kRefused,   // costs more than any honest image of its size: nobody is to try
+};
+
+struct Verdict {
+  static constexpr size_t kNowhere = ~size_t{0};
+
+  Outcome outcome = Outcome::kDone;
+  const char* reason = "";   // of constant storage, as "corrupt deflate data"
+  size_t offset = kNowhere;  // into the bytes, where known
+
+  bool done() const { return outcome == Outcome::kDone; }
+};
+
+// Whether anybody is to decode these bytes, Pillow too: kDone, or kRefused. For what is not native or was deferred.
+Verdict afford(Bytes bytes);
+
+// A table-less JPEG's tables (an abbreviated stream: SOI, DQT, DHT, EOI), as TIFF and whole-slide files keep them;
+// empty for every other image.
+using Tables = Bytes;
+
+// Pixels in memory of the arena. The view stands for the whole image, of which only `region` is there.
+struct Decoded {
+  Verdict verdict;
+  View view;
+  Region region;  // holds what was asked for, and maybe more columns or rows
+};
+
+// The pixels of `wanted`, a region inside the image, as Image.convert() makes them of the file's: `channels` is 1 or 2
+// for files of 1 or 2 channels, else 3 or 4. Pixels lie interleaved, so that pixel_stride is 1 for one channel, and 3
+// or 4 for three. `header` is that of the same bytes, and native. Throws std::bad_alloc only.
+Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena, Tables tables = {});
+
+// The whole image straight into memory: uint8, interleaved, pixel_stride as many bytes as channels, or 4 for three (the
+// fourth then becomes 255). What was written before a verdict other than kDone is to be thrown away.
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables = {});
+
+// A region of a PNG of 16 bits: `channels` is the file's; samples are uint16 in the machine's order, and the view's
+// strides are in bytes, as ever.
+Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena);
+
+// Rows and columns that decode() has to make for `wanted`, for plans: the whole width of a PNG, blocks of a JPEG.
+Region decoded_region(const Header& header, Region wanted);
+
+// One codec each, behind the functions above.
+namespace jpeg {
+Header read_header(Bytes bytes);
+Verdict afford(Bytes bytes);
+Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena, Tables tables);
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables);
+Region decoded_region(const Header& header, Region wanted);
+}  // namespace jpeg
+namespace png {
+Header read_header(Bytes bytes);
+Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena);
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena);
+Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena);
+Region decoded_region(const Header& header, Region wanted);
+}  // namespace png
+
+}  // namespace fastaug::codec

@@ -1,0 +1,44 @@
+// The markers of a JPEG up to its first scan.
+#pragma once
+
+#include <optional>
+
+#include "codec/codec.h"
+
+namespace fastaug::codec::jpeg {
+
+// Sampling factors: samples of a component in each unit of the image, across and down.
+struct Sampling {
+  int across = 1;
+  int down = 1;
+
+  bool operator==(const Sampling&) const = default;
+};
+
+struct Frame {
+  Header header;
+  Sampling samplings[3];
+  Sampling most;       // the largest factors of any component
+  size_t pixels_from;  // where the data of the first scan begins
+
+  // The blocks of 8 x 8 samples that the image holds at least, all components together.
+  int64_t blocks() const;
+};
+
+// Only of files that are decoded here: sound up to their first scan, Huffman-coded, of 8 bits, with one component or
+// three of a usual layout. Strict, because Pillow and libjpeg agree about what is not odd.
+std::optional<Frame> read_frame(Bytes bytes);
+
+// What anything that begins like a JPEG announces, of whatever kind it is and whatever else is wrong with it: blocks of
+// all components, were each of full size, in all scans. 0 where that cannot be found out.
+struct Announced {
+  int scans = 0;
+  int64_t blocks = 0;
+};
+Announced read_announced(Bytes bytes);
+
+// Scans of a file whose first scan's data begins at `from`, up to its end or the end of the bytes. Needs one pass over
+// them, though a fast one: for files that may have several.
+int count_scans(Bytes bytes, size_t from);
+
+}  // namespace fastaug::codec::jpeg

@@ -1,0 +1,38 @@
+#include "codec/source.h"
+
+#include <string>
+namespace fastaug::codec {
+
+bool converts(int from, int channels) { return channels >= (from <= 2 ? 1 : 3) && channels <= kMaxChannels; }
+
+EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, Tables tables)
+    : bytes_(bytes), header_(header), channels_(channels), tables_(tables) {
+  if (!header.native || header.bits != 8) fail(ErrorCode::kValue, "these bytes are not decoded natively");
+  if (!converts(header.channels, channels)) {
+    fail(ErrorCode::kValue, "channels must be " + std::string(header.channels <= 2 ? "1 to 4" : "3 or 4") + ", got " +
+                                std::to_string(channels));
+  }
+}
+
+View EncodedSource::layout() const {
+  const ptrdiff_t stride = channels_;
+  return {nullptr, header_.height, header_.width, channels_, stride * header_.width, stride, 1};
+}
+
+View EncodedSource::make(Region wanted, Arena& arena) {
+  const Decoded decoded = decode(bytes_, header_, wanted, channels_, arena, tables_);
+  if (!decoded.verdict.done()) throw NotDecoded(decoded.verdict);
+  return decoded.view;
+}
+
+bool EncodedSource::make_all(const Target& target, Arena& arena) {
+  const bool packed = target.pixel_stride == target.channels || (target.pixel_stride == 4 && target.channels == 3);
+  if (target.dtype != DType::kUint8 || target.channels != channels_ || target.channel_stride != 1 || !packed) {
+    return false;
+  }
+  const Verdict verdict = decode_into(bytes_, header_, target, arena, tables_);
+  if (!verdict.done()) throw NotDecoded(verdict);
+  return true;
+}
+
+}  // namespace fastaug::codec

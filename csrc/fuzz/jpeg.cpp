@@ -1,0 +1,88 @@
+// JPEG files; what comes before an EOI that a SOI follows at once are the tables of an abbreviated file.
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "codec/codec.h"
+#include "fuzz/codec_checks.h"
+#include "fuzz/fuzz.h"
+
+using namespace fastaug;
+using fuzz::Bits;
+
+namespace {
+
+constexpr uint8_t kSplit[] = {0xff, 0xd9, 0xff, 0xd8};
+
+// A marker and what belongs to it; the last one is the scan and all that follows.
+using Segments = std::vector<std::vector<uint8_t>>;
+
+Segments segments_of(const uint8_t* data, size_t size) {
+  Segments segments;
+  size_t at = 2;
+  while (at + 4 <= size && data[at] == 0xff && data[at + 1] != 0xda) {
+    const size_t length = 2 + (size_t{data[at + 2]} << 8 | data[at + 3]);
+    if (length < 4 || length > size - at) break;
+    segments.emplace_back(data + at, data + at + length);
+    at += length;
+  }
+  if (at < size) segments.emplace_back(data + at, data + size);
+  return segments;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const uint8_t* split = std::search(data, data + size, std::begin(kSplit), std::end(kSplit));
+  codec::Bytes file = {data, size};
+  codec::Tables tables;
+  if (split != data + size) {
+    const size_t length = static_cast<size_t>(split - data) + 2;
+    tables = {data, length};
+    file = {data + length, size - length};
+  }
+  fuzz::check_file(file, codec::Format::kJpeg, tables);
+  return 0;
+}
+
+// Half of the time segments are moved, doubled, lost or changed while their lengths stay true.
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned int seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
+  if (size < 4 || below(2) == 0) return LLVMFuzzerMutate(data, size, most);
+  Segments segments = segments_of(data, size);
+  if (segments.empty()) return LLVMFuzzerMutate(data, size, most);
+  const size_t k = below(segments.size());
+  const size_t other = below(segments.size());
+  switch (below(6)) {
+    case 0:
+      std::swap(segments[k], segments[other]);
+      break;
+    case 1:
+      segments.insert(segments.begin() + static_cast<ptrdiff_t>(other), std::vector<uint8_t>(segments[k]));
+      break;
+    case 2:
+      segments.erase(segments.begin() + static_cast<ptrdiff_t>(k));
+      break;
+    default: {
+      std::vector<uint8_t>& segment = segments[k];
+      const bool scan = k + 1 == segments.size();
+      const size_t fixed = std::min<size_t>(scan ? 2 : 4, segment.size());
+      const size_t length = segment.size() - fixed;
+      segment.resize(segment.size() + 64);
+      segment.resize(fixed + LLVMFuzzerMutate(segment.data() + fixed, length, length + 64));
+      if (!scan && segment.size() >= 4) {
+        segment[2] = static_cast<uint8_t>((segment.size() - 2) >> 8);
+        segment[3] = static_cast<uint8_t>(segment.size() - 2);
+      }
+    }
+  }
+  size_t used = 2;
+  for (const std::vector<uint8_t>& segment : segments) {
+    const size_t length = std::min(segment.size(), most - used);
+    std::copy_n(segment.data(), length, data + used);
+    used += length;
+  }
+  return used;
+}

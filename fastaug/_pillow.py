@@ -1,0 +1,187 @@
+"""Pillow's part in decoding: whatever the native core leaves to it, and the errors that come of it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Any, BinaryIO
+
+from PIL import Image, ImageFile, UnidentifiedImageError
+
+from fastaug import _C
+
+PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+
+# What says nothing about the bytes, or something else than that they are broken.
+_PASSED_ON = (Warning, MemoryError, Image.DecompressionBombError)
+
+_ORIENTATION = 0x112  # the Exif tag
+
+# Without any of these, a PNG has no orientation.
+_EXIF_MARKS = (b"eXIf", b"exif", b"xmp")
+
+_TRANSPOSITIONS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+# Bits of a sample, where that is not 8.
+_BITS = {"1": 1, "I": 32, "F": 32, "I;16": 16, "I;16B": 16, "I;16L": 16, "I;16N": 16}
+
+
+class DecodeError(OSError):
+    """An encoded image that cannot be decoded: truncated, corrupt, of no known format, or dearer than it may be.
+
+    What Pillow raised for the same bytes is its ``__cause__``. It is an ``OSError``, as most of Pillow's are, and also
+    a ``PIL.UnidentifiedImageError`` or a ``ValueError`` where Pillow's was one.
+
+    Attributes:
+        filename: path of the file; None for bytes.
+        format: ``"JPEG"``, ``"PNG"`` or another of Pillow's names; None when not even that is known.
+        offset: byte of the file at which decoding stopped; None when unknown.
+        index: position among the sources of :func:`fastaug.io.imread_batch`; else None.
+
+    Example:
+        >>> import fastaug, fastaug.io
+        >>> try:
+        ...     fastaug.io.imread(b"no image")
+        ... except fastaug.DecodeError as error:
+        ...     print(error)
+        cannot decode 8 bytes: cannot identify the image
+    """
+
+    def __init__(
+        self, message: str = "", filename: str | None = None, format: str | None = None, offset: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.filename = filename
+        self.format = format
+        self.offset = offset
+        self.index: int | None = None
+
+    def __str__(self) -> str:
+        # OSError's own would begin with "[Errno None]" as soon as there is a filename.
+        message = str(self.args[0])
+        return message if self.index is None else f"sources[{self.index}]: {message}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (*self.args, self.filename, self.format, self.offset), {"index": self.index}
+
+
+DecodeError.__module__ = "fastaug"
+
+
+class UnidentifiedDecodeError(DecodeError, UnidentifiedImageError):
+    """Of a format that Pillow does not know."""
+
+
+class ValueDecodeError(DecodeError, ValueError):
+    """Where Pillow raises ValueError, as for text chunks that inflate to more than they may."""
+
+
+def decode_error(
+    name: str | None, size: int, format: str | None, cause: Exception, native: Exception | None = None
+) -> DecodeError:
+    """The error of a file, or of `size` bytes that have no name.
+
+    `cause` is what Pillow raised, or again `native`: the core's Deferred or Refused, whose arguments are a reason and
+    an offset, negative when unknown.
+    """
+    kind: type[DecodeError] = DecodeError
+    words = str(cause) or type(cause).__name__
+    if isinstance(cause, UnidentifiedImageError):
+        kind = UnidentifiedDecodeError
+        words = "cannot identify the image"  # Pillow's words give the address of a buffer
+    elif isinstance(cause, ValueError):
+        kind = ValueDecodeError
+    offset = None
+    if native is not None:
+        reason, at = native.args
+        if at >= 0:
+            offset = at
+            reason = f"{reason} at byte {at}"
+        words = reason if cause is native else f"{words} ({reason})"
+    what = name if name is not None else f"{size} bytes"
+    label = "" if format is None else f" ({format})"
+    return kind(f"cannot decode {what}{label}: {words}", name, format, offset)
+
+
+def open_image(
+    source: bytes | BinaryIO, name: str | None = None, native: Exception | None = None, *, load: bool = False
+) -> ImageFile.ImageFile:
+    """Image.open() of bytes or a file, and load() on request. Raises DecodeError.
+
+    `name` and `native`, the core's reason for not decoding them, are for the error.
+    """
+    size = len(source) if isinstance(source, bytes) else 0
+    if isinstance(source, bytes):
+        try:
+            _C.afford(source)
+        except _C.Refused as refused:
+            raise decode_error(name, size, "JPEG", refused, refused) from None
+    try:
+        image = Image.open(io.BytesIO(source) if isinstance(source, bytes) else source)
+    except _PASSED_ON:
+        raise
+    except Exception as error:
+        raise decode_error(name, size, None, error, native) from error
+    return load_image(image, size, name, native) if load else image
+
+
+def load_image(
+    image: ImageFile.ImageFile, size: int, name: str | None = None, native: Exception | None = None
+) -> ImageFile.ImageFile:
+    """Its load(), of so many bytes, with the errors of open_image()."""
+    try:
+        image.load()
+    except _PASSED_ON:
+        raise
+    except Exception as error:
+        raise decode_error(name, size, image.format, error, native) from error
+    return image
+
+
+def convert(image: Image.Image, modes: Iterable[str]) -> Image.Image:
+    for mode in modes:
+        image = image.convert(mode)
+    return image
+
+
+def orientation_of(image: Image.Image, data: bytes | None = None) -> int:
+    """The Exif orientation, 1 to 8; 1 when there is none, or none that can be understood.
+
+    With the bytes of the file, a PNG is not decoded to see whether Exif data follow its pixels.
+    """
+    if data is not None and image.format == "PNG" and not any(mark in data for mark in _EXIF_MARKS):
+        return 1
+    try:
+        value = image.getexif().get(_ORIENTATION, 1)
+    except _PASSED_ON:
+        raise
+    except Exception:
+        # Whatever Pillow stumbles over there, it is not the pixels.
+        return 1
+    return int(value) if value in _TRANSPOSITIONS else 1
+
+
+def orient(image: Image.Image, orientation: int) -> Image.Image:
+    return image.transpose(_TRANSPOSITIONS[orientation]) if orientation in _TRANSPOSITIONS else image
+
+
+def bits_of(image: Image.Image, data: bytes) -> int:
+    """Bits of a sample: of a PNG file as its header says, else of the mode."""
+    if image.format == "PNG":
+        return data[24]
+    return _BITS.get(image.mode, 8)
+
+
+def with_tables(data: bytes, tables: bytes | None) -> bytes:
+    """An abbreviated JPEG stream with its tables put in: a whole one. Anything else as it is."""
+    if tables is None or not data.startswith(b"\xff\xd8"):
+        return data
+    return b"".join((tables[: tables.rindex(b"\xff\xd9")], data[2:]))

@@ -1,0 +1,119 @@
+"""Many images at once."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from fastaug._encoded import DecodeError
+from fastaug.io._read import imread
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fastaug._encoded import Buffer, Source
+
+
+def imread_batch(
+    sources: Iterable[Source],
+    mode: str = "RGB",
+    *,
+    num_threads: int | None = None,
+    region: tuple[int, int, int, int] | None = None,
+    exif: bool = False,
+    jpeg_tables: Buffer | None = None,
+    progress: bool = False,
+) -> list[np.ndarray]:
+    """Reads and decodes images, several at a time. The threads are made for the call and end with it.
+
+    Args:
+        sources: paths, bytes or open files, as for :func:`imread`.
+        mode, region, exif, jpeg_tables: as for :func:`imread`, for every image.
+        num_threads: how many images are decoded at a time; one for each CPU that this process may use by default, but
+            one in a worker of a ``DataLoader``.
+        progress: whether to show a bar of tqdm.
+
+    Returns:
+        The arrays, in the order of the sources.
+
+    Raises:
+        fastaug.DecodeError: of the first source, in their order, that cannot be decoded; its ``index`` says which one
+            that is. The images behind it are not begun.
+        TypeError, ValueError, OSError: as for :func:`imread`, and by the same rule; ValueError for a ``num_threads``
+            less than one.
+
+    Example:
+        >>> import io
+        >>> from PIL import Image
+        >>> from fastaug.io import imread_batch
+        >>> files = [io.BytesIO() for _ in range(3)]
+        >>> for number, file in enumerate(files):
+        ...     Image.new("L", (10 + number, 8)).save(file, "PNG")
+        >>> [array.shape for array in imread_batch(files, num_threads=2)]
+        [(8, 10, 3), (8, 11, 3), (8, 12, 3)]
+    """
+    if isinstance(sources, (str, bytes, os.PathLike)):
+        raise TypeError(f"sources should be a list of images, got one {type(sources).__name__}; imread() reads one")
+    items = list(sources)
+    if num_threads is None:
+        num_threads = _usual_threads()
+    elif num_threads < 1:
+        raise ValueError(f"num_threads should be at least 1, got {num_threads}")
+    results: list[Any] = [None] * len(items)
+    failures: list[tuple[int, BaseException]] = []
+    numbers = itertools.count()  # next() of it is atomic
+
+    def work(bar: Any = None) -> None:
+        for index in numbers:
+            if index >= len(items) or failures:
+                return
+            try:
+                results[index] = imread(items[index], mode, region, exif, jpeg_tables=jpeg_tables)
+            except BaseException as error:
+                failures.append((index, error))
+                return
+            if bar is not None:
+                # By this thread alone, and of all threads: as many are done as are begun, but for a few.
+                bar.update(index + 1 - bar.n)
+
+    threads = [
+        threading.Thread(target=work, name=f"imread_batch-{number}", daemon=True)
+        for number in range(1, min(num_threads, len(items)))
+    ]
+    bar = None
+    if progress:
+        from tqdm.auto import tqdm
+
+        bar = tqdm(total=len(items), unit="image")
+    try:
+        for thread in threads:
+            thread.start()
+        work(bar)
+    except BaseException as interruption:
+        failures.append((len(items), interruption))  # the threads see it and end
+        raise
+    finally:
+        for thread in threads:
+            thread.join()
+        if bar is not None:
+            if not failures:
+                bar.update(len(items) - bar.n)
+            bar.close()
+    if failures:
+        # Sources are begun in their order: of all that cannot be decoded, the first one is among these.
+        index, first = min(failures, key=lambda failure: failure[0])
+        if isinstance(first, DecodeError):
+            first.index = index
+        raise first
+    return results
+
+
+def _usual_threads() -> int:
+    data = sys.modules.get("torch.utils.data")
+    if data is not None and data.get_worker_info() is not None:
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,186 @@
+"""One image at a time, as ndarrays."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PIL import Image
+
+from fastaug import _pillow, _pixels, _pixels16
+from fastaug._encoded import LazyImage
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from fastaug._encoded import Buffer, Source
+
+# A header is read out of the whole file, unless the file is so large that Pillow, which seeks in it, is sooner there.
+_LARGE = 1 << 20
+
+
+def imread(
+    source: Source,
+    mode: str = "RGB",
+    region: tuple[int, int, int, int] | None = None,
+    exif: bool = False,
+    out: np.ndarray | None = None,
+    *,
+    jpeg_tables: Buffer | None = None,
+) -> np.ndarray:
+    """An image as an array: what ``np.asarray(Image.open(source).convert(mode))`` gives, bit for bit.
+
+    JPEG and PNG files are decoded natively, all else that Pillow opens by Pillow. The Python interpreter is free for
+    other threads meanwhile.
+
+    PNG files of 16 bits a sample: ``"I;16"`` gives gray ones as they are, and ``"LA;16"``, ``"RGB;16"``, ``"RGBA;16"``
+    any of them as uint16, of 2, 3 or 4 channels. In the other modes they are what Pillow makes of them: the high byte
+    of colours, but gray clipped at 255.
+
+    Args:
+        source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
+            image; or a file open in binary mode, which is read from its beginning.
+        mode: one of Pillow's modes to convert to, or one of those for 16 bits above.
+        region: (top, left, height, width) of what is wanted of the image, in pixels of the image as it is returned
+            without it. Only what the region needs is decoded, where the format allows that.
+        exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
+        out: array to write the pixels to. After an error it holds anything.
+        jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
+
+    Returns:
+        uint8 of shape (height, width, channels), in [0, 255]; of shape (height, width) for modes of one channel. The
+        modes of other samples have other dtypes: ``"I;16"`` uint16, ``"I"`` int32, ``"F"`` float32, ``"1"`` bool.
+        ``out``, if that is given.
+
+    Raises:
+        fastaug.DecodeError: the image is truncated, corrupt or of no known format. It is an OSError.
+        OSError: the file cannot be read: FileNotFoundError, IsADirectoryError and so on.
+        PIL.Image.DecompressionBombError: it has more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels; with more than
+            that number, PIL.Image.DecompressionBombWarning is issued.
+        TypeError: ``source``, ``mode``, ``region`` or ``out`` is of the wrong type.
+        ValueError: unknown ``mode`` or one that the image cannot be converted to, a ``region`` that does not lie in the
+            image, an ``out`` of another shape or dtype or not writable.
+
+    Example:
+        >>> import io
+        >>> from PIL import Image
+        >>> from fastaug.io import imread
+        >>> file = io.BytesIO()
+        >>> Image.linear_gradient("L").save(file, "PNG")
+        >>> imread(file).shape
+        (256, 256, 3)
+        >>> imread(file, "L", region=(250, 0, 6, 2))[:, 0].tolist()
+        [250, 251, 252, 253, 254, 255]
+    """
+    if mode is None:
+        raise TypeError("mode should be a string, got None")
+    wide = mode in _pixels16.CHANNELS
+    image = LazyImage(source, "I;16" if wide else mode, exif=exif, jpeg_tables=jpeg_tables)
+    return _pixels16.read(image, mode, region, out) if wide else _pixels.read(image, region, out)
+
+
+def lazy(
+    source: Source, mode: str | None = "RGB", exif: bool = False, *, jpeg_tables: Buffer | None = None
+) -> LazyImage:
+    """A handle of an encoded image that is decoded when, and as far as, its pixels are wanted.
+
+    It is a loader for torchvision's ``ImageFolder``: a ``Compose`` of fastaug's then decodes only its crop.
+
+    Args:
+        source: path, bytes or open file, as for :func:`imread`.
+        mode: one of Pillow's modes to convert to, or None for the file's own.
+        exif: whether to flip and turn the image as the file's Exif orientation says.
+        jpeg_tables: tables of an abbreviated JPEG stream.
+
+    Returns:
+        A :class:`LazyImage`.
+
+    Raises:
+        TypeError, ValueError: as :class:`LazyImage`. That a file is missing or broken shows when it is first wanted.
+
+    Example:
+        >>> import io
+        >>> import fastaug.io, fastaug.transforms as T
+        >>> from PIL import Image
+        >>> file = io.BytesIO()
+        >>> Image.new("RGB", (80, 60)).save(file, "JPEG")
+        >>> T.Compose([T.RandomResizedCrop(32), T.ToTensor()])(fastaug.io.lazy(file)).shape
+        torch.Size([3, 32, 32])
+    """
+    return LazyImage(source, mode, exif=exif, jpeg_tables=jpeg_tables)
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """What the header of an image says, in Pillow's terms.
+
+    Attributes:
+        size: (width, height) as the image is stored.
+        mode: the mode in which Pillow opens it.
+        format: ``"JPEG"``, ``"PNG"`` and so on.
+        orientation: the Exif orientation, 1 to 8; 1 when there is none.
+        bits: of a sample: of the file for JPEG and PNG, else of the mode.
+
+    Example:
+        >>> from fastaug.io import ImageInfo
+        >>> ImageInfo((80, 60), "RGB", "JPEG", 6, 8).height
+        60
+    """
+
+    size: tuple[int, int]
+    mode: str
+    format: str
+    orientation: int
+    bits: int
+
+    @property
+    def width(self) -> int:
+        return self.size[0]
+
+    @property
+    def height(self) -> int:
+        return self.size[1]
+
+
+def image_info(source: Source) -> ImageInfo:
+    """Size, mode and the like of an image, by its header alone.
+
+    Args:
+        source: path, bytes or open file, as for :func:`imread`.
+
+    Returns:
+        An :class:`ImageInfo`, of what ``Image.open(source)`` would say.
+
+    Raises:
+        fastaug.DecodeError: the header is broken, or of no known format.
+        OSError: the file cannot be read.
+        PIL.Image.DecompressionBombError: it announces more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels.
+        TypeError: ``source`` is nothing that an image can be read from.
+
+    Example:
+        >>> import io
+        >>> from PIL import Image
+        >>> from fastaug.io import image_info
+        >>> file = io.BytesIO()
+        >>> Image.new("L", (80, 60)).save(file, "PNG")
+        >>> image_info(file)
+        ImageInfo(size=(80, 60), mode='L', format='PNG', orientation=1, bits=8)
+    """
+    image = LazyImage(source, None)
+    if image.path is not None and os.path.getsize(image.path) > _LARGE:
+        with open(image.path, "rb") as file:
+            start = file.read(len(_pillow.PNG_MAGIC))
+            if start != _pillow.PNG_MAGIC:  # these may have their Exif data behind the pixels
+                opened = _pillow.open_image(file, image.filename)
+                return _info(opened, start)
+    data, encoded = image.encoded()
+    if encoded.native:
+        header = image.header
+        return ImageInfo((header.width, header.height), header.mode, header.format, encoded.orientation, header.bits)
+    return _info(image.open(data), data)
+
+
+def _info(image: Image.Image, data: bytes) -> ImageInfo:
+    orientation = _pillow.orientation_of(image, data)
+    return ImageInfo(image.size, image.mode, image.format or "", orientation, _pillow.bits_of(image, data))

@@ -1,0 +1,405 @@
+"""torchvision.io's functions for images, with its signatures and results."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from PIL import Image
+
+from fastaug import _pillow, _pixels, _pixels16
+from fastaug._encoded import DecodeError, LazyImage
+from fastaug.io import _gif, _png
+
+if TYPE_CHECKING:
+    import torch
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class ImageReadMode(Enum):
+    """What the decoders of torchvision's spelling convert to. They take its names, too, in upper or lower case.
+
+    ``UNCHANGED`` leaves an image as it is, ``GRAY``, ``GRAY_ALPHA``, ``RGB`` and ``RGB_ALPHA``, which is ``RGBA``, have
+    1, 2, 3 and 4 channels. Not every format has all of them.
+
+    Example:
+        >>> from fastaug.io import ImageReadMode
+        >>> ImageReadMode.RGBA
+        <ImageReadMode.RGB_ALPHA: 4>
+    """
+
+    UNCHANGED = 0
+    GRAY = 1
+    GRAY_ALPHA = 2
+    RGB = 3
+    RGB_ALPHA = 4
+    RGBA = RGB_ALPHA
+
+
+class _DecodeRuntimeError(DecodeError, RuntimeError):
+    """A DecodeError where torchvision raises RuntimeError."""
+
+
+def _with_runtime_errors(function: _Function) -> _Function:
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, **options: Any) -> Any:
+        try:
+            return function(*arguments, **options)
+        except _DecodeRuntimeError:
+            raise
+        except DecodeError as error:
+            raise _DecodeRuntimeError(str(error.args[0]), error.filename, error.format, error.offset) from error
+
+    return wrapped  # type: ignore[return-value]
+
+
+def read_file(path: str | Path) -> torch.Tensor:
+    """The bytes of a file, as ``torchvision.io.read_file`` gives them.
+
+    Args:
+        path: of the file.
+
+    Returns:
+        One-dimensional uint8 tensor.
+
+    Raises:
+        RuntimeError: the file is missing, cannot be read, or is empty.
+
+    Example:
+        >>> import tempfile
+        >>> from fastaug.io import read_file
+        >>> with tempfile.NamedTemporaryFile() as file:
+        ...     _ = file.write(bytes([1, 2, 3]))
+        ...     file.flush()
+        ...     read_file(file.name)
+        tensor([1, 2, 3], dtype=torch.uint8)
+    """
+    import torch
+
+    try:
+        data = np.fromfile(str(path), np.uint8)
+    except OSError as error:
+        raise RuntimeError(str(error)) from error
+    if not data.size:
+        raise RuntimeError(f"Expected a non empty file: '{path}'")
+    return torch.from_numpy(data)
+
+
+@_with_runtime_errors
+def decode_jpeg(
+    input: torch.Tensor | list[torch.Tensor],
+    mode: ImageReadMode | str = ImageReadMode.UNCHANGED,
+    device: str | torch.device = "cpu",
+    apply_exif_orientation: bool = False,
+) -> torch.Tensor | list[torch.Tensor]:
+    """JPEG images as ``torchvision.io.decode_jpeg`` gives them.
+
+    ``GRAY`` is the luma plane of the file, not Pillow's conversion from RGB; CMYK ``UNCHANGED`` is as the file has it,
+    which is the inverse of what Pillow gives. On another device than the CPU, the image is decoded on the CPU and
+    copied there.
+
+    Args:
+        input: one-dimensional uint8 CPU tensor of the bytes, or a list of such.
+        mode: UNCHANGED, GRAY or RGB.
+        device: where the result is to be.
+        apply_exif_orientation: whether to flip and turn the image as its Exif orientation says.
+
+    Returns:
+        uint8 of shape (channels, height, width), in [0, 255], the channels of a pixel side by side in memory; or a list
+        of such.
+
+    Raises:
+        RuntimeError: no JPEG, a broken one, another mode, or a tensor of another shape or dtype.
+        ValueError: an empty list, a list of something else, a tensor that is not on the CPU.
+
+    Example:
+        >>> import io, numpy as np, torch
+        >>> from PIL import Image
+        >>> from fastaug.io import decode_jpeg
+        >>> file = io.BytesIO()
+        >>> Image.new("RGB", (80, 60)).save(file, "JPEG")
+        >>> decode_jpeg(torch.frombuffer(file.getbuffer(), dtype=torch.uint8), "gray").shape
+        torch.Size([1, 60, 80])
+    """
+    mode = _mode(mode)
+    if not isinstance(input, list):
+        if input.device.type != "cpu":
+            raise ValueError("Input tensor must be a CPU tensor")
+        return _decode_jpeg(_bytes(input), mode, apply_exif_orientation).to(device)
+    import torch
+
+    if not input:
+        raise ValueError("Input list must contain at least one element")
+    if not all(isinstance(item, torch.Tensor) for item in input):
+        raise ValueError("All elements of the input list must be tensors.")
+    if not all(item.device.type == "cpu" for item in input):
+        raise ValueError("Input list must contain tensors on CPU.")
+    return [_decode_jpeg(_bytes(item), mode, apply_exif_orientation).to(device) for item in input]
+
+
+@_with_runtime_errors
+def decode_png(
+    input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False
+) -> torch.Tensor:
+    """A PNG image as ``torchvision.io.decode_png`` gives it.
+
+    Files of 16 bits a sample stay such. Gray is computed as libpng does it, not Pillow; a transparent colour of gray
+    and RGB files is not looked at, that of a palette is. Files with a palette are their indices when ``UNCHANGED``.
+    Where torchvision returns memory that it never wrote, this gives what was meant: opaque alpha for a palette without
+    alpha, and one index a pixel for palettes of fewer than 8 bits.
+
+    Args:
+        input: one-dimensional uint8 tensor of the bytes.
+        mode: an ImageReadMode.
+        apply_exif_orientation: whether to flip and turn the image as its Exif orientation says.
+
+    Returns:
+        uint8 in [0, 255], or uint16 in [0, 65535], of shape (channels, height, width), the channels of a pixel side by
+        side in memory.
+
+    Raises:
+        RuntimeError: no PNG, a broken one, or a tensor of another shape or dtype.
+
+    Example:
+        >>> import io, torch
+        >>> from PIL import Image
+        >>> from fastaug.io import decode_png
+        >>> file = io.BytesIO()
+        >>> Image.new("I;16", (80, 60)).save(file, "PNG")
+        >>> image = decode_png(torch.frombuffer(file.getbuffer(), dtype=torch.uint8))
+        >>> image.shape, image.dtype
+        (torch.Size([1, 60, 80]), torch.uint16)
+    """
+    return _decode_png(_bytes(input), _mode(mode), apply_exif_orientation)
+
+
+@_with_runtime_errors
+def decode_webp(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED) -> torch.Tensor:
+    """A WebP image as ``torchvision.io.decode_webp`` gives it.
+
+    Args:
+        input: one-dimensional uint8 tensor of the bytes.
+        mode: UNCHANGED, RGB or RGBA. There is no gray: a warning says so, and the image is left unchanged.
+
+    Returns:
+        uint8 of shape (3 or 4, height, width), in [0, 255], the channels of a pixel side by side in memory.
+
+    Raises:
+        RuntimeError: no WebP, a broken or animated one, or a tensor of another shape or dtype.
+
+    Example:
+        >>> import io, torch
+        >>> from PIL import Image
+        >>> from fastaug.io import decode_webp
+        >>> file = io.BytesIO()
+        >>> Image.new("RGB", (80, 60)).save(file, "WEBP")
+        >>> decode_webp(torch.frombuffer(file.getbuffer(), dtype=torch.uint8), "RGBA").shape
+        torch.Size([4, 60, 80])
+    """
+    return _decode_webp(_bytes(input), _mode(mode))
+
+
+@_with_runtime_errors
+def decode_gif(input: torch.Tensor) -> torch.Tensor:
+    """A GIF image, or all images of an animated one, as ``torchvision.io.decode_gif`` gives them.
+
+    Args:
+        input: one-dimensional uint8 tensor of the bytes.
+
+    Returns:
+        uint8 of shape (3, height, width), or (images, 3, height, width) if there is more than one, in [0, 255], the
+        channels of a pixel side by side in memory.
+
+    Raises:
+        RuntimeError: no GIF, a broken one, or a tensor of another shape or dtype.
+
+    Example:
+        >>> import io, torch
+        >>> from PIL import Image
+        >>> from fastaug.io import decode_gif
+        >>> file = io.BytesIO()
+        >>> Image.new("P", (80, 60)).save(file, "GIF")
+        >>> decode_gif(torch.frombuffer(file.getbuffer(), dtype=torch.uint8)).shape
+        torch.Size([3, 60, 80])
+    """
+    return _decode_gif(_bytes(input))
+
+
+@_with_runtime_errors
+def decode_image(
+    input: torch.Tensor | str | Path,
+    mode: ImageReadMode | str = ImageReadMode.UNCHANGED,
+    apply_exif_orientation: bool = False,
+) -> torch.Tensor:
+    """A JPEG, PNG, GIF or WebP image as ``torchvision.io.decode_image`` gives it.
+
+    Args:
+        input: one-dimensional uint8 tensor of the bytes, or a path.
+        mode: an ImageReadMode; see :func:`decode_jpeg`, :func:`decode_png` and :func:`decode_webp`. GIF has RGB only.
+        apply_exif_orientation: whether to flip and turn a JPEG or PNG image as its Exif orientation says.
+
+    Returns:
+        uint8 of shape (channels, height, width), in [0, 255]; uint16 for PNG files of 16 bits; of shape
+        (images, 3, height, width) for an animated GIF. The channels of a pixel lie side by side in memory.
+
+    Raises:
+        RuntimeError: another format, a broken image, a missing file, or a tensor of another shape or dtype.
+
+    Example:
+        >>> import io, torch
+        >>> from PIL import Image
+        >>> from fastaug.io import decode_image
+        >>> file = io.BytesIO()
+        >>> Image.new("RGB", (80, 60)).save(file, "PNG")
+        >>> decode_image(torch.frombuffer(file.getbuffer(), dtype=torch.uint8)).shape
+        torch.Size([3, 60, 80])
+    """
+    import torch
+
+    if not isinstance(input, torch.Tensor):
+        input = read_file(str(input))
+    if input.dtype is not torch.uint8:
+        raise RuntimeError(f"Expected a torch.uint8 tensor, got {input.dtype}")
+    if input.dim() != 1 or not input.numel():
+        raise RuntimeError("Expected a non empty 1-dimensional tensor")
+    chosen = _mode(mode)
+    data = _bytes(input)
+    if data.startswith(b"\xff\xd8\xff"):
+        return _decode_jpeg(data, chosen, apply_exif_orientation)
+    if data.startswith(b"\x89PNG"):
+        return _decode_png(data, chosen, apply_exif_orientation)
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return _decode_gif(data)
+    if data.startswith(b"RIFF") and data[8:15] == b"WEBPVP8":
+        return _decode_webp(data, chosen)
+    raise RuntimeError("Unsupported image file. Only jpeg, png, webp and gif are currently supported.")
+
+
+def read_image(
+    path: str | Path, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False
+) -> torch.Tensor:
+    """The image in a file, as ``torchvision.io.read_image`` gives it: :func:`decode_image` of a path.
+
+    Args:
+        path: of the file.
+        mode: an ImageReadMode.
+        apply_exif_orientation: whether to flip and turn a JPEG or PNG image as its Exif orientation says.
+
+    Returns:
+        As :func:`decode_image`.
+
+    Raises:
+        RuntimeError: as :func:`decode_image`.
+
+    Example:
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> from fastaug.io import read_image
+        >>> with tempfile.NamedTemporaryFile(suffix=".png") as file:
+        ...     Image.new("L", (80, 60)).save(file)
+        ...     file.flush()
+        ...     read_image(file.name, "RGB").shape
+        torch.Size([3, 60, 80])
+    """
+    return decode_image(read_file(path), mode, apply_exif_orientation)
+
+
+def _mode(mode: Any) -> ImageReadMode:
+    if isinstance(mode, str):
+        return ImageReadMode[mode.upper()]
+    # torchvision's own members mean the same.
+    return mode if isinstance(mode, ImageReadMode) else ImageReadMode(mode.value)
+
+
+def _bytes(input: Any) -> bytes:
+    import torch
+
+    if not isinstance(input, torch.Tensor):
+        raise RuntimeError(f"Expected a tensor, got {type(input).__name__}")
+    if not input.is_contiguous():
+        raise RuntimeError("Input tensor must be contiguous.")
+    if input.dtype is not torch.uint8:
+        raise RuntimeError(f"Input tensor must have uint8 data type, got {input.dtype}")
+    if input.dim() != 1 or not input.numel():
+        raise RuntimeError(
+            f"Input tensor must be 1-dimensional and non-empty, got {input.dim()} dims and {input.numel()} numels."
+        )
+    return input.detach().numpy().tobytes()
+
+
+def _chw(array: np.ndarray) -> torch.Tensor:
+    import torch
+
+    if not array.flags.writeable or not array.flags.c_contiguous:
+        array = np.array(array, order="C")
+    return torch.from_numpy(array.reshape(*array.shape[:2], -1)).permute(2, 0, 1)
+
+
+def _decode_jpeg(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
+    if mode not in (ImageReadMode.UNCHANGED, ImageReadMode.GRAY, ImageReadMode.RGB):
+        raise RuntimeError("The provided mode is not supported for JPEG files")
+    if not data.startswith(b"\xff\xd8"):
+        raise RuntimeError(f"Not a JPEG file: starts with 0x{data[0]:02x} 0x{data[1:2].hex()}")
+    image = LazyImage(data, None, exif=exif)
+    stored = image.mode
+    if stored not in ("L", "RGB", "CMYK"):
+        raise RuntimeError(f"Not a JPEG file of 1, 3 or 4 channels: {stored}")
+    if mode is ImageReadMode.RGB or stored == "L":
+        return _chw(_pixels.read(image.convert("L" if mode is not ImageReadMode.RGB else "RGB")))
+    if mode is ImageReadMode.UNCHANGED:
+        pixels = _pixels.read(image)
+        return _chw(255 - pixels if stored == "CMYK" else pixels)
+    # libjpeg gives the luma plane to Pillow if it is asked for gray before it decodes.
+    opened: Any = image.open(data)
+    opened.draft("L", opened.size)
+    gray: Image.Image = _pillow.load_image(opened, len(data))
+    return _chw(_pixels.store(_pillow.orient(gray.convert("L"), image.orientation if exif else 1)))
+
+
+def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
+    if len(data) < len(_pillow.PNG_MAGIC):
+        raise RuntimeError("Content is too small for png!")
+    if not data.startswith(_pillow.PNG_MAGIC):
+        raise RuntimeError("Content is not png!")
+    image = LazyImage(data, None, exif=exif)
+    bits = image.header.bits
+    samples = _pixels16.stored_samples(image) if _pixels16.is_16_bit(data) else _png.stored_samples(image)
+    if mode is ImageReadMode.UNCHANGED:
+        return _chw(samples)
+    if image.header.mode == "P":
+        # Only alpha that a palette has is alpha.
+        samples = _pixels.read(image.convert("RGBA"))
+    return _chw(_png.to_channels(samples, mode.value, bits, _png.gamma_of(data)))
+
+
+def _decode_webp(data: bytes, mode: ImageReadMode) -> torch.Tensor:
+    image = LazyImage(data, None)
+    if image.format != "WEBP":
+        raise RuntimeError(f"Not a WebP file, but {image.format}")
+    opened: Any = image.open(data)
+    if opened.n_frames > 1:
+        raise RuntimeError("Animated WebP files are not supported.")
+    if mode in (ImageReadMode.GRAY, ImageReadMode.GRAY_ALPHA):
+        warnings.warn(
+            "Webp does not support grayscale conversions. "
+            "The returned tensor will be in the colorspace of the original image.",
+            stacklevel=4,
+        )
+    if mode is ImageReadMode.RGB:
+        image = image.convert("RGB")
+    elif mode is ImageReadMode.RGB_ALPHA:
+        image = image.convert("RGBA")
+    return _chw(_pixels.read(image))
+
+
+def _decode_gif(data: bytes) -> torch.Tensor:
+    import torch
+
+    images = torch.from_numpy(_gif.decode(data)).permute(0, 3, 1, 2)
+    return images[0] if len(images) == 1 else images

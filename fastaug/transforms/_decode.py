@@ -1,0 +1,93 @@
+"""Decode: encoded images at the head of a pipeline."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fastaug._draft import Draft
+from fastaug._encoded import LazyImage, check_mode
+from fastaug.transforms._base import Transform
+
+if TYPE_CHECKING:
+    from fastaug._encoded import Buffer, Source
+
+__all__ = ["Decode"]
+
+_ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
+
+
+class Decode(Transform):
+    """The image of a file or of encoded bytes, for the transforms behind it.
+
+    At the head of a :class:`Compose`, only what the pipeline uses of the image is decoded. By itself, or in front of a
+    callable of your own, it gives a PIL image. torchvision has no such transform. For an ``ImageFolder``,
+    ``fastaug.io.lazy`` does the same as its ``loader``.
+
+    Args:
+        mode: a mode of Pillow to convert to, or None for the file's own.
+        exif: turns and flips the image as the file's Exif orientation says. Pillow and torchvision do not.
+        jpeg_tables: bytes of the tables of abbreviated JPEG streams, such as the tag JPEGTables of a TIFF file.
+
+    What it is called with: a path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor; a file
+    open for reading in binary mode; or a :class:`fastaug.io.LazyImage`, which stays as it is.
+
+    Raises:
+        TypeError: when called, something else than these.
+        ValueError: unknown ``mode``.
+        fastaug.DecodeError: when called, bytes that cannot be decoded.
+
+    Example:
+        >>> import io
+        >>> import fastaug.transforms as T
+        >>> from PIL import Image
+        >>> file = io.BytesIO()
+        >>> Image.new("RGB", (80, 60), "navy").save(file, "PNG")
+        >>> transform = T.Compose([T.Decode(), T.CenterCrop(32), T.ToTensor()])
+        >>> transform(file.getvalue()).shape
+        torch.Size([3, 32, 32])
+    """
+
+    def __init__(self, mode: str | None = "RGB", exif: bool = False, jpeg_tables: Buffer | None = None) -> None:
+        super().__init__()
+        if mode is not None:
+            check_mode(mode)
+        self.mode = mode
+        self.exif = exif
+        self.jpeg_tables = jpeg_tables
+
+    def _draft(self, draft: Draft) -> None:
+        if isinstance(draft.image, LazyImage):
+            return
+        source: Any = draft.finish()
+        if not _is_encoded(source):
+            raise TypeError(
+                "Decode takes a path, encoded bytes, a one-dimensional uint8 array or tensor of them, or a binary "
+                f"file, got {_described(source)}"
+            )
+        draft.reset(self._lazy(source))
+
+    def _lazy(self, source: Source) -> LazyImage:
+        return LazyImage(source, self.mode, exif=self.exif, jpeg_tables=self.jpeg_tables)
+
+    def __repr__(self) -> str:
+        rest = ", exif=True" if self.exif else ""
+        return f"{type(self).__name__}(mode={self.mode!r}{rest})"
+
+
+def _is_encoded(source: Any) -> bool:
+    if isinstance(source, _ENCODED):
+        return True
+    if isinstance(source, (np.ndarray, Tensor)):
+        return source.ndim == 1 and source.dtype in (np.uint8, torch.uint8)
+    return hasattr(source, "read")
+
+
+def _described(source: Any) -> str:
+    if isinstance(source, (np.ndarray, Tensor)):
+        return f"{type(source).__name__} of {source.dtype} and shape {tuple(source.shape)}"
+    return str(type(source))

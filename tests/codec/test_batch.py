@@ -1,0 +1,133 @@
+"""imread_batch(): order, threads, and the first error of the list."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import encoded_images as made
+import numpy as np
+import pytest
+import torch
+
+import fastaug.io
+from fastaug.io import _batch
+from images import photo
+
+SIZES = [(40 + 3 * number % 17, 50 - number % 13) for number in range(60)]
+FILES = [made.encode(photo("coffee", *size), ("JPEG", "PNG", "GIF")[number % 3]) for number, size in enumerate(SIZES)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, 100, None])
+def test_order(threads: int | None) -> None:
+    before = threading.active_count()
+    results = fastaug.io.imread_batch(FILES, num_threads=threads)
+    assert len(results) == len(FILES)
+    for result, data in zip(results, FILES, strict=True):
+        assert made.same(result, made.pillow(data))
+    assert threading.active_count() == before
+
+
+def test_settings(tmp_path: Path) -> None:
+    data = made.encode(photo("coffee", 40, 60), "JPEG", exif=made.oriented(6))
+    paths = [tmp_path / f"{number}.jpg" for number in range(3)]
+    for path in paths:
+        path.write_bytes(data)
+    expected = made.pillow(data, "L", exif=True)[5:25, 3:13]
+    for sources in (paths, iter(paths), [io.BytesIO(data), data, str(paths[0])]):
+        for result in fastaug.io.imread_batch(sources, "L", region=(5, 3, 20, 10), exif=True, num_threads=2):
+            assert made.same(result, expected)
+
+
+def test_nothing() -> None:
+    assert fastaug.io.imread_batch([]) == []
+    assert fastaug.io.imread_batch(iter(())) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_the_first_error_of_the_list(threads: int) -> None:
+    """Every time, although another thread may meet a later one sooner."""
+    files: list[Any] = list(FILES)
+    files[23] = made.encode(photo("coffee", 400, 500), "PNG")[:-30000]
+    for number in (24, 25, 26, 40):
+        files[number] = b"broken, and at once"
+    for _ in range(10):
+        with pytest.raises(fastaug.DecodeError, match=r"^sources\[23\]: cannot decode .*PNG") as caught:
+            fastaug.io.imread_batch(files, num_threads=threads)
+        assert caught.value.index == 23
+
+
+def test_the_rest_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+    imread = _batch.imread
+    monkeypatch.setattr(
+        _batch, "imread", lambda source, *args, **options: begun.append(source) or imread(source, *args, **options)
+    )
+    with pytest.raises(fastaug.DecodeError):
+        fastaug.io.imread_batch([b"broken"] + [FILES[0]] * 500, num_threads=2)
+    assert len(begun) < 20
+
+
+def test_other_errors(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="missing"):
+        fastaug.io.imread_batch([FILES[0], tmp_path / "missing.jpg"], num_threads=2)
+    with pytest.raises(TypeError, match="float"):
+        fastaug.io.imread_batch([FILES[0], 3.5])
+    with pytest.raises(ValueError, match="region should"):
+        fastaug.io.imread_batch(FILES, region=(0, 0, 1000, 1))
+    for number in (0, -3):
+        with pytest.raises(ValueError, match=f"num_threads should be at least 1, got {number}"):
+            fastaug.io.imread_batch(FILES, num_threads=number)
+    for source in ("photo.jpg", FILES[0], tmp_path):
+        with pytest.raises(TypeError, match=r"imread\(\) reads one"):
+            fastaug.io.imread_batch(source)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_interrupted(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control-C in this thread ends the others, too."""
+    imread, here = _batch.imread, threading.get_ident()
+
+    def interrupted(source: Any, *args: Any, **options: Any) -> np.ndarray:
+        if threading.get_ident() == here:
+            raise KeyboardInterrupt
+        return imread(source, *args, **options)
+
+    monkeypatch.setattr(_batch, "imread", interrupted)
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        fastaug.io.imread_batch(FILES * 5, num_threads=threads)
+    assert threading.active_count() == before
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    fastaug.io.imread_batch(FILES, num_threads=2, progress=True)
+    assert "60/60" in capsys.readouterr().err
+    fastaug.io.imread_batch(FILES)
+    assert capsys.readouterr().err == ""
+
+
+class Threads(torch.utils.data.Dataset[int]):
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, index: int) -> int:
+        assert len(fastaug.io.imread_batch(FILES[:4])) == 4
+        return _batch._usual_threads()
+
+
+def test_threads_by_default() -> None:
+    assert _batch._usual_threads() == len(os.sched_getaffinity(0))
+    assert list(torch.utils.data.DataLoader(Threads(), batch_size=None, num_workers=1)) == [1]
+
+
+def test_memory_is_given_back() -> None:
+    source = bytes(FILES[0])
+    count = sys.getrefcount(source)
+    for _ in range(3):
+        fastaug.io.imread_batch([source] * 50, num_threads=2)
+    assert sys.getrefcount(source) <= count + 1  # but for the file that this thread read last
