@@ -417,11 +417,30 @@ TEST_CASE("jpeg: nothing is made for sizes that the bytes cannot hold") {
     file[at] = 0xff;
     file[at + 1] = 0x00;
   }
-  const Header header = header_of(file);
-  REQUIRE(header.height == 0xff00);
-  REQUIRE(header.width == 0xff00);
+  Header header = header_of(file);
+  CHECK_FALSE(header.native);
+  // Nor for a caller who believes it.
+  header = header_of(write_jpeg(16, 16, JpegOptions()));
+  header.height = header.width = 0xff00;
   Arena arena;
-  CHECK(decode(bytes_of(file), header, all_of(header), 3, arena).verdict.outcome == Outcome::kDeferred);
+  CHECK(decode(bytes_of(file), header, {0, 0, 1, 1}, 3, arena).verdict.outcome == Outcome::kDeferred);
+}
+
+TEST_CASE("jpeg: what nobody can afford, native or not") {
+  JpegOptions options;
+  options.progressive = true;
+  File file = write_jpeg(160, 160, options);
+  CHECK(afford(bytes_of(file)).done());
+  const size_t first = find_marker(file, 0xda);
+  const size_t second = find_marker(file, 0xda, 1);
+  File bomb(file.begin(), file.begin() + static_cast<ptrdiff_t>(second));
+  for (int i = 0; i < 600; ++i) bomb.insert(bomb.end(), &file[first], &file[second]);
+  CHECK(afford(bytes_of(bomb)).outcome == Outcome::kRefused);
+  bomb[find_marker(bomb, 0xc2) + 4] = 12;  // bits: not native
+  CHECK_FALSE(header_of(bomb).native);
+  CHECK(afford(bytes_of(bomb)).outcome == Outcome::kRefused);
+  // No size, no end, nothing at all.
+  for (size_t size = 0; size < file.size(); ++size) afford({file.data(), size});
 }
 
 TEST_CASE("jpeg: a region takes memory for itself alone") {
