@@ -5,18 +5,12 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from typing import Any
 
 import numpy as np
+from image_files import chunk, encode
 from PIL import Image, ImageOps
 
 from images import noise, photo, pil
-
-
-def encode(image: Image.Image, format: str, **options: Any) -> bytes:
-    file = io.BytesIO()
-    image.save(file, format, **options)
-    return file.getvalue()
 
 
 def pillow(data: bytes, mode: str | None = "RGB", exif: bool = False) -> np.ndarray:
@@ -35,10 +29,6 @@ def oriented(orientation: int) -> Image.Exif:
     exif = Image.Exif()
     exif[0x112] = orientation
     return exif
-
-
-def chunk(name: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
 
 
 def png(samples: np.ndarray, colour: int, bits: int, *chunks: bytes) -> bytes:
