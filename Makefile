@@ -99,7 +99,7 @@ test-native: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset dev
 	$(CMAKE) --build --preset dev -j $(JOBS)
 	tools/check_symbols.sh build/dev
-	$(CTEST) --preset dev
+	$(CTEST) --preset dev -j $(JOBS)
 
 test-asan: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset asan
