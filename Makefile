@@ -135,7 +135,7 @@ test-fuzz: fuzz-seeds | system-test
 	$(CMAKE) --preset asan -D FASTAUG_FUZZ=ON
 	$(CMAKE) --build --preset asan -j $(JOBS) --target $(FUZZ_TARGETS:%=fuzz_%)
 	printf '%s\n' $(FUZZ_TARGETS) | ASAN_OPTIONS=hard_rss_limit_mb=4096 xargs -P $(JOBS) -I NAME \
-	  sh -c 'build/asan/fuzz_NAME --seconds 20 --keep build/fuzz/found build/fuzz/seeds/NAME'
+	  sh -c 'build/asan/fuzz_NAME --seconds 15 --keep build/fuzz/found build/fuzz/seeds/NAME'
 
 # libFuzzer, which looks for inputs that reach new code and keeps them in build/fuzz/corpus.
 fuzz: fuzz-seeds | system-test system-fuzz

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 
 from fastaug import _fallback_tensor, _fallback_tensor_color, _ops
@@ -12,6 +10,8 @@ from fastaug._draft_base import ALPHA_MODES, OTHER, PIL_IMAGE, TENSOR, DraftBase
 _COLOUR_MODES = ("RGB", "RGBA")
 # Beyond it, numbers of a gamma curve may overflow: an error, which is Python's to raise.
 _LARGE = 1e100
+# Beyond it, what a blend makes of samples may not be finite in float32. The native core refuses such a factor.
+_MOST = 1e30
 
 
 class ColorDraft(DraftBase):
@@ -32,7 +32,7 @@ class ColorDraft(DraftBase):
     def adjust_brightness(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             _fallback_tensor_color.need_not_negative("brightness_factor", factor)
-        if not self._colour_channels() or not math.isfinite(factor):
+        if not self._colour_channels() or not abs(factor) <= _MOST:
             self._eager("adjust_brightness", factor)
         elif factor == 1:
             self.copied = True
@@ -43,7 +43,7 @@ class ColorDraft(DraftBase):
     def adjust_contrast(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             _fallback_tensor_color.need_not_negative("contrast_factor", factor)
-        if not self._colour_channels() or not math.isfinite(factor) or (self.flat and self.kind == TENSOR):
+        if not self._colour_channels() or not abs(factor) <= _MOST or (self.flat and self.kind == TENSOR):
             self._eager("adjust_contrast", factor)
         elif factor == 1:
             self.copied = True
@@ -55,7 +55,7 @@ class ColorDraft(DraftBase):
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             _fallback_tensor_color.need_not_negative("saturation_factor", factor)
         channels = self._colour_channels()
-        if not channels or not math.isfinite(factor) or (self.info and "transparency" in self.info):
+        if not channels or not abs(factor) <= _MOST or (self.info and "transparency" in self.info):
             self._eager("adjust_saturation", factor)
         elif channels == 1:
             # Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
@@ -117,7 +117,7 @@ class ColorDraft(DraftBase):
             _fallback_tensor_color.need_not_negative("sharpness_factor", factor)
         # torch smooths one batch of planes: neither a plane alone nor a batch of batches.
         shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= 1)
-        if not self._colour_channels() or not math.isfinite(factor) or not shaped:
+        if not self._colour_channels() or not abs(factor) <= _MOST or not shaped:
             self._eager("adjust_sharpness", factor)
         elif factor == 1:
             self.copied = True

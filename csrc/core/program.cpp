@@ -58,6 +58,11 @@ void need_finite(const Op& op, int count) {
   }
 }
 
+// A blend's. What it makes of samples stays finite in float32, so that all instruction sets clip it alike.
+void need_factor(const Op& op) {
+  if (!(std::fabs(op.f[0]) <= 1e30)) bad(op, "the factor must be within 1e30 of zero, got " + std::to_string(op.f[0]));
+}
+
 void need_interpolation(const Op& op, bool cubic) {
   const int mode = op.flags & kFilterMask;
   if (mode != 0 && mode != 2 && !(mode == 3 && cubic)) bad(op, "unknown interpolation " + std::to_string(op.flags));
@@ -130,7 +135,7 @@ Shape shape_after(const Op& op, Shape in) {
     case OpId::BRIGHTNESS:
     case OpId::CONTRAST:
     case OpId::SHARPNESS:
-      need_finite(op, 1);
+      need_factor(op);
       if (op.flags & kHasAlpha) need_channels(op, in, {2, 4});
       return in;
     case OpId::POSTERIZE:
@@ -151,7 +156,7 @@ Shape shape_after(const Op& op, Shape in) {
       need_blur(op, in);
       return in;
     case OpId::SATURATION:
-      need_finite(op, 1);
+      need_factor(op);
       need_channels(op, in, {3, 4});
       return in;
     case OpId::HUE:

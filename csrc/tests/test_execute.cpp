@@ -87,6 +87,10 @@ TEST_CASE("programs that make no sense are refused by name and value") {
   CHECK(message({op}, {4, 4, 3}).find("RESIZE") == 0);
   op.i[0] = op.i[1] = 1 << 20;
   CHECK(message({op}, {4, 4, 3}).find("2^31") != std::string::npos);
+  op.id = OpId::CONTRAST;
+  op.f[0] = -7.24601e+169;
+  CHECK(message({op}, {4, 4, 3}).find("1e30") != std::string::npos);
+  op.f[0] = 0.0;
   op.id = OpId::SATURATION;
   CHECK(message({op}, {4, 4, 1}).find("3 or 4 channels, got 1") != std::string::npos);
   op.id = OpId::NORMALIZE;

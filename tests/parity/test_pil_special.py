@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torchvision.transforms as TV
+import torchvision.transforms.functional as TF
 from PIL import Image
 
 import fastaug.transforms as T
+import fastaug.transforms.functional as F
 from cases import PIL_CASES
 from images import noise, pil
 from outcomes import Outcome, assert_same, run, snapshot
@@ -98,3 +100,12 @@ def test_animated_file_gives_its_present_frame(tmp_path: Path) -> None:
                 results.append(package.Compose([package.Resize(20), package.ToTensor()])(image))
     for ours, theirs in zip(results[:3], results[3:], strict=True):
         assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("factor", [1e29, 1e30, 1e31, 1e39, 1e200, -1e31, float("inf"), float("nan")])
+@pytest.mark.parametrize("name", ["adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_sharpness"])
+def test_enormous_factors(name: str, factor: float) -> None:
+    """Where float32 overflows, the result is whatever Pillow makes of it."""
+    image = pil("RGB", 9, 7)
+    ours = run(lambda value: getattr(F, name)(value, factor), image)
+    assert_same(ours, run(lambda value: getattr(TF, name)(value, factor), image))
