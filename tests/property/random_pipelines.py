@@ -167,7 +167,8 @@ class Encoded:
         self.transform = transform
 
     def __call__(self, image: Any) -> Any:
-        if isinstance(image, Image.Image) and image.mode in ("L", "LA", "RGB", "RGBA"):
+        ours = type(self.transform).__module__.startswith("fastaug.")
+        if ours and isinstance(image, Image.Image) and image.mode in ("L", "LA", "RGB", "RGBA"):
             file = io.BytesIO()
             image.save(file, "PNG", compress_level=1)
             image = LazyImage(file.getvalue(), image.mode)
