@@ -103,7 +103,7 @@ class Pipeline:
                 or an image, which is not changed.
 
         Returns:
-            The parameters as plain data: lists, dictionaries, strings and numbers. :meth:`replay` takes them.
+            The parameters as plain data, in lists and dictionaries of strings and numbers. :meth:`replay` takes them.
 
         Example:
             >>> import fastaug.transforms as T
