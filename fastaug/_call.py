@@ -26,8 +26,8 @@ class Log(Protocol):
     def eager(self, draft: DraftBase, name: str) -> None:
         """Pillow or torch are about to do the op `name` on the image so far: the native core does not."""
 
-    def decoding(self, draft: DraftBase, library: str, reason: str) -> None:
-        """`library` is about to decode the draft's image."""
+    def decoding(self, draft: DraftBase, reason: str) -> None:
+        """Pillow is about to decode the draft's image."""
 
     def delegated(self, draft: DraftBase, library: str) -> None:
         """`library` is about to do the draft's one op."""

@@ -141,7 +141,7 @@ class DraftBase:
     def _reset_encoded(self, image: LazyImage) -> None:
         if not image.native:
             if self.call.log is not None:
-                self.call.log.decoding(self, "Pillow", f"the core does not decode this {image.format}")
+                self.call.log.decoding(self, f"the core does not decode this {image.format}")
             self.reset(image.load())
             return
         self.kind = PIL_IMAGE

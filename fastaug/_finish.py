@@ -50,7 +50,7 @@ def _decoding(draft: DraftBase, work: Callable[..., Any], *arguments: Any) -> An
     except _C.Deferred as error:
         encoded, deferred = draft.image, error
     if draft.call.log is not None:
-        draft.call.log.decoding(draft, "Pillow", f"the core does not decode it: {deferred.args[0]}")
+        draft.call.log.decoding(draft, f"the core does not decode it: {deferred.args[0]}")
     draft.image = encoded.pil(deferred)
     draft.source = _PIL_IMAGE
     return work(draft, *arguments)

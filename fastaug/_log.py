@@ -219,8 +219,8 @@ class Log:
             reason = f"the core does not read {container_of(draft)}"
         self._open(draft, "fallback", name, library, reason)
 
-    def decoding(self, draft: DraftBase, library: str, reason: str) -> None:
-        self._open(draft, "fallback", "decode", library, reason)
+    def decoding(self, draft: DraftBase, reason: str) -> None:
+        self._open(draft, "fallback", "decode", "Pillow", reason)
         self._awaits_run = False
 
     def delegated(self, draft: DraftBase, library: str) -> None:

@@ -57,6 +57,9 @@ struct Verdict {
   bool done() const { return outcome == Outcome::kDone; }
 };
 
+// Whether decode() makes `channels` of the channels of a file.
+inline bool converts(int from, int channels) { return channels >= (from <= 2 ? 1 : 3) && channels <= kMaxChannels; }
+
 // Whether anybody is to decode these bytes, Pillow too: kDone, or kRefused. For what is not native or was deferred.
 Verdict afford(Bytes bytes);
 
@@ -71,8 +74,8 @@ struct Decoded {
   Region region;  // holds what was asked for, and maybe more columns or rows
 };
 
-// The pixels of `wanted`, a region inside the image, as Image.convert() makes them of the file's: `channels` is 1 or 2
-// for files of 1 or 2 channels, else 3 or 4. Pixels lie interleaved, so that pixel_stride is 1 for one channel, and 3
+// The pixels of `wanted`, a region inside the image, as Image.convert() makes them of the file's: `channels` as
+// converts() allows. Pixels lie interleaved, so that pixel_stride is 1 for one channel, and 3
 // or 4 for three. `header` is that of the same bytes, and native. Throws std::bad_alloc only.
 Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena, Tables tables = {});
 

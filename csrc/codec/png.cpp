@@ -192,8 +192,6 @@ bool kept(int from, int channels, ptrdiff_t pixel_stride) {
   return from == pixel_stride && (channels == from || (channels == 3 && from == 4));
 }
 
-bool converts(int from, int channels) { return channels <= 4 && channels >= (from <= 2 ? 1 : 3); }
-
 // Where the pixels of `region` lie, that of pixel (0, 0) may be outside of memory.
 View view_of(const Header& header, const uint8_t* region_data, Region region, int channels, ptrdiff_t row_stride,
              ptrdiff_t pixel_stride, ptrdiff_t channel_stride) {

@@ -1,9 +1,8 @@
 #include "codec/source.h"
 
 #include <string>
-namespace fastaug::codec {
 
-bool converts(int from, int channels) { return channels >= (from <= 2 ? 1 : 3) && channels <= kMaxChannels; }
+namespace fastaug::codec {
 
 EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, Tables tables)
     : bytes_(bytes), header_(header), channels_(channels), tables_(tables) {

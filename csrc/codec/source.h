@@ -17,9 +17,6 @@ class NotDecoded final : public Error {
   Verdict verdict_;
 };
 
-// Whether decode() makes `channels` of the channels of a file.
-bool converts(int from, int channels);
-
 class EncodedSource final : public PixelSource {
  public:
   // The bytes stay the caller's, and must stay. Throws Error when the header is not native or the channels cannot be
