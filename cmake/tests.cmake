@@ -5,7 +5,7 @@ if(NOT DOCTEST_INCLUDE_DIR)
   fastaug_missing("doctest (doctest/doctest.h)" "its native tests" doctest-dev DOCTEST_INCLUDE_DIR)
 endif()
 
-file(GLOB test_sources CONFIGURE_DEPENDS csrc/tests/*.cpp)
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS csrc/tests/*.cpp)
 add_executable(fastaug_tests ${test_sources})
 target_include_directories(fastaug_tests SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
 # Files of the codecs' formats are made by the codecs' libraries.

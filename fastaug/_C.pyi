@@ -8,7 +8,7 @@ from PIL import Image
 #: (name, kind) of every op; the position is the op's id in a program.
 OPS: Final[tuple[tuple[str, str], ...]]
 
-#: {name: bit} of every rewrite of programs (csrc/core/optimise.h), and the sets of them that the two modes use.
+#: {name: bit} of every rewrite of programs (csrc/plan/rewrite.h), and the sets of them that the two modes use.
 REWRITES: Final[dict[str, int]]
 EXACT: Final[int]
 FAST: Final[int]
@@ -129,7 +129,7 @@ def describe(program: bytes) -> str:
 
 @final
 class Pass:
-    """One pass over pixels (csrc/core/execute.h)."""
+    """One pass over pixels (csrc/execute/execute.h)."""
 
     @property
     def name(self) -> str: ...

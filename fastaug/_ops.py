@@ -1,4 +1,4 @@
-"""Ops as bytes: one function or constant per op of the native core's registry (csrc/core/ops.def).
+"""Ops as bytes: one function or constant per op of the native core's registry (csrc/program/ops.def).
 
 An op is 96 bytes, struct format "<HH4B6i8d": id, flags, fill, i[6], f[8]. The packers below write only the operands
 that their op has and leave the rest zero.
@@ -17,7 +17,7 @@ OP_BYTES = 96
 #: The native core's limit on the length of a program.
 MAX_OPS = 64
 
-# PadMode, NearestRule and the flags of csrc/core/program.h.
+# PadMode, NearestRule and the flags of csrc/program/program.h.
 PAD_MODES = {"edge": 0, "reflect": 1, "symmetric": 2}
 NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = 0, 1, 2
 WIDTH_FIRST = 0x100

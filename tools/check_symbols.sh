@@ -8,7 +8,7 @@ set -euo pipefail
 
 build=${1:?build directory}
 [[ $(uname -m) == x86_64 ]] || { echo "check_symbols: only x86-64 needs this"; exit 0; }
-mapfile -t objects < <(find "$build" -path '*csrc/simd*' -name '*.o')
+mapfile -t objects < <(find "$build" -path '*csrc/kernels*' -name '*.o')
 ((${#objects[@]})) || { echo "check_symbols: no objects in $build" >&2; exit 1; }
 
 bad=0

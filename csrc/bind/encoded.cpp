@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
+#include "base/arena.h"
 #include "bind/source.h"
 #include "codec/source.h"
-#include "core/arena.h"
 
 namespace py = pybind11;
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "bind/source.h"
-#include "core/blur.h"
-#include "core/grid_sample.h"
-#include "core/status.h"
-#include "simd/kernels.h"
+#include "execute/grid_sample.h"
+#include "execute/stages/blur.h"
+#include "kernels/kernels.h"
 
 namespace py = pybind11;
 

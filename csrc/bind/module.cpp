@@ -3,13 +3,13 @@
 #include <new>
 #include <vector>
 
+#include "base/status.h"
 #include "bind/encoded.h"
 #include "bind/fields.h"
 #include "bind/random.h"
 #include "bind/source.h"
-#include "core/execute.h"
-#include "core/reference.h"
-#include "core/status.h"
+#include "execute/execute.h"
+#include "execute/reference.h"
 
 namespace py = pybind11;
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bind/stream.h"
-#include "core/random.h"
+#include "draw/random.h"
 
 namespace py = pybind11;
 

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/status.h"
 #include "bind/arrow.h"
-#include "core/status.h"
 
 namespace py = pybind11;
 

@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "core/image.h"
-#include "core/pixel_source.h"
+#include "base/image.h"
+#include "base/pixel_source.h"
 
 namespace fastaug::bind {
 

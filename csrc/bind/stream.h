@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/random.h"
+#include "draw/random.h"
 
 namespace fastaug::bind {
 

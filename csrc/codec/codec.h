@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/arena.h"
-#include "core/image.h"
+#include "base/arena.h"
+#include "base/image.h"
 
 namespace fastaug::codec {
 

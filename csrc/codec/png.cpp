@@ -7,7 +7,7 @@
 #include <new>
 
 #include "codec/png_chunks.h"
-#include "simd/kernels.h"
+#include "kernels/kernels.h"
 
 namespace fastaug::codec::png {
 namespace {

@@ -1,9 +1,9 @@
 // Encoded bytes as a source of a program: only what the program needs of them is decoded.
 #pragma once
 
+#include "base/pixel_source.h"
+#include "base/status.h"
 #include "codec/codec.h"
-#include "core/pixel_source.h"
-#include "core/status.h"
 
 namespace fastaug::codec {
 

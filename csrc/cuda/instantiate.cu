@@ -1,14 +1,14 @@
-// Every op, for the device: one kernel per line of core/ops.def, around the bodies that the CPU compiles. An op without
-// a device kernel here does not compile. The kernels are plain grid-stride loops over one planar image; geometry reads
-// its source through index tables, taps and matrices that the host prepared, as the row kernels do.
+// Every op, for the device: one kernel per line of program/ops.def, around the bodies that the CPU compiles. An op
+// without a device kernel here does not compile. The kernels are plain grid-stride loops over one planar image;
+// geometry reads its source through index tables, taps and matrices that the host prepared, as the row kernels do.
 #include <cstddef>
 #include <cstdint>
 
-#include "core/program.h"
 #include "cuda/blur.h"
 #include "cuda/warp.h"
 #include "pixel/adjust.h"
 #include "pixel/lane.h"
+#include "program/program.h"
 // After the lanes that its bodies call.
 #include "pixel/float_colour.h"
 #include "pixel/pointwise.h"
@@ -274,7 +274,7 @@ __global__ void run_op(Operands p, DeviceImage in, DeviceImage out) {
 }
 
 #define FASTAUG_OP(name, kind) template __global__ void run_op<OpId::name>(Operands, DeviceImage, DeviceImage);
-#include "core/ops.def"
+#include "program/ops.def"
 #undef FASTAUG_OP
 
 // Fast mode's colour: a run of ops on each pixel, rounded at the end.

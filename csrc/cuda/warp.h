@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "core/program.h"
 #include "pixel/grid.h"
 #include "pixel/warp.h"
+#include "program/program.h"
 
 namespace fastaug::cuda {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/status.h"
+#include "base/status.h"
 #include "fuzz/fuzz.h"
-#include "tests/images.h"
-#include "tests/random_program.h"
+#include "tests/support/images.h"
+#include "tests/support/random_program.h"
 
 using namespace fastaug;
 using fuzz::Bits;

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "core/program.h"
 #include "pixel/lane.h"
+#include "program/program.h"
 
 namespace fastaug {
 

@@ -1,8 +1,9 @@
 // The colour ops of fast mode: a lane is a sample in [0, 255] as float32, before and after each op, and is never
 // rounded in between. Where Pillow clips, so do these; where Pillow truncates, or keeps hue and saturation in 8 bits,
-// these compute what was meant. is_float_op (core/program.h) says which ops have such a form.
+// these compute what was meant. is_float_op (program/program.h) says which ops have such a form.
 //
-// Include pixel/lane.h first for plain floats (and CUDA), or simd/lane-inl.h for vectors, as for pixel/pointwise.h.
+// Include pixel/lane.h first for plain floats (and CUDA), or kernels/simd/lane-inl.h for vectors, as for
+// pixel/pointwise.h.
 #if defined(FASTAUG_PIXEL_FLOAT_COLOUR_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_PIXEL_FLOAT_COLOUR_H_
 #undef FASTAUG_PIXEL_FLOAT_COLOUR_H_
@@ -10,7 +11,7 @@
 #define FASTAUG_PIXEL_FLOAT_COLOUR_H_
 #endif
 
-#include "core/program.h"
+#include "program/program.h"
 
 FASTAUG_LANES_BEGIN
 

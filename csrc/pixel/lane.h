@@ -1,5 +1,6 @@
-// The primitives that op bodies are written in, for plain floats. csrc/simd/lane-inl.h has the same names for vectors.
-// A body calls these and nothing else, so that one source serves the scalar kernels, every instruction set and CUDA.
+// The primitives that op bodies are written in, for plain floats. csrc/kernels/simd/lane-inl.h has the same names for
+// vectors. A body calls these and nothing else, so that one source serves the scalar kernels, every instruction set and
+// CUDA.
 //
 // Everything is compiled without contraction (-ffp-contract=off, --fmad=false); a body gives the same bits everywhere.
 #pragma once

@@ -1,8 +1,8 @@
 // The arithmetic of every pointwise op, once. A lane holds integers 0..255 as float32, before and after each op;
 // TO_FLOAT and NORMALIZE leave the integers behind.
 //
-// Include pixel/lane.h first for plain floats (and CUDA), or simd/lane-inl.h for vectors; in the second case this
-// header is read once per instruction set, hence the guard.
+// Include pixel/lane.h first for plain floats (and CUDA), or kernels/simd/lane-inl.h for vectors; in the second case
+// this header is read once per instruction set, hence the guard.
 #if defined(FASTAUG_PIXEL_POINTWISE_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_PIXEL_POINTWISE_H_
 #undef FASTAUG_PIXEL_POINTWISE_H_

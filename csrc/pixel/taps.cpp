@@ -5,7 +5,7 @@
 #include <numbers>
 #include <string>
 
-#include "core/status.h"
+#include "base/status.h"
 
 namespace fastaug {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/program.h"
+#include "program/program.h"
 
 namespace fastaug {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "simd/kernels.h"
+#include "kernels/kernels.h"
 
 int main(int argc, char** argv) {
   const char* isa = std::getenv("FASTAUG_ISA");

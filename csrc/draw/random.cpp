@@ -1,0 +1,101 @@
+#include "draw/random.h"
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace fastaug {
+namespace {
+
+// Matsumoto and Nishimura, mt19937ar.c.
+constexpr int kMiddle = 397;
+
+uint32_t twisted(uint64_t upper, uint64_t lower, uint64_t middle) {
+  const auto mixed = (static_cast<uint32_t>(upper) & 0x80000000u) | (static_cast<uint32_t>(lower) & 0x7fffffffu);
+  const uint32_t odd = 0u - (static_cast<uint32_t>(lower) & 1u);
+  return static_cast<uint32_t>(middle) ^ (mixed >> 1) ^ (odd & 0x9908b0dfu);
+}
+
+struct Rectangle {
+  double sides[2];
+
+  Rectangle(double target, double aspect)
+      // As Python rounds: halves to even.
+      : sides{std::nearbyint(std::sqrt(target * aspect)), std::nearbyint(std::sqrt(target / aspect))} {}
+
+  bool operator==(const Rectangle&) const = default;
+
+  bool accepted(const SidesLimits& of) const {
+    for (int i = 0; i < 2; ++i) {
+      if (of.strict ? !(sides[i] < of.limits[i]) : !(0 < sides[i] && sides[i] <= of.limits[i])) return false;
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+bool GeneratorState::valid() const {
+  // `next` may be anything when the words are about to be made anew.
+  return seeded == 1 && left >= 1 && left <= kGeneratorWords &&
+         (left == 1 || next <= static_cast<uint64_t>(kGeneratorWords + 1 - left));
+}
+
+void Random::twist() {
+  uint64_t* const words = state_->words;
+  int i = 0;
+  for (; i < kGeneratorWords - kMiddle; ++i) words[i] = twisted(words[i], words[i + 1], words[i + kMiddle]);
+  for (; i < kGeneratorWords - 1; ++i) {
+    words[i] = twisted(words[i], words[i + 1], words[i + kMiddle - kGeneratorWords]);
+  }
+  words[i] = twisted(words[i], words[0], words[kMiddle - 1]);
+  state_->left = kGeneratorWords;
+  state_->next = 0;
+}
+
+uint32_t Random::next() {
+  ++drawn_;
+  if (--state_->left == 0) twist();
+  auto word = static_cast<uint32_t>(state_->words[state_->next++]);
+  word ^= word >> 11;
+  word ^= (word << 7) & 0x9d2c5680u;
+  word ^= (word << 15) & 0xefc60000u;
+  return word ^ (word >> 18);
+}
+
+void Random::skip(uint64_t words) {
+  for (; words > 0; --words) next();
+}
+
+float Random::uniform(float low, float high, UniformForm form) {
+  const float part = rand();
+  const float range = high - low;
+  const float value = form.fused ? std::fma(part, range, low) : part * range + low;
+  return form.half_open && value == high ? low : value;
+}
+
+void Random::randperm(int64_t* order, int count) {
+  std::iota(order, order + count, int64_t{0});
+  for (int i = 0; i < count - 1; ++i) std::swap(order[i], order[i + next() % static_cast<uint32_t>(count - i)]);
+}
+
+bool Random::sides(const SidesLimits& limits, UniformForm form, const std::function<double(float)>& torch_exp,
+                   int64_t sides[2]) {
+  // Above the relative error of every exp for float32, and of its result's rounding.
+  constexpr double kMargin = 1e-6;
+  for (int i = 0; i < 10; ++i) {
+    const double target = limits.area * uniform(limits.scale[0], limits.scale[1], form);
+    const float power = uniform(limits.log_ratio[0], limits.log_ratio[1], form);
+    const double aspect = std::exp(static_cast<double>(power));
+    Rectangle rectangle(target, aspect * (1 - kMargin));
+    // Both sides are monotonic in the aspect.
+    if (rectangle != Rectangle(target, aspect * (1 + kMargin))) rectangle = Rectangle(target, torch_exp(power));
+    if (rectangle.accepted(limits)) {
+      for (int k = 0; k < 2; ++k) sides[k] = static_cast<int64_t>(rectangle.sides[k]);
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace fastaug

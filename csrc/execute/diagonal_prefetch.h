@@ -1,0 +1,51 @@
+// A warp walks through its source on a diagonal, which no hardware prefetcher follows.
+#pragma once
+
+#include <vector>
+
+#include "base/image.h"
+
+namespace fastaug {
+
+// Before each block of output rows this asks for the source lines that the block after it will read.
+class DiagonalPrefetch {
+ public:
+  // `matrix` as in WarpRow. `region` of the output is what is computed, in order of rows. Memory outside `needs`, in
+  // the view's coordinates, is left alone.
+  DiagonalPrefetch(const View& view, const double* matrix, Region region, Region needs, bool perspective);
+
+  void row(int y) {
+    const int k = y - region_.y;
+    if (!on_ || k % kBlock != 0) return;
+    if (k == 0) block(y);
+    block(y + kBlock);
+  }
+
+ private:
+  static constexpr int kBlock = 8;
+
+  struct Point {
+    float x;
+    float y;
+  };
+  // Columns of a source row.
+  struct Columns {
+    float begin;
+    float end;
+  };
+
+  void block(int y);
+  void along(Point a, Point b);
+  Point at(double x, double y) const;
+
+  const View view_;
+  double m_[8];
+  Region region_;
+  Region needs_;
+  bool on_;
+  std::vector<Columns> columns_;  // of the rows of `needs`
+  int first_ = 0;                 // rows that a block crosses
+  int last_ = 0;
+};
+
+}  // namespace fastaug

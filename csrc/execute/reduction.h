@@ -1,0 +1,42 @@
+// What a reduction has to know of its whole input before it can treat one pixel.
+#pragma once
+
+#include <cstdint>
+
+#include "base/image.h"
+#include "kernels/kernels.h"
+#include "program/program.h"
+
+namespace fastaug {
+
+// One table of 256 samples per channel.
+struct ChannelTables {
+  uint8_t table[kMaxChannels][256];
+};
+
+// Takes the rows of a reduction's input, in any order.
+class Reduction {
+ public:
+  Reduction(const Op& op, Shape in, const Kernels& kernels);
+
+  void add(const uint8_t* const* planes);
+
+  // CONTRAST: the mean that it blends with. Pillow's is an integer, torchvision's for tensors a float.
+  float mean() const;
+  // AUTOCONTRAST and EQUALIZE.
+  void tables(ChannelTables* out) const;
+
+ private:
+  const Op& op_;
+  Shape in_;
+  const Kernels& kernels_;
+  uint64_t sum_ = 0;
+  uint8_t low_[kMaxChannels];
+  uint8_t high_[kMaxChannels] = {};
+  uint32_t counts_[kMaxChannels][kHistograms][256];
+};
+
+// The table of an op that needs no statistics: INVERT, POSTERIZE, SOLARIZE, GAMMA.
+void plain_table(const Op& op, uint8_t* table);
+
+}  // namespace fastaug

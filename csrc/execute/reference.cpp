@@ -1,0 +1,256 @@
+#include "execute/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "execute/execute.h"
+#include "execute/reduction.h"
+#include "execute/stages/blur.h"
+#include "execute/stages/stages.h"
+#include "kernels/kernels.h"
+#include "pixel/index.h"
+#include "pixel/taps.h"
+
+namespace fastaug {
+namespace {
+
+// A whole image, one padded buffer per channel.
+struct Image {
+  Shape shape;
+  std::vector<uint8_t> plane[kMaxChannels];
+
+  explicit Image(Shape s) : shape(s) {
+    for (auto& samples : plane) samples.assign(area() + kRowPad, 0);
+  }
+  size_t area() const { return static_cast<size_t>(shape.height) * static_cast<size_t>(shape.width); }
+  uint8_t& at(int y, int x, int c) {
+    return plane[c][static_cast<size_t>(y) * static_cast<size_t>(shape.width) + static_cast<size_t>(x)];
+  }
+};
+
+template <class F>  // F(y, x, c) -> sample
+Image filled(Shape shape, F sample) {
+  Image out(shape);
+  for (int c = 0; c < shape.channels; ++c) {
+    for (int y = 0; y < shape.height; ++y) {
+      for (int x = 0; x < shape.width; ++x) out.at(y, x, c) = sample(y, x, c);
+    }
+  }
+  return out;
+}
+
+uint8_t weighted_sum(const Taps& taps, int k, auto sample) {
+  // Sums modulo 2^32 are exact: the true sum fits int32.
+  uint32_t sum = uint32_t{1} << (kWeightBits - 1);
+  for (int t = 0; t < taps.count[k]; ++t) {
+    sum += static_cast<uint32_t>(taps.weights(k)[t]) * static_cast<uint32_t>(sample(taps.first[k] + t));
+  }
+  return static_cast<uint8_t>(std::clamp(static_cast<int32_t>(sum) >> kWeightBits, 0, 255));
+}
+
+Image resize(Image& in, const Op& op) {
+  const auto filter = static_cast<Filter>(op.flags & kFilterMask);
+  auto width_pass = [&](Image image) {
+    if (image.shape.width == op.i[1]) return image;
+    const Taps taps = make_taps(filter, image.shape.width, op.i[1], 0, op.i[1]);
+    return filled({image.shape.height, op.i[1], image.shape.channels},
+                  [&](int y, int x, int c) { return weighted_sum(taps, x, [&](int k) { return image.at(y, k, c); }); });
+  };
+  auto height_pass = [&](Image image) {
+    if (image.shape.height == op.i[0]) return image;
+    const Taps taps = make_taps(filter, image.shape.height, op.i[0], 0, op.i[0]);
+    return filled({op.i[0], image.shape.width, image.shape.channels},
+                  [&](int y, int x, int c) { return weighted_sum(taps, y, [&](int k) { return image.at(k, x, c); }); });
+  };
+  // Pillow, Resample.c, ImagingResample
+  const int64_t dh = int64_t{in.shape.height} - op.i[0];
+  const int64_t dw = int64_t{in.shape.width} - op.i[1];
+  const bool height_first = !(op.flags & kWidthFirst) && dh > 0 && dh > 2 * dw;
+  return height_first ? width_pass(height_pass(in)) : height_pass(width_pass(in));
+}
+
+// Channel by channel, whole rows.
+Image warp(Image& in, const Op& op) {
+  const Kernels& scalar = *kernels("scalar");
+  Image out({op.i[0], op.i[1], in.shape.channels});
+  std::vector<uint8_t> line(static_cast<size_t>(op.i[1]) + kRowPad);
+  std::vector<float> grid(2 * static_cast<size_t>(op.i[1]) + kRowPad);
+  for (int c = 0; c < in.shape.channels; ++c) {
+    const View plane{in.plane[c].data(), in.shape.height, in.shape.width, 1, in.shape.width, 1, 1};
+    WarpRow row = warp_row(op, plane);
+    GridRow sampled = grid_row(op, plane);
+    AffineGrid positions = affine_grid(op, plane);
+    row.fill[0] = sampled.fill[0] = op.fill[c];
+    sampled.grid = grid.data();
+    uint8_t* planes[kMaxChannels] = {line.data(), line.data(), line.data(), line.data()};
+    for (row.y = 0; row.y < op.i[0]; ++row.y) {
+      if (op.flags & kTorch) {
+        positions.y = row.y;
+        scalar.affine_grid(positions, grid.data());
+        grid_kernel(op, scalar)(sampled, planes);
+      } else {
+        warp_kernel(op, scalar)(row, planes);
+      }
+      std::memcpy(&out.at(row.y, 0, c), line.data(), static_cast<size_t>(op.i[1]));
+    }
+  }
+  return out;
+}
+
+// The planes of `in` as one row, which no pointwise op minds.
+Image pointwise(Image in, const Op& op) {
+  const Kernels& scalar = *kernels("scalar");
+  uint8_t* planes[kMaxChannels];
+  for (int c = 0; c < kMaxChannels; ++c) planes[c] = in.plane[c].data();
+  const Shape flat{1, static_cast<int>(in.area()), in.shape.channels};
+  Reduction reduction(op, flat, scalar);
+  if (kind_of(op.id) == OpKind::kReduction) reduction.add(planes);
+  if (is_table(op.id)) {
+    ChannelTables tables;
+    if (kind_of(op.id) == OpKind::kReduction) {
+      reduction.tables(&tables);
+    } else {
+      for (auto& table : tables.table) plain_table(op, table);
+    }
+    for (int c = 0; c < in.shape.channels; ++c) {
+      for (uint8_t& sample : in.plane[c]) sample = tables.table[c][sample];
+    }
+    return in;
+  }
+  const float mean = op.id == OpId::CONTRAST ? reduction.mean() : 0.0f;
+  scalar.pointwise(&op, &mean, 1, in.shape.channels, planes, flat.width);
+  in.shape = shape_after(op, in.shape);
+  return in;
+}
+
+Image sharpen(Image& in, const Op& op) {
+  const int colors = in.shape.channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+  return filled(in.shape, [&](int y, int x, int c) {
+    const bool border = y == 0 || x == 0 || y == in.shape.height - 1 || x == in.shape.width - 1;
+    const bool torch = (op.flags & kTorch) != 0 && in.shape.height > 2 && in.shape.width > 2;
+    if (c >= colors || (border && !torch)) return in.at(y, x, c);
+    const uint8_t alone[3] = {in.at(y, x, c), in.at(y, x, c), in.at(y, x, c)};
+    const uint8_t* rows[3];
+    for (int k = 0; k < 3; ++k) rows[k] = border ? alone + 1 : &in.at(y + k - 1, x, c);
+    uint8_t sample = 0;
+    kernels("scalar")->sharpen(rows[0], rows[1], rows[2], 1, op.f[0], torch, &sample);
+    return sample;
+  });
+}
+
+// torch's convolution: one fused multiply-add per weight, row by row from zero.
+Image blur(Image& in, const Op& op) {
+  const BlurWeights weights(op);
+  const BlurKernel& kernel = weights.kernel();
+  const auto rows = pad_index(PadMode::kReflect, in.shape.height, kernel.height / 2, kernel.height / 2);
+  const auto columns = pad_index(PadMode::kReflect, in.shape.width, kernel.width / 2, kernel.width / 2);
+  return filled(in.shape, [&](int y, int x, int c) {
+    float sum = 0.0f;
+    for (int i = 0; i < kernel.height; ++i) {
+      for (int j = 0; j < kernel.width; ++j) {
+        const uint8_t sample = in.at(rows[static_cast<size_t>(y + i)], columns[static_cast<size_t>(x + j)], c);
+        const float weight = kernel.matrix[i * kernel.width + j];
+        const auto value = static_cast<float>(sample);
+        sum = kernel.fused ? std::fma(weight, value, sum) : sum + weight * value;
+      }
+    }
+    return static_cast<uint8_t>(std::clamp(std::nearbyint(sum), 0.0f, 255.0f));
+  });
+}
+
+Image apply(Image in, const Op& op) {
+  const Shape out = shape_after(op, in.shape);
+  switch (op.id) {
+    case OpId::WINDOW:
+      return filled(out, [&](int y, int x, int c) {
+        const int from_y = y + op.i[0];
+        const int from_x = x + op.i[1];
+        const bool shown = from_y >= 0 && from_x >= 0 && from_y < in.shape.height && from_x < in.shape.width;
+        return shown ? in.at(from_y, from_x, c) : op.fill[c];
+      });
+    case OpId::PAD: {
+      const auto rows = pad_index(static_cast<PadMode>(op.flags), in.shape.height, op.i[1], op.i[3]);
+      const auto columns = pad_index(static_cast<PadMode>(op.flags), in.shape.width, op.i[0], op.i[2]);
+      return filled(out, [&](int y, int x, int c) {
+        return in.at(rows[static_cast<size_t>(y)], columns[static_cast<size_t>(x)], c);
+      });
+    }
+    case OpId::NEAREST: {
+      const auto rows = nearest_index(static_cast<NearestRule>(op.flags), in.shape.height, op.i[0]);
+      const auto columns = nearest_index(static_cast<NearestRule>(op.flags), in.shape.width, op.i[1]);
+      return filled(out, [&](int y, int x, int c) {
+        return in.at(rows[static_cast<size_t>(y)], columns[static_cast<size_t>(x)], c);
+      });
+    }
+    case OpId::RESIZE:
+      return resize(in, op);
+    case OpId::HFLIP:
+      return filled(out, [&](int y, int x, int c) { return in.at(y, out.width - 1 - x, c); });
+    case OpId::VFLIP:
+      return filled(out, [&](int y, int x, int c) { return in.at(out.height - 1 - y, x, c); });
+    case OpId::ROT90:
+      return filled(out, [&](int y, int x, int c) {
+        if (op.flags == 1) return in.at(x, in.shape.width - 1 - y, c);
+        if (op.flags == 2) return in.at(out.height - 1 - y, out.width - 1 - x, c);
+        return in.at(in.shape.height - 1 - x, y, c);
+      });
+    case OpId::AFFINE:
+    case OpId::PERSPECTIVE:
+      return warp(in, op);
+    case OpId::SHARPNESS:
+      return sharpen(in, op);
+    case OpId::BLUR:
+      return blur(in, op);
+    default:
+      return pointwise(std::move(in), op);
+  }
+}
+
+}  // namespace
+
+void execute_reference(Program program, const View& source, const Target& target) {
+  const Shape in{source.height, source.width, source.channels};
+  const Shape out = validate(program, in);
+  const bool stored = !program.empty() && kind_of(program.back().id) == OpKind::kStore;
+  check_target(target, out, stored);
+  Image image = filled(in, [&](int y, int x, int c) { return *source.at(y, x, c); });
+  const Op* normalize = nullptr;
+  for (const Op& op : program) {
+    if (op.id == OpId::NORMALIZE) normalize = &op;
+    if (kind_of(op.id) != OpKind::kStore) image = apply(std::move(image), op);
+  }
+  const bool pillow_la = target.channels == 4 && out.channels == 2;
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x) {
+      for (int c = 0; c < target.channels; ++c) {
+        auto* to = static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
+                   c * target.channel_stride;
+        const uint8_t sample = image.at(y, x, pillow_la ? c / 3 : c);
+        if (!stored) {
+          *to = sample;
+          continue;
+        }
+        float value = static_cast<float>(sample) / 255.0f;
+        if (normalize != nullptr) {
+          value = (value - static_cast<float>(normalize->f[c])) / static_cast<float>(normalize->f[4 + c]);
+        }
+        for (const Op& op : program) {
+          const bool erased =
+              op.id == OpId::ERASE && y >= op.i[0] && y < op.i[0] + op.i[2] && x >= op.i[1] && x < op.i[1] + op.i[3];
+          if (erased) value = static_cast<float>(op.f[c]);
+        }
+        if (target.dtype == DType::kFloat32) {
+          std::memcpy(to, &value, sizeof value);
+        } else {
+          uint16_t narrow = 0;
+          kernels("scalar")->narrow(target.dtype, &value, 1, &narrow);
+          std::memcpy(to, &narrow, sizeof narrow);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace fastaug

@@ -1,0 +1,231 @@
+// Stages of table ops and of SHARPNESS.
+#include "pixel/adjust.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "execute/stages/stages.h"
+
+namespace fastaug {
+namespace {
+
+// Ops that make each sample of itself alone, given their statistics.
+bool is_per_sample(const Op& op) { return is_table(op.id) || op.id == OpId::BRIGHTNESS || op.id == OpId::CONTRAST; }
+
+// Table ops with a kernel that needs no table.
+bool is_light(const Op& op) { return op.id == OpId::INVERT || op.id == OpId::SOLARIZE || op.id == OpId::POSTERIZE; }
+
+// Costs of kernels per sample, from measurements with AVX2 and SSE4 on rows of 64 to 512: a lookup, an op of
+// is_light(), an op of Kernels::pointwise, and the conversions around a run of those.
+constexpr int kLookup = 8;
+constexpr int kLight = 1;
+constexpr int kFloat = 4;
+constexpr int kConversion = 4;
+
+// True when the light ops of a run are done one by one, rather than as a table.
+bool goes_one_by_one(const Step* ops, int count) {
+  return count * kLight < kLookup && std::all_of(ops, ops + count, is_light);
+}
+
+// What ops[0] to ops[count - 1], all is_per_sample(), cost as stages of their own. `left` and `right`: pointwise ops
+// that are not surround them, which convert samples anyway.
+int cost_of_stages(const Step* ops, int count, bool left, bool right) {
+  int cost = 0;
+  for (int begin = 0, end = 0; begin < count; begin = end) {
+    const bool tables = is_table(ops[begin].id);
+    while (end < count && is_table(ops[end].id) == tables) ++end;
+    if (!tables) {
+      const bool converted = (begin == 0 && left) || (end == count && right);
+      cost += (end - begin) * kFloat + (converted ? 0 : kConversion);
+    } else {
+      cost += goes_one_by_one(ops + begin, end - begin) ? (end - begin) * kLight : kLookup;
+    }
+  }
+  return cost;
+}
+
+// How many ops from ops[0] on, with float ops among them, should be one table; 0 if none.
+int composable(const Step* ops, int count, int64_t samples, bool left) {
+  const auto end = std::find_if_not(ops, ops + count, is_per_sample);
+  const int size = static_cast<int>(end - ops);
+  const auto is_float = [](const Op& op) { return !is_table(op.id); };
+  const auto floats = std::count_if(ops, end, is_float);
+  if (floats == 0) return 0;
+  const bool right = size < count;
+  // A table in the middle of a run of float ops makes two runs of it.
+  const int split = left && right && floats == size ? kConversion : 0;
+  const int64_t table = (kLookup + split) * samples + int64_t{kLookup} * 256 * size;
+  return table < cost_of_stages(ops, size, left, right) * samples ? size : 0;
+}
+
+// A run of ops on samples is one lookup, whatever its length, unless all of them have kernels of their own.
+class TableStage final : public Stage {
+ public:
+  TableStage(Context& context, Stage* input, const Step* steps, const ChannelTables* const* reduced, int count,
+             const float* means)
+      : kernels_(context.kernels), input_(input) {
+    region = input->region;
+    channels = input->channels;
+    in_order = input->in_order;
+    if (goes_one_by_one(steps, count)) {
+      light_ = std::span(bare_ops(context.arena, steps, count), static_cast<size_t>(count));
+      return;
+    }
+    tables_ = context.arena.make<ChannelTables>();
+    const Planes ramp = make_planes(context.arena, 256);
+    for (int c = 0; c < channels; ++c) {
+      bool changed = false;
+      for (int v = 0; v < 256; ++v) ramp.row[0][v] = static_cast<uint8_t>(v);
+      for (int k = 0; k < count; ++k) {
+        if (!is_table(steps[k].id) && (steps[k].flags & kHasAlpha) != 0 && c == channels - 1) continue;
+        apply(steps[k], reduced[k] == nullptr ? nullptr : reduced[k]->table[c], means == nullptr ? 0.0f : means[k],
+              ramp);
+        changed = true;
+      }
+      std::memcpy(tables_->table[c], ramp.row[0], 256);
+      changed_[c] = changed;
+    }
+  }
+
+  void row(int y, const Planes& dst) override {
+    input_->row(y, dst);
+    for (int c = 0; c < channels; ++c) {
+      if (tables_ != nullptr) {
+        if (changed_[c]) kernels_.lookup(tables_->table[c], dst.row[c], region.width);
+        continue;
+      }
+      for (const Op& op : light_) light(op, dst.row[c], region.width);
+    }
+  }
+
+ private:
+  void light(const Op& op, uint8_t* row, int width) const {
+    if (op.id == OpId::POSTERIZE) return kernels_.posterize(posterize_mask(op.i[0]), row, width);
+    // Inverting is solarizing from 0 on.
+    kernels_.solarize(op.id == OpId::INVERT ? 0 : solarize_threshold(op.f[0]), row, width);
+  }
+
+  // The op on the samples of a table, by the kernels that would do it on those of an image. `own` is the table of a
+  // reduction.
+  void apply(const Op& op, const uint8_t* own, float mean, const Planes& ramp) const {
+    if (is_light(op)) return light(op, ramp.row[0], 256);
+    if (!is_table(op.id)) {
+      Op plain = op;
+      plain.flags = static_cast<uint16_t>(op.flags & ~kHasAlpha);
+      return kernels_.pointwise(&plain, &mean, 1, 1, ramp.row, 256);
+    }
+    uint8_t table[256];
+    if (own == nullptr) plain_table(op, table);
+    kernels_.lookup(own == nullptr ? table : own, ramp.row[0], 256);
+  }
+
+  const Kernels& kernels_;
+  Stage* input_;
+  std::span<const Op> light_;
+  ChannelTables* tables_ = nullptr;  // null: light_ one by one
+  bool changed_[kMaxChannels] = {};
+};
+
+// Pixels at the border, where the 3x3 mean lacks neighbours, are blended with themselves. That changes nothing in
+// Pillow's arithmetic, but it does in torchvision's for tensors, which however leaves images without inner pixels
+// alone.
+class SharpenStage final : public Stage {
+ public:
+  SharpenStage(Context& context, Stage* input, const Op& op, Shape in, Region wanted)
+      : kernels_(context.kernels), input_(input), op_(op), in_(in) {
+    region = wanted;
+    channels = input->channels;
+    in_order = true;
+    colors_ = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+    if ((op.flags & kTorch) != 0 && in.height > 2 && in.width > 2) blend_border();
+    for (Planes& planes : ring_) planes = make_planes(context.arena, input->region.width);
+    next_ = input->region.y;
+  }
+
+  void row(int y, const Planes& dst) override {
+    const bool inside = y > 0 && y + 1 < in_.height;
+    const int last = inside ? y + 1 : y;
+    if (next_ < y - 1) next_ = y - 1;
+    for (; next_ <= last; ++next_) input_->row(next_, ring_[next_ % kRows]);
+    const int shift = region.x - input_->region.x;
+    const auto width = static_cast<size_t>(region.width);
+    for (int c = 0; c < channels; ++c) {
+      const uint8_t* centre = at(y, c) + shift;
+      std::memcpy(dst.row[c], centre, width);
+      if (c >= colors_) continue;
+      if (!inside) {
+        if (border_ != nullptr) kernels_.lookup(border_, dst.row[c], region.width);
+        continue;
+      }
+      const int begin = region.x == 0 ? 1 : 0;
+      const int end = region.x + region.width == in_.width ? region.width - 1 : region.width;
+      const uint8_t first = at_border(centre[0]);
+      const uint8_t last_one = at_border(centre[region.width - 1]);
+      if (begin < end) {
+        kernels_.sharpen(at(y - 1, c) + shift + begin, centre + begin, at(y + 1, c) + shift + begin, end - begin,
+                         op_.f[0], (op_.flags & kTorch) != 0, dst.row[c] + begin);
+      }
+      if (begin > 0) dst.row[c][0] = first;
+      if (end < region.width) dst.row[c][region.width - 1] = last_one;
+    }
+  }
+
+ private:
+  static constexpr int kRows = 3;
+
+  // The kernel over pixels whose neighbours equal them.
+  void blend_border() {
+    uint8_t same[3 * 256 + kRowPad] = {};
+    uint8_t blended[sizeof same];
+    for (int k = 0; k < 3 * 256; ++k) same[k] = static_cast<uint8_t>(k / 3);
+    kernels_.sharpen(same + 1, same + 1, same + 1, 3 * 256 - 2, op_.f[0], true, blended);
+    for (int v = 0; v < 256; ++v) table_[v] = blended[3 * v];
+    border_ = table_;
+  }
+  uint8_t at_border(uint8_t sample) const { return border_ == nullptr ? sample : border_[sample]; }
+
+  const uint8_t* at(int y, int c) const { return ring_[y % kRows].row[c]; }
+
+  const Kernels& kernels_;
+  Stage* input_;
+  const Op& op_;
+  Shape in_;
+  int colors_;
+  uint8_t table_[256];
+  const uint8_t* border_ = nullptr;  // what becomes of samples at the border; null when nothing does
+  Planes ring_[kRows];               // input row y lies in ring_[y % kRows]
+  int next_;                         // first input row that has not been read
+};
+
+}  // namespace
+
+PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t rewrites) {
+  int end = 1;
+  while (end < count && kind_of(ops[end].id) == OpKind::kPointwise) ++end;
+  const bool floats = (rewrites & kFloatColour) != 0;
+  const bool compose = (rewrites & kComposeTables) != 0 && !floats;
+  if (compose) {
+    const int composed = composable(ops, end, samples, false);
+    if (composed != 0) return {composed, true};
+  }
+  const bool tables = is_table(ops[0].id);
+  int last = 1;
+  for (; last < end && is_table(ops[last].id) == tables; ++last) {
+    if (floats && is_float_op(ops[last]) != is_float_op(ops[0])) break;
+    const bool enters = is_per_sample(ops[last]) && !is_per_sample(ops[last - 1]);
+    if (compose && enters && composable(ops + last, end - last, samples, true) != 0) break;
+  }
+  return {last, tables};
+}
+
+Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
+                   const float* means) {
+  return context.arena.make<TableStage>(context, input, ops, reduced, count, means);
+}
+
+Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region) {
+  return context.arena.make<SharpenStage>(context, input, op, in, region);
+}
+
+}  // namespace fastaug

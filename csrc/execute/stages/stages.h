@@ -1,0 +1,90 @@
+// Row stages: each yields one row of its image on demand, as planes. A chain of stages is how the streaming executor
+// runs a program without ever holding a whole intermediate image.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/image.h"
+#include "execute/reduction.h"
+#include "kernels/kernels.h"
+#include "plan/rewrite.h"
+#include "plan/tap_cache.h"
+#include "program/program.h"
+
+namespace fastaug {
+
+// What every stage of one run shares.
+struct Context {
+  const Kernels& kernels;
+  Arena& arena;
+};
+
+// Four row buffers. A stage that yields fewer channels leaves the rest alone.
+struct Planes {
+  uint8_t* row[kMaxChannels] = {};
+};
+
+Planes make_planes(Arena& arena, int width);
+
+// The ops of some steps one after the other, as kernels take them.
+Op* bare_ops(Arena& arena, const Step* steps, int count);
+
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  // Writes columns [region.x, region.x + region.width) of row y to dst.row[c][0...]. y lies in the region. When
+  // in_order is set, y must not decrease from call to call.
+  virtual void row(int y, const Planes& dst) = 0;
+
+  Region region;  // the part of this stage's image that is ever asked for
+  int channels = 0;
+  bool in_order = false;
+};
+
+// Rows of an image in memory. `region` is in the view's coordinates.
+Stage* source_stage(Context& context, const View& view, Region region);
+// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: it must be walkable(). Of the view only `needs`, which
+// holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
+Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded);
+// True when warp_stage can walk through this image as it lies.
+bool walkable(const View& view);
+// The kernels for warps of this image: vector kernels keep byte offsets into it in 32 bits; plain code has no such
+// limit.
+const Kernels& kernels_in_reach(const Kernels& wanted, const View& view);
+// What a warp's kernels are given for whole rows; y, and a narrower part, are to be set.
+using WarpKernel = void (*)(const WarpRow&, uint8_t* const*);
+using GridKernel = void (*)(const GridRow&, uint8_t* const*);
+WarpRow warp_row(const Op& op, const View& source);
+WarpKernel warp_kernel(const Op& op, const Kernels& kernels);
+AffineGrid affine_grid(const Op& op, const View& source);
+GridRow grid_row(const Op& op, const View& source);
+GridKernel grid_kernel(const Op& op, const Kernels& kernels);
+
+// A window that shows pixels outside its input; they read op.fill. Also shifts coordinates for a window inside.
+Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
+// Output row and column -> input row and column by tables that cover the whole output. PAD, NEAREST and flips.
+Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& rows,
+                   const std::vector<int32_t>& columns, Region region);
+// The two passes of a resize. Each changes one axis; the other is the input's.
+Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
+Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
+// The ops from ops[0] on, which is pointwise or a reduction, that one stage does best: table_stage if `tables`, else
+// pointwise_stage. Some of the first `count`; `samples`: how many samples go through.
+struct PointwiseRun {
+  int count;
+  bool tables;
+};
+PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t rewrites);
+// A run of table ops (is_table); `reduced` has the tables of the reductions among them, one entry per op. With `means`,
+// one entry per op, BRIGHTNESS and CONTRAST may be among them.
+Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
+                   const float* means = nullptr);
+// SHARPNESS.
+Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
+// A run of other pointwise ops; `means` has one entry per op. `floats`: they are is_float_op, and done in float32.
+Stage* pointwise_stage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,
+                       bool floats);
+
+}  // namespace fastaug

@@ -1,0 +1,150 @@
+// Rows of a warp: an op that walks through its source in any direction.
+#include <algorithm>
+#include <cmath>
+
+#include "execute/blit.h"
+#include "execute/diagonal_prefetch.h"
+#include "execute/stages/stages.h"
+#include "plan/warp_region.h"
+
+namespace fastaug {
+namespace {
+
+// AFFINE and PERSPECTIVE as Pillow computes them, or nearly so.
+class WarpStage final : public Stage {
+ public:
+  WarpStage(Context& context, const View& view, const Op& op, Region wanted, Region needs, bool rounded)
+      : row_(warp_row(op, view)), prefetch_(view, row_.matrix, wanted, needs, op.id == OpId::PERSPECTIVE) {
+    row_.rounded = rounded;
+    region = wanted;
+    channels = view.channels;
+    row_.x = region.x;
+    row_.width = region.width;
+    kernel_ = warp_kernel(op, kernels_in_reach(context.kernels, view));
+  }
+
+  void row(int y, const Planes& dst) override {
+    prefetch_.row(y);
+    row_.y = y;
+    kernel_(row_, dst.row);
+  }
+
+ private:
+  WarpRow row_;
+  DiagonalPrefetch prefetch_;
+  WarpKernel kernel_;
+};
+
+// AFFINE as torchvision computes it on tensors: a grid of positions, then torch's grid_sample.
+class GridStage final : public Stage {
+ public:
+  GridStage(Context& context, const View& view, const Op& op, Region wanted)
+      : kernels_(kernels_in_reach(context.kernels, view)), positions_(affine_grid(op, view)), row_(grid_row(op, view)) {
+    region = wanted;
+    channels = view.channels;
+    positions_.x = region.x;
+    positions_.width = row_.width = region.width;
+    grid_ = reinterpret_cast<float*>(context.arena.bytes(static_cast<size_t>(region.width) * 8 + kRowPad));
+    row_.grid = grid_;
+    kernel_ = grid_kernel(op, kernels_);
+  }
+
+  void row(int y, const Planes& dst) override {
+    positions_.y = y;
+    kernels_.affine_grid(positions_, grid_);
+    kernel_(row_, dst.row);
+  }
+
+ private:
+  const Kernels& kernels_;
+  AffineGrid positions_;
+  GridRow row_;
+  float* grid_;
+  GridKernel kernel_;
+};
+
+}  // namespace
+
+bool walkable(const View& view) {
+  if (view.channels == 1 && view.pixel_stride == 1) return true;
+  return view.channel_stride == 1 && (view.pixel_stride == 3 || view.pixel_stride == 4) &&
+         view.channels <= view.pixel_stride;
+}
+
+const Kernels& kernels_in_reach(const Kernels& wanted, const View& view) {
+  const auto reach = std::abs(view.row_stride) * static_cast<ptrdiff_t>(view.height);
+  return reach < (ptrdiff_t{1} << 31) - 64 ? wanted : *kernels("scalar");
+}
+
+WarpRow warp_row(const Op& op, const View& source) {
+  WarpRow row{};
+  row.source = source;
+  std::copy_n(op.f, 8, row.matrix);
+  std::copy_n(op.fill, kMaxChannels, row.fill);
+  row.out_height = op.i[0];
+  row.out_width = row.width = op.i[1];
+  return row;
+}
+
+WarpKernel warp_kernel(const Op& op, const Kernels& kernels) {
+  const bool affine = op.id == OpId::AFFINE;
+  switch (static_cast<Interpolation>(op.flags & kFilterMask)) {
+    case Interpolation::kNearest:
+      return affine ? kernels.affine_nearest : kernels.perspective_nearest;
+    case Interpolation::kBilinear:
+      return affine ? kernels.affine_linear : kernels.perspective_linear;
+    default:
+      return affine ? kernels.affine_cubic : kernels.perspective_cubic;
+  }
+}
+
+// torchvision, _functional_tensor.py, _gen_affine_grid: the matrix in float32, each row over half a side of the input.
+AffineGrid affine_grid(const Op& op, const View& source) {
+  AffineGrid grid{};
+  const float half[] = {0.5f * static_cast<float>(source.width), 0.5f * static_cast<float>(source.height)};
+  for (int k = 0; k < 6; ++k) grid.theta[k] = static_cast<float>(op.f[k]) / half[k / 3];
+  grid.fused = (op.flags & kFused) != 0;
+  grid.out_height = op.i[0];
+  grid.out_width = grid.width = op.i[1];
+  return grid;
+}
+
+GridRow grid_row(const Op& op, const View& source) {
+  GridRow row{};
+  row.source = source;
+  row.width = op.i[1];
+  row.filled = (op.flags & kFilled) != 0;
+  std::copy_n(op.fill, kMaxChannels, row.fill);
+  return row;
+}
+
+GridKernel grid_kernel(const Op& op, const Kernels& kernels) {
+  return (op.flags & kFilterMask) == 0 ? kernels.grid_nearest : kernels.grid_linear;
+}
+
+Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded) {
+  if (op.flags & kTorch) return context.arena.make<GridStage>(context, view, op, region);
+  return context.arena.make<WarpStage>(context, view, op, region, needs, rounded);
+}
+
+bool execute_nearest_warp(const OpList& ops, const View& source, const Target& target, const Kernels& kernels) {
+  if (ops.size() != 1 || ops[0].id != OpId::AFFINE || ops[0].flags != 0) return false;
+  const bool pixels = source.pixel_stride == 4 && source.channel_stride == 1 && target.pixel_stride == 4 &&
+                      target.channel_stride == 1 && target.dtype == DType::kUint8 &&
+                      source.channels == target.channels && (target.fill_gaps || target.channels == 4);
+  if (!pixels || &kernels_in_reach(kernels, source) != &kernels) return false;
+  const Region everything = {0, 0, target.height, target.width};
+  WarpRow row = warp_row(ops[0], source);
+  row.source.channels = 4;
+  for (int c = source.channels; c < 4; ++c) row.fill[c] = 255;
+  const Region needs = warp_region(ops[0], {source.height, source.width, source.channels}, everything);
+  DiagonalPrefetch prefetch(source, row.matrix, everything, needs, false);
+  auto* out = static_cast<uint8_t*>(target.data);
+  for (row.y = 0; row.y < target.height; ++row.y, out += target.row_stride) {
+    prefetch.row(row.y);
+    kernels.affine_nearest_pixels(row, out);
+  }
+  return true;
+}
+
+}  // namespace fastaug

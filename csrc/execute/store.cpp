@@ -1,0 +1,202 @@
+#include "execute/store.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace fastaug {
+namespace {
+
+uint8_t* sample_at(const Target& target, int y, int x, int c) {
+  return static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
+         c * target.channel_stride;
+}
+
+template <class Sample>
+void scatter_as(const Sample* src, int width, ptrdiff_t stride, uint8_t* dst) {
+  for (int x = 0; x < width; ++x, dst += stride) std::memcpy(dst, src + x, sizeof(Sample));
+}
+
+// Samples of one channel into pixels that lie `stride` bytes apart.
+void scatter(const void* src, size_t size, int width, ptrdiff_t stride, uint8_t* dst) {
+  if (size == sizeof(uint32_t)) return scatter_as(static_cast<const uint32_t*>(src), width, stride, dst);
+  scatter_as(static_cast<const uint16_t*>(src), width, stride, dst);
+}
+
+class ByteRows {
+ public:
+  ByteRows(Context& context, const Target& target, const StoreOptions& options, int channels)
+      : kernels_(context.kernels), target_(target), hflip_(options.hflip), channels_(channels) {
+    scratch_ = make_planes(context.arena, target.width);
+    packed_ = target.channel_stride == 1 && target.pixel_stride <= kMaxChannels &&
+              (target.pixel_stride == target.channels || (target.fill_gaps && target.pixel_stride > target.channels));
+  }
+
+  void row(int y, const Planes& planes) {
+    if (packed_) return packed_row(planes, sample_at(target_, y, 0, 0));
+    for (int c = 0; c < channels_; ++c) plane(planes.row[c], sample_at(target_, y, 0, c));
+  }
+
+ private:
+  void plane(const uint8_t* src, uint8_t* dst) {
+    const int width = target_.width;
+    if (target_.pixel_stride == 1) {
+      if (hflip_) {
+        kernels_.reverse(src, width, dst);
+      } else {
+        std::memcpy(dst, src, static_cast<size_t>(width));
+      }
+      return;
+    }
+    for (int x = 0; x < width; ++x, dst += target_.pixel_stride) *dst = src[hflip_ ? width - 1 - x : x];
+  }
+
+  void packed_row(const Planes& planes, uint8_t* dst) {
+    const uint8_t* row[kMaxChannels];
+    for (int c = 0; c < channels_; ++c) {
+      row[c] = planes.row[c];
+      if (hflip_) {
+        kernels_.reverse(planes.row[c], target_.width, scratch_.row[c]);
+        row[c] = scratch_.row[c];
+      }
+    }
+    if (channels_ == 2 && target_.channels == 4) {  // Pillow's LA
+      row[3] = row[1];
+      row[1] = row[2] = row[0];
+    }
+    kernels_.interleave(row, target_.channels, static_cast<int>(target_.pixel_stride), target_.width, dst);
+  }
+
+  const Kernels& kernels_;
+  const Target& target_;
+  bool hflip_;
+  int channels_;
+  bool packed_;
+  Planes scratch_;
+};
+
+// A row becomes planes of float32, in the target at once where it is planar float32. From there it may have to be
+// interleaved, narrowed to 16 bits, and at last, for strides that are neither, scattered.
+class FloatRows {
+ public:
+  FloatRows(Context& context, const Target& target, const StoreOptions& options, int in_channels)
+      : kernels_(context.kernels),
+        target_(target),
+        options_(options),
+        normalize_(options.normalize),
+        in_channels_(in_channels),
+        channels_(target.channels) {
+    kernels_.prepare_store(channels_, &normalize_);
+    const ptrdiff_t size = size_of(target.dtype);
+    narrow_ = target.dtype != DType::kFloat32;
+    planar_ = target.pixel_stride == size;
+    interleaved_ =
+        !planar_ && channels_ > 1 && target.channel_stride == size && target.pixel_stride == channels_ * size;
+    const auto width = static_cast<size_t>(target.width);
+    if (narrow_ || !planar_) {
+      for (int c = 0; c < channels_; ++c) floats_[c] = floats(context.arena, width);
+    }
+    if (interleaved_ && narrow_) pixels_ = floats(context.arena, width * static_cast<size_t>(channels_));
+    if (!interleaved_ && !planar_ && narrow_) halves_ = reinterpret_cast<uint16_t*>(context.arena.bytes(width * 2));
+  }
+
+  void row(int y, const Planes& planes) {
+    float* to[kMaxChannels];
+    for (int c = 0; c < channels_; ++c) {
+      to[c] = floats_[c] != nullptr ? floats_[c] : reinterpret_cast<float*>(sample_at(target_, y, 0, c));
+    }
+    convert(planes, to);
+    if (interleaved_) {
+      interleave(to, sample_at(target_, y, 0, 0));
+    } else if (floats_[0] != nullptr) {
+      for (int c = 0; c < channels_; ++c) plane(to[c], sample_at(target_, y, 0, c));
+    }
+  }
+
+ private:
+  static float* floats(Arena& arena, size_t count) {
+    return reinterpret_cast<float*>(arena.bytes(count * sizeof(float)));
+  }
+
+  void convert(const Planes& planes, float* const* to) {
+    const int width = target_.width;
+    if (options_.fused) {
+      kernels_.pointwise_store(normalize_, options_.ops, options_.means, options_.count, in_channels_, planes.row,
+                               width, options_.hflip, to);
+      return;
+    }
+    for (int c = 0; c < channels_; ++c) {
+      kernels_.store_float(normalize_, c, planes.row[c], width, options_.hflip, to[c]);
+    }
+  }
+
+  void interleave(const float* const* planes, uint8_t* dst) {
+    float* to = narrow_ ? pixels_ : reinterpret_cast<float*>(dst);
+    kernels_.interleave_float(planes, channels_, target_.width, to);
+    if (narrow_) kernels_.narrow(target_.dtype, to, target_.width * channels_, reinterpret_cast<uint16_t*>(dst));
+  }
+
+  // One channel to where its pixels do not lie side by side, or are not float32.
+  void plane(const float* src, uint8_t* dst) {
+    if (!narrow_) return scatter(src, sizeof(float), target_.width, target_.pixel_stride, dst);
+    uint16_t* to = planar_ ? reinterpret_cast<uint16_t*>(dst) : halves_;
+    kernels_.narrow(target_.dtype, src, target_.width, to);
+    if (!planar_) scatter(to, sizeof(uint16_t), target_.width, target_.pixel_stride, dst);
+  }
+
+  const Kernels& kernels_;
+  const Target& target_;
+  const StoreOptions& options_;
+  FloatStore normalize_;
+  int in_channels_;
+  int channels_;
+  bool narrow_;
+  bool planar_;
+  bool interleaved_;
+  float* floats_[kMaxChannels] = {};  // planes of a row that cannot go to the target at once
+  float* pixels_ = nullptr;           // the same row interleaved
+  uint16_t* halves_ = nullptr;        // one plane of it, narrowed
+};
+
+template <class Sample>
+void fill_region(const Target& target, Region region, int c, Sample value) {
+  for (int y = region.y; y < region.y + region.height; ++y) {
+    uint8_t* dst = sample_at(target, y, region.x, c);
+    if (target.pixel_stride == sizeof(Sample)) {
+      std::fill_n(reinterpret_cast<Sample*>(dst), region.width, value);
+    } else {
+      for (int x = 0; x < region.width; ++x, dst += target.pixel_stride) std::memcpy(dst, &value, sizeof value);
+    }
+  }
+}
+
+void erase(const Kernels& kernels, const Target& target, const Erase& op) {
+  for (int c = 0; c < target.channels; ++c) {
+    if (target.dtype == DType::kFloat32) {
+      fill_region(target, op.region, c, op.value[c]);
+    } else {
+      uint16_t value;
+      kernels.narrow(target.dtype, &op.value[c], 1, &value);
+      fill_region(target, op.region, c, value);
+    }
+  }
+}
+
+template <class Store>
+void pull(Context& context, Stage* input, const Target& target, const StoreOptions& options) {
+  Store store(context, target, options, input->channels);
+  const Planes planes = make_planes(context.arena, target.width);
+  for (int y = 0; y < target.height; ++y) {
+    input->row(y, planes);
+    store.row(options.vflip ? target.height - 1 - y : y, planes);
+  }
+}
+
+}  // namespace
+
+void store_rows(Context& context, Stage* input, const Target& target, const StoreOptions& options) {
+  if (target.dtype == DType::kUint8) return pull<ByteRows>(context, input, target, options);
+  pull<FloatRows>(context, input, target, options);
+  for (const Erase& op : options.erases) erase(context.kernels, target, op);
+}
+
+}  // namespace fastaug

@@ -1,0 +1,14 @@
+// What the scalar and the vector grid kernels share, none of it bound to an instruction set. Private to csrc/simd.
+#pragma once
+
+#include "kernels/warp_row.h"
+#include "pixel/grid.h"
+
+namespace fastaug {
+
+// Samples of the span, one by one; and a whole row of a grid. Defined in scalar_grid.cpp.
+void grid_nearest_span(const GridRow& row, Span span, uint8_t* const* dst);
+void grid_linear_span(const GridRow& row, Span span, uint8_t* const* dst);
+void affine_grid_row(const AffineGrid& row, float* grid);
+
+}  // namespace fastaug

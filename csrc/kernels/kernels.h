@@ -1,0 +1,213 @@
+// The table of row kernels, one table per instruction set. Everything that is fast goes through it; nothing outside
+// csrc/simd knows an instruction set.
+//
+// Contract for every planar row buffer that a kernel is given (rows of `uint8_t* const*`): kRowPad bytes after its last
+// sample belong to it too, so a kernel may read and write whole vectors past `width` (what it leaves there is garbage).
+// Buffers are usually, but not always, aligned to 64 bytes: use unaligned loads. Memory named "foreign" is the caller's
+// image: a kernel never reads or writes one byte outside the samples it was asked for.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/image.h"
+#include "pixel/blur.h"
+#include "pixel/taps.h"
+#include "program/program.h"
+
+namespace fastaug {
+
+// Bytes that belong to a row buffer after its last sample.
+constexpr int kRowPad = 128;
+
+// Arrays of counts that make a histogram.
+constexpr int kHistograms = 4;
+
+// A horizontal filter, laid out for the kernels of one instruction set by Kernels::build_row_table.
+struct RowTable {
+  int out = 0;             // samples that resample_row writes
+  int groups = 0;          // groups of taps per output
+  int layout = 0;          // private to the kernels
+  int bits = kWeightBits;  // as in Taps
+  std::vector<int32_t> base;
+  std::vector<uint8_t> data;
+};
+
+// An image that a warp walks through in any direction: 1 channel with pixel_stride 1, or up to 4 channels
+// interleaved with pixel_stride 3 or 4 (channel_stride 1). row_stride may be negative. Foreign memory.
+struct WarpRow {
+  View source;
+  double matrix[8];  // output to input, as in Op::f: six coefficients of an affine map, or eight of a perspective
+  uint8_t fill[kMaxChannels];
+  int out_height;  // the whole output: Pillow's choice of arithmetic for nearest depends on it
+  int out_width;
+  int y;      // output row
+  int x;      // first output column
+  int width;  // output columns
+  // Fast mode: linear and cubic kernels compute in float32 and round to nearest, where Pillow truncates.
+  bool rounded;
+};
+
+// Part of a row of an image sampled as torch's grid_sample samples it, align_corners=False: sample k is at
+// (grid[2 k], grid[2 k + 1]), x first, where -1 and 1 are the outer edges of the image.
+struct GridRow {
+  View source;  // as in WarpRow
+  const float* grid;
+  int width;    // samples
+  bool filled;  // what lies outside the image is fill, by torchvision's mask of ones; else zero
+  uint8_t fill[kMaxChannels];
+};
+
+// A row of a grid by an affine map: theta is torchvision's matrix after its division by the half sizes.
+struct AffineGrid {
+  float theta[6];
+  bool fused;  // torch's matrix product on this machine fuses; see affine_grid_value in pixel/grid.h
+  int out_height;
+  int out_width;
+  int y;
+  int x;
+  int width;
+};
+
+// A sample of a blur that blur_row left open: dst[x] from `rows`.
+struct BlurSample {
+  const uint8_t* const* rows;
+  uint8_t* dst;
+  int x;
+};
+
+// How a finished row of uint8 samples becomes float32: v / 255, then (v - mean) / std if normalize is set, each step
+// correctly rounded in float32.
+struct FloatStore {
+  bool normalize = false;
+  float mean[kMaxChannels] = {};
+  float std[kMaxChannels] = {};
+
+  // Set by Kernels::prepare_store.
+  bool quick[kMaxChannels] = {};     // a short form was seen to give the bits of all 256 samples
+  float inverse[kMaxChannels] = {};  // 1 / std, and what rounding it to float32 left out
+  float residue[kMaxChannels] = {};
+};
+
+// Filtered rows of a PNG: each is the type of its filter, then `size` bytes, and they follow one another.
+struct FilteredRows {
+  const uint8_t* filtered;  // the type of the first row
+  const uint8_t* above;     // the row before the first, unfiltered; nullptr: zeros
+  ptrdiff_t size;
+  int pixel;  // bytes of a pixel: 1, 2, 3, 4, 6 or 8; size is a multiple
+  int count;
+  uint8_t* rows;  // where they go: to foreign memory, or to filtered + 1 with a row_stride of size + 1
+  ptrdiff_t row_stride;
+};
+
+struct Kernels {
+  const char* name;  // "scalar", "sse4", "avx2", "avx512", "neon"
+
+  // Horizontal pass of a resize. Sample indices in `taps` are relative to the start of the source row buffers.
+  void (*build_row_table)(const Taps& taps, RowTable* table);
+  void (*resample_row)(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels);
+  // Vertical pass for one plane: dst[x] = clip8((sum(weights[t] * rows[t][x]) + half) >> bits), half a unit of the
+  // result. `bits` as in Taps.
+  void (*resample_column)(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width,
+                          uint8_t* dst);
+
+  // Foreign interleaved samples to planes and back. pixel_stride 1..4 and at least channels; channel_stride is 1. When
+  // interleave is given a pixel_stride above channels it fills the rest with 255.
+  void (*deinterleave)(const uint8_t* foreign, int pixel_stride, int channels, int width, uint8_t* const* dst);
+  void (*interleave)(const uint8_t* const* src, int channels, int pixel_stride, int width, uint8_t* foreign);
+
+  // One row of an affine map, into planes. Linear and cubic are bit-equal to Pillow's double arithmetic, truncation
+  // included.
+  void (*affine_nearest)(const WarpRow& row, uint8_t* const* dst);
+  void (*affine_linear)(const WarpRow& row, uint8_t* const* dst);
+  void (*affine_cubic)(const WarpRow& row, uint8_t* const* dst);
+
+  // affine_nearest for an image of four interleaved channels: row.width pixels to foreign.
+  void (*affine_nearest_pixels)(const WarpRow& row, uint8_t* foreign);
+
+  // One row of a perspective map, into planes.
+  void (*perspective_nearest)(const WarpRow& row, uint8_t* const* dst);
+  void (*perspective_linear)(const WarpRow& row, uint8_t* const* dst);
+  void (*perspective_cubic)(const WarpRow& row, uint8_t* const* dst);
+
+  // One row of torch's grid_sample, rounded half to even, into planes; and the grid of an affine map (2 * width floats,
+  // and as many as kRowPad bytes more that it may spoil).
+  void (*grid_nearest)(const GridRow& row, uint8_t* const* dst);
+  void (*grid_linear)(const GridRow& row, uint8_t* const* dst);
+  void (*affine_grid)(const AffineGrid& row, float* grid);
+
+  // dst[x] = src[index[x]], index within the row. dst != src.
+  void (*take)(const uint8_t* src, const int32_t* index, int width, uint8_t* dst);
+  // dst[x] = src[width - 1 - x]. dst != src; writes exactly width samples (dst may be foreign).
+  void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
+
+  // Undoes the filters of rows of a PNG. False at a type of filter that does not exist; what was written is then
+  // garbage. Not one byte outside the rows is read or written.
+  bool (*unfilter)(const FilteredRows& rows);
+
+  // A run of pointwise ops other than those that the members below do, and of CONTRAST, in place on `planes`, which
+  // always holds kMaxChannels row buffers; channels may change on the way. `means` has one entry per op: the mean luma
+  // for CONTRAST, else unused.
+  void (*pointwise)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width);
+  // Sum of Pillow's 8-bit luma over the row; of the samples themselves when channels < 3.
+  uint64_t (*luma_sum)(const uint8_t* const* planes, int channels, int width);
+  // The same of torchvision's 8-bit gray.
+  uint64_t (*gray_sum)(const uint8_t* const* planes, int channels, int width);
+
+  // One plane of a row, in place: table[v]; 255 - v from the threshold (0..256) on; v & mask.
+  void (*lookup)(const uint8_t* table, uint8_t* row, int width);
+  void (*solarize)(int threshold, uint8_t* row, int width);
+  void (*posterize)(int mask, uint8_t* row, int width);
+  // Folds the samples of a row into *low and *high, and into counts[kHistograms], of which the sum is meant: neighbours
+  // are counted in different ones, as an increment would wait for one of the same count before it to reach memory.
+  void (*extremes)(const uint8_t* row, int width, uint8_t* low, uint8_t* high);
+  void (*histogram)(const uint8_t* row, int width, uint32_t (*counts)[256]);
+  // One plane of SHARPNESS: dst[x] for x in [0, width) from columns x - 1 to x + 1 of three rows (row[-1] is there).
+  // `torch` chooses torchvision's blend for tensors.
+  void (*sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor, bool torch,
+                  uint8_t* dst);
+
+  // One row of a blur: dst[x] for x in [0, width) from columns x to x + kernel.width - 1 of kernel.height rows, which
+  // start kernel.width / 2 columns before dst does. Equal to the sum that torch's convolution forms, one fused
+  // multiply-add per weight, row by row from zero; rounded half to even. Returns how many samples are still open, of
+  // which a quick sum does not tell, and lists their columns in `open` (room for width + kRowPad of them).
+  int (*blur_row)(const BlurKernel& kernel, const uint8_t* const* rows, int width, uint8_t* dst, int32_t* open);
+  // Settles open samples. Many at once, of several rows, are much faster.
+  void (*blur_samples)(const BlurKernel& kernel, const BlurSample* samples, int count);
+  // `count` rows of a blur of floats: dst[k] from rows k to k + kernel.height - 1. Several at once are faster. Writes
+  // exactly width floats to each.
+  void (*blur_float_rows)(const BlurKernel& kernel, const float* const* rows, int count, int width, float* const* dst);
+
+  // AugMix's mixture: the sum of weights[k] * images[k][x], every product and sum rounded to float32, from the first to
+  // the last, truncated; it must stay below 256. Foreign memory on both sides.
+  void (*mix)(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign);
+
+  // Makes store_float faster. The store is then for this table's kernels alone.
+  void (*prepare_store)(int channels, FloatStore* store);
+  // One plane of a row to float32, reversed left to right if asked. Writes exactly width floats at foreign.
+  void (*store_float)(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
+                      float* foreign);
+  // Floats to float16 or bfloat16, rounded half to even as torch's Tensor.to rounds. Writes exactly width numbers.
+  void (*narrow)(DType dtype, const float* src, int width, uint16_t* foreign);
+  // Rows of floats to pixels of 2 to 4 channels. Writes exactly width pixels.
+  void (*interleave_float)(const float* const* src, int channels, int width, float* foreign);
+
+  // Fast mode. As pointwise, but samples stay float32 from op to op and are clamped to 0..255 between them; HUE turns
+  // the hue by f[0] of a circle in float HSV. Rounded to nearest at the end.
+  void (*pointwise_float)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes,
+                          int width);
+  // The same, then store_float of what comes out without rounding to uint8: plane c of the result to exactly width
+  // floats at foreign[c]. `count` may be 0.
+  void (*pointwise_store)(const FloatStore& store, const Op* ops, const float* means, int count, int channels,
+                          const uint8_t* const* planes, int width, bool reversed, float* const* foreign);
+};
+
+// The kernels of the best instruction set of this machine, or of the one that FASTAUG_ISA names. Throws Error when
+// FASTAUG_ISA names one that this build or this machine does not have.
+const Kernels& kernels();
+// The kernels by name; nullptr when this build or this machine does not have them.
+const Kernels* kernels(const char* name);
+// Names that kernels(name) finds, best last.
+std::vector<const char*> available_isas();
+
+}  // namespace fastaug

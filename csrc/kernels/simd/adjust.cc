@@ -1,0 +1,241 @@
+// Ops on single samples by table, threshold or mask, what AUTOCONTRAST and EQUALIZE count, and SHARPNESS, on planar
+// rows.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/adjust.cc"
+#include "kernels/targets.h"
+// clang-format off: after targets.h, in this order
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+// clang-format on
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/table.h"
+#include "pixel/adjust.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/lane-inl.h"
+// After the lanes that its bodies call.
+#include "pixel/pointwise.h"
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+#if FASTAUG_SIMD_TARGET
+namespace {
+
+using Bytes = hn::ScalableTag<uint8_t>;
+using Words = hn::ScalableTag<uint16_t>;
+using Floats = hn::ScalableTag<float>;
+using B = hn::Vec<Bytes>;
+
+// A table of 256 samples as 16 shuffles of 16, which are xored: eight by the sample for those below 128, eight by the
+// sample with its highest bit turned for the others. Part k of either half is looked up with that minus 16 k, which has
+// its highest bit set, and so finds 0, for samples of the parts before and for the other half.
+class Table {
+ public:
+  HWY_INLINE explicit Table(const uint8_t* table) {
+    const hn::Full128<uint8_t> block;
+    for (int k = 0; k < 16; ++k) {
+      auto part = hn::LoadU(block, table + 16 * k);
+#if HWY_ARCH_X86
+      // A shuffle goes by the lowest four bits of an index from 16 to 127, so that a sample finds something in all the
+      // parts before its own: part k takes away what they xor to, which is the table of the part before.
+      if (k % 8 != 0) part = hn::Xor(part, hn::LoadU(block, table + 16 * (k - 1)));
+#endif
+      hn::Store(part, block, parts_ + 16 * k);
+    }
+  }
+
+  // Looks up kVectors vectors at row, so that a part is loaded once for them all.
+  HWY_INLINE void look_up(uint8_t* row) const {
+    const Bytes bytes;
+    const hn::RebindToSigned<Bytes> indices;
+    const auto n = static_cast<int>(hn::Lanes(bytes));
+    const auto sixteen = hn::Set(indices, 16);
+    hn::Vec<decltype(indices)> low[kVectors];
+    hn::Vec<decltype(indices)> high[kVectors];
+    B found[kVectors];
+    for (int i = 0; i < kVectors; ++i) {
+      const auto v = hn::BitCast(indices, hn::LoadU(bytes, row + i * n));
+      // Those of the other half stay below zero when 112 is taken away.
+      low[i] = hn::Max(v, hn::Set(indices, -16));
+      high[i] = hn::Max(hn::Xor(v, hn::Set(indices, -128)), hn::Set(indices, -16));
+      found[i] = hn::Zero(bytes);
+    }
+    // Unrolled, gcc reorders the xors and runs out of registers.
+    HWY_UNROLL(1)
+    for (int k = 0; k < 128; k += 16) {
+      const B low_part = hn::LoadDup128(bytes, parts_ + k);
+      const B high_part = hn::LoadDup128(bytes, parts_ + k + 128);
+      for (int i = 0; i < kVectors; ++i) {
+        found[i] = hn::Xor3(found[i], hn::TableLookupBytesOr0(low_part, hn::BitCast(bytes, low[i])),
+                            hn::TableLookupBytesOr0(high_part, hn::BitCast(bytes, high[i])));
+        low[i] = hn::Sub(low[i], sixteen);
+        high[i] = hn::Sub(high[i], sixteen);
+      }
+    }
+    for (int i = 0; i < kVectors; ++i) hn::StoreU(found[i], bytes, row + i * n);
+  }
+
+  static constexpr int kVectors = 2;
+
+ private:
+  alignas(16) uint8_t parts_[256];
+};
+
+void lookup(const uint8_t* table, uint8_t* row, int width) {
+  const Table parts(table);
+  const int step = Table::kVectors * static_cast<int>(hn::Lanes(Bytes()));
+  static_assert(Table::kVectors * hn::MaxLanes(Bytes()) <= kRowPad);
+  for (int x = 0; x < width; x += step) parts.look_up(row + x);
+}
+
+void solarize(int threshold, uint8_t* row, int width) {
+  if (threshold > 255) return;
+  const Bytes bytes;
+  const auto n = static_cast<int>(hn::Lanes(bytes));
+  const B from = hn::Set(bytes, static_cast<uint8_t>(threshold));
+  for (int x = 0; x < width; x += n) {
+    const B v = hn::LoadU(bytes, row + x);
+    const B inverted = hn::VecFromMask(bytes, hn::Eq(hn::Max(v, from), v));
+    hn::StoreU(hn::Xor(v, inverted), bytes, row + x);
+  }
+}
+
+void posterize(int mask, uint8_t* row, int width) {
+  const Bytes bytes;
+  const auto n = static_cast<int>(hn::Lanes(bytes));
+  const B kept = hn::Set(bytes, static_cast<uint8_t>(mask));
+  for (int x = 0; x < width; x += n) hn::StoreU(hn::And(hn::LoadU(bytes, row + x), kept), bytes, row + x);
+}
+
+// The smallest, or largest, lane of a vector.
+template <bool kSmallest, class V>
+HWY_INLINE uint8_t extreme_of(V v) {
+  const hn::DFromV<V> d;
+  const auto better = [](auto a, auto b) HWY_ATTR { return kSmallest ? hn::Min(a, b) : hn::Max(a, b); };
+  if constexpr (hn::MaxLanes(hn::DFromV<V>()) > 16) {
+    const hn::Half<decltype(d)> half;
+    return extreme_of<kSmallest>(better(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  } else {
+    v = better(v, hn::ShiftRightBytes<8>(d, v));
+    v = better(v, hn::ShiftRightBytes<4>(d, v));
+    v = better(v, hn::ShiftRightBytes<2>(d, v));
+    v = better(v, hn::ShiftRightBytes<1>(d, v));
+    return hn::GetLane(v);
+  }
+}
+
+void extremes(const uint8_t* row, int width, uint8_t* low, uint8_t* high) {
+  const Bytes bytes;
+  const auto n = static_cast<int>(hn::Lanes(bytes));
+  B least = hn::Set(bytes, *low);
+  B most = hn::Set(bytes, *high);
+  int x = 0;
+  for (; x + n <= width; x += n) {
+    const B v = hn::LoadU(bytes, row + x);
+    least = hn::Min(least, v);
+    most = hn::Max(most, v);
+  }
+  if (x < width) {
+    const B v = hn::LoadU(bytes, row + x);
+    const auto wanted = hn::FirstN(bytes, static_cast<size_t>(width - x));
+    least = hn::Min(least, hn::IfThenElse(wanted, v, least));
+    most = hn::Max(most, hn::IfThenElseZero(wanted, v));
+  }
+  *low = extreme_of<true>(least);
+  *high = extreme_of<false>(most);
+}
+
+void histogram(const uint8_t* row, int width, uint32_t (*counts)[256]) {
+  int x = 0;
+  for (; x + 8 <= width; x += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, row + x, sizeof eight);
+    for (int k = 0; k < 8; ++k) ++counts[k % kHistograms][(eight >> (8 * k)) & 255];
+  }
+  for (; x < width; ++x) ++counts[0][row[x]];
+}
+
+// The samples at x as words.
+HWY_INLINE hn::Vec<Words> words_at(const uint8_t* at) {
+  return hn::PromoteTo(Words(), hn::LoadU(hn::Rebind<uint8_t, Words>(), at));
+}
+
+HWY_INLINE auto sum_of_three(const uint8_t* at) {
+  return hn::Add(hn::Add(words_at(at - 1), words_at(at + 1)), words_at(at));
+}
+
+// Halves of a vector of words as floats. Within 128-bit blocks, and so undone by ReorderDemote2To.
+HWY_INLINE hn::Vec<Floats> lower_floats(hn::Vec<Words> v) {
+  const hn::RebindToSigned<Floats> ints;
+  return hn::ConvertTo(Floats(), hn::BitCast(ints, hn::InterleaveLower(Words(), v, hn::Zero(Words()))));
+}
+HWY_INLINE hn::Vec<Floats> upper_floats(hn::Vec<Words> v) {
+  const hn::RebindToSigned<Floats> ints;
+  return hn::ConvertTo(Floats(), hn::BitCast(ints, hn::InterleaveUpper(Words(), v, hn::Zero(Words()))));
+}
+
+template <class Body>
+HWY_INLINE void sharpen_with(Body body, const uint8_t* above, const uint8_t* row, const uint8_t* below, int width,
+                             uint8_t* dst) {
+  const Words words;
+  const hn::RebindToSigned<Words> shorts;
+  const hn::Rebind<uint8_t, Words> bytes;
+  const auto n = static_cast<int>(hn::Lanes(words));
+  const auto half = hn::Set(words, 6);
+  const auto thirteenth = hn::Set(words, kThirteenth);
+  for (int x = 0; x < width; x += n) {
+    const auto centre = words_at(row + x);
+    auto sum = hn::Add(sum_of_three(above + x), sum_of_three(below + x));
+    sum = hn::Add(sum, hn::Add(words_at(row + x - 1), words_at(row + x + 1)));
+    sum = hn::Add(sum, hn::Add(hn::ShiftLeft<2>(centre), hn::Add(centre, half)));
+    const auto smooth = hn::MulHigh(sum, thirteenth);
+    const auto a = body(lower_floats(smooth), lower_floats(centre));
+    const auto b = body(upper_floats(smooth), upper_floats(centre));
+    hn::StoreU(hn::DemoteTo(bytes, hn::ReorderDemote2To(shorts, to_ints(a), to_ints(b))), bytes, dst + x);
+  }
+}
+
+void sharpen(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor, bool torch,
+             uint8_t* dst) {
+  const auto f = static_cast<float>(factor);
+  if (torch) {
+    sharpen_with(TorchSharpness{f, torch_rest(factor)}, above, row, below, width, dst);
+  } else {
+    sharpen_with(Sharpness{f}, above, row, below, width, dst);
+  }
+}
+
+}  // namespace
+
+void fill_adjust(Kernels* table) {
+  table->lookup = lookup;
+  table->solarize = solarize;
+  table->posterize = posterize;
+  table->extremes = extremes;
+  table->histogram = histogram;
+  table->sharpen = sharpen;
+}
+
+#endif  // FASTAUG_SIMD_TARGET
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fastaug {
+
+void set_adjust(Isa isa, Kernels* table) {
+  switch (isa) {
+    case Isa::kScalar:
+      return scalar::fill_adjust(table);
+      FASTAUG_SIMD_CASES(fill_adjust, table)
+    default:
+      return;
+  }
+}
+
+}  // namespace fastaug
+#endif  // HWY_ONCE

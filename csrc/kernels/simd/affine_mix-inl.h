@@ -1,0 +1,176 @@
+// The interiors of linear and cubic affine rows, once per instruction set. Included by affine.cc only.
+#if defined(FASTAUG_SIMD_AFFINE_MIX_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FASTAUG_SIMD_AFFINE_MIX_INL_H_
+#undef FASTAUG_SIMD_AFFINE_MIX_INL_H_
+#else
+#define FASTAUG_SIMD_AFFINE_MIX_INL_H_
+#endif
+
+#include "kernels/simd/warp_mix-inl.h"
+#include "kernels/simd/warp_round-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+namespace {
+
+// Positions of the first column of a chunk, less half a pixel, and the steps per column.
+struct Walk {
+  double x;
+  double y;
+  double step_x;
+  double step_y;
+};
+
+// Positions in the interior are positive, so truncation is floor. Within a chunk a position is off by no more than the
+// rounding of a few double operations.
+HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* out) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<int32_t, decltype(dd)> di;
+  const hn::Rebind<float, decltype(dd)> df;
+  const auto lanes = static_cast<int>(hn::Lanes(dd));
+  const auto row_stride = hn::Set(di, static_cast<int32_t>(v.row_stride));
+  const auto pixel_stride = hn::Set(di, static_cast<int32_t>(v.pixel_stride));
+  const auto step_x = hn::Set(dd, walk.step_x);
+  const auto step_y = hn::Set(dd, walk.step_y);
+  const auto start_x = hn::Set(dd, walk.x);
+  const auto start_y = hn::Set(dd, walk.y);
+  const auto leap = hn::Set(dd, static_cast<double>(lanes));
+  auto column = hn::Iota(dd, 0.0);
+  auto low = hn::Set(df, 0.5f);
+  auto high = hn::Set(df, 0.5f);
+  for (int k = 0; k < count; k += lanes) {
+    const auto x = hn::MulAdd(column, step_x, start_x);
+    const auto y = hn::MulAdd(column, step_y, start_y);
+    column = hn::Add(column, leap);
+    const auto ix = hn::DemoteTo(di, x);
+    const auto iy = hn::DemoteTo(di, y);
+    const auto dx = hn::DemoteTo(df, hn::Sub(x, hn::PromoteTo(dd, ix)));
+    const auto dy = hn::DemoteTo(df, hn::Sub(y, hn::PromoteTo(dd, iy)));
+    low = hn::Min(low, hn::Min(dx, dy));
+    high = hn::Max(high, hn::Max(dx, dy));
+    hn::StoreU(dx, df, out->dx + k);
+    hn::StoreU(dy, df, out->dy + k);
+    hn::StoreU(hn::Add(hn::Mul(iy, row_stride), hn::Mul(ix, pixel_stride)), di, out->offset + k);
+  }
+  out->on_edge = !hn::AllFalse(df, hn::Or(hn::Lt(low, hn::Set(df, kEdge)), hn::Gt(high, hn::Set(df, 1.0f - kEdge))));
+}
+
+constexpr double kMargin = 1e-3;
+
+// Columns whose position lies in the source; the scalar bodies would fill the others. Exact, for it asks their formula
+// at the ends.
+inline Span inside_span(const WarpRow& row) {
+  const double* m = row.matrix;
+  const WarpSource s = warp_source(row);
+  const auto position_x = [&](int x) { return affine_x(m, row.x + x, row.y); };
+  const auto position_y = [&](int x) { return affine_y(m, row.x + x, row.y); };
+  const auto inside = [&](int x) { return warp_inside(s, position_x(x), position_y(x)); };
+  Span span = {0, row.width};
+  if (moderate(row)) {
+    span = clip_span(span, position_x(0), m[0], -kMargin, s.width + kMargin);
+    span = clip_span(span, position_y(0), m[3], -kMargin, s.height + kMargin);
+  }
+  while (span.begin < span.end && !inside(span.begin)) ++span.begin;
+  while (span.begin < span.end && !inside(span.end - 1)) --span.end;
+  return span;
+}
+
+// Columns all of whose taps, and bytes read with them, are samples of the source.
+template <class Kind>
+Span interior_span(const WarpRow& row, Span inside) {
+  if (!moderate(row)) return {inside.begin, inside.begin};
+  const View& v = row.source;
+  const double* m = row.matrix;
+  const int unread = pixels_after(v, Kind::kRead);
+  const double x = affine_x(m, row.x, row.y) - 0.5;
+  const double y = affine_y(m, row.x, row.y) - 0.5;
+  const Span span = clip_span(inside, x, m[0], Kind::kBefore + kMargin, v.width - unread - Kind::kAfter - kMargin);
+  return clip_span(span, y, m[3], Kind::kBefore + kMargin, v.height - Kind::kAfter - kMargin);
+}
+
+template <class Kind, int kStride>
+void interior_pixels(const WarpRow& row, Span span, uint8_t* const* dst, SpanBody scalar_span) {
+  Positions at;
+  Kind kind;
+  const View& v = row.source;
+  const double* m = row.matrix;
+  for (int begin = span.begin; begin < span.end; begin += kChunk) {
+    const int count = std::min(kChunk, span.end - begin);
+    const int column = row.x + begin;
+    locate(v, {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]}, count, &at);
+    kind.prepare(at);
+    mix_chunk<Kind, kStride>(row, begin, 0, count, kind, dst, scalar_span, &at);
+  }
+}
+
+// The positions of FixedWalk, from one of its columns on.
+HWY_INLINE void locate_rounded(const View& v, const FixedWalk& walk, int column, int count, RoundedPositions* out) {
+  const RoundInts d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  constexpr int kCut = kWalkBits - kFractionBits;
+  const auto corner = static_cast<int32_t>(static_cast<ptrdiff_t>(walk.whole_y) * v.row_stride +
+                                           static_cast<ptrdiff_t>(walk.whole_x) * v.pixel_stride);
+  const auto row_stride = hn::Set(d, static_cast<int32_t>(v.row_stride));
+  const auto pixel_stride = hn::Set(d, static_cast<int32_t>(v.pixel_stride));
+  const auto base = hn::Set(d, corner);
+  const auto mask = hn::Set(d, kFractionOne - 1);
+  const auto leap_x = hn::Set(d, walk.step_x * lanes);
+  const auto leap_y = hn::Set(d, walk.step_y * lanes);
+  const auto columns = hn::Iota(d, column);
+  auto x = hn::Add(hn::Mul(columns, hn::Set(d, walk.step_x)), hn::Set(d, walk.x));
+  auto y = hn::Add(hn::Mul(columns, hn::Set(d, walk.step_y)), hn::Set(d, walk.y));
+  for (int k = 0; k < count; k += lanes) {
+    const auto down = hn::Mul(hn::ShiftRight<kWalkBits>(y), row_stride);
+    const auto across = hn::Mul(hn::ShiftRight<kWalkBits>(x), pixel_stride);
+    hn::Store(hn::Add(hn::Add(down, across), base), d, out->offset + k);
+    hn::Store(hn::And(hn::ShiftRight<kCut>(x), mask), d, out->dx + k);
+    hn::Store(hn::And(hn::ShiftRight<kCut>(y), mask), d, out->dy + k);
+    x = hn::Add(x, leap_x);
+    y = hn::Add(y, leap_y);
+  }
+}
+
+template <class Kind, int kStride>
+void rounded_pixels(const WarpRow& row, Span span, uint8_t* const* dst) {
+  static_assert(kWalk == kChunk);
+  RoundedPositions at;
+  Kind kind;
+  for (int begin = span.begin; begin < span.end;) {
+    const int start = (row.x + begin) & -kWalk;
+    const int end = std::min(start + kWalk - row.x, span.end);
+    locate_rounded(row.source, fixed_walk(row.matrix, start, row.y), row.x + begin - start, end - begin, &at);
+    kind.prepare(at);
+    mix_rounded<Kind, kStride>(row, begin, 0, end - begin, kind, dst, &at);
+    begin = end;
+  }
+}
+
+template <class Kind>
+void rounded_columns(const WarpRow& row, Span span, uint8_t* const* dst) {
+  switch (row.source.pixel_stride) {
+    case 3:
+      return rounded_pixels<Kind, 3>(row, span, dst);
+    case 4:
+      return rounded_pixels<Kind, 4>(row, span, dst);
+    default:
+      return rounded_pixels<Kind, 1>(row, span, dst);
+  }
+}
+
+template <class Kind>
+void interior_columns(const WarpRow& row, Span span, uint8_t* const* dst, SpanBody scalar_span) {
+  switch (row.source.pixel_stride) {
+    case 3:
+      return interior_pixels<Kind, 3>(row, span, dst, scalar_span);
+    case 4:
+      return interior_pixels<Kind, 4>(row, span, dst, scalar_span);
+    default:
+      return interior_pixels<Kind, 1>(row, span, dst, scalar_span);
+  }
+}
+
+}  // namespace
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

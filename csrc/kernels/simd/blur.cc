@@ -1,0 +1,440 @@
+// torchvision's gaussian_blur, bit for bit: torch's convolution is a chain of multiply-adds in float32, one per weight,
+// nearly always fused.
+//
+// Floats are given that chain. For uint8 it costs too much: two passes, down the columns and then along the row, come
+// within kernel.error of it (pixel/blur.cpp proves the bound), and the chain is formed only for samples that are so
+// near to a half that it may round them the other way.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/blur.cc"
+#include "kernels/targets.h"
+// clang-format off: after targets.h, in this order
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels/simd/wide-inl.h"
+// clang-format on
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "kernels/table.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+#if FASTAUG_SIMD_TARGET
+namespace {
+
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::ScalableTag<int32_t>;
+using FloatVec = hn::Vec<Floats>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
+
+HWY_INLINE FloatVec to_floats(hn::Vec<Ints> v) { return hn::ConvertTo(Floats(), v); }
+
+// kLanes samples from p on.
+HWY_INLINE FloatVec load(const uint8_t* p) {
+  const hn::Rebind<uint8_t, Floats> bytes;
+  return to_floats(hn::PromoteTo(Ints(), hn::LoadU(bytes, p)));
+}
+
+HWY_INLINE FloatVec load(const float* p) { return hn::LoadU(Floats(), p); }
+
+// ---- Chains. A Source finds samples: run(i, j) points at those under weight (i, j), and those under each further
+// weight of the row lie kStep elements later, kRun weights long.
+
+// step(weight, samples) for every weight in turn.
+template <class Source, class Step>
+HWY_INLINE void each_weight(const BlurKernel& kernel, Source source, Step step) {
+  const float* weight = kernel.matrix;
+  for (int i = 0; i < kernel.height; ++i) {
+    for (int j = 0; j < kernel.width; j += Source::kRun) {
+      const auto* samples = source.run(i, j);
+      const float* end = weight + std::min(kernel.width - j, Source::kRun);
+      for (; weight != end; ++weight, samples += Source::kStep) step(*weight, samples);
+    }
+  }
+}
+
+template <int kVectors, class Source, class MultiplyAdd>
+HWY_INLINE void form_chains_by(const BlurKernel& kernel, Source source, MultiplyAdd multiply_add, float* out) {
+  const Floats d;
+  FloatVec sum[kVectors];
+  for (int v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
+  each_weight(kernel, source, [&](float weight, const auto* samples) HWY_ATTR {
+    const auto w = hn::Set(d, weight);
+    for (int v = 0; v < kVectors; ++v) sum[v] = multiply_add(w, load(samples + v * kLanes), sum[v]);
+  });
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, out + v * kLanes);
+}
+
+template <int kVectors, class Source>
+HWY_INLINE void form_unfused_chains(const BlurKernel& kernel, Source source, float* out) {
+  const auto apart = [](FloatVec w, FloatVec v, FloatVec sum) HWY_ATTR { return hn::Add(sum, hn::Mul(w, v)); };
+  form_chains_by<kVectors>(kernel, source, apart, out);
+}
+
+#if HWY_NATIVE_FMA
+
+template <int kVectors, class Source>
+HWY_INLINE void form_fused_chains(const BlurKernel& kernel, Source source, float* out) {
+  const auto fused = [](FloatVec w, FloatVec v, FloatVec sum) HWY_ATTR { return hn::MulAdd(w, v, sum); };
+  form_chains_by<kVectors>(kernel, source, fused, out);
+}
+
+#else
+
+// Without a fused multiply-add, in double: the product of two floats is exact, and rounding the sum to double first
+// changes its rounding to float only if it lands on the middle between two floats. Middles of normal floats end in a
+// one and 28 zeros. Whoever comes across one, or among the subnormal floats, has this false and must start again.
+using Doubles = hn::Repartition<double, Floats>;
+
+class Doubt {
+ public:
+  HWY_INLINE Doubt() : any_(hn::MaskFromVec(hn::Zero(Doubles()))) {}
+  HWY_INLINE void note(hn::Vec<Doubles> sum) {
+    const Doubles d;
+    const hn::RebindToUnsigned<Doubles> bits;
+    const auto tail = hn::And(hn::BitCast(bits, sum), hn::Set(bits, (uint64_t{1} << 29) - 1));
+    const auto middle = hn::RebindMask(d, hn::Eq(tail, hn::Set(bits, uint64_t{1} << 28)));
+    const auto small = hn::And(hn::Lt(hn::Abs(sum), hn::Set(d, 0x1p-126)), hn::Ne(sum, hn::Zero(d)));
+    any_ = hn::Or(any_, hn::Or(middle, small));
+  }
+  HWY_INLINE bool any() const { return !hn::AllFalse(Doubles(), any_); }
+
+ private:
+  hn::Mask<Doubles> any_;
+};
+
+template <class Source>
+HWY_INLINE void form_chain(const BlurKernel& kernel, Source source, int v, float* out) {
+  const Floats d;
+  const Doubles doubles;
+  const hn::Half<Floats> half;
+  Doubt doubt;
+  auto low = hn::Zero(doubles);
+  auto high = hn::Zero(doubles);
+  each_weight(kernel, source, [&](float weight, const auto* samples) HWY_ATTR {
+    const auto w = hn::Set(doubles, static_cast<double>(weight));
+    const auto loaded = load(samples + v * kLanes);
+    low = hn::Add(low, hn::Mul(w, hn::PromoteTo(doubles, hn::LowerHalf(half, loaded))));
+    high = hn::Add(high, hn::Mul(w, hn::PromoteTo(doubles, hn::UpperHalf(half, loaded))));
+    doubt.note(low);
+    doubt.note(high);
+    low = hn::PromoteTo(doubles, hn::DemoteTo(half, low));
+    high = hn::PromoteTo(doubles, hn::DemoteTo(half, high));
+  });
+  hn::StoreU(hn::Combine(d, hn::DemoteTo(half, high), hn::DemoteTo(half, low)), d, out);
+  if (!doubt.any()) return;
+  std::fill_n(out, kLanes, 0.0f);
+  each_weight(kernel, source, [&](float weight, const auto* samples) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      out[lane] = std::fma(weight, static_cast<float>(samples[v * kLanes + lane]), out[lane]);
+    }
+  });
+}
+
+template <int kVectors, class Source>
+HWY_INLINE void form_fused_chains(const BlurKernel& kernel, Source source, float* out) {
+  for (int v = 0; v < kVectors; ++v) form_chain(kernel, source, v, out + v * kLanes);
+}
+
+#endif  // HWY_NATIVE_FMA
+
+template <int kVectors, class Source>
+HWY_INLINE void form_chains(const BlurKernel& kernel, Source source, float* out) {
+  if (kernel.fused) {
+    form_fused_chains<kVectors>(kernel, source, out);
+  } else {
+    form_unfused_chains<kVectors>(kernel, source, out);
+  }
+}
+
+// ---- Floats.
+
+constexpr int kRows = 3;     // rows of output together: every sample that is loaded serves them all
+constexpr int kVectors = 4;  // and as many vectors of each
+
+struct FloatColumns {
+  static constexpr int kRun = 1 << 30;
+  static constexpr int kStep = 1;
+  const float* const* rows;
+  int x;
+
+  HWY_INLINE const float* run(int i, int j) const { return rows[i] + x + j; }
+};
+
+// kWide vectors of `count` rows of output, from column x on.
+template <int kWide>
+HWY_INLINE void float_chains(const BlurKernel& kernel, const float* const* rows, int count, int x, float* sums) {
+  for (int k = 0; k < count; ++k) form_chains<kWide>(kernel, FloatColumns{rows + k, x}, sums + k * kWide * kLanes);
+}
+
+#if HWY_NATIVE_FMA
+
+// Adds what `inputs` rows contribute to kActive rows of sums: the first row of sums by `weight` and the rows of weights
+// after it, each further row of sums by the row of weights before.
+template <int kActive, int kWide>
+HWY_INLINE void add_rows(const float* const* rows, int inputs, int x, const float* weight, int taps, float* sums) {
+  const Floats d;
+  FloatVec sum[kActive][kWide];
+  for (int k = 0; k < kActive; ++k)
+    for (int v = 0; v < kWide; ++v) sum[k][v] = hn::Load(d, sums + (k * kWide + v) * kLanes);
+  for (int r = 0; r < inputs; ++r, weight += taps) {
+    const float* samples = rows[r] + x;
+    for (int j = 0; j < taps; ++j) {
+      FloatVec w[kActive];
+      for (int k = 0; k < kActive; ++k) w[k] = hn::Set(d, weight[j - k * taps]);
+      for (int v = 0; v < kWide; ++v) {
+        const auto loaded = hn::LoadU(d, samples + j + v * kLanes);
+        for (int k = 0; k < kActive; ++k) sum[k][v] = hn::MulAdd(w[k], loaded, sum[k][v]);
+      }
+    }
+  }
+  for (int k = 0; k < kActive; ++k)
+    for (int v = 0; v < kWide; ++v) hn::Store(sum[k][v], d, sums + (k * kWide + v) * kLanes);
+}
+
+// The same as float_chains, but an input row serves all rows of output that it is part of.
+template <int kWide>
+HWY_INLINE void float_block(const BlurKernel& kernel, const float* const* rows, int count, int x, float* sums) {
+  if (!kernel.fused) return float_chains<kWide>(kernel, rows, count, x, sums);
+  const Floats d;
+  constexpr int kRow = kWide * kLanes;
+  const int height = kernel.height;
+  const int taps = kernel.width;
+  for (int k = 0; k < count * kWide; ++k) hn::Store(hn::Zero(d), d, sums + k * kLanes);
+  for (int r = 0; r < height + count - 1;) {
+    // Rows of output that input row r is part of, and how many input rows have the same.
+    const int first = std::max(r - height + 1, 0);
+    const int active = std::min(r, count - 1) - first + 1;
+    const bool all = active == count;
+    const int inputs = all ? height - r : 1;
+    const float* weight = kernel.matrix + static_cast<ptrdiff_t>(r - first) * taps;
+    float* to = sums + first * kRow;
+    if (active == 3) {
+      add_rows<3, kWide>(rows + r, inputs, x, weight, taps, to);
+    } else if (active == 2) {
+      add_rows<2, kWide>(rows + r, inputs, x, weight, taps, to);
+    } else {
+      add_rows<1, kWide>(rows + r, inputs, x, weight, taps, to);
+    }
+    r += inputs;
+  }
+}
+
+#else
+
+template <int kWide>
+HWY_INLINE void float_block(const BlurKernel& kernel, const float* const* rows, int count, int x, float* sums) {
+  float_chains<kWide>(kernel, rows, count, x, sums);
+}
+
+#endif  // HWY_NATIVE_FMA
+
+void blur_float_rows(const BlurKernel& kernel, const float* const* rows, int count, int width, float* const* dst) {
+  constexpr int kBlock = kVectors * kLanes;
+  alignas(64) float sums[kRows * kBlock];
+  for (int y = 0; y < count; y += kRows) {
+    const int band = std::min(kRows, count - y);
+    if (width >= kBlock) {
+      for (int next = 0; next < width; next += kBlock) {
+        const int x = std::min(next, width - kBlock);
+        float_block<kVectors>(kernel, rows + y, band, x, sums);
+        for (int k = 0; k < band; ++k) std::copy_n(sums + k * kBlock, kBlock, dst[y + k] + x);
+      }
+    } else {
+      for (int x = 0; x < width; x += kLanes) {
+        float_block<1>(kernel, rows + y, band, x, sums);
+        const int rest = std::min(kLanes, width - x);
+        for (int k = 0; k < band; ++k) std::copy_n(sums + k * kLanes, rest, dst[y + k] + x);
+      }
+    }
+  }
+}
+
+// ---- uint8.
+
+constexpr int kTile = 512;      // columns of output between the two passes
+constexpr int kMostTaps = 128;  // weights across, at most, for the two passes
+constexpr int kBytes = 4 * kLanes;
+
+// Rounds four vectors half to even and writes them as uint8, saturating.
+HWY_INLINE void store_bytes(FloatVec a, FloatVec b, FloatVec c, FloatVec d, uint8_t* dst) {
+  const hn::ScalableTag<uint8_t> bytes;
+  const Ints ints;
+  const auto packed = narrow(hn::NearestInt(a), hn::NearestInt(b), hn::NearestInt(c), hn::NearestInt(d));
+  if constexpr (kLanes == 4) {
+    hn::StoreU(packed, bytes, dst);
+  } else {
+    // Four samples of every vector in turn; back in a row.
+    constexpr int kBlocks = kLanes / 4;
+    alignas(64) int32_t order[kLanes];
+    for (int k = 0; k < kLanes; ++k) order[k] = k % kBlocks * 4 + k / kBlocks;
+    const auto sorted = hn::TableLookupLanes(hn::BitCast(ints, packed), hn::SetTableIndices(ints, order));
+    hn::StoreU(hn::BitCast(bytes, sorted), bytes, dst);
+  }
+}
+
+HWY_INLINE void store_bytes(const float* sums, uint8_t* dst) {
+  const Floats d;
+  store_bytes(hn::LoadU(d, sums), hn::LoadU(d, sums + kLanes), hn::LoadU(d, sums + 2 * kLanes),
+              hn::LoadU(d, sums + 3 * kLanes), dst);
+}
+
+struct Columns {
+  static constexpr int kRun = 1 << 30;
+  static constexpr int kStep = 1;
+  const uint8_t* const* rows;
+  int x;
+
+  HWY_INLINE const uint8_t* run(int i, int j) const { return rows[i] + x + j; }
+};
+
+// Chains of consecutive samples.
+void chain_columns(const BlurKernel& kernel, const uint8_t* const* rows, int begin, int end, uint8_t* dst) {
+  alignas(64) float sums[kBytes];
+  for (int x = begin; x < end; x += kBytes) {
+    form_chains<4>(kernel, Columns{rows, x}, sums);
+    store_bytes(sums, dst + x);
+  }
+}
+
+constexpr int kTogether = 16;
+
+// Samples [j, j + 16) under row i of the weights, of 16 open samples, to columns of a square.
+void turn_square(const BlurSample* const* samples, int i, int j, uint8_t* square) {
+  const hn::Full128<uint8_t> d;
+  hn::Vec<decltype(d)> rows[kTogether], next[kTogether];
+  for (int k = 0; k < kTogether; ++k) rows[k] = hn::LoadU(d, samples[k]->rows[i] + samples[k]->x + j);
+  // Each round moves one more bit of the row number into the column number.
+  for (int round = 0; round < 4; ++round) {
+    for (int k = 0; k < kTogether / 2; ++k) {
+      next[2 * k] = hn::InterleaveLower(d, rows[k], rows[k + kTogether / 2]);
+      next[2 * k + 1] = hn::InterleaveUpper(d, rows[k], rows[k + kTogether / 2]);
+    }
+    for (int k = 0; k < kTogether; ++k) rows[k] = next[k];
+  }
+  for (int k = 0; k < kTogether; ++k) hn::Store(rows[k], d, square + k * kTogether);
+}
+
+struct OpenSamples {
+  static constexpr int kRun = kTogether;
+  static constexpr int kStep = kTogether;
+  const BlurSample* samples[kTogether];
+  uint8_t* square;
+
+  HWY_INLINE const uint8_t* run(int i, int j) const {
+    turn_square(samples, i, j, square);
+    return square;
+  }
+};
+
+// Chains of samples from anywhere.
+void blur_samples(const BlurKernel& kernel, const BlurSample* samples, int count) {
+  alignas(64) float sums[kTogether];
+  alignas(64) uint8_t square[kTogether * kTogether];
+  for (int begin = 0; begin < count; begin += kTogether) {
+    OpenSamples some{{}, square};
+    for (int k = 0; k < kTogether; ++k) some.samples[k] = samples + std::min(begin + k, count - 1);
+    form_chains<kTogether / kLanes>(kernel, some, sums);
+    for (int k = 0; k < kTogether; ++k) {
+      const BlurSample& sample = *some.samples[k];
+      sample.dst[sample.x] = scalar::round_blur(sums[k]);
+    }
+  }
+}
+
+// The sums of columns [0, width), from `begin` on.
+void pass_down(const BlurKernel& kernel, const uint8_t* const* rows, int begin, int width, float* sums) {
+  const Floats d;
+  for (int x = 0; x < width; x += kBytes) {
+    FloatVec sum[4];
+    for (int v = 0; v < 4; ++v) sum[v] = hn::Zero(d);
+    for (int i = kernel.skip_rows; i < kernel.height - kernel.skip_rows; ++i) {
+      const auto w = hn::Set(d, kernel.down[i]);
+      const uint8_t* samples = rows[i] + begin + x;
+      for (int v = 0; v < 4; ++v) sum[v] = hn::MulAdd(w, load(samples + v * kLanes), sum[v]);
+    }
+    for (int v = 0; v < 4; ++v) hn::Store(sum[v], d, sums + x + v * kLanes);
+  }
+}
+
+// Adds up `width` sums along the row and rounds them; returns how many lie near a half, and which.
+int pass_across(const float* weights, int taps, float error, const float* sums, int width, uint8_t* dst,
+                int32_t* open) {
+  const Floats d;
+  const Ints ints;
+  // Subtracting from 1/2 rounds by far less than the bound has in reserve.
+  const auto far = hn::Set(d, 0.5f - error);
+  int count = 0;
+  for (int x = 0; x < width; x += kBytes) {
+    FloatVec sum[4];
+    for (int v = 0; v < 4; ++v) sum[v] = hn::Zero(d);
+    for (int j = 0; j < taps; ++j) {
+      const auto w = hn::Set(d, weights[j]);
+      for (int v = 0; v < 4; ++v) sum[v] = hn::MulAdd(w, hn::LoadU(d, sums + x + j + v * kLanes), sum[v]);
+    }
+    store_bytes(sum[0], sum[1], sum[2], sum[3], dst + x);
+    hn::Mask<Floats> is_near[4];
+    for (int v = 0; v < 4; ++v) is_near[v] = hn::Ge(hn::Abs(hn::Sub(sum[v], hn::Round(sum[v]))), far);
+    if (hn::AllFalse(d, hn::Or(hn::Or(is_near[0], is_near[1]), hn::Or(is_near[2], is_near[3])))) continue;
+    for (int v = 0; v < 4; ++v) {
+      const auto columns = hn::Iota(ints, x + v * kLanes);
+      const auto valid = hn::And(hn::RebindMask(ints, is_near[v]), hn::Lt(columns, hn::Set(ints, width)));
+      count += static_cast<int>(hn::CompressStore(columns, valid, ints, open + count));
+    }
+  }
+  return count;
+}
+
+int blur_row(const BlurKernel& kernel, const uint8_t* const* rows, int width, uint8_t* dst, int32_t* open) {
+  const int taps = kernel.width - 2 * kernel.skip_columns;
+  if (taps > kMostTaps || kernel.error >= 0.25f) {
+    chain_columns(kernel, rows, 0, width, dst);
+    return 0;
+  }
+  alignas(64) float sums[kTile + kMostTaps + kBytes];
+  int count = 0;
+  for (int x = 0; x < width; x += kTile) {
+    const int tile = std::min(kTile, width - x);
+    int32_t* const found = open + count;
+    pass_down(kernel, rows, x + kernel.skip_columns, tile + taps - 1, sums);
+    const int more = pass_across(kernel.across + kernel.skip_columns, taps, kernel.error, sums, tile, dst + x, found);
+    // Samples that lie side by side are settled several times faster.
+    if (more > tile / 4) {
+      chain_columns(kernel, rows, x, x + tile, dst);
+    } else {
+      for (int k = 0; k < more; ++k) found[k] += x;
+      count += more;
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+void fill_blur(Kernels* table) {
+  table->blur_row = blur_row;
+  table->blur_samples = blur_samples;
+  table->blur_float_rows = blur_float_rows;
+}
+
+#endif  // FASTAUG_SIMD_TARGET
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fastaug {
+
+void set_blur(Isa isa, Kernels* table) {
+  switch (isa) {
+    case Isa::kScalar:
+      return scalar::fill_blur(table);
+      FASTAUG_SIMD_CASES(fill_blur, table)
+    default:
+      return;
+  }
+}
+
+}  // namespace fastaug
+#endif  // HWY_ONCE

@@ -1,0 +1,277 @@
+// Pointwise ops on planar rows. A run of ops goes over a piece of the row at a time; between its ops the piece stays in
+// cache as float32, so that only the run's ends convert.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/pointwise.cc"
+#include "kernels/targets.h"
+// clang-format off: after targets.h, in this order
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+// clang-format on
+
+#include <algorithm>
+#include <type_traits>
+
+#include "kernels/table.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/lane-inl.h"
+// After the lanes that its bodies call.
+#include "pixel/pointwise.h"
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+#if FASTAUG_SIMD_TARGET
+namespace {
+
+using Floats = hn::ScalableTag<float>;
+using Ints = hn::RebindToSigned<Floats>;
+using Words = hn::RepartitionToNarrow<Ints>;
+using V = hn::Vec<Floats>;
+
+// Two vectors: neighbouring samples, in an order that suits the conversions.
+struct Two {
+  V a;
+  V b;
+};
+
+// What a loop of this file does at once.
+HWY_INLINE int step_lanes() { return 2 * static_cast<int>(hn::Lanes(Floats())); }
+
+// Pixels of a piece; a multiple of every step_lanes().
+constexpr int kPiece = 256;
+
+// A piece of a row, as the caller's samples.
+struct Samples {
+  uint8_t* const* rows;
+  int begin;
+
+  HWY_INLINE Two load(int c, int x) const {
+    const hn::Rebind<uint8_t, Words> bytes;
+    const auto words = hn::PromoteTo(Words(), hn::LoadU(bytes, rows[c] + begin + x));
+    const auto zero = hn::Zero(Words());
+    // Within 128-bit blocks, and so undone by ReorderDemote2To.
+    const auto a = hn::BitCast(Ints(), hn::InterleaveLower(Words(), words, zero));
+    const auto b = hn::BitCast(Ints(), hn::InterleaveUpper(Words(), words, zero));
+    return {hn::ConvertTo(Floats(), a), hn::ConvertTo(Floats(), b)};
+  }
+  HWY_INLINE void store(int c, int x, const Two& v) const {
+    const hn::Rebind<uint8_t, Words> bytes;
+    const auto words = hn::ReorderDemote2To(Words(), to_ints(v.a), to_ints(v.b));
+    hn::StoreU(hn::DemoteTo(bytes, words), bytes, rows[c] + begin + x);
+  }
+};
+
+// A piece between two ops, in the order of Two.
+struct Piece {
+  float (*plane)[kPiece];
+
+  HWY_INLINE Two load(int c, int x) const {
+    const float* from = plane[c] + x;
+    return {hn::Load(Floats(), from), hn::Load(Floats(), from + hn::Lanes(Floats()))};
+  }
+  HWY_INLINE void store(int c, int x, const Two& v) const {
+    float* to = plane[c] + x;
+    hn::Store(v.a, Floats(), to);
+    hn::Store(v.b, Floats(), to + hn::Lanes(Floats()));
+  }
+};
+
+// One op over `count` pixels of a piece.
+template <class In, class Out>
+struct Pass {
+  In in;
+  Out out;
+  int count;
+
+  template <class Body>
+  HWY_INLINE void each(Body body, int c) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two v = in.load(c, x);
+      out.store(c, x, {body(v.a), body(v.b)});
+    }
+  }
+
+  // Channels that the op leaves alone.
+  HWY_INLINE void keep(int begin, int end) const {
+    if constexpr (!std::is_same_v<In, Out>) {
+      for (int c = begin; c < end; ++c) each(Replicate(), c);
+    }
+  }
+
+  template <class Body>
+  HWY_INLINE void each_color(Body body, int colors, int channels) const {
+    for (int c = 0; c < colors; ++c) each(body, c);
+    keep(colors, channels);
+  }
+
+  template <class Body>
+  HWY_INLINE void together(Body body) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      Two r = in.load(0, x);
+      Two g = in.load(1, x);
+      Two b = in.load(2, x);
+      body(r.a, g.a, b.a);
+      body(r.b, g.b, b.b);
+      out.store(0, x, r);
+      out.store(1, x, g);
+      out.store(2, x, b);
+    }
+  }
+
+  template <class Body>
+  HWY_INLINE void with_alpha(Body body, int channels) const {
+    for (int c = 0; c < channels - 1; ++c) {
+      for (int x = 0; x < count; x += step_lanes()) {
+        const Two v = in.load(c, x);
+        const Two alpha = in.load(channels - 1, x);
+        out.store(c, x, {body(v.a, alpha.a), body(v.b, alpha.b)});
+      }
+    }
+    keep(channels - 1, channels);
+  }
+
+  void luma() const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two r = in.load(0, x);
+      const Two g = in.load(1, x);
+      const Two b = in.load(2, x);
+      out.store(0, x, {Luma()(r.a, g.a, b.a), Luma()(r.b, g.b, b.b)});
+    }
+  }
+
+  void replicate(int channels) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two v = in.load(0, x);
+      for (int c = 0; c < channels; ++c) out.store(c, x, {Replicate()(v.a), Replicate()(v.b)});
+    }
+  }
+
+  void opaque() const {
+    const V full = set<V>(255.0f);
+    for (int x = 0; x < count; x += step_lanes()) out.store(3, x, {full, full});
+  }
+
+  void run(const Op& op, float mean, int channels) const {
+    const auto factor = static_cast<float>(op.f[0]);
+    const float rest = torch_rest(op.f[0]);
+    const bool torch = (op.flags & kTorch) != 0;
+    const int colors = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+    switch (op.id) {
+      case OpId::BRIGHTNESS:
+        return each_color(Brightness{factor}, colors, channels);
+      case OpId::CONTRAST:
+        if (torch) return each_color(TorchContrast{factor, rest, mean}, colors, channels);
+        return each_color(Contrast{factor, mean}, colors, channels);
+      case OpId::SATURATION:
+        if (torch) {
+          together(TorchSaturation{factor, rest});
+        } else {
+          together(Saturation{factor});
+        }
+        return keep(3, channels);
+      case OpId::HUE:
+        together(Hue{static_cast<float>(op.i[0])});
+        if (channels == 4) opaque();
+        return;
+      case OpId::LUMA:
+        return luma();
+      case OpId::REPLICATE:
+        return replicate(op.i[0]);
+      case OpId::PREMULTIPLY:
+        return with_alpha(Premultiply(), channels);
+      case OpId::UNPREMULTIPLY:
+        return with_alpha(Unpremultiply(), channels);
+      default:
+        return keep(0, channels);
+    }
+  }
+};
+
+void pointwise(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
+  if (count == 0) return;
+  alignas(64) float plane[kMaxChannels][kPiece];
+  const Piece piece = {plane};
+  // A lone op needs no buffer.
+  const int most = count == 1 ? width : kPiece;
+  for (int begin = 0; begin < width; begin += most) {
+    const int pixels = std::min(most, width - begin);
+    const Samples samples = {planes, begin};
+    int now = channels;
+    for (int k = 0; k < count; ++k) {
+      const bool first = k == 0;
+      const bool last = k == count - 1;
+      if (first && last) {
+        Pass<Samples, Samples>{samples, samples, pixels}.run(ops[k], means[k], now);
+      } else if (first) {
+        Pass<Samples, Piece>{samples, piece, pixels}.run(ops[k], means[k], now);
+      } else if (last) {
+        Pass<Piece, Samples>{piece, samples, pixels}.run(ops[k], means[k], now);
+      } else {
+        Pass<Piece, Piece>{piece, piece, pixels}.run(ops[k], means[k], now);
+      }
+      if (ops[k].id == OpId::LUMA) now = 1;
+      if (ops[k].id == OpId::REPLICATE) now = ops[k].i[0];
+    }
+  }
+}
+
+HWY_INLINE V load(const uint8_t* row) {
+  const hn::Rebind<uint8_t, Floats> bytes;
+  return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(bytes, row)));
+}
+
+// The sum of Gray, Luma or TorchGray, over the row.
+template <class Gray>
+uint64_t sum_of(const uint8_t* const* planes, int channels, int width) {
+  const auto lanes = static_cast<int>(hn::Lanes(Floats()));
+  // A lane of int32 holds this many samples safely.
+  const int safe = lanes << 22;
+  uint64_t total = 0;
+  for (int begin = 0; begin < width; begin += safe) {
+    const int end = std::min(width, begin + safe);
+    auto sum = hn::Zero(Ints());
+    const auto value = [&](int x) HWY_ATTR {
+      const V first = load(planes[0] + x);
+      return to_ints(channels < 3 ? first : Gray()(first, load(planes[1] + x), load(planes[2] + x)));
+    };
+    int x = begin;
+    for (; x + lanes <= end; x += lanes) sum = hn::Add(sum, value(x));
+    if (x < end) {
+      const auto wanted = hn::FirstN(Ints(), static_cast<size_t>(end - x));
+      sum = hn::Add(sum, hn::IfThenElseZero(wanted, value(x)));
+    }
+    alignas(64) int32_t part[hn::MaxLanes(Ints())];
+    hn::Store(sum, Ints(), part);
+    for (int k = 0; k < lanes; ++k) total += static_cast<uint64_t>(part[k]);
+  }
+  return total;
+}
+
+}  // namespace
+
+void fill_pointwise(Kernels* table) {
+  table->pointwise = pointwise;
+  table->luma_sum = sum_of<Luma>;
+  table->gray_sum = sum_of<TorchGray>;
+}
+
+#endif  // FASTAUG_SIMD_TARGET
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fastaug {
+
+void set_pointwise(Isa isa, Kernels* table) {
+  switch (isa) {
+    case Isa::kScalar:
+      return scalar::fill_pointwise(table);
+      FASTAUG_SIMD_CASES(fill_pointwise, table)
+    default:
+      return;
+  }
+}
+
+}  // namespace fastaug
+#endif  // HWY_ONCE

@@ -1,0 +1,79 @@
+// Integer operations on whole vectors that Highway 1.0.3 lacks, once per instruction set. Included like hwy/highway.h,
+// inside no namespace, after it.
+#if defined(FASTAUG_SIMD_WIDE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef FASTAUG_SIMD_WIDE_INL_H_
+#undef FASTAUG_SIMD_WIDE_INL_H_
+#else
+#define FASTAUG_SIMD_WIDE_INL_H_
+#endif
+
+#include "kernels/targets.h"
+// After targets.h.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+#if FASTAUG_SIMD_TARGET
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// madd: int32 lane i is a[2i] * b[2i] + a[2i + 1] * b[2i + 1].
+// narrow: four vectors of int32 to one of uint8, saturating. Within every 128-bit block: the block of a, then b's, c's,
+// d's.
+#if HWY_TARGET == HWY_NEON
+
+HWY_INLINE hn::Vec128<int32_t> madd(hn::Vec128<int16_t> a, hn::Vec128<int16_t> b) {
+  const int32x4_t low = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
+  const int32x4_t high = vmull_high_s16(a.raw, b.raw);
+  return hn::Vec128<int32_t>(vpaddq_s32(low, high));
+}
+
+HWY_INLINE hn::Vec128<uint8_t> narrow(hn::Vec128<int32_t> a, hn::Vec128<int32_t> b, hn::Vec128<int32_t> c,
+                                      hn::Vec128<int32_t> d) {
+  const int16x8_t ab = vcombine_s16(vqmovn_s32(a.raw), vqmovn_s32(b.raw));
+  const int16x8_t cd = vcombine_s16(vqmovn_s32(c.raw), vqmovn_s32(d.raw));
+  return hn::Vec128<uint8_t>(vcombine_u8(vqmovun_s16(ab), vqmovun_s16(cd)));
+}
+
+#else
+
+HWY_INLINE hn::Vec128<int32_t> madd(hn::Vec128<int16_t> a, hn::Vec128<int16_t> b) {
+  return hn::Vec128<int32_t>{_mm_madd_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec128<uint8_t> narrow(hn::Vec128<int32_t> a, hn::Vec128<int32_t> b, hn::Vec128<int32_t> c,
+                                      hn::Vec128<int32_t> d) {
+  return hn::Vec128<uint8_t>{_mm_packus_epi16(_mm_packs_epi32(a.raw, b.raw), _mm_packs_epi32(c.raw, d.raw))};
+}
+
+#if HWY_TARGET <= HWY_AVX2  // a better target has a smaller number
+
+HWY_INLINE hn::Vec256<int32_t> madd(hn::Vec256<int16_t> a, hn::Vec256<int16_t> b) {
+  return hn::Vec256<int32_t>{_mm256_madd_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec256<uint8_t> narrow(hn::Vec256<int32_t> a, hn::Vec256<int32_t> b, hn::Vec256<int32_t> c,
+                                      hn::Vec256<int32_t> d) {
+  return hn::Vec256<uint8_t>{_mm256_packus_epi16(_mm256_packs_epi32(a.raw, b.raw), _mm256_packs_epi32(c.raw, d.raw))};
+}
+
+#endif
+#if HWY_TARGET <= HWY_AVX3
+
+HWY_INLINE hn::Vec512<int32_t> madd(hn::Vec512<int16_t> a, hn::Vec512<int16_t> b) {
+  return hn::Vec512<int32_t>{_mm512_madd_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec512<uint8_t> narrow(hn::Vec512<int32_t> a, hn::Vec512<int32_t> b, hn::Vec512<int32_t> c,
+                                      hn::Vec512<int32_t> d) {
+  return hn::Vec512<uint8_t>{_mm512_packus_epi16(_mm512_packs_epi32(a.raw, b.raw), _mm512_packs_epi32(c.raw, d.raw))};
+}
+
+#endif
+#endif  // HWY_NEON
+
+#endif  // FASTAUG_SIMD_TARGET
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // toggle

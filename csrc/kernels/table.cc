@@ -1,0 +1,132 @@
+// The kernel tables and the choice among them.
+#include "kernels/table.h"
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/status.h"
+#include "kernels/targets.h"
+
+namespace fastaug {
+namespace {
+
+struct Named {
+  Isa isa;
+  const char* name;
+};
+constexpr std::array<Named, 5> kIsas = {{{Isa::kScalar, "scalar"},
+                                         {Isa::kSse4, "sse4"},
+                                         {Isa::kAvx2, "avx2"},
+                                         {Isa::kAvx512, "avx512"},
+                                         {Isa::kNeon, "neon"}}};
+
+constexpr bool built(Isa isa) {
+  switch (isa) {
+    case Isa::kScalar:
+      return true;
+    case Isa::kSse4:
+      return (HWY_TARGETS & HWY_SSE4) != 0;
+    case Isa::kAvx2:
+      return (HWY_TARGETS & HWY_AVX2) != 0;
+    case Isa::kAvx512:
+      return (HWY_TARGETS & HWY_AVX3) != 0;
+    case Isa::kNeon:
+      return (HWY_TARGETS & HWY_NEON) != 0;
+  }
+  return false;
+}
+
+// Everything that the compiler may use in code for the target: hwy/ops/set_macros-inl.h, HWY_TARGET_STR.
+bool machine_has(Isa isa) {
+  if (isa == Isa::kScalar) return true;
+#if HWY_ARCH_X86
+  __builtin_cpu_init();
+  const bool sse4 = __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
+                    __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  if (isa == Isa::kSse4) return sse4;
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c");
+  if (isa == Isa::kAvx2) return avx2;
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512vl");
+  return isa == Isa::kAvx512 && avx512;
+#elif HWY_ARCH_ARM_A64
+  return isa == Isa::kNeon;  // part of the architecture
+#else
+  return false;
+#endif
+}
+
+class Tables {
+ public:
+  Tables() {
+    for (size_t i = 0; i < kIsas.size(); ++i) {
+      have_[i] = built(kIsas[i].isa) && machine_has(kIsas[i].isa);
+      if (!have_[i]) continue;
+      tables_[i].name = kIsas[i].name;
+      set_resample(kIsas[i].isa, &tables_[i]);
+      set_convert(kIsas[i].isa, &tables_[i]);
+      set_store(kIsas[i].isa, &tables_[i]);
+      set_unfilter(kIsas[i].isa, &tables_[i]);
+      set_affine(kIsas[i].isa, &tables_[i]);
+      set_perspective(kIsas[i].isa, &tables_[i]);
+      set_grid(kIsas[i].isa, &tables_[i]);
+      set_pointwise(kIsas[i].isa, &tables_[i]);
+      set_float(kIsas[i].isa, &tables_[i]);
+      set_adjust(kIsas[i].isa, &tables_[i]);
+      set_blur(kIsas[i].isa, &tables_[i]);
+    }
+  }
+  const Kernels* find(const char* name) const {
+    for (size_t i = 0; i < kIsas.size(); ++i)
+      if (have_[i] && std::strcmp(kIsas[i].name, name) == 0) return &tables_[i];
+    return nullptr;
+  }
+  std::vector<const char*> names() const {
+    std::vector<const char*> names;
+    for (size_t i = 0; i < kIsas.size(); ++i)
+      if (have_[i]) names.push_back(kIsas[i].name);
+    return names;
+  }
+
+ private:
+  std::array<Kernels, kIsas.size()> tables_{};
+  std::array<bool, kIsas.size()> have_{};
+};
+
+const Tables& tables() {
+  static const Tables all;
+  return all;
+}
+
+const Kernels& choose() {
+  const char* wanted = std::getenv("FASTAUG_ISA");
+  if (wanted == nullptr || *wanted == '\0') return *tables().find(tables().names().back());
+  if (const Kernels* found = tables().find(wanted)) return *found;
+  std::string message = "FASTAUG_ISA is '";
+  message += wanted;
+  message += "'; this build on this machine has:";
+  for (const char* name : tables().names()) {
+    message += ' ';
+    message += name;
+  }
+  fail(ErrorCode::kValue, message);
+}
+
+}  // namespace
+
+const Kernels& kernels() {
+  // A throwing initialiser runs, and throws, again at the next call.
+  static const Kernels& chosen = choose();
+  return chosen;
+}
+
+const Kernels* kernels(const char* name) { return tables().find(name); }
+
+std::vector<const char*> available_isas() { return tables().names(); }
+
+}  // namespace fastaug

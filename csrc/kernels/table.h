@@ -1,0 +1,55 @@
+// How the kernel table is put together: one function per family of kernels fills that family's members for one
+// instruction set. Private to csrc/simd.
+#pragma once
+
+#include "kernels/kernels.h"
+
+namespace fastaug {
+
+// Worst first. kAvx512 is AVX-512 F, BW, CD, DQ and VL.
+enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kNeon };
+
+// Each is called only for an instruction set that both the build and the machine have, and sets every member of its
+// family.
+
+// build_row_table, resample_row, resample_column
+void set_resample(Isa isa, Kernels* table);
+// deinterleave, interleave, take, reverse, mix
+void set_convert(Isa isa, Kernels* table);
+// prepare_store, store_float, narrow, interleave_float
+void set_store(Isa isa, Kernels* table);
+// unfilter
+void set_unfilter(Isa isa, Kernels* table);
+// affine_nearest, affine_linear, affine_cubic, affine_nearest_pixels
+void set_affine(Isa isa, Kernels* table);
+// perspective_nearest, perspective_linear, perspective_cubic
+void set_perspective(Isa isa, Kernels* table);
+// grid_nearest, grid_linear, affine_grid
+void set_grid(Isa isa, Kernels* table);
+// pointwise, luma_sum, gray_sum
+void set_pointwise(Isa isa, Kernels* table);
+// pointwise_float, pointwise_store
+void set_float(Isa isa, Kernels* table);
+// lookup, solarize, posterize, extremes, histogram, sharpen
+void set_adjust(Isa isa, Kernels* table);
+// blur_row, blur_samples, blur_float_rows
+void set_blur(Isa isa, Kernels* table);
+
+namespace scalar {
+
+// Plain C++.
+void fill_resample(Kernels* table);
+void fill_convert(Kernels* table);
+void fill_store(Kernels* table);
+void fill_unfilter(Kernels* table);
+void fill_affine(Kernels* table);
+void fill_perspective(Kernels* table);
+void fill_grid(Kernels* table);
+void fill_pointwise(Kernels* table);
+void fill_float(Kernels* table);
+void fill_adjust(Kernels* table);
+void fill_blur(Kernels* table);
+
+}  // namespace scalar
+
+}  // namespace fastaug

@@ -1,0 +1,76 @@
+// Which Highway targets exist; included by every kernel file before hwy/foreach_target.h, so that all families agree:
+//
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "kernels/simd/family.cc"
+//   #include "kernels/targets.h"
+//   #include "hwy/foreach_target.h"
+//   #include "hwy/highway.h"
+//   HWY_BEFORE_NAMESPACE();
+//   namespace fastaug::HWY_NAMESPACE {
+//   #if FASTAUG_SIMD_TARGET
+//   ... kernels, and void fill_family(Kernels* table)
+//   #endif
+//   }
+//   HWY_AFTER_NAMESPACE();
+//   #if HWY_ONCE
+//   namespace fastaug {
+//   void set_family(Isa isa, Kernels* table) {
+//     switch (isa) {
+//       case Isa::kScalar: return scalar::fill_family(table);
+//       FASTAUG_SIMD_CASES(fill_family, table)
+//       default: return;
+//     }
+//   }
+//   }
+//   #endif
+//
+// Highway is used header-only: nothing of libhwy is linked (its HWY_DYNAMIC_DISPATCH is not used). Its own baseline
+// target, which gcc compiles as SCALAR or EMU128, stays empty: our scalar kernels are plain C++.
+#pragma once
+
+// No kernel uses AES, PCLMUL or half floats; leave them out of what a target demands.
+#define HWY_DISABLE_PCLMUL_AES
+#define HWY_DISABLE_F16C
+#define FASTAUG_SIMD_TARGETS (HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON)
+// Whatever other targets this version of Highway knows are off.
+#define HWY_DISABLED_TARGETS (~(FASTAUG_SIMD_TARGETS | HWY_SCALAR | HWY_EMU128))
+
+#include "hwy/detect_targets.h"
+
+// True while one of our targets is being compiled.
+#define FASTAUG_SIMD_TARGET ((HWY_TARGET & FASTAUG_SIMD_TARGETS) != 0)
+
+#if HWY_TARGETS & HWY_SSE4
+#define FASTAUG_CASE_SSE4(fill, table) \
+  case Isa::kSse4:                     \
+    return N_SSE4::fill(table);
+#else
+#define FASTAUG_CASE_SSE4(fill, table)
+#endif
+#if HWY_TARGETS & HWY_AVX2
+#define FASTAUG_CASE_AVX2(fill, table) \
+  case Isa::kAvx2:                     \
+    return N_AVX2::fill(table);
+#else
+#define FASTAUG_CASE_AVX2(fill, table)
+#endif
+#if HWY_TARGETS & HWY_AVX3
+#define FASTAUG_CASE_AVX3(fill, table) \
+  case Isa::kAvx512:                   \
+    return N_AVX3::fill(table);
+#else
+#define FASTAUG_CASE_AVX3(fill, table)
+#endif
+#if HWY_TARGETS & HWY_NEON
+#define FASTAUG_CASE_NEON(fill, table) \
+  case Isa::kNeon:                     \
+    return N_NEON::fill(table);
+#else
+#define FASTAUG_CASE_NEON(fill, table)
+#endif
+// The cases of a switch over Isa that return fill(table) of the target's namespace.
+#define FASTAUG_SIMD_CASES(fill, table) \
+  FASTAUG_CASE_SSE4(fill, table)        \
+  FASTAUG_CASE_AVX2(fill, table)        \
+  FASTAUG_CASE_AVX3(fill, table)        \
+  FASTAUG_CASE_NEON(fill, table)

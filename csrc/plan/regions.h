@@ -1,0 +1,60 @@
+// What part of an op's input a part of its output needs, and the tables by which geometry finds it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/image.h"
+#include "plan/rewrite.h"
+#include "plan/tap_cache.h"
+
+namespace fastaug {
+
+// Ops that map every output row and column to one input row and column.
+inline bool is_index_op(OpId id) { return id == OpId::PAD || id == OpId::NEAREST || is_flip(id); }
+
+class Needs {
+ public:
+  // `ops` without those of the store. With kComposeTaps, runs of separable ops become one RESIZE each, whose taps
+  // needed() composes.
+  Needs(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites);
+
+  const OpList& ops() const { return ops_; }
+  // What enters op k; shape(ops().size()) is the result's.
+  Shape shape(size_t k) const { return shapes_[k]; }
+
+  // Region of the input of op k that `out` of its output needs. Never empty. Keeps the tables of RESIZE for it.
+  Region needed(size_t k, Region out);
+
+  // Input row and column of every output row and column of an index op.
+  const std::vector<int32_t>& rows(size_t k);
+  const std::vector<int32_t>& columns(size_t k);
+
+  // RESIZE: null for an axis that stays as it is. For the region of the last needed().
+  const std::shared_ptr<const AxisTable>& vertical(size_t k) const { return tables_[k].vertical; }
+  const std::shared_ptr<const AxisTable>& horizontal(size_t k) const { return tables_[k].horizontal; }
+  bool height_first(size_t k) const;
+  // How many ops a RESIZE stands for, when its taps are composed; else 0.
+  size_t composed(size_t k) const { return composed_[k].size(); }
+
+ private:
+  struct Tables {
+    std::vector<int32_t> rows;  // index ops
+    std::vector<int32_t> columns;
+    std::shared_ptr<const AxisTable> vertical;  // RESIZE
+    std::shared_ptr<const AxisTable> horizontal;
+  };
+
+  void compose(Shape in);
+  Region resized(size_t k, Region out);
+  std::shared_ptr<const AxisTable> axis(size_t k, bool row, int begin, int out) const;
+
+  const Kernels& kernels_;
+  uint32_t rewrites_;
+  OpList ops_;
+  std::vector<OpList> composed_;  // what a composed RESIZE stands for
+  std::vector<Shape> shapes_;
+  std::vector<Tables> tables_;
+};
+
+}  // namespace fastaug

@@ -1,0 +1,408 @@
+#include "plan/rewrite.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "pixel/adjust.h"
+#include "plan/window_algebra.h"
+
+namespace fastaug {
+namespace {
+
+bool is_turn(OpId id) { return is_flip(id) || id == OpId::ROT90; }
+
+bool is_torch(const Op& op) { return (op.flags & kTorch) != 0; }
+
+auto at(OpList& ops, size_t k) { return ops.begin() + static_cast<ptrdiff_t>(k); }
+
+// True when `fits` holds for an op and the next one. Most programs give most rewrites nothing to do; to see that takes
+// no shapes.
+template <class Fits>
+bool any_pair(const OpList& ops, const Fits& fits) {
+  return std::adjacent_find(ops.begin(), ops.end(), fits) != ops.end();
+}
+
+bool is_solarize(OpId id) { return id == OpId::SOLARIZE || id == OpId::INVERT; }
+
+// The first sample that the op inverts.
+int threshold_of(const Op& op) { return op.id == OpId::INVERT ? 0 : solarize_threshold(op.f[0]); }
+
+bool is_no_op(const Op& op, Shape in) {
+  switch (op.id) {
+    case OpId::WINDOW:
+      return op.i[0] == 0 && op.i[1] == 0 && op.i[2] == in.height && op.i[3] == in.width;
+    case OpId::PAD:
+      return op.i[0] == 0 && op.i[1] == 0 && op.i[2] == 0 && op.i[3] == 0;
+    case OpId::RESIZE:
+    case OpId::NEAREST:
+      return op.i[0] == in.height && op.i[1] == in.width;
+    case OpId::BRIGHTNESS:
+    case OpId::CONTRAST:
+    case OpId::SATURATION:
+    case OpId::SHARPNESS:
+      return static_cast<float>(op.f[0]) == 1.0f;
+    case OpId::POSTERIZE:
+      return op.i[0] == 8;
+    case OpId::SOLARIZE:
+      return threshold_of(op) == 256;
+    case OpId::GAMMA:
+      return op.f[0] == 1.0 && op.f[1] == 1.0;
+    case OpId::REPLICATE:
+      return op.i[0] == 1;
+    default:
+      return false;
+  }
+}
+
+void lower_half_turns(OpList& ops) {
+  for (size_t k = 0; k < ops.size(); ++k) {
+    if (ops[k].id != OpId::ROT90 || ops[k].flags != 2) continue;
+    Step flip{};
+    flip.origin = ops[k].origin;
+    flip.id = OpId::VFLIP;
+    ops[k] = flip;
+    flip.id = OpId::HFLIP;
+    ops.insert(at(ops, k), flip);
+  }
+}
+
+// Puts `flip` behind `next`; changes neither if that is not the same. `in` enters the flip.
+bool sink_flip(Step& flip, Step& next, Shape in) {
+  const bool horizontal = flip.id == OpId::HFLIP;
+  switch (next.id) {
+    case OpId::WINDOW:
+      if (!mirror_window(flip.id, next, in)) return false;
+      break;
+    case OpId::PAD:
+      std::swap(next.i[horizontal ? 0 : 1], next.i[horizontal ? 2 : 3]);
+      break;
+    case OpId::RESIZE:
+    case OpId::NEAREST:
+      // Along the other axis alone. Positions along this one are not symmetric to the last bit.
+      if (horizontal ? next.i[1] != in.width : next.i[0] != in.height) return false;
+      break;
+    case OpId::ROT90:
+      flip.id = horizontal ? OpId::VFLIP : OpId::HFLIP;
+      break;
+    case OpId::SHARPNESS:
+      break;
+    case OpId::HFLIP:
+      if (horizontal) return false;
+      break;
+    default:
+      if (kind_of(next.id) != OpKind::kPointwise && kind_of(next.id) != OpKind::kReduction) return false;
+  }
+  std::swap(flip, next);
+  return true;
+}
+
+// True when `op` treats a channel the same whatever the number of channels, if all of them are equal.
+bool takes_one_channel(const Op& op, int copies) {
+  if (op.flags & kHasAlpha && (op.id == OpId::BRIGHTNESS || op.id == OpId::CONTRAST || op.id == OpId::SHARPNESS)) {
+    return false;
+  }
+  switch (op.id) {
+    case OpId::WINDOW:
+    case OpId::AFFINE:
+    case OpId::PERSPECTIVE:
+      return std::all_of(op.fill, op.fill + copies, [&](uint8_t v) { return v == op.fill[0]; });
+    case OpId::CONTRAST:
+      // torchvision's gray of three equal samples is not always that sample.
+      return !is_torch(op) || copies < 3;
+    case OpId::BRIGHTNESS:
+    case OpId::AUTOCONTRAST:
+    case OpId::EQUALIZE:
+    case OpId::PAD:
+    case OpId::RESIZE:
+    case OpId::NEAREST:
+    case OpId::ROT90:
+    case OpId::SHARPNESS:
+    case OpId::BLUR:
+      return true;
+    default:
+      return is_table(op.id);
+  }
+}
+
+// True when `op` leaves `copies` equal channels as they are.
+bool keeps_gray(const Op& op, int copies) {
+  return (op.id == OpId::SATURATION && !is_torch(op)) || (op.id == OpId::HUE && copies == 3);
+}
+
+// Makes one op, or none, of two; returns how many ops are left of them.
+int merge_colours_of(Step& first, const Step& second) {
+  if (is_solarize(first.id) && is_solarize(second.id)) {
+    const int threshold = threshold_of(first);
+    if (threshold != threshold_of(second)) return 2;
+    if (threshold == 0) return 0;
+    // Twice inverted are samples v with v >= t and 255 - v >= t.
+    if (threshold < 128) first.f[0] = 256 - threshold;
+  } else if (first.id == OpId::POSTERIZE && second.id == OpId::POSTERIZE) {
+    first.i[0] = std::min(first.i[0], second.i[0]);
+  } else if (first.id == OpId::REPLICATE && second.id == OpId::LUMA) {
+    // 19595 v + 38470 v + 7471 v + 32768 is 65536 v + 32768.
+    return 0;
+  } else if (first.id != OpId::REPLICATE || !keeps_gray(second, first.i[0])) {
+    return 2;
+  }
+  first.origin |= second.origin;
+  return 1;
+}
+
+}  // namespace
+
+std::span<const NamedRewrite> named_rewrites() {
+  static constexpr NamedRewrite kNames[] = {
+      {"drop_no_ops", kDropNoOps},        {"merge_windows", kMergeWindows}, {"sink_flips", kSinkFlips},
+      {"move_pixels", kMovePixels},       {"merge_turns", kMergeTurns},     {"hoist_windows", kHoistWindows},
+      {"compose_tables", kComposeTables}, {"preimage", kPreimage},          {"straighten_warps", kStraightenWarps},
+      {"merge_colours", kMergeColours},   {"sink_replicas", kSinkReplicas}, {"shrink_pointwise", kShrinkPointwise},
+      {"compose_taps", kComposeTaps},     {"round_warps", kRoundWarps},     {"float_colour", kFloatColour},
+  };
+  return kNames;
+}
+
+int drop_no_ops(OpList& ops, Shape in) {
+  int changed = 0;
+  for (size_t k = 0; k < ops.size();) {
+    if (is_no_op(ops[k], in)) {
+      ops.erase(at(ops, k));
+      ++changed;
+    } else if (k + 1 < ops.size() && is_flip(ops[k].id) && ops[k].id == ops[k + 1].id) {
+      ops.erase(at(ops, k), at(ops, k + 2));
+      ++changed;
+    } else {
+      in = shape_after(ops[k++], in);
+    }
+  }
+  return changed;
+}
+
+//   [ first window [ second ] ]   becomes one window.
+int merge_windows(OpList& ops, Shape in) {
+  const auto fits = [](const Op& a, const Op& b) { return a.id == OpId::WINDOW && b.id == OpId::WINDOW; };
+  if (!any_pair(ops, fits)) return 0;
+  int changed = 0;
+  for (size_t k = 0; k + 1 < ops.size();) {
+    if (fits(ops[k], ops[k + 1]) && merge_window(ops[k], ops[k + 1], in)) {
+      ops.erase(at(ops, k + 1));
+      ++changed;
+    } else {
+      in = shape_after(ops[k++], in);
+    }
+  }
+  return changed;
+}
+
+//   flip, op  ->  op with its sides exchanged, flip
+// The statistics of a reduction do not depend on the order of pixels; SHARPNESS sums integers. HFLIP goes before VFLIP,
+// so that pairs meet.
+int sink_flips(OpList& ops, Shape in) {
+  const auto fits = [](const Op& a, const Op& b) { return is_flip(a.id) && kind_of(b.id) != OpKind::kStore; };
+  if (!any_pair(ops, fits)) return 0;
+  int changed = 0;
+  for (size_t k = 0; k + 1 < ops.size(); ++k) {
+    if (is_flip(ops[k].id) && sink_flip(ops[k], ops[k + 1], in)) ++changed;
+    in = shape_after(ops[k], in);
+  }
+  return changed;
+}
+
+// Every run of quarter turns and flips is a turn by 0 or 90 degrees, then HFLIP or not, then VFLIP or not. Where the
+// turn is there, one HFLIP is one VFLIP after the opposite turn, which is cheaper: rows in another order cost nothing.
+int merge_turns(OpList& ops, Shape) {
+  if (!any_pair(ops, [](const Op& a, const Op& b) { return is_turn(a.id) && is_turn(b.id); })) return 0;
+  int changed = 0;
+  for (size_t begin = 0; begin < ops.size();) {
+    size_t end = begin;
+    bool turned = false;
+    bool across = false;
+    bool down = false;
+    uint64_t origin = 0;
+    for (; end < ops.size() && is_turn(ops[end].id); ++end) {
+      const Op& op = ops[end];
+      origin |= ops[end].origin;
+      if (op.id == OpId::ROT90) {
+        // A flip is the other flip after a quarter turn. Two turns are both flips, and so is the way from 90 to 270.
+        std::swap(across, down);
+        const bool half = turned != (op.flags == 3);
+        across = across != half;
+        down = down != half;
+        turned = !turned;
+      } else {
+        bool& flip = op.id == OpId::HFLIP ? across : down;
+        flip = !flip;
+      }
+    }
+    OpList spelled;
+    const auto spell = [&](OpId id, uint16_t flags) {
+      Step step{};
+      step.id = id;
+      step.flags = flags;
+      step.origin = origin;
+      spelled.push_back(step);
+    };
+    if (turned) {
+      spell(OpId::ROT90, across ? 3 : 1);
+      if (across != down) spell(OpId::VFLIP, 0);
+    } else {
+      if (across) spell(OpId::HFLIP, 0);
+      if (down) spell(OpId::VFLIP, 0);
+    }
+    const bool same = std::equal(spelled.begin(), spelled.end(), at(ops, begin), at(ops, end),
+                                 [](const Op& a, const Op& b) { return a.id == b.id && a.flags == b.flags; });
+    if (!same) {
+      ops.erase(at(ops, begin), at(ops, end));
+      ops.insert(at(ops, begin), spelled.begin(), spelled.end());
+      end = begin + spelled.size();
+      ++changed;
+    }
+    begin = end + 1;
+  }
+  return changed;
+}
+
+//   op, window inside  ->  the same window of the op's input, op
+int hoist_windows(OpList& ops, Shape in) {
+  const auto fits = [](const Op& op, const Op& window) {
+    return window.id == OpId::WINDOW && (op.id == OpId::PAD || is_turn(op.id) || kind_of(op.id) == OpKind::kPointwise);
+  };
+  if (!any_pair(ops, fits)) return 0;
+  int changed = 0;
+  for (size_t k = 0; k + 1 < ops.size(); ++k) {
+    Step& op = ops[k];
+    Step& window = ops[k + 1];
+    const Shape before = in;
+    in = shape_after(op, in);
+    if (!fits(op, window) || !is_window_inside(window, in)) continue;
+    bool swapped = true;
+    if (op.id == OpId::PAD) {
+      if (!hoist_before_padding(op, window, before, &swapped)) continue;
+    } else {
+      if (is_flip(op.id) && !mirror_window(op.id, window, before)) continue;
+      if (op.id == OpId::ROT90) turn_window(op, window, before);
+      std::swap(op, window);
+    }
+    in = shape_after(ops[k], before);
+    ++changed;
+  }
+  return changed;
+}
+
+// AFFINE that moves an image by whole pixels: in Pillow's arithmetic every position is the centre of a pixel, so that
+// bilinear and bicubic give that pixel all the weight.
+int straighten_warps(OpList& ops, Shape) {
+  int changed = 0;
+  for (Step& op : ops) {
+    if (op.id != OpId::AFFINE || is_torch(op)) continue;
+    const double* f = op.f;
+    if (f[0] != 1.0 || f[1] != 0.0 || f[3] != 0.0 || f[4] != 1.0) continue;
+    if (f[2] != std::rint(f[2]) || f[5] != std::rint(f[5])) continue;
+    if (std::max(std::abs(f[2]), std::abs(f[5])) > static_cast<double>(kMaxWindowOffset)) continue;
+    Step window{};
+    window.id = OpId::WINDOW;
+    window.origin = op.origin;
+    std::copy_n(op.fill, kMaxChannels, window.fill);
+    window.i[0] = static_cast<int32_t>(f[5]);
+    window.i[1] = static_cast<int32_t>(f[2]);
+    window.i[2] = op.i[0];
+    window.i[3] = op.i[1];
+    op = window;
+    ++changed;
+  }
+  return changed;
+}
+
+// POSTERIZE POSTERIZE, INVERT INVERT, equal SOLARIZEs; and after REPLICATE all that leaves gray as it is.
+int merge_colours(OpList& ops, Shape) {
+  int changed = 0;
+  for (size_t k = 0; k + 1 < ops.size();) {
+    const int left = merge_colours_of(ops[k], ops[k + 1]);
+    ops.erase(at(ops, k + static_cast<size_t>(left)), at(ops, k + 2));
+    if (left < 2) ++changed;
+    if (left == 2) ++k;
+  }
+  return changed;
+}
+
+//   REPLICATE, flips, op  ->  flips, op on one channel, REPLICATE
+// Flips alone stay behind it, to reach the store.
+int sink_replicas(OpList& ops, Shape) {
+  int changed = 0;
+  for (size_t k = 0; k + 1 < ops.size(); ++k) {
+    if (ops[k].id != OpId::REPLICATE) continue;
+    size_t next = k + 1;
+    while (next < ops.size() && is_flip(ops[next].id)) ++next;
+    if (next == ops.size() || !takes_one_channel(ops[next], ops[k].i[0])) continue;
+    std::rotate(at(ops, k), at(ops, k + 1), at(ops, next + 1));
+    k = next - 1;
+    ++changed;
+  }
+  return changed;
+}
+
+//   NEAREST that enlarges, pointwise  ->  pointwise, NEAREST        pointwise, NEAREST that shrinks  ->  the reverse
+//   ROT90, LUMA  ->  LUMA, ROT90
+// REPLICATE is left to sink_replicas.
+int shrink_pointwise(OpList& ops, Shape in) {
+  const auto fits = [](const Op& a, const Op& b) {
+    return a.id == OpId::NEAREST || b.id == OpId::NEAREST || (a.id == OpId::ROT90 && b.id == OpId::LUMA);
+  };
+  if (!any_pair(ops, fits)) return 0;
+  int changed = 0;
+  const auto pixels = [](Shape shape) { return int64_t{shape.height} * shape.width; };
+  const auto is_pointwise = [](const Op& op) {
+    return kind_of(op.id) == OpKind::kPointwise && op.id != OpId::REPLICATE;
+  };
+  for (size_t k = 0; k + 1 < ops.size(); ++k) {
+    const Shape before = in;
+    in = shape_after(ops[k], in);
+    const Op& op = ops[k];
+    const Op& next = ops[k + 1];
+    const bool late = (op.id == OpId::NEAREST && pixels(in) > pixels(before) && is_pointwise(next)) ||
+                      (op.id == OpId::ROT90 && next.id == OpId::LUMA);
+    const bool early = next.id == OpId::NEAREST && int64_t{next.i[0]} * next.i[1] < pixels(before) && is_pointwise(op);
+    if (!late && !early) continue;
+    std::swap(ops[k], ops[k + 1]);
+    in = shape_after(ops[k], before);
+    ++changed;
+  }
+  return changed;
+}
+
+// This ends, whatever the set of rewrites, because each change makes the list smaller in this order: the number of
+// warps; of quarter turns; of ops; the sum of paddings; the number of ops other than flips behind a REPLICATE; the
+// number of pairs of ops that stand against the order (window inside, NEAREST that shrinks, pointwise, NEAREST that
+// enlarges, any other, REPLICATE, flip), as an exchange of neighbours mends one such pair and gives no op another rank;
+// the number of HFLIPs; the number of HFLIPs behind VFLIPs.
+OpList optimise(Program program, Shape in, uint32_t rewrites) {
+  struct Rewrite {
+    uint32_t bit;
+    int (*apply)(OpList&, Shape);
+  };
+  static constexpr Rewrite kAll[] = {
+      {kStraightenWarps, straighten_warps},
+      {kDropNoOps, drop_no_ops},
+      {kMergeWindows, merge_windows},
+      {kMergeTurns, merge_turns},
+      {kMergeColours, merge_colours},
+      {kSinkReplicas, sink_replicas},
+      {kSinkFlips, sink_flips},
+      {kHoistWindows, hoist_windows},
+      {kShrinkPointwise, shrink_pointwise},
+  };
+  OpList ops;
+  ops.reserve(program.size() + 1);
+  for (size_t k = 0; k < program.size(); ++k) ops.push_back({program[k], uint64_t{1} << k});
+  lower_half_turns(ops);
+  for (int changed = 1; changed != 0;) {
+    changed = 0;
+    for (const Rewrite& rewrite : kAll) {
+      if (rewrites & rewrite.bit) changed += rewrite.apply(ops, in);
+    }
+  }
+  return ops;
+}
+
+}  // namespace fastaug

@@ -1,0 +1,292 @@
+#include "program/program.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/status.h"
+
+namespace fastaug {
+namespace {
+
+struct OpInfo {
+  const char* name;
+  OpKind kind;
+};
+
+constexpr OpInfo kOps[] = {
+#define FASTAUG_OP(name, kind) {#name, OpKind::kind},
+#include "program/ops.def"
+#undef FASTAUG_OP
+};
+
+// One side of an image. Twice it still fits int32, so window arithmetic cannot overflow.
+constexpr int kMaxSide = 1 << 29;
+// Samples of one channel; offsets into a plane fit int32.
+constexpr int64_t kMaxArea = (int64_t{1} << 31) - 1;
+
+const char* filter_name(int filter) {
+  static const char* const kNames[] = {"nearest", "lanczos", "bilinear", "bicubic", "box", "hamming"};
+  return filter >= 0 && filter <= 5 ? kNames[filter] : "?";
+}
+
+[[noreturn]] void bad(const Op& op, const std::string& what) {
+  fail(ErrorCode::kValue, std::string(name_of(op.id)) + ": " + what);
+}
+
+Shape sized(const Op& op, int64_t height, int64_t width, int channels) {
+  if (height < 1 || width < 1 || height > kMaxSide || width > kMaxSide || height * width > kMaxArea) {
+    bad(op, "the size must be positive and hold fewer than 2^31 pixels, got (" + std::to_string(height) + ", " +
+                std::to_string(width) + ")");
+  }
+  return {static_cast<int>(height), static_cast<int>(width), channels};
+}
+
+void need_channels(const Op& op, Shape in, std::initializer_list<int> accepted) {
+  std::string names;
+  for (int channels : accepted) {
+    if (in.channels == channels) return;
+    names += (names.empty() ? "" : " or ") + std::to_string(channels);
+  }
+  bad(op, "needs an image with " + names + " channels, got " + std::to_string(in.channels));
+}
+
+void need_finite(const Op& op, int count) {
+  for (int k = 0; k < count; ++k) {
+    if (!std::isfinite(op.f[k])) bad(op, "operand " + std::to_string(k) + " is not finite");
+  }
+}
+
+// A blend's. What it makes of samples stays finite in float32, so that all instruction sets clip it alike.
+void need_factor(const Op& op) {
+  if (!(std::fabs(op.f[0]) <= 1e30)) bad(op, "the factor must be within 1e30 of zero, got " + std::to_string(op.f[0]));
+}
+
+void need_interpolation(const Op& op, bool cubic) {
+  const int mode = op.flags & kFilterMask;
+  if (mode != 0 && mode != 2 && !(mode == 3 && cubic)) bad(op, "unknown interpolation " + std::to_string(op.flags));
+}
+
+void need_blur(const Op& op, Shape in) {
+  const int side[] = {in.width, in.height};
+  int weights = 0;
+  for (int axis = 0; axis < 2; ++axis) {
+    const int size = op.i[axis];
+    if (size < 1 || size % 2 == 0) bad(op, "the kernel's sides must be odd and positive, got " + std::to_string(size));
+    if (size / 2 >= side[axis]) {
+      bad(op, "half the kernel must be smaller than the image, got a kernel of " + std::to_string(size) + " for " +
+                  std::to_string(side[axis]));
+    }
+    if (axis == 0 || !(op.flags & kSquare)) weights += size / 2 + 1;
+  }
+  if ((op.flags & kSquare) && op.i[0] != op.i[1]) bad(op, "a square kernel must have equal sides");
+  if (weights > kBlurWeights) bad(op, "the halves of the kernel have more than 16 weights");
+  float packed[kBlurWeights];
+  std::memcpy(packed, op.f, sizeof packed);
+  for (int k = 0; k < weights; ++k) {
+    if (!std::isfinite(packed[k])) bad(op, "weight " + std::to_string(k) + " is not finite");
+  }
+}
+
+}  // namespace
+
+OpKind kind_of(OpId id) { return kOps[static_cast<int>(id)].kind; }
+
+const char* name_of(OpId id) {
+  return static_cast<int>(id) < kOpCount ? kOps[static_cast<int>(id)].name : "unknown op";
+}
+
+Shape shape_after(const Op& op, Shape in) {
+  if (static_cast<int>(op.id) >= kOpCount) bad(op, "id " + std::to_string(static_cast<int>(op.id)));
+  switch (op.id) {
+    case OpId::WINDOW:
+      if (std::abs(int64_t{op.i[0]}) > kMaxSide || std::abs(int64_t{op.i[1]}) > kMaxSide)
+        bad(op, "offset out of range");
+      return sized(op, op.i[2], op.i[3], in.channels);
+    case OpId::PAD:
+      if (op.flags > static_cast<uint16_t>(PadMode::kSymmetric)) bad(op, "unknown mode " + std::to_string(op.flags));
+      for (int k = 0; k < 4; ++k) {
+        if (op.i[k] < 0 || op.i[k] > kMaxSide) bad(op, "padding must not be negative, got " + std::to_string(op.i[k]));
+      }
+      return sized(op, int64_t{in.height} + op.i[1] + op.i[3], int64_t{in.width} + op.i[0] + op.i[2], in.channels);
+    case OpId::RESIZE:
+      if ((op.flags & kFilterMask) < 1 || (op.flags & kFilterMask) > 5)
+        bad(op, "unknown filter " + std::to_string(op.flags));
+      return sized(op, op.i[0], op.i[1], in.channels);
+    case OpId::NEAREST:
+      if (op.flags > static_cast<uint16_t>(NearestRule::kTorchExact))
+        bad(op, "unknown rule " + std::to_string(op.flags));
+      return sized(op, op.i[0], op.i[1], in.channels);
+    case OpId::HFLIP:
+    case OpId::VFLIP:
+      return in;
+    case OpId::ROT90:
+      if (op.flags < 1 || op.flags > 3) bad(op, "turns must be 1, 2 or 3, got " + std::to_string(op.flags));
+      return op.flags == 2 ? in : Shape{in.width, in.height, in.channels};
+    case OpId::AFFINE:
+      need_interpolation(op, (op.flags & kTorch) == 0);
+      need_finite(op, 6);
+      return sized(op, op.i[0], op.i[1], in.channels);
+    case OpId::PERSPECTIVE:
+      need_interpolation(op, true);
+      need_finite(op, 8);
+      return sized(op, op.i[0], op.i[1], in.channels);
+    case OpId::BRIGHTNESS:
+    case OpId::CONTRAST:
+    case OpId::SHARPNESS:
+      need_factor(op);
+      if (op.flags & kHasAlpha) need_channels(op, in, {2, 4});
+      return in;
+    case OpId::POSTERIZE:
+      if (op.i[0] < 1 || op.i[0] > 8) bad(op, "bits must be 1..8, got " + std::to_string(op.i[0]));
+      return in;
+    case OpId::SOLARIZE:
+      need_finite(op, 1);
+      return in;
+    case OpId::GAMMA:
+      need_finite(op, 2);
+      if (op.f[0] < 0) bad(op, "the exponent must not be negative, got " + std::to_string(op.f[0]));
+      return in;
+    case OpId::INVERT:
+    case OpId::AUTOCONTRAST:
+    case OpId::EQUALIZE:
+      return in;
+    case OpId::BLUR:
+      need_blur(op, in);
+      return in;
+    case OpId::SATURATION:
+      need_factor(op);
+      need_channels(op, in, {3, 4});
+      return in;
+    case OpId::HUE:
+      if (op.i[0] < 0 || op.i[0] > 255) bad(op, "shift must be 0..255, got " + std::to_string(op.i[0]));
+      need_channels(op, in, {3, 4});
+      return in;
+    case OpId::LUMA:
+      need_channels(op, in, {3, 4});
+      return {in.height, in.width, 1};
+    case OpId::REPLICATE:
+      need_channels(op, in, {1});
+      if (op.i[0] < 1 || op.i[0] > kMaxChannels) bad(op, "channels must be 1..4, got " + std::to_string(op.i[0]));
+      return {in.height, in.width, op.i[0]};
+    case OpId::PREMULTIPLY:
+    case OpId::UNPREMULTIPLY:
+      need_channels(op, in, {2, 4});
+      return in;
+    case OpId::TO_FLOAT:
+      return in;
+    case OpId::NORMALIZE:
+      need_finite(op, 4);
+      for (int c = 0; c < in.channels; ++c) {
+        if (static_cast<float>(op.f[4 + c]) == 0.0f) {
+          bad(op, "std of channel " + std::to_string(c) + " is zero, which would divide by zero");
+        }
+      }
+      return in;
+    case OpId::ERASE:
+      need_finite(op, 4);
+      if (op.i[0] < 0 || op.i[1] < 0 || op.i[2] < 0 || op.i[3] < 0 || op.i[2] > in.height - op.i[0] ||
+          op.i[3] > in.width - op.i[1]) {
+        bad(op, "the box must lie inside the image");
+      }
+      return in;
+  }
+  return in;
+}
+
+Shape validate(Program program, Shape in) {
+  if (program.size() > static_cast<size_t>(kMaxOps)) {
+    fail(ErrorCode::kValue,
+         "a program holds at most " + std::to_string(kMaxOps) + " ops, got " + std::to_string(program.size()));
+  }
+  if (in.height < 1 || in.width < 1 || int64_t{in.height} * in.width > kMaxArea) {
+    fail(ErrorCode::kValue, "the image must have at least one pixel and fewer than 2^31, got (" +
+                                std::to_string(in.height) + ", " + std::to_string(in.width) + ")");
+  }
+  if (in.channels < 1 || in.channels > kMaxChannels) {
+    fail(ErrorCode::kValue, "the image must have 1 to 4 channels, got " + std::to_string(in.channels));
+  }
+  for (size_t k = 0; k < program.size(); ++k) {
+    const Op& op = program[k];
+    const Shape out = shape_after(op, in);
+    const bool stored = k > 0 && kind_of(program[k - 1].id) == OpKind::kStore;
+    if (stored && kind_of(op.id) != OpKind::kStore) bad(program[k - 1], "must end the program");
+    if (op.id == OpId::TO_FLOAT && stored) bad(op, "must come before other store ops");
+    if (op.id == OpId::NORMALIZE && !(stored && program[k - 1].id == OpId::TO_FLOAT)) bad(op, "must follow TO_FLOAT");
+    if (op.id == OpId::ERASE && !stored) bad(op, "must follow TO_FLOAT");
+    in = out;
+  }
+  return in;
+}
+
+std::string to_string(Program program) {
+  std::string text;
+  char line[256];
+  for (const Op& op : program) {
+    int used = std::snprintf(line, sizeof line, "%s", name_of(op.id));
+    auto add = [&](const char* format, auto... values) {
+      used += std::snprintf(line + used, sizeof line - static_cast<size_t>(used), format, values...);
+    };
+    switch (op.id) {
+      case OpId::WINDOW:
+        add(" top=%d left=%d %dx%d", op.i[0], op.i[1], op.i[2], op.i[3]);
+        break;
+      case OpId::PAD: {
+        static const char* const kModes[] = {"edge", "reflect", "symmetric"};
+        add(" left=%d top=%d right=%d bottom=%d %s", op.i[0], op.i[1], op.i[2], op.i[3], kModes[op.flags % 3]);
+        break;
+      }
+      case OpId::RESIZE:
+        add(" %dx%d %s", op.i[0], op.i[1], filter_name(op.flags & kFilterMask));
+        break;
+      case OpId::NEAREST: {
+        static const char* const kRules[] = {"pillow", "torch", "torch-exact"};
+        add(" %dx%d %s", op.i[0], op.i[1], kRules[op.flags % 3]);
+        break;
+      }
+      case OpId::ROT90:
+        add(" %d", 90 * op.flags);
+        break;
+      case OpId::AFFINE:
+      case OpId::PERSPECTIVE:
+        add(" %dx%d %s [%.6g %.6g %.6g; %.6g %.6g %.6g", op.i[0], op.i[1], filter_name(op.flags & kFilterMask), op.f[0],
+            op.f[1], op.f[2], op.f[3], op.f[4], op.f[5]);
+        if (op.id == OpId::PERSPECTIVE) add("; %.6g %.6g", op.f[6], op.f[7]);
+        add("]");
+        break;
+      case OpId::BRIGHTNESS:
+      case OpId::CONTRAST:
+      case OpId::SATURATION:
+      case OpId::SHARPNESS:
+      case OpId::SOLARIZE:
+        add(" %.6g", op.f[0]);
+        break;
+      case OpId::GAMMA:
+        add(" %.6g gain=%.6g", op.f[0], op.f[1]);
+        break;
+      case OpId::HUE:
+      case OpId::REPLICATE:
+      case OpId::POSTERIZE:
+        add(" %d", op.i[0]);
+        break;
+      case OpId::BLUR:
+        add(" %dx%d", op.i[1], op.i[0]);
+        break;
+      case OpId::ERASE:
+        add(" top=%d left=%d %dx%d", op.i[0], op.i[1], op.i[2], op.i[3]);
+        break;
+      case OpId::NORMALIZE:
+        add(" mean=[%.6g %.6g %.6g] std=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[4], op.f[5], op.f[6]);
+        break;
+      default:
+        break;
+    }
+    if ((op.flags & kTorch) != 0 && has_torch_flavour(op.id)) add(" torch");
+    text += line;
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace fastaug

@@ -1,0 +1,464 @@
+// JPEG: regions against whole images, whole images against libjpeg's own, headers, and bytes that are not sound. That
+// Pillow gives the same pixels is tested in Python.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "codec/codec.h"
+#include "codec/exif.h"
+#include "tests/support/guard.h"
+#include "tests/support/jpeg_file.h"
+
+namespace fastaug::codec {
+namespace {
+
+using namespace std::string_literals;
+using test::find_marker;
+using test::Guarded;
+using test::JpegOptions;
+using test::Random;
+using test::Side;
+using test::with_segment;
+using test::write_jpeg;
+
+using File = std::vector<uint8_t>;
+using Pixels = std::vector<uint8_t>;
+
+Bytes bytes_of(const File& file) { return {file.data(), file.size()}; }
+Header header_of(const File& file) { return read_header(bytes_of(file)); }
+
+// As anybody uses libjpeg: the whole image, in gray or RGB.
+Pixels decode_plainly(const File& file) {
+  jpeg_decompress_struct info;
+  jpeg_error_mgr errors;
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_decompress(&info);
+  jpeg_mem_src(&info, file.data(), file.size());
+  jpeg_read_header(&info, TRUE);
+  jpeg_start_decompress(&info);
+  const size_t row_size = size_t{info.output_width} * static_cast<size_t>(info.output_components);
+  Pixels pixels(row_size * info.output_height);
+  while (info.output_scanline < info.output_height) {
+    JSAMPROW row = pixels.data() + row_size * info.output_scanline;
+    jpeg_read_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_decompress(&info);
+  jpeg_destroy_decompress(&info);
+  return pixels;
+}
+
+Region all_of(const Header& header) { return {0, 0, header.height, header.width}; }
+
+// Packed pixels of a region; empty when the verdict is another than done.
+Pixels pixels_of(const File& file, Region region, int channels, Verdict* verdict = nullptr, const File& tables = {}) {
+  Arena arena;
+  const Decoded decoded = decode(bytes_of(file), header_of(file), region, channels, arena, bytes_of(tables));
+  if (verdict != nullptr) *verdict = decoded.verdict;
+  if (!decoded.verdict.done()) return {};
+  REQUIRE(decoded.view.channels == channels);
+  REQUIRE(decoded.view.channel_stride == 1);
+  Pixels pixels;
+  for (int y = region.y; y < region.y + region.height; ++y) {
+    for (int x = region.x; x < region.x + region.width; ++x) {
+      for (int c = 0; c < channels; ++c) pixels.push_back(*decoded.view.at(y, x, c));
+    }
+  }
+  return pixels;
+}
+
+Pixels crop(const Pixels& whole, const Header& header, Region region) {
+  Pixels pixels;
+  const int channels = header.channels;
+  for (int y = region.y; y < region.y + region.height; ++y) {
+    const auto row = whole.begin() + (ptrdiff_t{y} * header.width + region.x) * channels;
+    pixels.insert(pixels.end(), row, row + ptrdiff_t{region.width} * channels);
+  }
+  return pixels;
+}
+
+// Gray or RGB as another number of channels: gray repeated, alpha 255.
+Pixels converted(const Pixels& pixels, int from, int to) {
+  Pixels result;
+  for (size_t at = 0; at < pixels.size(); at += static_cast<size_t>(from)) {
+    for (int c = 0; c < to; ++c) {
+      const bool alpha = (to == 2 || to == 4) && c == to - 1;
+      result.push_back(alpha ? 255 : pixels[at + static_cast<size_t>(from == 1 ? 0 : c)]);
+    }
+  }
+  return result;
+}
+
+Region random_region(Random& random, const Header& header) {
+  Region region;
+  region.height = random.between(1, header.height);
+  region.width =
+      random.between(0, 1) == 0 ? random.between(1, std::min(header.width, 4)) : random.between(1, header.width);
+  region.y = random.between(0, header.height - region.height);
+  region.x = random.between(0, 3) == 0 ? header.width - region.width : random.between(0, header.width - region.width);
+  return region;
+}
+
+const std::vector<int> kLayouts[] = {
+    {1, 1, 1, 1, 1, 1},  // 4:4:4
+    {2, 1, 1, 1, 1, 1},  // 4:2:2
+    {2, 2, 1, 1, 1, 1},  // 4:2:0
+    {1, 2, 1, 1, 1, 1},  // 4:4:0
+    {4, 1, 1, 1, 1, 1},  // 4:1:1
+    {2, 2, 1, 2, 1, 2},  // 4:2:2, otherwise said
+    {2, 1, 2, 1, 2, 1},  // 4:4:4, otherwise said
+    {1, 1},
+    {2, 2},  // factors of a component alone mean nothing
+};
+
+JpegOptions random_options(Random& random) {
+  JpegOptions options;
+  options.sampling = kLayouts[random.between(0, static_cast<int>(std::size(kLayouts)) - 1)];
+  options.channels = static_cast<int>(options.sampling.size()) / 2;
+  const int kind = random.between(0, 5);
+  options.progressive = kind == 0;
+  options.one_scan_each = kind == 1 && options.channels == 3;
+  options.optimise = kind == 2;
+  options.rgb = options.channels == 3 && random.between(0, 7) == 0;
+  options.restart = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
+  options.quality = random.between(40, 98);
+  return options;
+}
+
+TEST_CASE("jpeg: regions are parts of the whole, which is libjpeg's") {
+  Random random(5);
+  for (int round = 0; round < 250; ++round) {
+    const int most = round % 2 == 0 ? 36 : 150;
+    const JpegOptions options = random_options(random);
+    const File file = write_jpeg(random.between(1, most), random.between(1, most), options, random.next());
+    const Header header = header_of(file);
+    CAPTURE(round);
+    REQUIRE(header.native);
+    CHECK(header.sequential == !(options.progressive || options.one_scan_each));
+    const Pixels whole = decode_plainly(file);
+    for (int channels = header.channels; channels <= 4; ++channels) {
+      REQUIRE(pixels_of(file, all_of(header), channels) == converted(whole, header.channels, channels));
+    }
+    for (int i = 0; i < 8; ++i) {
+      const Region region = random_region(random, header);
+      CAPTURE(region.x);
+      CAPTURE(region.width);
+      REQUIRE(pixels_of(file, region, header.channels) == crop(whole, header, region));
+      const Region made = decoded_region(header, region);
+      CHECK(made.y <= region.y);
+      CHECK(made.x <= region.x);
+      CHECK(made.y + made.height >= region.y + region.height);
+      CHECK(made.x + made.width >= region.x + region.width);
+    }
+  }
+}
+
+TEST_CASE("jpeg: whole images straight into memory, and not a byte beside them") {
+  Random random(6);
+  for (int round = 0; round < 60; ++round) {
+    const JpegOptions options = random_options(random);
+    const int height = random.between(1, 40), width = random.between(1, 70);
+    const File file = write_jpeg(height, width, options, random.next());
+    const Header header = header_of(file);
+    const Pixels whole = decode_plainly(file);
+    for (int channels = header.channels; channels <= 4; ++channels) {
+      for (const int stride : {channels, 4}) {
+        if (stride != channels && channels != 3) continue;
+        const Side side = round % 2 == 0 ? Side::kBack : Side::kFront;
+        Guarded input(file.size(), side);
+        std::memcpy(input.data(), file.data(), file.size());
+        const size_t row_size = static_cast<size_t>(width * stride);
+        Guarded memory(row_size * static_cast<size_t>(height), side);
+        const bool upwards = round % 3 == 0;
+        const ptrdiff_t row_stride = static_cast<ptrdiff_t>(row_size);
+        Target target = {memory.data(), DType::kUint8, height, width, channels, row_stride, stride, 1};
+        if (upwards) {
+          target.data = memory.data() + row_size * static_cast<size_t>(height - 1);
+          target.row_stride = -row_stride;
+        }
+        Arena arena;
+        REQUIRE(decode_into({input.data(), input.size()}, header, target, arena).done());
+        CHECK(memory.intact());
+        const Pixels wanted = converted(whole, header.channels, stride);
+        for (int y = 0; y < height; ++y) {
+          const uint8_t* row = memory.data() + row_size * static_cast<size_t>(upwards ? height - 1 - y : y);
+          REQUIRE(std::memcmp(row, wanted.data() + row_size * static_cast<size_t>(y), row_size) == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg: what is not native") {
+  JpegOptions options;
+  CHECK(header_of(write_jpeg(20, 30, options)).native);
+  const auto native = [&](std::vector<int> sampling) {
+    options.sampling = std::move(sampling);
+    return header_of(write_jpeg(20, 30, options)).native;
+  };
+  CHECK_FALSE(native({1, 4, 1, 1, 1, 1}));
+  CHECK_FALSE(native({4, 2, 1, 1, 1, 1}));
+  CHECK_FALSE(native({2, 2, 2, 1, 1, 2}));
+  CHECK_FALSE(native({1, 1, 2, 2, 1, 1}));
+  options = {};
+  options.channels = 4;
+  options.sampling = {};
+  CHECK_FALSE(header_of(write_jpeg(20, 30, options)).native);
+  options = {};
+  options.arithmetic = true;
+  CHECK_FALSE(header_of(write_jpeg(20, 30, options)).native);
+
+  const File file = write_jpeg(20, 30, JpegOptions());
+  CHECK_FALSE(header_of(with_segment(file, 0xe2, "MPF\0II*\0"s)).native);
+  CHECK(header_of(with_segment(file, 0xe2, "ICC_PROFILE\0\1\1"s)).native);
+  const size_t sof = find_marker(file, 0xc0);
+  for (const auto& [offset, value] : {std::pair<size_t, uint8_t>{1, 0xc3}, {4, 12}, {6, 0}, {8, 0}, {9, 2}, {3, 18}}) {
+    CAPTURE(offset);
+    File other = file;
+    other[sof + offset] = value;
+    CHECK_FALSE(header_of(other).native);
+  }
+  for (size_t size = 0; size < find_marker(file, 0xda); ++size) {
+    Guarded memory(size);
+    std::memcpy(memory.data(), file.data(), size);
+    REQUIRE_FALSE(read_header({memory.data(), size}).native);
+  }
+}
+
+TEST_CASE("jpeg: header") {
+  JpegOptions options;
+  options.channels = 1;
+  options.sampling = {};
+  const Header header = header_of(write_jpeg(21, 34, options));
+  CHECK(header.format == Format::kJpeg);
+  CHECK(header.native);
+  CHECK(header.sequential);
+  CHECK(header.height == 21);
+  CHECK(header.width == 34);
+  CHECK(header.channels == 1);
+  CHECK(header.bits == 8);
+  CHECK(header.orientation == 1);
+}
+
+TEST_CASE("jpeg: orientation by Exif and XMP") {
+  const std::string little = "II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0"s;
+  const std::string big = "MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0"s;
+  const std::string exif = "Exif\0\0"s;
+  const std::string xmp = "http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation=\"3\"/>"s;
+  const File file = write_jpeg(20, 30, JpegOptions());
+  const auto orientation = [&](const std::string& content) {
+    const Header header = header_of(with_segment(file, 0xe1, content));
+    CHECK(header.native);
+    return header.orientation;
+  };
+  CHECK(orientation(exif + little) == 6);
+  CHECK(orientation(exif + big) == 8);
+  CHECK(orientation(exif + exif + big) == 8);
+  CHECK(orientation(xmp) == 3);
+  CHECK(orientation("Exif\0X"s + little) == 1);
+  CHECK(orientation(exif + "PDF") == 1);
+  CHECK(header_of(with_segment(with_segment(file, 0xe1, exif + little), 0xe1, xmp)).orientation == 6);
+  CHECK(header_of(with_segment(with_segment(file, 0xe1, exif + "II*\0\x08\0\0\0\0\0"s), 0xe1, xmp)).orientation == 3);
+  // Several Exif segments are one, which only Pillow puts together.
+  CHECK_FALSE(header_of(with_segment(with_segment(file, 0xe1, exif + little), 0xe1, exif + little)).native);
+}
+
+TEST_CASE("exif: every truncation and many changes") {
+  const std::string tiff =
+      "MM\0*\0\0\0\x08\0\x02\x01\x0f\0\x02\0\0\0\x06\0\0\0\x26\x01\x12\0\x03\0\0\0\x01\0\x05\0\0\0\0\0\0Maker\0"s;
+  const auto read = [](const std::string& text) {
+    Guarded memory(text.size());
+    std::memcpy(memory.data(), text.data(), text.size());
+    return exif_orientation({memory.data(), memory.size()});
+  };
+  REQUIRE(read(tiff) == 5);
+  for (size_t size = 0; size < tiff.size(); ++size) {
+    const int found = read(tiff.substr(0, size));
+    CHECK((size == 0 ? found == kNoOrientation : size < 8 ? found == kUnclearOrientation : found == kNoOrientation));
+  }
+  Random random(3);
+  for (int i = 0; i < 20000; ++i) {
+    std::string other = tiff;
+    for (int k = random.between(1, 3); k > 0; --k) {
+      other[static_cast<size_t>(random.between(0, static_cast<int>(tiff.size()) - 1))] =
+          static_cast<char>(random.between(0, 255));
+    }
+    const int found = read(other);
+    REQUIRE(found >= -1);
+    REQUIRE(found <= 8);
+  }
+}
+
+TEST_CASE("jpeg: tables of their own") {
+  const File file = write_jpeg(40, 50, JpegOptions());
+  File tables = {0xff, 0xd8}, image = {0xff, 0xd8};
+  size_t at = 2;
+  const size_t scan = find_marker(file, 0xda);
+  while (at < scan) {
+    const size_t next = at + 2 + (static_cast<size_t>(file[at + 2]) << 8 | file[at + 3]);
+    File& to = file[at + 1] == 0xdb || file[at + 1] == 0xc4 ? tables : image;
+    to.insert(to.end(), file.begin() + static_cast<ptrdiff_t>(at), file.begin() + static_cast<ptrdiff_t>(next));
+    at = next;
+  }
+  image.insert(image.end(), file.begin() + static_cast<ptrdiff_t>(scan), file.end());
+  tables.insert(tables.end(), {0xff, 0xd9});
+  const Header header = header_of(image);
+  REQUIRE(header.native);
+  Verdict verdict;
+  CHECK(pixels_of(image, all_of(header), 3, &verdict, tables) == decode_plainly(file));
+  pixels_of(image, all_of(header), 3, &verdict);
+  CHECK(verdict.outcome == Outcome::kDeferred);
+  pixels_of(image, all_of(header), 3, &verdict, file);
+  CHECK(verdict.outcome == Outcome::kDeferred);
+  for (size_t size = 1; size < tables.size(); ++size) {
+    pixels_of(image, all_of(header), 3, &verdict, File(tables.begin(), tables.begin() + static_cast<ptrdiff_t>(size)));
+    REQUIRE(verdict.outcome == Outcome::kDeferred);
+  }
+}
+
+TEST_CASE("jpeg: a truncated file is never done") {
+  JpegOptions options;
+  for (const bool progressive : {false, true}) {
+    options.progressive = progressive;
+    const File file = write_jpeg(33, 41, options);
+    const Header header = header_of(file);
+    for (size_t size = 0; size < file.size(); ++size) {
+      for (const bool ended : {false, true}) {
+        Guarded memory(size + (ended ? 2 : 0));
+        std::memcpy(memory.data(), file.data(), size);
+        if (ended) std::memcpy(memory.data() + size, "\xff\xd9", 2);
+        const Bytes bytes = {memory.data(), memory.size()};
+        const Header shortened = read_header(bytes);
+        if (!shortened.native) continue;
+        Arena arena;
+        const Decoded decoded = decode(bytes, shortened, all_of(header), 3, arena);
+        // The last bytes may be those of the end marker itself, or the marker's first.
+        if (decoded.verdict.done()) CHECK((ended && size + 2 >= file.size()));
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg: changed bytes are done as libjpeg does them, or not done") {
+  Random random(9);
+  int done = 0;
+  for (int round = 0; round < 3000; ++round) {
+    JpegOptions options = random_options(random);
+    options.rgb = false;
+    File file = write_jpeg(random.between(8, 40), random.between(8, 40), options, random.next());
+    for (int i = random.between(1, 3); i > 0; --i) {
+      file[static_cast<size_t>(random.between(3, static_cast<int>(file.size()) - 1))] =
+          static_cast<uint8_t>(random.next() >> 8);
+    }
+    Guarded memory(file.size());
+    std::memcpy(memory.data(), file.data(), file.size());
+    const Bytes bytes = {memory.data(), memory.size()};
+    const Header header = read_header(bytes);
+    if (!header.native || int64_t{header.height} * header.width > 1'000'000) continue;
+    Arena arena;
+    const Decoded whole = decode(bytes, header, all_of(header), header.channels, arena);
+    if (whole.verdict.done()) {
+      ++done;
+      REQUIRE(pixels_of(file, all_of(header), header.channels) == decode_plainly(file));
+    }
+    const Region region = random_region(random, header);
+    const Decoded part = decode(bytes, header, region, header.channels, arena);
+    if (part.verdict.done() && whole.verdict.done()) {
+      for (int y = region.y; y < region.y + region.height; ++y) {
+        REQUIRE(std::memcmp(part.view.at(y, region.x, 0), whole.view.at(y, region.x, 0),
+                            static_cast<size_t>(region.width * header.channels)) == 0);
+      }
+    }
+    if (whole.verdict.done()) CHECK(part.verdict.done());
+  }
+  CHECK(done > 100);
+}
+
+TEST_CASE("jpeg: scans that are missing, or too many") {
+  JpegOptions options;
+  options.progressive = true;
+  const File file = write_jpeg(64, 64, options);
+  const Header header = header_of(file);
+  Verdict verdict;
+  pixels_of(file, all_of(header), 3, &verdict);
+  CHECK(verdict.done());
+
+  // Cut off between two scans and ended properly: libjpeg is content, and smooths.
+  int scans = 0;
+  while (find_marker(file, 0xda, scans) < file.size()) ++scans;
+  REQUIRE(scans == 10);
+  for (int n = 1; n < scans; ++n) {
+    // Tables of a scan precede it.
+    size_t cut = find_marker(file, 0xda, n);
+    for (int k = 0; find_marker(file, 0xc4, k) < find_marker(file, 0xda, n); ++k) {
+      if (find_marker(file, 0xc4, k) > find_marker(file, 0xda, n - 1)) cut = std::min(cut, find_marker(file, 0xc4, k));
+    }
+    File other(file.begin(), file.begin() + static_cast<ptrdiff_t>(cut));
+    other.insert(other.end(), {0xff, 0xd9});
+    CAPTURE(n);
+    pixels_of(other, all_of(header), 3, &verdict);
+    CHECK(verdict.outcome == Outcome::kDeferred);
+  }
+
+  File bomb(file.begin(), file.end() - 2);
+  const size_t last = find_marker(file, 0xda, scans - 1);
+  for (int i = 0; i < 600; ++i) bomb.insert(bomb.end(), file.begin() + static_cast<ptrdiff_t>(last), file.end() - 2);
+  bomb.insert(bomb.end(), {0xff, 0xd9});
+  pixels_of(bomb, {0, 0, 1, 1}, 3, &verdict);
+  CHECK(verdict.outcome == Outcome::kRefused);
+}
+
+TEST_CASE("jpeg: nothing is made for sizes that the bytes cannot hold") {
+  File file = write_jpeg(16, 16, JpegOptions());
+  const size_t sof = find_marker(file, 0xc0);
+  for (const size_t at : {sof + 5, sof + 7}) {
+    file[at] = 0xff;
+    file[at + 1] = 0x00;
+  }
+  Header header = header_of(file);
+  CHECK_FALSE(header.native);
+  // Nor for a caller who believes it.
+  header = header_of(write_jpeg(16, 16, JpegOptions()));
+  header.height = header.width = 0xff00;
+  Arena arena;
+  CHECK(decode(bytes_of(file), header, {0, 0, 1, 1}, 3, arena).verdict.outcome == Outcome::kDeferred);
+}
+
+TEST_CASE("jpeg: what nobody can afford, native or not") {
+  JpegOptions options;
+  options.progressive = true;
+  File file = write_jpeg(160, 160, options);
+  CHECK(afford(bytes_of(file)).done());
+  const size_t first = find_marker(file, 0xda);
+  const size_t second = find_marker(file, 0xda, 1);
+  File bomb(file.begin(), file.begin() + static_cast<ptrdiff_t>(second));
+  for (int i = 0; i < 600; ++i) bomb.insert(bomb.end(), &file[first], &file[second]);
+  CHECK(afford(bytes_of(bomb)).outcome == Outcome::kRefused);
+  bomb[find_marker(bomb, 0xc2) + 4] = 12;  // bits: not native
+  CHECK_FALSE(header_of(bomb).native);
+  CHECK(afford(bytes_of(bomb)).outcome == Outcome::kRefused);
+  // No size, no end, nothing at all.
+  for (size_t size = 0; size < file.size(); ++size) afford({file.data(), size});
+}
+
+TEST_CASE("jpeg: a region takes memory for itself alone") {
+  const File file = write_jpeg(200, 300, JpegOptions());
+  Arena arena;
+  arena.bytes(1);
+  const uint8_t* before = arena.bytes(64);
+  REQUIRE(decode(bytes_of(file), header_of(file), {100, 100, 10, 10}, 3, arena).verdict.done());
+  CHECK(arena.bytes(64) - before <= 10 * 48 * 3 + 2 * 64);
+}
+
+TEST_CASE("jpeg: another image than its header said") {
+  const File file = write_jpeg(20, 30, JpegOptions());
+  Header header = header_of(file);
+  header.height = 40;
+  Arena arena;
+  CHECK(decode(bytes_of(file), header, {30, 0, 5, 5}, 3, arena).verdict.outcome == Outcome::kDeferred);
+}
+
+}  // namespace
+}  // namespace fastaug::codec

@@ -1,0 +1,204 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "draw/random.h"
+
+namespace fastaug {
+namespace {
+
+// As torch.Generator().manual_seed(seed) and numpy's RandomState(seed) leave it.
+GeneratorState seeded(uint64_t seed) {
+  GeneratorState state{};
+  state.seed = seed;
+  state.left = 1;
+  state.seeded = 1;
+  auto word = static_cast<uint32_t>(seed);
+  state.words[0] = word;
+  for (uint32_t i = 1; i < kGeneratorWords; ++i) {
+    word = 1812433253u * (word ^ (word >> 30)) + i;
+    state.words[i] = word;
+  }
+  std::ranges::fill(state.normals, uint8_t{0xa5});
+  return state;
+}
+
+constexpr UniformForm kFused{true, true};
+
+// The part of the range that a word stands for.
+double part(uint32_t word) { return (word & 0xffffff) / 16777216.0; }
+
+TEST_CASE("words are the standard library's, whatever draws them") {
+  for (const uint64_t seed : {0ull, 20ull, 5489ull, 0xffffffffull, 0x123456789abcdefull}) {
+    CAPTURE(seed);
+    GeneratorState state = seeded(seed);
+    Random random(&state);
+    std::mt19937 words(static_cast<uint32_t>(seed));
+    for (int i = 0; i < 3000; ++i) {
+      CHECK(random.rand() == static_cast<float>(part(words())));
+      const int64_t range = 1 + i * 89478;
+      CHECK(random.randint(-i, range) == -i + static_cast<int64_t>(words() % range));
+    }
+    CHECK(random.drawn() == 6000);
+    CHECK(std::ranges::all_of(state.normals, [](uint8_t byte) { return byte == 0xa5; }));
+    CHECK(state.seed == seed);
+    CHECK(state.valid());
+  }
+}
+
+TEST_CASE("draws are torch's") {
+  GeneratorState state = seeded(20);
+  Random random(&state);
+  for (const float value : {0x1.897eacp+1f, -0x1.021536p+4f, 0x1.f78a9ep+3f}) {
+    CHECK(random.uniform(-25.0f, 25.0f, kFused) == value);
+  }
+  int64_t order[8];
+  random.randperm(order, 8);
+  CHECK(std::ranges::equal(order, std::vector<int64_t>{7, 6, 4, 1, 2, 5, 3, 0}));
+  for (const int64_t value : {692, 504, 585, 195}) CHECK(random.randint(-5, 1005) == value);
+  CHECK(random.rand() == 0x1.7a445p-1f);
+}
+
+TEST_CASE("words are made anew when 624 are drawn, and not before") {
+  GeneratorState state = seeded(7);
+  CHECK(state.valid());
+  Random random(&state);
+  random.skip(1);
+  for (int next = 1; next <= kGeneratorWords; ++next) {
+    CHECK(state.next == static_cast<uint64_t>(next));
+    CHECK(state.left == kGeneratorWords + 1 - next);
+    CHECK(state.valid());
+    const uint64_t first = state.words[0];
+    random.skip(1);
+    CHECK((state.words[0] == first) == (next < kGeneratorWords));
+  }
+  CHECK(state.next == 1);
+}
+
+TEST_CASE("states that would be read past their end, or were never seeded, are not valid") {
+  GeneratorState state = seeded(7);
+  state.next = 5000;
+  CHECK(state.valid());  // nothing is read there
+  state.left = 600;
+  CHECK_FALSE(state.valid());
+  state.next = 26;
+  CHECK_FALSE(state.valid());
+  state.next = 25;
+  CHECK(state.valid());
+  for (const int left : {0, -3, kGeneratorWords + 1}) {
+    state.left = left;
+    CHECK_FALSE(state.valid());
+  }
+  state = seeded(7);
+  state.seeded = 0;
+  CHECK_FALSE(state.valid());
+}
+
+TEST_CASE("uniform draws: each way of rounding") {
+  for (const bool fused : {true, false}) {
+    for (const bool half_open : {true, false}) {
+      GeneratorState state = seeded(3);
+      Random random(&state);
+      std::mt19937 words(3);
+      int rounded_up = 0, differ = 0;
+      for (int i = 0; i < 4000; ++i) {
+        const float low = i % 2 != 0 ? 1.0f : -0.3f, high = i % 2 != 0 ? 1.0f + 0x1p-23f : 0.4f;
+        const auto x = static_cast<float>(part(words()));
+        const float range = high - low;
+        const float apart = x * range;
+        float value = fused ? std::fma(x, range, low) : apart + low;
+        differ += std::fma(x, range, low) != apart + low;
+        if (value == high) {
+          ++rounded_up;
+          if (half_open) value = low;
+        }
+        CHECK(random.uniform(low, high, {fused, half_open}) == value);
+      }
+      CHECK(rounded_up > 500);
+      CHECK(differ > 100);
+    }
+  }
+  GeneratorState state = seeded(3);
+  Random random(&state);
+  CHECK(random.uniform(2.5f, 2.5f, kFused) == 2.5f);
+  CHECK(random.drawn() == 1);
+}
+
+TEST_CASE("permutations take one word less than they have elements") {
+  for (const int count : {0, 1, 2, 3, 4, 17, 1000}) {
+    CAPTURE(count);
+    GeneratorState state = seeded(11);
+    Random random(&state);
+    std::vector<int64_t> order(static_cast<size_t>(count) + 1, -1);
+    random.randperm(order.data(), count);
+    CHECK(random.drawn() == static_cast<uint64_t>(std::max(count - 1, 0)));
+    CHECK(order.back() == -1);
+    order.pop_back();
+    std::ranges::sort(order);
+    for (int i = 0; i < count; ++i) CHECK(order[i] == i);
+  }
+}
+
+// As Python says it: round(math.sqrt(...)) of the aspect that `exp` gives.
+template <class Exp>
+bool plain_sides(Random& random, const SidesLimits& of, Exp exp, int64_t sides[2]) {
+  for (int i = 0; i < 10; ++i) {
+    const double target = of.area * random.uniform(of.scale[0], of.scale[1], kFused);
+    const double aspect = exp(random.uniform(of.log_ratio[0], of.log_ratio[1], kFused));
+    const double found[] = {std::rint(std::sqrt(target * aspect)), std::rint(std::sqrt(target / aspect))};
+    const bool accepted = of.strict
+                              ? found[0] < of.limits[0] && found[1] < of.limits[1]
+                              : 0 < found[0] && found[0] <= of.limits[0] && 0 < found[1] && found[1] <= of.limits[1];
+    if (!accepted) continue;
+    for (int k = 0; k < 2; ++k) sides[k] = static_cast<int64_t>(found[k]);
+    return true;
+  }
+  return false;
+}
+
+TEST_CASE("sides follow any exp of float32, and ask for it only where it matters") {
+  const SidesLimits cases[] = {
+      {512.0 * 512, {512, 512}, {0.08f, 1.0f}, {-0.2876821f, 0.2876821f}, false},
+      {224.0 * 200, {224, 200}, {0.02f, 0.33f}, {-1.2039728f, 1.1939225f}, true},
+      {1e7 * 1e7, {1e7, 1e7}, {0.5f, 1.5f}, {-0.2231436f, 0.1823216f}, false},
+      {3 * 5, {3, 5}, {0.0f, 1.0f}, {-80.0f, 80.0f}, false},
+      {3 * 5, {3, 5}, {0.0f, 1.0f}, {-80.0f, 80.0f}, true},
+      {10.0 * 10, {10, 10}, {2.0f, 3.0f}, {0.0f, 0.0f}, false},
+      {0.0, {10, 10}, {0.0f, 1.0f}, {-1.0f, 1.0f}, true},
+  };
+  for (const SidesLimits& of : cases) {
+    CAPTURE(of.area);
+    // A little above and a little below the true exp.
+    for (const double error : {-3e-7, 0.0, 3e-7}) {
+      GeneratorState state = seeded(5), again = state;
+      Random random(&state), plain(&again);
+      int asked = 0, accepted = 0;
+      const auto exp = [error](float power) {
+        return static_cast<double>(static_cast<float>(std::exp(static_cast<double>(power)) * (1 + error)));
+      };
+      const auto counted = [&](float power) {
+        ++asked;
+        return exp(power);
+      };
+      for (int i = 0; i < 5000; ++i) {
+        int64_t found[2] = {-1, -1}, wanted[2] = {-1, -1};
+        const bool some = random.sides(of, kFused, counted, found);
+        CHECK(some == plain_sides(plain, of, exp, wanted));
+        CHECK(std::ranges::equal(found, wanted));
+        accepted += some;
+      }
+      CHECK(random.drawn() == plain.drawn());
+      CHECK(std::memcmp(&state, &again, sizeof(state)) == 0);
+      if (of.area == 512.0 * 512) CHECK(accepted > 4900);
+      if (of.area == 512.0 * 512) CHECK((asked > 0 && asked < 100));
+      if (of.area == 100.0) CHECK(accepted == 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fastaug

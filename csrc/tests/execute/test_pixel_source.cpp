@@ -1,0 +1,124 @@
+// Programs on pixels that are made on demand: the same bits from only the region that they ask for.
+#include <doctest/doctest.h>
+
+#include <list>
+#include <string>
+
+#include "execute/execute.h"
+#include "execute/reference.h"
+#include "tests/support/guard.h"
+#include "tests/support/images.h"
+#include "tests/support/random_program.h"
+
+using namespace fastaug;
+using fastaug::test::Buffer;
+using fastaug::test::is_stored;
+using fastaug::test::RandomProgram;
+using fastaug::test::view_of;
+
+namespace {
+
+// An image of which each make() copies a region, or a few rows and columns more, between inaccessible pages.
+class Piecemeal final : public PixelSource {
+ public:
+  Piecemeal(const View& image, RandomProgram& random) : image_(image), random_(random) {}
+
+  View layout() const override {
+    const ptrdiff_t stride = image_.channels;
+    return {nullptr, image_.height, image_.width, image_.channels, stride * image_.width, stride, 1};
+  }
+
+  View make(Region wanted, Arena&) override {
+    const Region all = {0, 0, image_.height, image_.width};
+    const int above = random_.integer(0, std::min(wanted.y, 2));
+    const int before = random_.integer(0, std::min(wanted.x, 2));
+    const Region made = {wanted.y - above, wanted.x - before, wanted.height + above, wanted.width + before};
+    CHECK(wanted.height > 0);
+    CHECK(wanted.width > 0);
+    CHECK(wanted.y + wanted.height <= all.height);
+    CHECK(wanted.x + wanted.width <= all.width);
+    asked += int64_t{wanted.height} * wanted.width;
+    View view = layout();
+    view.row_stride = made.width * view.pixel_stride;
+    kept_.emplace_back(static_cast<size_t>(made.height * view.row_stride),
+                       random_.chance(0.5) ? test::Side::kFront : test::Side::kBack);
+    uint8_t* data = kept_.back().data();
+    for (int y = 0; y < made.height; ++y) {
+      for (int x = 0; x < made.width; ++x) {
+        for (int c = 0; c < image_.channels; ++c) {
+          data[y * view.row_stride + x * view.pixel_stride + c] = *image_.at(made.y + y, made.x + x, c);
+        }
+      }
+    }
+    view.data = data - (made.y * view.row_stride + made.x * view.pixel_stride);
+    return view;
+  }
+
+  bool make_all(const Target& target, Arena&) override {
+    if (target.dtype != DType::kUint8) return false;
+    execute_reference({}, image_, target);
+    asked += int64_t{image_.height} * image_.width;
+    return true;
+  }
+
+  Region made(Region wanted) const override { return wanted; }
+  int64_t bytes() const override { return 1; }
+  const char* name() const override { return "fake"; }
+
+  int64_t asked = 0;
+
+ private:
+  View image_;
+  RandomProgram& random_;
+  std::list<test::Guarded> kept_;
+};
+
+}  // namespace
+
+TEST_CASE("programs ask a pixel source for no more than they need, and give the oracle's bits") {
+  const auto isas = available_isas();
+  int64_t asked = 0, whole = 0;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    RandomProgram random(seed);
+    const Shape shape{random.side(), random.side(), random.integer(1, 4)};
+    const std::vector<Op> program = random(shape, random.integer(0, 6), random.chance(0.3));
+    auto pixels = random.pixels(static_cast<size_t>(shape.height) * static_cast<size_t>(shape.width) * 4);
+    const View view = view_of(pixels, shape, random.integer(0, 3));
+    const Shape out = validate(program, shape);
+    const int layout = random.integer(0, 2);
+    Buffer expected(out, is_stored(program), layout);
+    execute_reference(program, view, expected.target);
+    ExecuteOptions options;
+    options.rewrites = random.chance(0.5) ? kExactRewrites : static_cast<uint32_t>(random.integer(0, kExactRewrites));
+    options.kernels = kernels(isas[static_cast<size_t>(random.integer(0, static_cast<int>(isas.size()) - 1))]);
+    std::vector<Pass> passes;
+    options.passes = random.chance(0.5) ? &passes : nullptr;
+    Piecemeal source(view, random);
+    Buffer got(out, is_stored(program), layout);
+    INFO("seed ", seed, ", isa ", options.kernels->name, ", rewrites ", options.rewrites, ", image ", shape.height, "x",
+         shape.width, "x", shape.channels, "\n", to_string(program));
+    execute(program, source, got.target, options);
+    REQUIRE(got.bytes == expected.bytes);
+    if (options.passes != nullptr) CHECK(passes.front().name == "decode");
+    asked += source.asked;
+    whole += int64_t{shape.height} * shape.width;
+  }
+  CHECK(asked < whole * 4 / 5);
+}
+
+TEST_CASE("a plan says which part of an encoded image is decoded") {
+  RandomProgram random(1);
+  auto pixels = random.pixels(100 * 80 * 4);
+  Piecemeal source(view_of(pixels, {100, 80, 3}, 0), random);
+  const Op crop{OpId::WINDOW, 0, {}, {10, 20, 30, 40}, {}};
+  const Op resize{OpId::RESIZE, 2, {}, {16, 16}, {}};
+  const std::vector<Pass> passes = plan(std::vector<Op>{crop, resize}, source);
+  CHECK(passes[0].name == "decode");
+  CHECK(passes[0].detail == "fake, rows 10 to 40, columns 20 to 60 of 100x80");
+  CHECK(passes[0].out == Shape{30, 40, 3});
+  CHECK(passes[0].part == 0);
+  CHECK(passes[1].name == "read");
+  CHECK(passes[1].part == 1);
+  CHECK(plan(std::vector<Op>{}, source)[0].detail == "fake, all of 100x80");
+  CHECK(source.asked == 0);
+}

@@ -1,0 +1,339 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "pixel/lane.h"
+#include "pixel/pointwise.h"
+#include "tests/support/guard.h"
+
+namespace fastaug {
+namespace {
+
+using test::GuardedRows;
+using test::Random;
+using test::Side;
+
+Op make_op(OpId id, double factor = 0.0, int number = 0, uint16_t flags = 0) {
+  Op op{};
+  op.id = id;
+  op.f[0] = factor;
+  op.i[0] = number;
+  op.flags = flags;
+  return op;
+}
+
+constexpr double kFactors[] = {0.0, 0.3, 0.7123, 1.0, 1.05, 1.9, 2.7, -0.4};
+
+// Every pointwise op that an image of this many channels can meet.
+std::vector<Op> ops_for(int channels) {
+  std::vector<Op> ops;
+  for (double factor : kFactors) {
+    for (uint16_t flags : {uint16_t{0}, kHasAlpha}) {
+      if (flags == kHasAlpha && channels % 2 == 1) continue;
+      ops.push_back(make_op(OpId::BRIGHTNESS, factor, 0, flags));
+      ops.push_back(make_op(OpId::CONTRAST, factor, 0, flags));
+      ops.push_back(make_op(OpId::CONTRAST, factor, 0, flags | kTorch));
+    }
+    if (channels >= 3) {
+      ops.push_back(make_op(OpId::SATURATION, factor));
+      ops.push_back(make_op(OpId::SATURATION, factor, 0, kTorch));
+    }
+  }
+  if (channels >= 3) {
+    for (int shift : {0, 1, 100, 255}) ops.push_back(make_op(OpId::HUE, 0.0, shift));
+    ops.push_back(make_op(OpId::LUMA));
+  }
+  if (channels == 1) {
+    for (int copies : {1, 3, 4}) ops.push_back(make_op(OpId::REPLICATE, 0.0, copies));
+  }
+  if (channels % 2 == 0) {
+    ops.push_back(make_op(OpId::PREMULTIPLY));
+    ops.push_back(make_op(OpId::UNPREMULTIPLY));
+  }
+  return ops;
+}
+
+int channels_after(const Op& op, int channels) {
+  return op.id == OpId::LUMA ? 1 : op.id == OpId::REPLICATE ? op.i[0] : channels;
+}
+
+struct Run {
+  std::vector<Op> ops;
+  std::vector<float> means;
+  int channels;
+
+  int channels_out() const {
+    int now = channels;
+    for (const Op& op : ops) now = channels_after(op, now);
+    return now;
+  }
+};
+
+// True when the kernels agree with the scalar ones on random samples.
+bool agrees(const Kernels& tested, const Run& run, int width, Random& random) {
+  GuardedRows got(kMaxChannels, width);
+  std::vector<uint8_t> storage[kMaxChannels];
+  uint8_t* want[kMaxChannels];
+  for (int c = 0; c < kMaxChannels; ++c) {
+    random.fill(got[c], static_cast<size_t>(width));
+    storage[c].assign(got[c], got[c] + width + kRowPad);
+    want[c] = storage[c].data();
+  }
+  const int count = static_cast<int>(run.ops.size());
+  tested.pointwise(run.ops.data(), run.means.data(), count, run.channels, got.get(), width);
+  kernels("scalar")->pointwise(run.ops.data(), run.means.data(), count, run.channels, want, width);
+  bool same = got.intact();
+  for (int c = 0; c < run.channels_out(); ++c) same &= std::memcmp(got[c], want[c], static_cast<size_t>(width)) == 0;
+  return same;
+}
+
+TEST_CASE("every pointwise op gives the same bits on every instruction set") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(1);
+    for (int channels = 1; channels <= kMaxChannels; ++channels) {
+      CAPTURE(channels);
+      for (const Op& op : ops_for(channels)) {
+        CAPTURE(name_of(op.id));
+        CAPTURE(op.f[0]);
+        CAPTURE(op.flags);
+        for (int width = 1; width <= 130; ++width) {
+          CAPTURE(width);
+          REQUIRE(
+              agrees(*kernels(name), {{op}, {(op.flags & kTorch) != 0 ? 117.3f : 117.0f}, channels}, width, random));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("runs of ops give the same bits on every instruction set") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(2);
+    for (int trial = 0; trial < 2000; ++trial) {
+      CAPTURE(trial);
+      Run run;
+      run.channels = random.between(1, kMaxChannels);
+      int channels = run.channels;
+      for (int left = random.between(1, 6); left > 0; --left) {
+        const std::vector<Op> choice = ops_for(channels);
+        run.ops.push_back(choice[static_cast<size_t>(random.between(0, static_cast<int>(choice.size()) - 1))]);
+        run.means.push_back(static_cast<float>(random.between(0, 255)));
+        channels = channels_after(run.ops.back(), channels);
+      }
+      REQUIRE(agrees(*kernels(name), run, random.between(1, 700), random));
+    }
+  }
+}
+
+// torchvision, _functional_tensor.py, rgb_to_grayscale of uint8, in float32 without contraction.
+int torch_gray(int r, int g, int b) {
+  return static_cast<int>((0.2989f * static_cast<float>(r) + 0.587f * static_cast<float>(g)) +
+                          0.114f * static_cast<float>(b));
+}
+
+// _blend of uint8.
+int torch_blended(float degenerate, int value, double factor) {
+  const float mixed =
+      static_cast<float>(factor) * static_cast<float>(value) + static_cast<float>(1.0 - factor) * degenerate;
+  return static_cast<int>(std::min(std::max(mixed, 0.0f), 255.0f));
+}
+
+TEST_CASE("luma_sum and gray_sum add up the row and nothing after it") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(3);
+    for (int channels : {1, 2, 3, 4}) {
+      CAPTURE(channels);
+      for (int width : {1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 130, 1000, 70000}) {
+        CAPTURE(width);
+        GuardedRows rows(kMaxChannels, width);
+        for (int c = 0; c < kMaxChannels; ++c) random.fill(rows[c], static_cast<size_t>(width) + kRowPad);
+        uint64_t luma = 0;
+        uint64_t gray = 0;
+        for (int x = 0; x < width; ++x) {
+          const uint32_t r = rows[0][x], g = rows[1][x], b = rows[2][x];
+          luma += channels < 3 ? r : (19595u * r + 38470u * g + 7471u * b + 32768u) >> 16;
+          gray += channels < 3 ? r : static_cast<uint32_t>(torch_gray(rows[0][x], rows[1][x], rows[2][x]));
+        }
+        REQUIRE(kernels(name)->luma_sum(rows.get_const(), channels, width) == luma);
+        REQUIRE(kernels(name)->gray_sum(rows.get_const(), channels, width) == gray);
+      }
+    }
+  }
+}
+
+TEST_CASE("a white row of 70000 pixels does not overflow the sums") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    GuardedRows rows(kMaxChannels, 70000);
+    for (int c = 0; c < kMaxChannels; ++c) std::memset(rows[c], 255, 70000);
+    CHECK(kernels(name)->luma_sum(rows.get_const(), 3, 70000) == uint64_t{255} * 70000);
+    // .2989 + .587 + .114 is below 1, and so is the white's gray.
+    CHECK(kernels(name)->gray_sum(rows.get_const(), 3, 70000) ==
+          static_cast<uint64_t>(torch_gray(255, 255, 255)) * 70000);
+  }
+}
+
+TEST_CASE("saturation of tensors is torchvision's on every colour") {
+  constexpr int kWidth = 1 << 16;
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    GuardedRows rows(kMaxChannels, kWidth);
+    const float mean = 0.0f;
+    for (int r = 0; r < 256; ++r) {
+      const double factor = kFactors[static_cast<size_t>(r) % std::size(kFactors)];
+      CAPTURE(r);
+      CAPTURE(factor);
+      for (int k = 0; k < kWidth; ++k) {
+        rows[0][k] = static_cast<uint8_t>(r);
+        rows[1][k] = static_cast<uint8_t>(k >> 8);
+        rows[2][k] = static_cast<uint8_t>(k);
+      }
+      const Op op = make_op(OpId::SATURATION, factor, 0, kTorch);
+      kernels(name)->pointwise(&op, &mean, 1, 3, rows.get(), kWidth);
+      int wrong = 0;
+      for (int k = 0; k < kWidth; ++k) {
+        const int g = k >> 8;
+        const int b = k & 255;
+        const auto gray = static_cast<float>(torch_gray(r, g, b));
+        wrong += rows[0][k] != torch_blended(gray, r, factor) || rows[1][k] != torch_blended(gray, g, factor) ||
+                 rows[2][k] != torch_blended(gray, b, factor);
+      }
+      REQUIRE(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("contrast of tensors is torchvision's for every sample") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(4);
+    for (int trial = 0; trial < 2000; ++trial) {
+      const double factor = trial < 8 ? kFactors[trial] : 3.0 * random.unit();
+      const auto mean = static_cast<float>(255.0 * random.unit());
+      CAPTURE(factor);
+      CAPTURE(mean);
+      GuardedRows rows(kMaxChannels, 256);
+      for (int v = 0; v < 256; ++v) rows[0][v] = static_cast<uint8_t>(v);
+      const Op op = make_op(OpId::CONTRAST, factor, 0, kTorch);
+      kernels(name)->pointwise(&op, &mean, 1, 1, rows.get(), 256);
+      int wrong = 0;
+      for (int v = 0; v < 256; ++v) wrong += rows[0][v] != torch_blended(mean, v, factor);
+      REQUIRE(wrong == 0);
+    }
+  }
+}
+
+// Pillow, Convert.c, rgb2hsv_row and hsv2rgb, restated in its own mix of float and double.
+void pillow_hue(int shift, uint8_t* rgb) {
+  const int r = rgb[0], g = rgb[1], b = rgb[2];
+  const int top = std::max(r, std::max(g, b));
+  const int bottom = std::min(r, std::min(g, b));
+  uint8_t h8 = 0;
+  uint8_t s8 = 0;
+  if (top != bottom) {
+    const auto range = static_cast<float>(top - bottom);
+    const float s = range / static_cast<float>(top);
+    const float rc = static_cast<float>(top - r) / range;
+    const float gc = static_cast<float>(top - g) / range;
+    const float bc = static_cast<float>(top - b) / range;
+    float h;
+    if (r == top) {
+      h = bc - gc;
+    } else if (g == top) {
+      h = static_cast<float>(2.0 + rc - bc);
+    } else {
+      h = static_cast<float>(4.0 + gc - rc);
+    }
+    h = static_cast<float>(std::fmod(h / 6.0 + 1.0, 1.0));
+    h8 = static_cast<uint8_t>(static_cast<int>(h * 255.0));
+    s8 = static_cast<uint8_t>(static_cast<int>(s * 255.0));
+  }
+  h8 = static_cast<uint8_t>(h8 + shift);
+  const auto v = static_cast<float>(top);
+  if (s8 == 0) {
+    rgb[0] = rgb[1] = rgb[2] = static_cast<uint8_t>(top);
+    return;
+  }
+  const double turn = static_cast<float>(h8) * 6.0 / 255.0;
+  const int sector = static_cast<int>(std::floor(turn));
+  const auto f = static_cast<float>(turn - static_cast<float>(sector));
+  const auto s = static_cast<float>(static_cast<float>(s8) / 255.0);
+  const auto p = static_cast<uint8_t>(std::round(v * (1.0 - s)));
+  const auto q = static_cast<uint8_t>(std::round(v * (1.0 - s * f)));
+  const auto t = static_cast<uint8_t>(std::round(v * (1.0 - s * (1.0 - f))));
+  const auto full = static_cast<uint8_t>(top);
+  const uint8_t table[6][3] = {{full, t, p}, {q, full, p}, {p, full, t}, {p, q, full}, {t, p, full}, {full, p, q}};
+  std::memcpy(rgb, table[sector % 6], 3);
+}
+
+TEST_CASE("hue is Pillow's on every colour") {
+  constexpr int kWidth = 1 << 16;
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    GuardedRows rows(kMaxChannels, kWidth);
+    const float mean = 0.0f;
+    for (int r = 0; r < 256; ++r) {
+      const int shift = (r * 37 + 11) % 256;
+      for (int k = 0; k < kWidth; ++k) {
+        rows[0][k] = static_cast<uint8_t>(r);
+        rows[1][k] = static_cast<uint8_t>(k >> 8);
+        rows[2][k] = static_cast<uint8_t>(k);
+      }
+      const Op op = make_op(OpId::HUE, 0.0, shift);
+      kernels(name)->pointwise(&op, &mean, 1, 3, rows.get(), kWidth);
+      int wrong = 0;
+      for (int k = 0; k < kWidth; ++k) {
+        uint8_t want[3] = {static_cast<uint8_t>(r), static_cast<uint8_t>(k >> 8), static_cast<uint8_t>(k)};
+        pillow_hue(shift, want);
+        wrong += rows[0][k] != want[0] || rows[1][k] != want[1] || rows[2][k] != want[2];
+      }
+      CAPTURE(shift);
+      REQUIRE(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("rounded division by 65025 is exact on its whole domain") {
+  int wrong = 0;
+  for (int n = 0; n <= 255 * 65025; ++n) {
+    wrong += static_cast<int>(scalar::round_65025th(static_cast<float>(n))) != (2 * int64_t{n} + 65025) / 130050;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("alpha arithmetic is Pillow's on every pair") {
+  constexpr int kWidth = 1 << 16;
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (OpId id : {OpId::PREMULTIPLY, OpId::UNPREMULTIPLY}) {
+      GuardedRows rows(kMaxChannels, kWidth);
+      for (int k = 0; k < kWidth; ++k) {
+        rows[0][k] = static_cast<uint8_t>(k >> 8);
+        rows[1][k] = static_cast<uint8_t>(k);
+      }
+      const Op op = make_op(id);
+      const float mean = 0.0f;
+      kernels(name)->pointwise(&op, &mean, 1, 2, rows.get(), kWidth);
+      int wrong = 0;
+      for (int k = 0; k < kWidth; ++k) {
+        const int color = k >> 8;
+        const int alpha = k & 255;
+        const int t = color * alpha + 128;
+        const int kept = alpha == 0 || alpha == 255 ? color : std::min(255, 255 * color / std::max(alpha, 1));
+        wrong += rows[0][k] != (id == OpId::PREMULTIPLY ? ((t >> 8) + t) >> 8 : kept) || rows[1][k] != alpha;
+      }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fastaug
