@@ -3,94 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 #include <vector>
-
-#include "pixel/index.h"
 
 namespace fastaug {
 namespace {
-
-// Where the pixels of one output axis come from. A negative entry -1 - k is the fill of op k; of two, the later op's
-// fill is what shows, because it was drawn over the earlier one's.
-using Index = std::vector<int32_t>;
-
-bool is_move(OpId id) {
-  switch (id) {
-    case OpId::WINDOW:
-    case OpId::PAD:
-    case OpId::NEAREST:
-    case OpId::HFLIP:
-    case OpId::VFLIP:
-    case OpId::ROT90:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// Both axes of the output, in source coordinates.
-struct Map {
-  Index down;               // one entry per output row
-  Index across;             // one per output column
-  bool transposed = false;  // `down` counts source columns and `across` source rows
-};
-
-void select(Index& axis, const Index& chosen) {
-  Index result(chosen.size());
-  for (size_t k = 0; k < chosen.size(); ++k) result[k] = axis[static_cast<size_t>(chosen[k])];
-  axis = std::move(result);
-}
-
-void window(Index& axis, int begin, int size, int32_t fill) {
-  const int length = static_cast<int>(axis.size());
-  Index result(static_cast<size_t>(size), fill);
-  const int first = std::clamp(-begin, 0, size);
-  const int last = std::clamp(length - begin, first, size);
-  std::copy_n(axis.begin() + begin + first, last - first, result.begin() + first);
-  axis = std::move(result);
-}
-
-Map compose(const OpList& ops, int height, int width) {
-  Map map;
-  map.down.resize(static_cast<size_t>(height));
-  map.across.resize(static_cast<size_t>(width));
-  std::iota(map.down.begin(), map.down.end(), 0);
-  std::iota(map.across.begin(), map.across.end(), 0);
-  for (size_t k = 0; k < ops.size(); ++k) {
-    const Op& op = ops[k];
-    const auto rows = static_cast<int>(map.down.size());
-    const auto columns = static_cast<int>(map.across.size());
-    switch (op.id) {
-      case OpId::WINDOW: {
-        const auto fill = static_cast<int32_t>(-1 - static_cast<int32_t>(k));
-        window(map.down, op.i[0], op.i[2], fill);
-        window(map.across, op.i[1], op.i[3], fill);
-        break;
-      }
-      case OpId::PAD:
-        select(map.down, pad_index(static_cast<PadMode>(op.flags), rows, op.i[1], op.i[3]));
-        select(map.across, pad_index(static_cast<PadMode>(op.flags), columns, op.i[0], op.i[2]));
-        break;
-      case OpId::NEAREST:
-        select(map.down, nearest_index(static_cast<NearestRule>(op.flags), rows, op.i[0]));
-        select(map.across, nearest_index(static_cast<NearestRule>(op.flags), columns, op.i[1]));
-        break;
-      case OpId::VFLIP:
-        std::reverse(map.down.begin(), map.down.end());
-        break;
-      case OpId::HFLIP:
-        std::reverse(map.across.begin(), map.across.end());
-        break;
-      default:  // ROT90, counter-clockwise: (y, x) comes from (x, width - 1 - y)
-        std::swap(map.down, map.across);
-        std::reverse(op.flags == 1 ? map.down.begin() : map.across.begin(),
-                     op.flags == 1 ? map.down.end() : map.across.end());
-        map.transposed = !map.transposed;
-    }
-  }
-  return map;
-}
 
 template <int kBytes>
 struct Pixel {
@@ -103,8 +19,8 @@ class Mover {
  public:
   using P = Pixel<kBytes>;
 
-  Mover(const Map& map, const std::vector<P>& fills, const uint8_t* source, ptrdiff_t source_stride, uint8_t* target,
-        ptrdiff_t target_stride, const Kernels& kernels)
+  Mover(const BlitMap& map, const std::vector<P>& fills, const uint8_t* source, ptrdiff_t source_stride,
+        uint8_t* target, ptrdiff_t target_stride, const Kernels& kernels)
       : map_(map),
         fills_(fills),
         source_(source),
@@ -115,7 +31,7 @@ class Mover {
 
   void run() {
     if (map_.transposed) return transposed();
-    const Index& across = map_.across;
+    const BlitIndex& across = map_.across;
     const auto width = across.size();
     // Columns [begin_, end_) show the source, step_ apart, or at any distance when step_ is 0.
     begin_ =
@@ -149,7 +65,7 @@ class Mover {
   static void copy(const P* in, P* out) { std::memcpy(out, in, kBytes); }
 
   void row(int32_t from, P* out) const {
-    const Index& across = map_.across;
+    const BlitIndex& across = map_.across;
     if (from < 0) return filled(from, 0, across.size(), nullptr, out);
     const P* in = pixels(source_ + from * source_stride_);
     filled(0, 0, begin_, in, out);
@@ -159,7 +75,7 @@ class Mover {
 
   // Columns [begin, end) of a row, each fill or pixel. `from` is the fill of the row, 0 for none.
   void filled(int32_t from, size_t begin, size_t end, const P* in, P* out) const {
-    const Index& across = map_.across;
+    const BlitIndex& across = map_.across;
     for (size_t x = begin; x < end; ++x) {
       const bool shown = from == 0 && across[x] >= 0;
       copy(shown ? in + across[x] : &fill(from, across[x]), out + x);
@@ -196,8 +112,8 @@ class Mover {
   // Square tiles, so that the source lines of a tile stay in the first cache while its columns are read.
   void transposed() const {
     constexpr size_t kTile = 16;
-    const Index& down = map_.down;
-    const Index& across = map_.across;
+    const BlitIndex& down = map_.down;
+    const BlitIndex& across = map_.across;
     for (size_t top = 0; top < down.size(); top += kTile) {
       const size_t bottom = std::min(top + kTile, down.size());
       for (size_t left = 0; left < across.size(); left += kTile) {
@@ -224,7 +140,7 @@ class Mover {
     }
   }
 
-  const Map& map_;
+  const BlitMap& map_;
   const std::vector<P>& fills_;
   const uint8_t* source_;
   ptrdiff_t source_stride_;
@@ -237,7 +153,7 @@ class Mover {
 };
 
 template <int kBytes>
-void move(const Map& map, const OpList& ops, const std::array<int, kMaxChannels>& fill_channel, const View& source,
+void move(const BlitMap& map, const OpList& ops, const std::array<int, kMaxChannels>& fill_channel, const View& source,
           int c, const Target& target, const Kernels& kernels) {
   std::vector<Pixel<kBytes>> fills(std::max<size_t>(ops.size(), 1));
   for (size_t k = 0; k < ops.size(); ++k) {
@@ -253,32 +169,19 @@ void move(const Map& map, const OpList& ops, const std::array<int, kMaxChannels>
 
 }  // namespace
 
-bool only_moves(const OpList& ops) {
-  return std::all_of(ops.begin(), ops.end(), [](const Op& op) { return is_move(op.id); });
-}
-
-bool execute_moves(const OpList& ops, const View& source, const Target& target, const Kernels& kernels) {
-  if (target.dtype != DType::kUint8 || source.pixel_stride != target.pixel_stride) return false;
-  if (!only_moves(ops)) return false;
+void blit(const BlitMap& map, const OpList& ops, const View& source, const Target& target, const Kernels& kernels) {
   const auto bytes = static_cast<int>(source.pixel_stride);
-  const bool planes = bytes == 1 && source.channels == target.channels;
-  const bool pillow_la = bytes == 4 && source.channels == 2 && source.channel_stride == 3 && target.channels == 4;
-  const bool packed = source.channels == target.channels && source.channel_stride == 1 && target.channel_stride == 1 &&
-                      bytes >= 2 && bytes <= kMaxChannels &&
-                      (bytes == source.channels || (target.fill_gaps && bytes > source.channels));
-  if (!planes && !pillow_la && !packed) return false;
-  const Map map = compose(ops, source.height, source.width);
-  if (planes) {
+  if (bytes == 1) {
     for (int c = 0; c < source.channels; ++c) move<1>(map, ops, {0, 1, 2, 3}, source, c, target, kernels);
-    return true;
+    return;
   }
-  std::array<int, kMaxChannels> fill_channel = {0, 0, 0, 1};
+  std::array<int, kMaxChannels> fill_channel = {0, 0, 0, 1};  // of Pillow's LA
+  const bool pillow_la = source.channels != target.channels;
   for (int c = 0; !pillow_la && c < kMaxChannels; ++c)
     fill_channel[static_cast<size_t>(c)] = c < source.channels ? c : -1;
   if (bytes == 2) move<2>(map, ops, fill_channel, source, 0, target, kernels);
   if (bytes == 3) move<3>(map, ops, fill_channel, source, 0, target, kernels);
   if (bytes == 4) move<4>(map, ops, fill_channel, source, 0, target, kernels);
-  return true;
 }
 
 }  // namespace fastaug

@@ -1,15 +1,16 @@
 #include "execute/execute.h"
 
-#include <string>
-#include <utility>
-#include <vector>
+#include <algorithm>
+#include <chrono>
 
 #include "base/arena.h"
 #include "base/status.h"
 #include "execute/blit.h"
-#include "execute/runner.h"
+#include "execute/materialise.h"
+#include "execute/reduction.h"
+#include "execute/stages/blur.h"
 #include "execute/stages/stages.h"
-#include "execute/timing.h"
+#include "execute/store.h"
 
 namespace fastaug {
 namespace {
@@ -24,115 +25,214 @@ struct ArenaReset {
   ~ArenaReset() { arena.reset(); }
 };
 
-Pass move_pass(const OpList& ops, Shape out, int64_t pixel, int part) {
-  const int64_t bytes = area(whole(out)) * pixel;
-  Pass pass{"move", "whole pixels", 0, part, out, bytes, bytes, 0.0};
-  for (const Step& op : ops) pass.origin |= op.origin;
-  return pass;
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Adds up the seconds that its input takes.
+class TimedStage final : public Stage {
+ public:
+  TimedStage(Stage* input, double* seconds) : input_(input), seconds_(seconds) {
+    region = input->region;
+    channels = input->channels;
+    in_order = input->in_order;
+  }
+
+  void row(int y, const Planes& dst) override {
+    const double start = now();
+    input_->row(y, dst);
+    *seconds_ += now() - start;
+  }
+
+ private:
+  Stage* input_;
+  double* seconds_;
+};
+
+// The part of an image that begins at (crop.y, crop.x), as an image of its own.
+View cropped(const View& image, Region crop) {
+  View view = image;
+  view.data = image.at(crop.y, crop.x, 0);
+  view.height = crop.height;
+  view.width = crop.width;
+  return view;
 }
+
+// One run of a plan: the image in memory, and the chain of stages that its passes are.
+class Run {
+ public:
+  Run(Context& context, const Plan& plan, const Input& source, const Target& target, std::vector<double>* seconds)
+      : context_(context), plan_(plan), source_(source), target_(target), seconds_(seconds), memory_(source.view) {
+    means_ = reinterpret_cast<float*>(context.arena.bytes(plan.ops.size() * sizeof(float)));
+    const size_t tables = plan.ops.size() * sizeof(ChannelTables*);
+    reduced_ = reinterpret_cast<const ChannelTables**>(context.arena.bytes(tables));
+    std::fill_n(means_, plan.ops.size(), 0.0f);
+    std::fill_n(reduced_, plan.ops.size(), nullptr);
+    if (seconds != nullptr) seconds->assign(plan.passes.size(), 0.0);
+  }
+
+  void run() {
+    for (size_t k = 0; k < plan_.passes.size(); ++k) {
+      const Pass& pass = plan_.passes[k];
+      if (pass.kind > PassKind::kMoveWarped && pass.kind < PassKind::kKeep) {
+        chain_ = stage(pass);
+        if (seconds_ != nullptr) chain_ = context_.arena.make<TimedStage>(chain_, &(*seconds_)[k]);
+      } else {
+        const double start = seconds_ != nullptr ? now() : 0.0;
+        finish(pass);
+        if (seconds_ != nullptr) (*seconds_)[k] = now() - start;
+      }
+    }
+    if (seconds_ != nullptr) subtract_inputs();
+  }
+
+ private:
+  // Seconds so far are with those of the passes that a pass pulls its rows from.
+  void subtract_inputs() {
+    for (size_t k = plan_.passes.size(); k-- > 1;) {
+      const PassKind kind = plan_.passes[k].kind;
+      const bool first = kind <= PassKind::kMoveWarped || kind == PassKind::kRead || kind == PassKind::kWarp;
+      if (!first) (*seconds_)[k] -= (*seconds_)[k - 1];
+    }
+  }
+
+  const Step& op_of(const Pass& pass) const { return plan_.ops[static_cast<size_t>(pass.begin)]; }
+  Shape shape_of(const Pass& pass) const { return plan_.shapes[static_cast<size_t>(pass.begin)]; }
+
+  // What yields the rows of a pass.
+  Stage* stage(const Pass& pass) {
+    const int count = pass.end - pass.begin;
+    switch (pass.kind) {
+      case PassKind::kRead:
+        return source_stage(context_, cropped(memory_, pass.crop), pass.read);
+      case PassKind::kWarp:
+        return warp_stage(context_, cropped(memory_, pass.crop), op_of(pass), pass.region, pass.read, plan_.rounded);
+      case PassKind::kWindow:
+        return window_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
+      case PassKind::kIndex:
+        return index_stage(context_, chain_, pass.rows, pass.columns, pass.region);
+      case PassKind::kFilter:
+        return pass.vertical ? resample_column_stage(context_, chain_, pass.taps, pass.region)
+                             : resample_row_stage(context_, chain_, pass.taps, pass.region);
+      case PassKind::kSharpen:
+        return sharpen_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
+      case PassKind::kBlur:
+        return blur_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
+      case PassKind::kTables:
+        return table_stage(context_, chain_, &op_of(pass), reduced_ + pass.begin, count, means_ + pass.begin);
+      case PassKind::kColour:
+        return pointwise_stage(context_, chain_, &op_of(pass), means_ + pass.begin, count, pass.channels, pass.floats);
+      case PassKind::kDecode:
+      case PassKind::kMove:
+      case PassKind::kMoveWarped:
+      case PassKind::kKeep:
+      case PassKind::kTurn:
+      case PassKind::kStatistics:
+      case PassKind::kStore:
+        break;
+    }
+    fail(ErrorCode::kRuntime, std::string("the pass ") + name_of(pass.kind) + " yields no rows");
+  }
+
+  // What leaves an image in memory.
+  void finish(const Pass& pass) {
+    switch (pass.kind) {
+      case PassKind::kDecode:
+        return decode(pass);
+      case PassKind::kMove:
+        return blit(plan_.blit, plan_.ops, memory_, target_, context_.kernels);
+      case PassKind::kMoveWarped:
+        return blit_warped(op_of(pass), memory_, target_, context_.kernels);
+      case PassKind::kKeep:
+        return keep(pass);
+      case PassKind::kTurn:
+        memory_ = materialise_turned(context_, chain_, op_of(pass).flags == 1);
+        return;
+      case PassKind::kStatistics: {
+        Reduction reduction(op_of(pass), shape_of(pass), context_.kernels);
+        const Planes planes = make_planes(context_.arena, pass.region.width);
+        for (int y = 0; y < pass.region.height; ++y) {
+          chain_->row(y, planes);
+          reduction.add(planes.row);
+        }
+        return use(reduction, pass);
+      }
+      case PassKind::kStore: {
+        const int begin = plan_.store.fused_begin;
+        const int count = plan_.store.fused_end - begin;
+        const FusedOps fused{bare_ops(context_.arena, plan_.ops.data() + begin, count), means_ + begin, count};
+        return store_rows(context_, chain_, target_, plan_.store, fused);
+      }
+      case PassKind::kRead:
+      case PassKind::kWarp:
+      case PassKind::kWindow:
+      case PassKind::kIndex:
+      case PassKind::kFilter:
+      case PassKind::kSharpen:
+      case PassKind::kBlur:
+      case PassKind::kTables:
+      case PassKind::kColour:
+        break;
+    }
+    fail(ErrorCode::kRuntime, std::string("the pass ") + name_of(pass.kind) + " leaves no image");
+  }
+
+  void decode(const Pass& pass) {
+    if (!plan_.in_place) {
+      memory_ = source_.pixels->make(pass.region, context_.arena);
+    } else if (!source_.pixels->make_all(target_, context_.arena)) {
+      fail(ErrorCode::kRuntime, std::string(source_.pixels->name()) + " is not made in the layout of the target");
+    }
+  }
+
+  // The view stands for the whole image, of which only the chain's region is there.
+  void keep(const Pass& pass) {
+    const Layout layout = pass.interleaved ? Layout::kInterleaved : Layout::kPlanar;
+    if (pass.statistics) {
+      Reduction reduction(op_of(pass), shape_of(pass), context_.kernels);
+      memory_ = materialise(context_, chain_, layout, &reduction);
+      use(reduction, pass);
+    } else {
+      memory_ = materialise(context_, chain_, layout, nullptr);
+    }
+    memory_.data -= pass.region.y * memory_.row_stride + pass.region.x * memory_.pixel_stride;
+  }
+
+  void use(const Reduction& reduction, const Pass& pass) {
+    if (pass.reason == WholeInput::kMean) {
+      means_[pass.begin] = reduction.mean();
+    } else {
+      ChannelTables* tables = context_.arena.make<ChannelTables>();
+      reduction.tables(tables);
+      reduced_[pass.begin] = tables;
+    }
+  }
+
+  Context& context_;
+  const Plan& plan_;
+  const Input& source_;
+  const Target& target_;
+  std::vector<double>* seconds_;
+  View memory_;
+  Stage* chain_ = nullptr;
+  float* means_;                   // of each op, for reductions that need one
+  const ChannelTables** reduced_;  // of each op, for reductions that become tables
+};
 
 }  // namespace
 
-void check_target(const Target& target, Shape shape, bool stored) {
-  const bool pillow_la = shape.channels == 2 && target.channels == 4 && !stored && target.channel_stride == 1;
-  if (target.height != shape.height || target.width != shape.width ||
-      (target.channels != shape.channels && !pillow_la)) {
-    fail(ErrorCode::kValue, "the target is " + std::to_string(target.height) + "x" + std::to_string(target.width) +
-                                "x" + std::to_string(target.channels) + ", the program's result " +
-                                std::to_string(shape.height) + "x" + std::to_string(shape.width) + "x" +
-                                std::to_string(shape.channels));
-  }
-  if (stored != (target.dtype != DType::kUint8)) {
-    fail(ErrorCode::kType, std::string("the program's result is ") + (stored ? "float" : "uint8") + ", the target " +
-                               name_of(target.dtype));
-  }
-}
-
-namespace {
-
-// What a program of moves shows of an image that lies as `layout` does.
-Region needed_by_moves(Context& context, const OpList& ops, const View& layout) {
-  const Shape in{layout.height, layout.width, layout.channels};
-  return ops.empty() ? whole(in) : Runner(context, ops, in, kExactRewrites, nullptr, nullptr).needed(layout);
-}
-
-// Either `view` or, if it is not null, what `source` makes.
-void execute_on(Program program, View view, PixelSource* source, const Target& target, const ExecuteOptions& options) {
-  const Shape in{view.height, view.width, view.channels};
-  const Shape out = validate(program, in);
-  check_target(target, out, !program.empty() && kind_of(program.back().id) == OpKind::kStore);
+void execute(const Plan& plan, const Input& source, const Target& target, const Kernels& kernels,
+             std::vector<double>* seconds) {
   Arena& arena = thread_arena();
   ArenaReset reset{arena};
-  Context context{options.kernels != nullptr ? *options.kernels : kernels(), arena};
-  OpList ops = optimise(program, in, options.rewrites);
-  int part = 0;
-  if (options.rewrites & kMovePixels) {
-    PassLog log(options.passes);
-    if (source != nullptr && only_moves(ops)) {
-      bool done = false;
-      const Region needed = needed_by_moves(context, ops, view);
-      log.sink([&] { return decode_pass(*source, needed); },
-               [&] {
-                 done = ops.empty() && source->make_all(target, arena);
-                 if (!done) view = source->make(needed, arena);
-               });
-      log.finish();
-      if (done) return;
-      source = nullptr;
-      part = 1;
-    }
-    if (source == nullptr) {
-      bool done = false;
-      log.sink([&] { return move_pass(ops, out, pixel_bytes(view), part); },
-               [&] {
-                 done = execute_moves(ops, view, target, context.kernels) ||
-                        execute_nearest_warp(ops, view, target, context.kernels);
-               });
-      if (done) return log.finish();
-    }
-  }
-  Runner runner(context, std::move(ops), in, options.rewrites, &target, options.passes);
-  source != nullptr ? runner.run(*source) : runner.run(view, part);
+  Context context{kernels, arena};
+  Run(context, plan, source, target, seconds).run();
 }
 
-std::vector<Pass> plan_on(Program program, const View& view, PixelSource* source, uint32_t rewrites) {
-  const Shape shape{view.height, view.width, view.channels};
-  const Shape out = validate(program, shape);
-  OpList ops = optimise(program, shape, rewrites);
-  Arena arena;
-  Context context{kernels(), arena};
-  std::vector<Pass> passes;
-  if ((rewrites & kMovePixels) && only_moves(ops)) {
-    if (source != nullptr) {
-      passes.push_back(decode_pass(*source, needed_by_moves(context, ops, view)));
-      if (ops.empty()) return passes;
-    }
-    passes.push_back(move_pass(ops, out, shape.channels, static_cast<int>(passes.size())));
-    return passes;
-  }
-  Runner runner(context, std::move(ops), shape, rewrites, nullptr, &passes);
-  source != nullptr ? runner.run(*source) : runner.run(view);
-  return passes;
-}
-
-}  // namespace
-
-void execute(Program program, const View& source, const Target& target, const ExecuteOptions& options) {
-  execute_on(program, source, nullptr, target, options);
-}
-
-void execute(Program program, PixelSource& source, const Target& target, const ExecuteOptions& options) {
-  execute_on(program, source.layout(), &source, target, options);
-}
-
-std::vector<Pass> plan(Program program, Shape shape, uint32_t rewrites) {
-  const ptrdiff_t stride = shape.channels;
-  return plan_on(program, {nullptr, shape.height, shape.width, shape.channels, stride * shape.width, stride, 1},
-                 nullptr, rewrites);
-}
-
-std::vector<Pass> plan(Program program, PixelSource& source, uint32_t rewrites) {
-  return plan_on(program, source.layout(), &source, rewrites);
+void execute(const Job& job, const ExecuteOptions& options, Report* report) {
+  const Kernels& used = options.kernels != nullptr ? *options.kernels : kernels();
+  const bool encoded = job.source.pixels != nullptr;
+  Plan plan = make_plan(job.program, job.source.view, job.target, {used, options.rewrites, encoded});
+  execute(plan, job.source, job.target, used, report != nullptr ? &report->seconds : nullptr);
+  if (report != nullptr) report->plan = std::move(plan);
 }
 
 }  // namespace fastaug

@@ -43,9 +43,9 @@ void grid_sample(const View& source, const GridSampling& sampling, const Target&
   Arena arena;
   Context context{kernels_in_reach(kernels, source), arena};
   View view = source;
-  if (!walkable(source)) {
+  if (!is_warp_source(source)) {
     const Layout layout = source.channels > 1 ? Layout::kInterleaved : Layout::kPlanar;
-    view = collect_rows(context, source_stage(context, source, whole(shape)), layout);
+    view = materialise(context, source_stage(context, source, whole(shape)), layout);
   }
   store_rows(context, arena.make<FieldStage>(view, sampling, context.kernels), target, {});
 }

@@ -4,7 +4,7 @@
 
 namespace fastaug {
 
-View collect_rows(Context& context, Stage* chain, Layout layout, Reduction* reduction, bool dry) {
+View materialise(Context& context, Stage* chain, Layout layout, Reduction* reduction) {
   const int height = chain->region.height;
   const int width = chain->region.width;
   const int channels = chain->channels;
@@ -14,7 +14,6 @@ View collect_rows(Context& context, Stage* chain, Layout layout, Reduction* redu
   view.pixel_stride = planar ? 1 : 4;
   view.channel_stride = planar ? plane : 1;
   view.row_stride = planar ? plane * channels : ptrdiff_t{width} * 4;
-  if (dry) return view;
   Planes planes = make_planes(context.arena, width);
   uint8_t* data = context.arena.bytes(static_cast<size_t>(view.row_stride) * static_cast<size_t>(height));
   view.data = data;
@@ -30,13 +29,12 @@ View collect_rows(Context& context, Stage* chain, Layout layout, Reduction* redu
 }
 
 // Pillow, Image.transpose: ROTATE_90 sends (y, x) to (width - 1 - x, y), ROTATE_270 to (x, height - 1 - y).
-View collect_turned(Context& context, Stage* chain, bool counter_clockwise, bool dry) {
+View materialise_turned(Context& context, Stage* chain, bool counter_clockwise) {
   const int height = chain->region.height;
   const int width = chain->region.width;
   const int channels = chain->channels;
   const auto stride = static_cast<ptrdiff_t>((static_cast<size_t>(height) + 63) & ~size_t{63});
   View view{nullptr, width, height, channels, stride * channels, 1, stride};
-  if (dry) return view;
   uint8_t* data = context.arena.bytes(static_cast<size_t>(view.row_stride) * static_cast<size_t>(width));
   view.data = data;
   // Rows are turned in bands, so that the columns that come of them are written in runs.

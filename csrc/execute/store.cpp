@@ -24,8 +24,8 @@ void scatter(const void* src, size_t size, int width, ptrdiff_t stride, uint8_t*
 
 class ByteRows {
  public:
-  ByteRows(Context& context, const Target& target, const StoreOptions& options, int channels)
-      : kernels_(context.kernels), target_(target), hflip_(options.hflip), channels_(channels) {
+  ByteRows(Context& context, const Target& target, const StorePlan& plan, const FusedOps&, int channels)
+      : kernels_(context.kernels), target_(target), hflip_(plan.hflip), channels_(channels) {
     scratch_ = make_planes(context.arena, target.width);
     packed_ = target.channel_stride == 1 && target.pixel_stride <= kMaxChannels &&
               (target.pixel_stride == target.channels || (target.fill_gaps && target.pixel_stride > target.channels));
@@ -78,11 +78,12 @@ class ByteRows {
 // interleaved, narrowed to 16 bits, and at last, for strides that are neither, scattered.
 class FloatRows {
  public:
-  FloatRows(Context& context, const Target& target, const StoreOptions& options, int in_channels)
+  FloatRows(Context& context, const Target& target, const StorePlan& plan, const FusedOps& fused, int in_channels)
       : kernels_(context.kernels),
         target_(target),
-        options_(options),
-        normalize_(options.normalize),
+        hflip_(plan.hflip),
+        fused_(fused),
+        normalize_(plan.normalize),
         in_channels_(in_channels),
         channels_(target.channels) {
     kernels_.prepare_store(channels_, &normalize_);
@@ -119,13 +120,13 @@ class FloatRows {
 
   void convert(const Planes& planes, float* const* to) {
     const int width = target_.width;
-    if (options_.fused) {
-      kernels_.pointwise_store(normalize_, options_.ops, options_.means, options_.count, in_channels_, planes.row,
-                               width, options_.hflip, to);
+    if (fused_.count > 0) {
+      kernels_.pointwise_store(normalize_, fused_.ops, fused_.means, fused_.count, in_channels_, planes.row, width,
+                               hflip_, to);
       return;
     }
     for (int c = 0; c < channels_; ++c) {
-      kernels_.store_float(normalize_, c, planes.row[c], width, options_.hflip, to[c]);
+      kernels_.store_float(normalize_, c, planes.row[c], width, hflip_, to[c]);
     }
   }
 
@@ -145,7 +146,8 @@ class FloatRows {
 
   const Kernels& kernels_;
   const Target& target_;
-  const StoreOptions& options_;
+  const bool hflip_;
+  const FusedOps& fused_;
   FloatStore normalize_;
   int in_channels_;
   int channels_;
@@ -182,21 +184,21 @@ void erase(const Kernels& kernels, const Target& target, const Erase& op) {
 }
 
 template <class Store>
-void pull(Context& context, Stage* input, const Target& target, const StoreOptions& options) {
-  Store store(context, target, options, input->channels);
+void pull(Context& context, Stage* input, const Target& target, const StorePlan& plan, const FusedOps& fused) {
+  Store store(context, target, plan, fused, input->channels);
   const Planes planes = make_planes(context.arena, target.width);
   for (int y = 0; y < target.height; ++y) {
     input->row(y, planes);
-    store.row(options.vflip ? target.height - 1 - y : y, planes);
+    store.row(plan.vflip ? target.height - 1 - y : y, planes);
   }
 }
 
 }  // namespace
 
-void store_rows(Context& context, Stage* input, const Target& target, const StoreOptions& options) {
-  if (target.dtype == DType::kUint8) return pull<ByteRows>(context, input, target, options);
-  pull<FloatRows>(context, input, target, options);
-  for (const Erase& op : options.erases) erase(context.kernels, target, op);
+void store_rows(Context& context, Stage* input, const Target& target, const StorePlan& plan, const FusedOps& fused) {
+  if (target.dtype == DType::kUint8) return pull<ByteRows>(context, input, target, plan, fused);
+  pull<FloatRows>(context, input, target, plan, fused);
+  for (const Erase& op : plan.erases) erase(context.kernels, target, op);
 }
 
 }  // namespace fastaug

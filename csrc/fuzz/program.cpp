@@ -81,7 +81,7 @@ void run(Program program, Shape shape, Shape out, RandomProgram& random) {
   options.kernels = kernels(isas[static_cast<size_t>(random.integer(0, static_cast<int>(isas.size()) - 1))]);
   if (random.chance(0.3)) options.rewrites = static_cast<uint32_t>(random.integer(0, kExactRewrites));
   execute_reference(program, view, expected.target);
-  execute(program, view, got.target, options);
+  execute({program, {view}, got.target}, options);
   if (got.bytes == expected.bytes) return;
   std::fprintf(stderr, "isa %s, rewrites %u, image %dx%dx%d\n%s", options.kernels->name, options.rewrites, shape.height,
                shape.width, shape.channels, to_string(program).c_str());
@@ -109,7 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   static_cast<void>(to_string(program));
   if (const auto out = accepted(program, shape)) {
-    static_cast<void>(plan(program, shape));
+    static_cast<void>(to_string(test::plan_for(program, shape)));
     run(program, shape, *out, random);
   }
   return 0;

@@ -31,6 +31,8 @@ struct RowTable {
   int bits = kWeightBits;  // as in Taps
   std::vector<int32_t> base;
   std::vector<uint8_t> data;
+
+  bool operator==(const RowTable&) const = default;
 };
 
 // An image that a warp walks through in any direction: 1 channel with pixel_stride 1, or up to 4 channels
@@ -87,6 +89,8 @@ struct FloatStore {
   bool quick[kMaxChannels] = {};     // a short form was seen to give the bits of all 256 samples
   float inverse[kMaxChannels] = {};  // 1 / std, and what rounding it to float32 left out
   float residue[kMaxChannels] = {};
+
+  bool operator==(const FloatStore&) const = default;
 };
 
 // Filtered rows of a PNG: each is the type of its filter, then `size` bytes, and they follow one another.

@@ -21,6 +21,8 @@ struct Taps {
   int bits = kWeightBits;
 
   const int32_t* weights(int index) const { return weight.data() + static_cast<size_t>(index) * stride; }
+
+  bool operator==(const Taps&) const = default;
 };
 
 // Taps of outputs [begin, begin + out) when an axis of in_size samples becomes out_size samples.

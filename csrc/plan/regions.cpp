@@ -32,7 +32,7 @@ Extent index_extent(const std::vector<int32_t>& index, int begin, int size) {
 
 }  // namespace
 
-Needs::Needs(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites)
+Regions::Regions(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites)
     : kernels_(kernels), rewrites_(rewrites), ops_(std::move(ops)) {
   composed_.resize(ops_.size());
   if (rewrites & kComposeTaps) compose(in);
@@ -41,7 +41,7 @@ Needs::Needs(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites)
   tables_.resize(ops_.size());
 }
 
-void Needs::compose(Shape in) {
+void Regions::compose(Shape in) {
   OpList ops;
   std::vector<OpList> composed;
   for (size_t k = 0; k < ops_.size();) {
@@ -70,20 +70,20 @@ void Needs::compose(Shape in) {
   composed_ = std::move(composed);
 }
 
-const std::vector<int32_t>& Needs::rows(size_t k) {
+const std::vector<int32_t>& Regions::rows(size_t k) {
   std::vector<int32_t>& rows = tables_[k].rows;
   if (rows.empty()) rows = axis_index(ops_[k], shapes_[k].height, shapes_[k + 1].height, true);
   return rows;
 }
 
-const std::vector<int32_t>& Needs::columns(size_t k) {
+const std::vector<int32_t>& Regions::columns(size_t k) {
   std::vector<int32_t>& columns = tables_[k].columns;
   if (columns.empty()) columns = axis_index(ops_[k], shapes_[k].width, shapes_[k + 1].width, false);
   return columns;
 }
 
 // Pillow 13 filters the height first when that leaves fewer pixels for the second pass (Resample.c, ImagingResample).
-bool Needs::height_first(size_t k) const {
+bool Regions::height_first(size_t k) const {
   const Op& op = ops_[k];
   const Shape in = shapes_[k];
   if (!composed_[k].empty()) {
@@ -95,7 +95,7 @@ bool Needs::height_first(size_t k) const {
   return dh > 0 && dh > 2 * dw;
 }
 
-std::shared_ptr<const AxisTable> Needs::axis(size_t k, bool row, int begin, int out) const {
+std::shared_ptr<const AxisTable> Regions::axis(size_t k, bool row, int begin, int out) const {
   if (!composed_[k].empty()) return composed_axis_table(kernels_, row, composed_[k], shapes_[k], begin, out);
   const Op& op = ops_[k];
   const int in_size = row ? shapes_[k].width : shapes_[k].height;
@@ -104,7 +104,7 @@ std::shared_ptr<const AxisTable> Needs::axis(size_t k, bool row, int begin, int 
   return axis_table(kernels_, row, static_cast<Filter>(op.flags & kFilterMask), in_size, out_size, begin, out);
 }
 
-Region Needs::resized(size_t k, Region out) {
+Region Regions::resized(size_t k, Region out) {
   Tables& tables = tables_[k];
   tables.vertical = axis(k, false, out.y, out.height);
   if (tables.vertical != nullptr) {
@@ -119,7 +119,7 @@ Region Needs::resized(size_t k, Region out) {
   return out;
 }
 
-Region Needs::needed(size_t k, Region out) {
+Region Regions::source_region(size_t k, Region out) {
   const Op& op = ops_[k];
   const Shape in = shapes_[k];
   switch (op.id) {

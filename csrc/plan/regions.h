@@ -13,27 +13,34 @@ namespace fastaug {
 // Ops that map every output row and column to one input row and column.
 inline bool is_index_op(OpId id) { return id == OpId::PAD || id == OpId::NEAREST || is_flip(id); }
 
-class Needs {
+class Regions {
  public:
   // `ops` without those of the store. With kComposeTaps, runs of separable ops become one RESIZE each, whose taps
-  // needed() composes.
-  Needs(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites);
+  // source_region() composes.
+  Regions(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites);
 
   const OpList& ops() const { return ops_; }
   // What enters op k; shape(ops().size()) is the result's.
   Shape shape(size_t k) const { return shapes_[k]; }
 
   // Region of the input of op k that `out` of its output needs. Never empty. Keeps the tables of RESIZE for it.
-  Region needed(size_t k, Region out);
+  Region source_region(size_t k, Region out);
 
   // Input row and column of every output row and column of an index op.
   const std::vector<int32_t>& rows(size_t k);
   const std::vector<int32_t>& columns(size_t k);
 
-  // RESIZE: null for an axis that stays as it is. For the region of the last needed().
+  // RESIZE: null for an axis that stays as it is. For the region of the last source_region().
   const std::shared_ptr<const AxisTable>& vertical(size_t k) const { return tables_[k].vertical; }
   const std::shared_ptr<const AxisTable>& horizontal(size_t k) const { return tables_[k].horizontal; }
   bool height_first(size_t k) const;
+  // Gives away what only the last owner needs: the tables of an index op, and at last ops and shapes.
+  std::vector<int32_t> take_rows(size_t k) { return std::move(tables_[k].rows); }
+  std::vector<int32_t> take_columns(size_t k) { return std::move(tables_[k].columns); }
+  void release(OpList* ops, std::vector<Shape>* shapes) {
+    *ops = std::move(ops_);
+    *shapes = std::move(shapes_);
+  }
   // How many ops a RESIZE stands for, when its taps are composed; else 0.
   size_t composed(size_t k) const { return composed_[k].size(); }
 

@@ -14,6 +14,8 @@ namespace fastaug {
 // An op, and the ops of the program as it was written that it stands for: bit k is op k.
 struct Step : Op {
   uint64_t origin = 0;
+
+  bool operator==(const Step&) const = default;
 };
 
 using OpList = std::vector<Step>;

@@ -19,6 +19,8 @@ struct AxisTable {
   RowTable row;  // built when asked for a row table
 
   size_t bytes() const { return taps.weight.size() * sizeof(int32_t) + row.data.size(); }
+
+  bool operator==(const AxisTable&) const = default;
 };
 
 // The table of taps whose first samples are still relative to the axis.

@@ -97,6 +97,15 @@ const char* name_of(OpId id) {
   return static_cast<int>(id) < kOpCount ? kOps[static_cast<int>(id)].name : "unknown op";
 }
 
+WholeInput whole_input_of(OpId id) {
+  if (is_warp(id)) return WholeInput::kAnyOrder;
+  if (id == OpId::ROT90) return WholeInput::kTurn;
+  if (id == OpId::CONTRAST) return WholeInput::kMean;
+  if (id == OpId::AUTOCONTRAST) return WholeInput::kExtremes;
+  if (id == OpId::EQUALIZE) return WholeInput::kHistogram;
+  return WholeInput::kNo;
+}
+
 Shape shape_after(const Op& op, Shape in) {
   if (static_cast<int>(op.id) >= kOpCount) bad(op, "id " + std::to_string(static_cast<int>(op.id)));
   switch (op.id) {

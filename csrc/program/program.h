@@ -49,6 +49,8 @@ struct Op {
   uint8_t fill[kMaxChannels];
   int32_t i[6];
   double f[8];
+
+  bool operator==(const Op&) const = default;
 };
 static_assert(sizeof(Op) == 96 && offsetof(Op, i) == 8 && offsetof(Op, f) == 32);
 
@@ -105,6 +107,11 @@ inline bool is_float_op(const Op& op) {
       return false;
   }
 }
+
+// Why an op needs its whole input in memory before it can do a part of its output; kRowOrder is no op's own: it asks
+// for rows in an order in which a filter before it does not give them.
+enum class WholeInput : uint8_t { kNo, kAnyOrder, kTurn, kMean, kExtremes, kHistogram, kRowOrder };
+WholeInput whole_input_of(OpId id);
 
 // A WINDOW that shows only pixels of its image.
 inline bool is_window_inside(const Op& op, Shape in) {

@@ -6,58 +6,10 @@
 #include <span>
 
 #include "execute/stages/stages.h"
+#include "plan/colour_run.h"
 
 namespace fastaug {
 namespace {
-
-// Ops that make each sample of itself alone, given their statistics.
-bool is_per_sample(const Op& op) { return is_table(op.id) || op.id == OpId::BRIGHTNESS || op.id == OpId::CONTRAST; }
-
-// Table ops with a kernel that needs no table.
-bool is_light(const Op& op) { return op.id == OpId::INVERT || op.id == OpId::SOLARIZE || op.id == OpId::POSTERIZE; }
-
-// Costs of kernels per sample, from measurements with AVX2 and SSE4 on rows of 64 to 512: a lookup, an op of
-// is_light(), an op of Kernels::pointwise, and the conversions around a run of those.
-constexpr int kLookup = 8;
-constexpr int kLight = 1;
-constexpr int kFloat = 4;
-constexpr int kConversion = 4;
-
-// True when the light ops of a run are done one by one, rather than as a table.
-bool goes_one_by_one(const Step* ops, int count) {
-  return count * kLight < kLookup && std::all_of(ops, ops + count, is_light);
-}
-
-// What ops[0] to ops[count - 1], all is_per_sample(), cost as stages of their own. `left` and `right`: pointwise ops
-// that are not surround them, which convert samples anyway.
-int cost_of_stages(const Step* ops, int count, bool left, bool right) {
-  int cost = 0;
-  for (int begin = 0, end = 0; begin < count; begin = end) {
-    const bool tables = is_table(ops[begin].id);
-    while (end < count && is_table(ops[end].id) == tables) ++end;
-    if (!tables) {
-      const bool converted = (begin == 0 && left) || (end == count && right);
-      cost += (end - begin) * kFloat + (converted ? 0 : kConversion);
-    } else {
-      cost += goes_one_by_one(ops + begin, end - begin) ? (end - begin) * kLight : kLookup;
-    }
-  }
-  return cost;
-}
-
-// How many ops from ops[0] on, with float ops among them, should be one table; 0 if none.
-int composable(const Step* ops, int count, int64_t samples, bool left) {
-  const auto end = std::find_if_not(ops, ops + count, is_per_sample);
-  const int size = static_cast<int>(end - ops);
-  const auto is_float = [](const Op& op) { return !is_table(op.id); };
-  const auto floats = std::count_if(ops, end, is_float);
-  if (floats == 0) return 0;
-  const bool right = size < count;
-  // A table in the middle of a run of float ops makes two runs of it.
-  const int split = left && right && floats == size ? kConversion : 0;
-  const int64_t table = (kLookup + split) * samples + int64_t{kLookup} * 256 * size;
-  return table < cost_of_stages(ops, size, left, right) * samples ? size : 0;
-}
 
 // A run of ops on samples is one lookup, whatever its length, unless all of them have kernels of their own.
 class TableStage final : public Stage {
@@ -69,7 +21,7 @@ class TableStage final : public Stage {
     channels = input->channels;
     in_order = input->in_order;
     if (goes_one_by_one(steps, count)) {
-      light_ = std::span(bare_ops(context.arena, steps, count), static_cast<size_t>(count));
+      cheap_ = std::span(bare_ops(context.arena, steps, count), static_cast<size_t>(count));
       return;
     }
     tables_ = context.arena.make<ChannelTables>();
@@ -95,12 +47,12 @@ class TableStage final : public Stage {
         if (changed_[c]) kernels_.lookup(tables_->table[c], dst.row[c], region.width);
         continue;
       }
-      for (const Op& op : light_) light(op, dst.row[c], region.width);
+      for (const Op& op : cheap_) cheap(op, dst.row[c], region.width);
     }
   }
 
  private:
-  void light(const Op& op, uint8_t* row, int width) const {
+  void cheap(const Op& op, uint8_t* row, int width) const {
     if (op.id == OpId::POSTERIZE) return kernels_.posterize(posterize_mask(op.i[0]), row, width);
     // Inverting is solarizing from 0 on.
     kernels_.solarize(op.id == OpId::INVERT ? 0 : solarize_threshold(op.f[0]), row, width);
@@ -109,7 +61,7 @@ class TableStage final : public Stage {
   // The op on the samples of a table, by the kernels that would do it on those of an image. `own` is the table of a
   // reduction.
   void apply(const Op& op, const uint8_t* own, float mean, const Planes& ramp) const {
-    if (is_light(op)) return light(op, ramp.row[0], 256);
+    if (is_cheap_table(op)) return cheap(op, ramp.row[0], 256);
     if (!is_table(op.id)) {
       Op plain = op;
       plain.flags = static_cast<uint16_t>(op.flags & ~kHasAlpha);
@@ -122,8 +74,8 @@ class TableStage final : public Stage {
 
   const Kernels& kernels_;
   Stage* input_;
-  std::span<const Op> light_;
-  ChannelTables* tables_ = nullptr;  // null: light_ one by one
+  std::span<const Op> cheap_;
+  ChannelTables* tables_ = nullptr;  // null: cheap_ one by one
   bool changed_[kMaxChannels] = {};
 };
 
@@ -199,25 +151,6 @@ class SharpenStage final : public Stage {
 };
 
 }  // namespace
-
-PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t rewrites) {
-  int end = 1;
-  while (end < count && kind_of(ops[end].id) == OpKind::kPointwise) ++end;
-  const bool floats = (rewrites & kFloatColour) != 0;
-  const bool compose = (rewrites & kComposeTables) != 0 && !floats;
-  if (compose) {
-    const int composed = composable(ops, end, samples, false);
-    if (composed != 0) return {composed, true};
-  }
-  const bool tables = is_table(ops[0].id);
-  int last = 1;
-  for (; last < end && is_table(ops[last].id) == tables; ++last) {
-    if (floats && is_float_op(ops[last]) != is_float_op(ops[0])) break;
-    const bool enters = is_per_sample(ops[last]) && !is_per_sample(ops[last - 1]);
-    if (compose && enters && composable(ops + last, end - last, samples, true) != 0) break;
-  }
-  return {last, tables};
-}
 
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means) {

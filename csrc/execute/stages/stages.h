@@ -45,11 +45,9 @@ class Stage {
 
 // Rows of an image in memory. `region` is in the view's coordinates.
 Stage* source_stage(Context& context, const View& view, Region region);
-// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: it must be walkable(). Of the view only `needs`, which
-// holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
+// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: is_warp_source() holds for it. Of the view only
+// `needs`, which holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
 Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded);
-// True when warp_stage can walk through this image as it lies.
-bool walkable(const View& view);
 // The kernels for warps of this image: vector kernels keep byte offsets into it in 32 bits; plain code has no such
 // limit.
 const Kernels& kernels_in_reach(const Kernels& wanted, const View& view);
@@ -70,13 +68,6 @@ Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& r
 // The two passes of a resize. Each changes one axis; the other is the input's.
 Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
 Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
-// The ops from ops[0] on, which is pointwise or a reduction, that one stage does best: table_stage if `tables`, else
-// pointwise_stage. Some of the first `count`; `samples`: how many samples go through.
-struct PointwiseRun {
-  int count;
-  bool tables;
-};
-PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t rewrites);
 // A run of table ops (is_table); `reduced` has the tables of the reductions among them, one entry per op. With `means`,
 // one entry per op, BRIGHTNESS and CONTRAST may be among them.
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,

@@ -5,6 +5,7 @@
 #include "execute/blit.h"
 #include "execute/diagonal_prefetch.h"
 #include "execute/stages/stages.h"
+#include "plan/plan.h"
 #include "plan/warp_region.h"
 
 namespace fastaug {
@@ -65,15 +66,8 @@ class GridStage final : public Stage {
 
 }  // namespace
 
-bool walkable(const View& view) {
-  if (view.channels == 1 && view.pixel_stride == 1) return true;
-  return view.channel_stride == 1 && (view.pixel_stride == 3 || view.pixel_stride == 4) &&
-         view.channels <= view.pixel_stride;
-}
-
 const Kernels& kernels_in_reach(const Kernels& wanted, const View& view) {
-  const auto reach = std::abs(view.row_stride) * static_cast<ptrdiff_t>(view.height);
-  return reach < (ptrdiff_t{1} << 31) - 64 ? wanted : *kernels("scalar");
+  return is_in_reach(view) ? wanted : *kernels("scalar");
 }
 
 WarpRow warp_row(const Op& op, const View& source) {
@@ -127,24 +121,18 @@ Stage* warp_stage(Context& context, const View& view, const Op& op, Region regio
   return context.arena.make<WarpStage>(context, view, op, region, needs, rounded);
 }
 
-bool execute_nearest_warp(const OpList& ops, const View& source, const Target& target, const Kernels& kernels) {
-  if (ops.size() != 1 || ops[0].id != OpId::AFFINE || ops[0].flags != 0) return false;
-  const bool pixels = source.pixel_stride == 4 && source.channel_stride == 1 && target.pixel_stride == 4 &&
-                      target.channel_stride == 1 && target.dtype == DType::kUint8 &&
-                      source.channels == target.channels && (target.fill_gaps || target.channels == 4);
-  if (!pixels || &kernels_in_reach(kernels, source) != &kernels) return false;
+void blit_warped(const Op& op, const View& source, const Target& target, const Kernels& kernels) {
   const Region everything = {0, 0, target.height, target.width};
-  WarpRow row = warp_row(ops[0], source);
+  WarpRow row = warp_row(op, source);
   row.source.channels = 4;
   for (int c = source.channels; c < 4; ++c) row.fill[c] = 255;
-  const Region needs = warp_region(ops[0], {source.height, source.width, source.channels}, everything);
+  const Region needs = warp_region(op, {source.height, source.width, source.channels}, everything);
   DiagonalPrefetch prefetch(source, row.matrix, everything, needs, false);
   auto* out = static_cast<uint8_t*>(target.data);
   for (row.y = 0; row.y < target.height; ++row.y, out += target.row_stride) {
     prefetch.row(row.y);
     kernels.affine_nearest_pixels(row, out);
   }
-  return true;
 }
 
 }  // namespace fastaug

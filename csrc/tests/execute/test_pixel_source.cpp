@@ -91,34 +91,17 @@ TEST_CASE("programs ask a pixel source for no more than they need, and give the 
     ExecuteOptions options;
     options.rewrites = random.chance(0.5) ? kExactRewrites : static_cast<uint32_t>(random.integer(0, kExactRewrites));
     options.kernels = kernels(isas[static_cast<size_t>(random.integer(0, static_cast<int>(isas.size()) - 1))]);
-    std::vector<Pass> passes;
-    options.passes = random.chance(0.5) ? &passes : nullptr;
+    Report report;
+    const bool reported = random.chance(0.5);
     Piecemeal source(view, random);
     Buffer got(out, is_stored(program), layout);
     INFO("seed ", seed, ", isa ", options.kernels->name, ", rewrites ", options.rewrites, ", image ", shape.height, "x",
          shape.width, "x", shape.channels, "\n", to_string(program));
-    execute(program, source, got.target, options);
+    execute({program, {source.layout(), &source}, got.target}, options, reported ? &report : nullptr);
     REQUIRE(got.bytes == expected.bytes);
-    if (options.passes != nullptr) CHECK(passes.front().name == "decode");
+    if (reported) CHECK(report.plan.passes.front().kind == PassKind::kDecode);
     asked += source.asked;
     whole += int64_t{shape.height} * shape.width;
   }
   CHECK(asked < whole * 4 / 5);
-}
-
-TEST_CASE("a plan says which part of an encoded image is decoded") {
-  RandomProgram random(1);
-  auto pixels = random.pixels(100 * 80 * 4);
-  Piecemeal source(view_of(pixels, {100, 80, 3}, 0), random);
-  const Op crop{OpId::WINDOW, 0, {}, {10, 20, 30, 40}, {}};
-  const Op resize{OpId::RESIZE, 2, {}, {16, 16}, {}};
-  const std::vector<Pass> passes = plan(std::vector<Op>{crop, resize}, source);
-  CHECK(passes[0].name == "decode");
-  CHECK(passes[0].detail == "fake, rows 10 to 40, columns 20 to 60 of 100x80");
-  CHECK(passes[0].out == Shape{30, 40, 3});
-  CHECK(passes[0].part == 0);
-  CHECK(passes[1].name == "read");
-  CHECK(passes[1].part == 1);
-  CHECK(plan(std::vector<Op>{}, source)[0].detail == "fake, all of 100x80");
-  CHECK(source.asked == 0);
 }

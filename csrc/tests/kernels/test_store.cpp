@@ -94,8 +94,8 @@ struct Image {
   }
 };
 
-StoreOptions some_options(Random& random, int height, int width, int channels) {
-  StoreOptions options;
+StorePlan some_options(Random& random, int height, int width, int channels) {
+  StorePlan options;
   options.hflip = random.between(0, 1) == 1;
   options.vflip = random.between(0, 1) == 1;
   options.normalize.normalize = random.between(0, 2) > 0;
@@ -116,7 +116,8 @@ StoreOptions some_options(Random& random, int height, int width, int channels) {
 }
 
 // The rows as floats, sample by sample; of pointwise_store where a run of ops is fused.
-void expect_floats(const Kernels& tested, RandomRows& rows, const StoreOptions& options, Image* image) {
+void expect_floats(const Kernels& tested, RandomRows& rows, const StorePlan& options, const FusedOps& fused,
+                   Image* image) {
   const int height = rows.region.height;
   const int width = rows.region.width;
   Arena arena;
@@ -126,9 +127,9 @@ void expect_floats(const Kernels& tested, RandomRows& rows, const StoreOptions& 
   for (int c = 0; c < kMaxChannels; ++c) to[c] = out.data() + c * width;
   for (int y = 0; y < height; ++y) {
     rows.row(y, planes);
-    if (options.fused) {
-      tested.pointwise_store(options.normalize, options.ops, options.means, options.count, rows.channels, planes.row,
-                             width, false, to);
+    if (fused.count > 0) {
+      tested.pointwise_store(options.normalize, fused.ops, fused.means, fused.count, rows.channels, planes.row, width,
+                             false, to);
     } else {
       for (int c = 0; c < image->target.channels; ++c)
         kernels("scalar")->store_float(options.normalize, c, planes.row[c], width, false, to[c]);
@@ -176,26 +177,23 @@ TEST_CASE("float targets hold each sample, in every dtype and layout, and erased
     const DType dtype = dtypes[random.between(0, 2)];
     const int height = rows.region.height;
     const int width = rows.region.width;
-    StoreOptions options = some_options(random, height, width, rows.channels);
+    StorePlan options = some_options(random, height, width, rows.channels);
     std::vector<Op> ops(2);
     ops[0].id = OpId::BRIGHTNESS;
     ops[0].f[0] = 0.9;
     ops[1].id = OpId::CONTRAST;
     ops[1].f[0] = 1.2;
     const float means[] = {0.0f, 117.0f};
-    options.fused = random.between(0, 2) == 0;
-    options.ops = ops.data();
-    options.means = means;
-    options.count = random.between(0, 2);
+    const FusedOps fused{ops.data(), means, random.between(0, 2)};
     const Side side = random.between(0, 1) == 0 ? Side::kFront : Side::kBack;
     Image got(dtype, layout, height, width, rows.channels, side);
     Image wanted(dtype, layout, height, width, rows.channels, side);
-    expect_floats(tested, rows, options, &wanted);
+    expect_floats(tested, rows, options, fused, &wanted);
     Arena arena;
     Context context{tested, arena};
-    store_rows(context, &rows, got.target, options);
+    store_rows(context, &rows, got.target, options, fused);
     CAPTURE(static_cast<int>(dtype));
-    CAPTURE(options.fused);
+    CAPTURE(fused.count);
     REQUIRE(same(got, wanted));
   });
 }
@@ -213,17 +211,14 @@ TEST_CASE("a fused run may change the number of channels") {
           op.id = gray ? OpId::LUMA : OpId::REPLICATE;
           op.i[0] = 3;
           RandomRows rows(4, 50, gray ? 3 : 1, random);
-          StoreOptions options = some_options(random, 4, 50, gray ? 1 : 3);
-          options.fused = true;
-          options.ops = &op;
-          options.means = &mean;
-          options.count = 1;
+          StorePlan options = some_options(random, 4, 50, gray ? 1 : 3);
+          const FusedOps fused{&op, &mean, 1};
           Image got(dtype, layout, 4, 50, gray ? 1 : 3, Side::kBack);
           Image wanted(dtype, layout, 4, 50, gray ? 1 : 3, Side::kBack);
-          expect_floats(*kernels(name), rows, options, &wanted);
+          expect_floats(*kernels(name), rows, options, fused, &wanted);
           Arena arena;
           Context context{*kernels(name), arena};
-          store_rows(context, &rows, got.target, options);
+          store_rows(context, &rows, got.target, options, fused);
           CHECK(same(got, wanted));
         }
       }
@@ -235,7 +230,7 @@ TEST_CASE("byte targets hold each sample, in every layout") {
   for_every_image(2, [](const Kernels& tested, Layout layout, RandomRows& rows, Random& random) {
     const int height = rows.region.height;
     const int width = rows.region.width;
-    StoreOptions options;
+    StorePlan options;
     options.hflip = random.between(0, 1) == 1;
     options.vflip = random.between(0, 1) == 1;
     Image got(DType::kUint8, layout, height, width, rows.channels, Side::kBack);

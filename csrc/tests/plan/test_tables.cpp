@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "execute/stages/stages.h"
+#include "plan/colour_run.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
 
@@ -35,7 +35,7 @@ std::string runs_of(const std::vector<Op>& program, int64_t samples = 100'000, u
   const OpList steps = steps_of(program);
   std::string text;
   for (size_t begin = 0; begin < steps.size();) {
-    const PointwiseRun run = pointwise_run(&steps[begin], static_cast<int>(steps.size() - begin), samples, rewrites);
+    const ColourRun run = colour_run(&steps[begin], static_cast<int>(steps.size() - begin), samples, rewrites);
     REQUIRE(run.count > 0);
     if (begin != 0) text += ' ';
     text += std::to_string(run.count);
@@ -83,7 +83,7 @@ TEST_CASE("composed tables keep every bit") {
     for (size_t k = 0; k < steps.size(); ++k) {
       if (steps[k].id != BRIGHTNESS && steps[k].id != CONTRAST) continue;
       const int64_t samples = int64_t{shape.height} * shape.width * shape.channels;
-      composed += pointwise_run(&steps[k], static_cast<int>(steps.size() - k), samples, kComposeTables).tables ? 1 : 0;
+      composed += colour_run(&steps[k], static_cast<int>(steps.size() - k), samples, kComposeTables).tables ? 1 : 0;
     }
     INFO("seed ", seed, ", image ", shape.height, "x", shape.width, "x", shape.channels, "\n", to_string(program));
     const auto wanted = expected(program, view);

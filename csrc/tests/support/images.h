@@ -71,6 +71,13 @@ inline bool same_ops(Program a, Program b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
+// The plan for interleaved bytes.
+inline Plan plan_for(Program program, Shape shape, uint32_t rewrites = kExactRewrites, bool encoded = false) {
+  const ptrdiff_t stride = shape.channels;
+  const View view{nullptr, shape.height, shape.width, shape.channels, stride * shape.width, stride, 1};
+  return make_plan(program, view, usual_target(program, shape), {kernels(), rewrites, encoded});
+}
+
 // What the oracle makes of it, planar.
 inline std::vector<uint8_t> expected(Program program, const View& view) {
   const Shape out = validate(program, {view.height, view.width, view.channels});
@@ -85,7 +92,7 @@ inline std::vector<uint8_t> executed(Program program, const View& view, uint32_t
   Buffer buffer(out, is_stored(program), 0);
   ExecuteOptions options;
   options.rewrites = rewrites;
-  execute(program, view, buffer.target, options);
+  execute({program, {view}, buffer.target}, options);
   return buffer.bytes;
 }
 

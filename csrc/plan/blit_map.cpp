@@ -1,0 +1,100 @@
+#include "plan/blit_map.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "pixel/index.h"
+
+namespace fastaug {
+namespace {
+
+using Index = BlitIndex;
+
+bool is_move(OpId id) {
+  switch (id) {
+    case OpId::WINDOW:
+    case OpId::PAD:
+    case OpId::NEAREST:
+    case OpId::HFLIP:
+    case OpId::VFLIP:
+    case OpId::ROT90:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void select(Index& axis, const Index& chosen) {
+  Index result(chosen.size());
+  for (size_t k = 0; k < chosen.size(); ++k) result[k] = axis[static_cast<size_t>(chosen[k])];
+  axis = std::move(result);
+}
+
+void window(Index& axis, int begin, int size, int32_t fill) {
+  const int length = static_cast<int>(axis.size());
+  Index result(static_cast<size_t>(size), fill);
+  const int first = std::clamp(-begin, 0, size);
+  const int last = std::clamp(length - begin, first, size);
+  std::copy_n(axis.begin() + begin + first, last - first, result.begin() + first);
+  axis = std::move(result);
+}
+
+}  // namespace
+
+BlitMap blit_map(const OpList& ops, Shape in) {
+  BlitMap map;
+  map.down.resize(static_cast<size_t>(in.height));
+  map.across.resize(static_cast<size_t>(in.width));
+  std::iota(map.down.begin(), map.down.end(), 0);
+  std::iota(map.across.begin(), map.across.end(), 0);
+  for (size_t k = 0; k < ops.size(); ++k) {
+    const Op& op = ops[k];
+    const auto rows = static_cast<int>(map.down.size());
+    const auto columns = static_cast<int>(map.across.size());
+    switch (op.id) {
+      case OpId::WINDOW: {
+        const auto fill = static_cast<int32_t>(-1 - static_cast<int32_t>(k));
+        window(map.down, op.i[0], op.i[2], fill);
+        window(map.across, op.i[1], op.i[3], fill);
+        break;
+      }
+      case OpId::PAD:
+        select(map.down, pad_index(static_cast<PadMode>(op.flags), rows, op.i[1], op.i[3]));
+        select(map.across, pad_index(static_cast<PadMode>(op.flags), columns, op.i[0], op.i[2]));
+        break;
+      case OpId::NEAREST:
+        select(map.down, nearest_index(static_cast<NearestRule>(op.flags), rows, op.i[0]));
+        select(map.across, nearest_index(static_cast<NearestRule>(op.flags), columns, op.i[1]));
+        break;
+      case OpId::VFLIP:
+        std::reverse(map.down.begin(), map.down.end());
+        break;
+      case OpId::HFLIP:
+        std::reverse(map.across.begin(), map.across.end());
+        break;
+      default:  // ROT90, counter-clockwise: (y, x) comes from (x, width - 1 - y)
+        std::swap(map.down, map.across);
+        std::reverse(op.flags == 1 ? map.down.begin() : map.across.begin(),
+                     op.flags == 1 ? map.down.end() : map.across.end());
+        map.transposed = !map.transposed;
+    }
+  }
+  return map;
+}
+
+bool only_moves(const OpList& ops) {
+  return std::all_of(ops.begin(), ops.end(), [](const Op& op) { return is_move(op.id); });
+}
+
+bool is_blit(const View& source, const Target& target) {
+  if (target.dtype != DType::kUint8 || source.pixel_stride != target.pixel_stride) return false;
+  const auto bytes = source.pixel_stride;
+  const bool planes = bytes == 1 && source.channels == target.channels;
+  const bool pillow_la = bytes == 4 && source.channels == 2 && source.channel_stride == 3 && target.channels == 4;
+  const bool packed = source.channels == target.channels && source.channel_stride == 1 && target.channel_stride == 1 &&
+                      bytes >= 2 && bytes <= kMaxChannels &&
+                      (bytes == source.channels || (target.fill_gaps && bytes > source.channels));
+  return planes || pillow_la || packed;
+}
+
+}  // namespace fastaug

@@ -1,0 +1,26 @@
+// Which ops on samples and pixels one pass does best.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/rewrite.h"
+
+namespace fastaug {
+
+// Table ops with a kernel that needs no table.
+inline bool is_cheap_table(const Op& op) {
+  return op.id == OpId::INVERT || op.id == OpId::SOLARIZE || op.id == OpId::POSTERIZE;
+}
+
+// True when the cheap ops of a run are done one by one, rather than as a table.
+bool goes_one_by_one(const Step* ops, int count);
+
+// The ops from ops[0] on, which is pointwise or a reduction, that one pass does best: by tables, or one after the
+// other. Some of the first `count`; `samples`: how many samples go through.
+struct ColourRun {
+  int count;
+  bool tables;
+};
+ColourRun colour_run(const Step* ops, int count, int64_t samples, uint32_t rewrites);
+
+}  // namespace fastaug

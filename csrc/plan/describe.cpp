@@ -1,0 +1,93 @@
+// What of a plan is not planning: checks of layouts, comparison and print.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <tuple>
+
+#include "base/status.h"
+#include "plan/plan.h"
+
+namespace fastaug {
+
+int64_t pixel_bytes(const View& view) {
+  const bool packed = view.pixel_stride > view.channels && view.pixel_stride <= kMaxChannels;
+  return packed ? view.pixel_stride : view.channels;
+}
+
+bool is_warp_source(const View& view) {
+  if (view.channels == 1 && view.pixel_stride == 1) return true;
+  return view.channel_stride == 1 && (view.pixel_stride == 3 || view.pixel_stride == 4) &&
+         view.channels <= view.pixel_stride;
+}
+
+bool is_in_reach(const View& view) {
+  return std::abs(view.row_stride) * static_cast<ptrdiff_t>(view.height) < (ptrdiff_t{1} << 31) - 64;
+}
+
+bool is_decoder_target(const Target& target, int channels) {
+  const bool packed = target.pixel_stride == target.channels || (target.pixel_stride == 4 && target.channels == 3);
+  return target.dtype == DType::kUint8 && target.channels == channels && target.channel_stride == 1 && packed;
+}
+
+Target usual_target(Program program, Shape in) {
+  const Shape out = validate(program, in);
+  const bool floats = !program.empty() && kind_of(program.back().id) == OpKind::kStore;
+  const ptrdiff_t pixel = floats ? 4 : out.channels;
+  return {nullptr, floats ? DType::kFloat32 : DType::kUint8,   out.height, out.width, out.channels, pixel * out.width,
+          pixel,   floats ? pixel * out.width * out.height : 1};
+}
+
+void check_target(const Target& target, Shape shape, bool stored) {
+  const bool pillow_la = shape.channels == 2 && target.channels == 4 && !stored && target.channel_stride == 1;
+  if (target.height != shape.height || target.width != shape.width ||
+      (target.channels != shape.channels && !pillow_la)) {
+    fail(ErrorCode::kValue, "the target is " + std::to_string(target.height) + "x" + std::to_string(target.width) +
+                                "x" + std::to_string(target.channels) + ", the program's result " +
+                                std::to_string(shape.height) + "x" + std::to_string(shape.width) + "x" +
+                                std::to_string(shape.channels));
+  }
+  if (stored != (target.dtype != DType::kUint8)) {
+    fail(ErrorCode::kType, std::string("the program's result is ") + (stored ? "float" : "uint8") + ", the target " +
+                               name_of(target.dtype));
+  }
+}
+
+bool operator==(const Pass& a, const Pass& b) {
+  const auto fields = [](const Pass& p) {
+    return std::tie(p.kind, p.part, p.begin, p.end, p.origin, p.region, p.channels, p.crop, p.read, p.vertical, p.from,
+                    p.composed, p.rows, p.columns, p.reason, p.statistics, p.interleaved, p.floats, p.bytes_read,
+                    p.bytes_written);
+  };
+  if (fields(a) != fields(b) || (a.taps == nullptr) != (b.taps == nullptr)) return false;
+  return a.taps == b.taps || *a.taps == *b.taps;
+}
+
+const char* name_of(PassKind kind) {
+  static constexpr const char* kNames[] = {"decode", "move",   "move",       "read", "warp",   "window",
+                                           "index",  "filter", "sharpen",    "blur", "tables", "colour",
+                                           "keep",   "turn",   "statistics", "store"};
+  return kNames[static_cast<int>(kind)];
+}
+
+std::string to_string(const Plan& plan) {
+  std::string text;
+  const auto size = [](Region r) {
+    return std::to_string(r.height) + "x" + std::to_string(r.width) + "+" + std::to_string(r.y) + "+" +
+           std::to_string(r.x);
+  };
+  for (const Pass& pass : plan.passes) {
+    text += std::to_string(pass.part) + " " + name_of(pass.kind);
+    for (int k = pass.begin; k < pass.end; ++k) text += std::string(" ") + name_of(plan.ops[static_cast<size_t>(k)].id);
+    if (pass.kind == PassKind::kRead || pass.kind == PassKind::kWarp) {
+      text += " from " + size(pass.read) + " of " + size(pass.crop);
+    }
+    if (pass.taps != nullptr) {
+      text += std::string(pass.vertical ? " height " : " width ") + std::to_string(pass.from) + " taps " +
+              std::to_string(pass.taps->taps.stride);
+    }
+    text += " -> " + size(pass.region) + "x" + std::to_string(pass.channels) + "\n";
+  }
+  return text;
+}
+
+}  // namespace fastaug
