@@ -13,7 +13,7 @@ import fastaug.io
 import fastaug.transforms
 import fastaug.transforms.functional
 from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
-from fastaug._pipeline import Pipeline
+from fastaug._draft.pipeline import Pipeline
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,10 +12,10 @@ import torch
 from torch import nn
 from torch.nn.modules import module as _module
 
-from fastaug import _ops
-from fastaug._draft import Draft
-from fastaug._draft_base import TENSOR
-from fastaug._draws import Draws
+from fastaug._draft.base import TENSOR
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import Draws
+from fastaug._program.ops import MAX_OPS
 
 Step = Callable[[Any, Draft], None]
 
@@ -24,7 +24,7 @@ _global_pre_hooks = _module._global_forward_pre_hooks
 _global_hooks = _module._global_forward_hooks
 
 # Ops before a draft is done so far. A transform drafts few, so a program stays below the native core's limit.
-_MAX_DRAFT = _ops.MAX_OPS // 2
+_MAX_DRAFT = MAX_OPS // 2
 
 # How each class of transforms is drafted; None for those that are called with an image.
 _steps: dict[type, Step | None] = {}

@@ -6,8 +6,8 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastaug._draft import Draft
-from fastaug._pipeline import Pipeline, checked_mode
+from fastaug._draft.draft import Draft
+from fastaug._draft.pipeline import Pipeline, checked_mode
 from fastaug.transforms._base import Transform, draft_through, happens, lines
 
 __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
