@@ -90,6 +90,8 @@ def module_page(title: str, module: object, module_name: str, names: list[str], 
         if inspect.isclass(value) and classes:
             summary(name, value)
             options = "    :members:\n" + ("    :undoc-members:\n" if issubclass(value, Enum) else "")
+            if value.__base__.__module__.startswith("fastaug."):
+                options += "    :inherited-members:\n"
             parts.append(f".. autoclass:: {module_name}.{name}\n{options}")
             continue
         if inspect.isclass(value) or inspect.ismodule(value):

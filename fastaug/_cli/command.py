@@ -16,7 +16,7 @@ import torch
 from PIL import Image, UnidentifiedImageError
 
 import fastaug
-from fastaug._draft.pipeline import blank
+from fastaug._draft.pipeline import Pipeline, blank
 from fastaug._inspect import check, explain, profile, show
 
 
@@ -54,7 +54,7 @@ def load(path: Path, name: str, mode: str | None) -> Any:
         raise CommandError(f"{name!r} in {path} is no transform but {type(transform).__name__}")
     if mode is not None:
         return fastaug.compile(transform, mode=mode)
-    return explain.adopted(transform)
+    return transform if isinstance(transform, Pipeline) else fastaug.compile(transform)
 
 
 def size_of(text: str) -> tuple[int, int]:

@@ -12,14 +12,15 @@ from fastaug._compile.adopt import adopt
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
-from fastaug._draft.pipeline import REWRITES, Pipeline, checked_mode
-from fastaug.transforms._base import _MAX_DRAFT, _global_hooks, _global_pre_hooks, draft_through
+from fastaug._draft.pipeline import REWRITES, checked_mode
+from fastaug._draft.through import MAX_DRAFT, draft_through, global_hooks, global_pre_hooks
+from fastaug._inspect.methods import SeenPipeline
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 _MEMORY_FORMATS = (torch.contiguous_format, torch.channels_last)
 
 
-class Compiled(Pipeline):
+class Compiled(SeenPipeline):
     """A transform that was read once, and is one pass over the image wherever it can be.
 
     :func:`fastaug.compile` makes it. Calling it with an image gives the transformed image.
@@ -95,12 +96,12 @@ class Compiled(Pipeline):
     def _draft_all(self, draft: Draft) -> None:
         if self.generator is not None:
             self._follow_worker()
-        if _global_hooks or _global_pre_hooks or draft.call.log is not None:
+        if global_hooks or global_pre_hooks or draft.call.log is not None:
             draft_through(self.transforms, draft)
             return
         for step in self._steps:
             step(draft)
-            if len(draft.ops) > _MAX_DRAFT:
+            if len(draft.ops) > MAX_DRAFT:
                 draft.flush()
 
     def _draft(self, draft: Draft) -> None:

@@ -14,13 +14,10 @@ from fastaug._fallback import tensor as tensor_fallback
 from fastaug._fallback import tensor_color as color_fallback
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
-from fastaug._image.encoded import LazyImage
-from fastaug._program import run
+from fastaug._image.lazy import LazyImage
+from fastaug._program import checks, run
+from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
-
-#: What holds an image. OTHER is anything else; every op on it raises torchvision's TypeError. ENCODED is a source only:
-#: its pixels are those of a PIL image that nobody has made yet.
-OTHER, PIL_IMAGE, ARRAY, TENSOR, ENCODED = range(5)
 
 # The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
 _NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
@@ -170,7 +167,7 @@ class DraftBase:
 
     def _need_image(self) -> None:
         if self.kind == TENSOR:
-            tensor_fallback.need_image(self.image)
+            checks.need_image(self.image)
         elif self.kind == ARRAY:
             self.refuse_array()
         elif self.kind == OTHER:

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from fastaug import _C
 from fastaug._draft.draws import DEFAULT, Draws
 
-if TYPE_CHECKING:
-    from fastaug._draft.base import DraftBase
-
 
 class Log(Protocol):
-    """Hears what becomes of an image on its way through a pipeline."""
+    """Hears what becomes of an image on its way through a pipeline.
 
-    def begin(self, transform: Any, draft: DraftBase) -> None:
+    A draft knows its call; a call knows no drafts, so these have no type here.
+    """
+
+    def begin(self, transform: Any, draft: Any) -> None:
         """A transform is about to be drafted. Calls nest: containers begin before, and end after, what they hold."""
 
-    def end(self, transform: Any, draft: DraftBase) -> None:
+    def end(self, transform: Any, draft: Any) -> None:
         """It has been."""
 
-    def barrier(self, transform: Any, draft: DraftBase) -> None:
+    def barrier(self, transform: Any, draft: Any) -> None:
         """`transform` cannot be drafted and will be called with the image so far."""
 
-    def eager(self, draft: DraftBase, name: str) -> None:
+    def eager(self, draft: Any, name: str) -> None:
         """Pillow or torch are about to do the op `name` on the image so far: the native core does not."""
 
-    def decoding(self, draft: DraftBase, reason: str) -> None:
+    def decoding(self, draft: Any, reason: str) -> None:
         """Pillow is about to decode the draft's image."""
 
-    def delegated(self, draft: DraftBase, library: str) -> None:
+    def delegated(self, draft: Any, library: str) -> None:
         """`library` is about to do the draft's one op."""
 
     def run(self, program: bytes, source: _C.Source, *target: Any) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from fastaug._draft.base import ALPHA_MODES, OTHER, PIL_IMAGE, TENSOR, DraftBase
-from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import tensor_color as color_fallback
-from fastaug._program import ops
+from fastaug._draft.base import ALPHA_MODES, DraftBase
+from fastaug._program import checks, ops
+from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
 _COLOUR_MODES = ("RGB", "RGBA")
 # Beyond it, numbers of a gamma curve may overflow: an error, which is Python's to raise.
@@ -33,7 +32,7 @@ class ColorDraft(DraftBase):
 
     def adjust_brightness(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
-            color_fallback.need_not_negative("brightness_factor", factor)
+            checks.need_not_negative("brightness_factor", factor)
         if not self._colour_channels() or not abs(factor) <= _MOST:
             self._eager("adjust_brightness", factor)
         elif factor == 1:
@@ -44,7 +43,7 @@ class ColorDraft(DraftBase):
 
     def adjust_contrast(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
-            color_fallback.need_not_negative("contrast_factor", factor)
+            checks.need_not_negative("contrast_factor", factor)
         if not self._colour_channels() or not abs(factor) <= _MOST or (self.flat and self.kind == TENSOR):
             self._eager("adjust_contrast", factor)
         elif factor == 1:
@@ -55,7 +54,7 @@ class ColorDraft(DraftBase):
 
     def adjust_saturation(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
-            color_fallback.need_not_negative("saturation_factor", factor)
+            checks.need_not_negative("saturation_factor", factor)
         channels = self._colour_channels()
         if not channels or not abs(factor) <= _MOST or (self.info and "transparency" in self.info):
             self._eager("adjust_saturation", factor)
@@ -68,7 +67,7 @@ class ColorDraft(DraftBase):
             self.ops.append(ops.saturation(factor))
 
     def adjust_hue(self, factor: float) -> None:
-        color_fallback.need_hue(factor)
+        checks.need_hue(factor)
         channels = self._colour_channels()
         if not channels or self.mode == "LA":
             self._eager("adjust_hue", factor)
@@ -83,7 +82,7 @@ class ColorDraft(DraftBase):
             return
         if self.kind != PIL_IMAGE:
             if self.kind == TENSOR and self.flat:
-                tensor_fallback.need_channel_axis(self.image)
+                checks.need_channel_axis(self.image)
             self._colour_channels()
         if channels not in (1, 3):
             raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
@@ -108,7 +107,7 @@ class ColorDraft(DraftBase):
             simple = simple and self.mode in ("L", "RGB")
         elif simple:
             self._colour_channels()
-            color_fallback.need_gamma(gamma)
+            checks.need_gamma(gamma)
         if simple and 0 <= gamma < _LARGE and abs(gain) < _LARGE:
             self.ops.append(ops.gamma(gamma, gain))
         else:
@@ -116,7 +115,7 @@ class ColorDraft(DraftBase):
 
     def adjust_sharpness(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
-            color_fallback.need_not_negative("sharpness_factor", factor)
+            checks.need_not_negative("sharpness_factor", factor)
         # torch smooths one batch of planes: neither a plane alone nor a batch of batches.
         shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= 1)
         if not self._colour_channels() or not abs(factor) <= _MOST or not shaped:
@@ -133,7 +132,7 @@ class ColorDraft(DraftBase):
         if self.kind == PIL_IMAGE:
             return self.mode == "L" or self.mode == "RGB"
         if self.kind == TENSOR and self.flat:
-            tensor_fallback.need_channel_axis(self.image)
+            checks.need_channel_axis(self.image)
         self._colour_channels()
         return True
 
@@ -154,7 +153,7 @@ class ColorDraft(DraftBase):
     def solarize(self, threshold: float) -> None:
         if self._has_tables() and type(threshold) in (int, float):
             if self.kind == TENSOR:
-                color_fallback.need_threshold(threshold, torch.uint8)
+                checks.need_threshold(threshold, torch.uint8)
             # No sample lies beyond these bounds, nor does anything compare to NaN, which inverts every sample.
             self.ops.append(ops.solarize(max(min(threshold, 256), 0) if threshold == threshold else 0))
         else:

@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from fastaug._draft.base import OTHER, PIL_IMAGE, TENSOR
 from fastaug._draft.color import ColorDraft
 from fastaug._draft.filter import FilterDraft
 from fastaug._draft.geometry import GeometryDraft
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import ops
+from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
 # The modes that a tensor or array of so many channels may be given; the first is the default.
 _MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}

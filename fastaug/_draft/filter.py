@@ -9,9 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug._draft.base import OTHER, TENSOR, DraftBase
+from fastaug._draft.base import DraftBase
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments, fields, ops
+from fastaug._program.kinds import OTHER, TENSOR
 
 # The exponents of a narrower kernel overflow.
 _SHARP = 1e-12

@@ -9,11 +9,10 @@ from typing import Any
 
 import PIL
 
-from fastaug._draft.base import ALPHA_MODES, OTHER, PIL_IMAGE, TENSOR, DraftBase
+from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
-from fastaug._fallback import pil as pil_fallback
-from fastaug._fallback import tensor_warp as warp_fallback
-from fastaug._program import arguments, ops, run
+from fastaug._program import arguments, checks, ops
+from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
 # numpy has no modes: after np.pad Pillow guesses one from the shape, and torchvision lets it.
 _PADDED_MODE = {"CMYK": "RGBA", "YCbCr": "RGB", "HSV": "RGB"}
@@ -87,7 +86,7 @@ class GeometryDraft(DraftBase):
 
     def _check_padding(self, padding: Any, fill: Any, padding_mode: str) -> None:
         if self.kind == OTHER:
-            pil_fallback.need_pil(self.image)
+            checks.need_pil(self.image)
         if not isinstance(padding, (int, float, tuple, list)):
             raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
         if fill is not None and not isinstance(fill, (int, float, tuple, list)):
@@ -167,7 +166,7 @@ class GeometryDraft(DraftBase):
         else:
             native = self.native
             if antialias is False:
-                run.warn_antialias()
+                checks.warn_antialias()
         if not (native and type(height) is type(width) is int and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
@@ -190,7 +189,7 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[interpolation._name_]
         if self.native:
             if self.kind == TENSOR:
-                warp_fallback.check_warp(self.channels, interpolation.value, fill)
+                checks.check_warp(self.channels, interpolation.value, fill)
             colour = arguments.fill_bytes(fill, self.channels)
             drawable = colour is not None and len(self.lead) <= 1
             if drawable and self._rotate_natively(angle, number, expand, center, colour):
@@ -256,7 +255,7 @@ class GeometryDraft(DraftBase):
     def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
         """Appends a map from output to input that keeps the size."""
         if self.kind == TENSOR:
-            warp_fallback.check_warp(self.channels, mode_name, fill)
+            checks.check_warp(self.channels, mode_name, fill)
         colour = arguments.fill_bytes(fill, self.channels)
         if colour is None or len(self.lead) > 1 or number not in (0, 2, 3) or not all(map(math.isfinite, numbers)):
             return False

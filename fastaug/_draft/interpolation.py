@@ -28,6 +28,9 @@ class InterpolationMode(Enum):
     LANCZOS = "lanczos"
 
 
+# Its public name, by which it pickles.
+InterpolationMode.__module__ = "fastaug.transforms"
+
 #: The number that Pillow gives each mode (PIL.Image.Resampling).
 pil_modes_mapping = {
     InterpolationMode.NEAREST: 0,

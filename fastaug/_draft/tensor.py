@@ -11,9 +11,8 @@ import torch
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation
-from fastaug._fallback import tensor_color as color_fallback
 from fastaug._fallback import tensor_warp as warp_fallback
-from fastaug._program import arguments, ops
+from fastaug._program import arguments, checks, ops
 
 # torch adds up samples in float32, and what comes of it beyond this sum depends on its number of threads.
 _EXACT_SUM = 1 << 24
@@ -67,7 +66,7 @@ class TensorDraft(Draft):
         flags = number | ops.TORCH | _fused()
         colour = bytes(max(self.channels, 4))
         if fill is not None:
-            warp_fallback.check_warp(self.channels, mode_name, fill)
+            checks.check_warp(self.channels, mode_name, fill)
             exact = arguments.exact_fill_bytes(fill, self.channels)
             if exact is None:
                 return False
@@ -78,7 +77,7 @@ class TensorDraft(Draft):
         return True
 
     def adjust_contrast(self, factor: float) -> None:
-        color_fallback.need_not_negative("contrast_factor", factor)
+        checks.need_not_negative("contrast_factor", factor)
         exact = self.height * self.width * 255 <= _EXACT_SUM
         if not self._colour_channels() or not math.isfinite(factor) or not exact:
             self._eager("adjust_contrast", factor)
@@ -86,7 +85,7 @@ class TensorDraft(Draft):
             self.ops.append(ops.contrast(factor, ops.TORCH))
 
     def adjust_saturation(self, factor: float) -> None:
-        color_fallback.need_not_negative("saturation_factor", factor)
+        checks.need_not_negative("saturation_factor", factor)
         channels = self._colour_channels()
         if not channels or not math.isfinite(factor):
             self._eager("adjust_saturation", factor)
@@ -94,7 +93,7 @@ class TensorDraft(Draft):
             self.ops.append(ops.saturation(factor, ops.TORCH))
 
     def adjust_sharpness(self, factor: float) -> None:
-        color_fallback.need_not_negative("sharpness_factor", factor)
+        checks.need_not_negative("sharpness_factor", factor)
         if not self._colour_channels() or not math.isfinite(factor) or len(self.lead) > 1:
             self._eager("adjust_sharpness", factor)
         else:

@@ -15,9 +15,9 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import tensor_color as color_fallback
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments
+from fastaug._program.checks import need_gamma, need_pil
 
 # Pillow's modes that do not become uint8 in to_tensor. I;16 is read as int16 there: values above 32767 wrap.
 _TENSOR_DTYPES: dict[str, Any] = {
@@ -25,12 +25,6 @@ _TENSOR_DTYPES: dict[str, Any] = {
     ("I;16" if sys.byteorder == "little" else "I;16B"): np.int16,
     "F": np.float32,
 }
-
-
-def need_pil(image: Any) -> Image.Image:
-    if not isinstance(image, Image.Image):
-        raise TypeError(f"img should be PIL Image. Got {type(image)}")
-    return image
 
 
 def dimensions(image: Any) -> tuple[int, int, int]:
@@ -174,7 +168,7 @@ def adjust_hue(image: Any, factor: float) -> Image.Image:
 
 def adjust_gamma(image: Any, gamma: float, gain: float) -> Image.Image:
     pil = need_pil(image)
-    color_fallback.need_gamma(gamma)
+    need_gamma(gamma)
     table = [int((255 + 1 - 1e-3) * gain * pow(value / 255.0, gamma)) for value in range(256)]
     return pil.convert("RGB").point(table * 3).convert(pil.mode)
 

@@ -15,27 +15,10 @@ from torch import Tensor
 from torch.nn import functional as nnf
 
 from fastaug._program import arguments
+from fastaug._program.arguments import maximum
+from fastaug._program.checks import need_image
 
-_MAXIMA = {
-    torch.uint8: 255,
-    torch.int8: 127,
-    torch.int16: 32767,
-    torch.int32: 2**31 - 1,
-    torch.int64: 2**63 - 1,
-}
-if hasattr(torch, "uint16"):
-    _MAXIMA[torch.uint16] = 65535
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-
-
-def maximum(dtype: torch.dtype) -> int:
-    """The sample value of white."""
-    return _MAXIMA.get(dtype, 1)
-
-
-def need_image(image: Tensor) -> None:
-    if image.ndim < 2:
-        raise TypeError(f"Tensor is not a torch image: it should have 2 or more dimensions, got {image.ndim}.")
 
 
 def dimensions(image: Tensor) -> tuple[int, int, int]:
@@ -50,11 +33,6 @@ def need_colour(image: Tensor) -> int:
     if channels not in (1, 3):
         raise TypeError(f"Input image tensor permitted channel values are [1, 3], but found {channels}")
     return channels
-
-
-def need_channel_axis(image: Tensor) -> None:
-    if image.ndim < 3:
-        raise TypeError(f"Input image tensor should have at least 3 dimensions, but found {image.ndim}")
 
 
 def hflip(image: Tensor) -> Tensor:

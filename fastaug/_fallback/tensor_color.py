@@ -10,26 +10,23 @@ from fastaug._fallback.tensor import (
     as_float_batch,
     convert_image_dtype,
     from_float_batch,
-    maximum,
-    need_channel_axis,
     need_colour,
+)
+from fastaug._program.arguments import maximum
+from fastaug._program.checks import (
+    need_channel_axis,
+    need_gamma,
+    need_hue,
     need_image,
+    need_not_negative,
+    need_threshold,
+    need_uint8,
 )
 
 
 def _blend(image: Tensor, other: Tensor, ratio: float) -> Tensor:
     ratio = float(ratio)
     return (ratio * image + (1.0 - ratio) * other).clamp(0, maximum(image.dtype)).to(image.dtype)
-
-
-def need_not_negative(name: str, factor: float) -> None:
-    if factor < 0:
-        raise ValueError(f"{name} ({factor}) is not non-negative.")
-
-
-def need_hue(factor: float) -> None:
-    if not -0.5 <= factor <= 0.5:
-        raise ValueError(f"hue_factor ({factor}) is not in [-0.5, 0.5].")
 
 
 def adjust_brightness(image: Tensor, factor: float) -> Tensor:
@@ -112,11 +109,6 @@ def adjust_gamma(image: Tensor, gamma: float, gain: float) -> Tensor:
     return convert_image_dtype((gain * result.pow(gamma)).clamp(0, 1), image.dtype)
 
 
-def need_gamma(gamma: float) -> None:
-    if gamma < 0:
-        raise ValueError(f"Gamma should be a non-negative real number, got {gamma}")
-
-
 def adjust_sharpness(image: Tensor, factor: float) -> Tensor:
     need_not_negative("sharpness_factor", factor)
     need_colour(image)
@@ -139,11 +131,6 @@ def _need_colour_planes(image: Tensor) -> None:
     need_colour(image)
 
 
-def need_uint8(image: Tensor) -> None:
-    if image.dtype != torch.uint8:
-        raise TypeError(f"Only torch.uint8 image tensors are supported, but found {image.dtype}")
-
-
 def invert(image: Tensor) -> Tensor:
     _need_colour_planes(image)
     return maximum(image.dtype) - image
@@ -155,11 +142,6 @@ def posterize(image: Tensor, bits: int) -> Tensor:
     need_uint8(image)
     need_colour(image)
     return image & -int(2 ** (8 - bits))
-
-
-def need_threshold(threshold: float, dtype: torch.dtype) -> None:
-    if threshold > maximum(dtype):
-        raise TypeError(f"Threshold should be less than bound of img, {maximum(dtype)}. Got {threshold}")
 
 
 def solarize(image: Tensor, threshold: float) -> Tensor:

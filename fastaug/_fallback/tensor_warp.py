@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,21 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from fastaug._fallback.tensor import as_float_batch, dimensions, from_float_batch, need_image
+from fastaug._fallback.tensor import as_float_batch, dimensions, from_float_batch
 from fastaug._program import arguments, fields
-
-
-def check_warp(channels: int, mode_name: str, fill: Any) -> None:
-    """The limits of warps on tensors, whatever their dtype."""
-    if fill is not None and not isinstance(fill, (int, float, tuple, list)):
-        warnings.warn("Argument fill should be either int, float, tuple or list", stacklevel=5)
-    if isinstance(fill, (tuple, list)) and len(fill) > 1 and len(fill) != channels:
-        raise ValueError(
-            "The number of elements in 'fill' cannot broadcast to match the number of channels of the image "
-            f"({len(fill)} != {channels})"
-        )
-    if mode_name not in ("nearest", "bilinear"):
-        raise ValueError(f"Interpolation mode '{mode_name}' is unsupported with Tensor input")
+from fastaug._program.checks import check_warp, need_image
 
 
 def _expanded_size(matrix: Tensor, height: int, width: int) -> tuple[int, int]:

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from PIL import Image
 
 from fastaug import _C
 from fastaug._image import pillow
+from fastaug._image.encoded import CHANNELS, Encoded
 from fastaug._program import ops
-
-if TYPE_CHECKING:
-    from fastaug._image.encoded import LazyImage
 
 #: (top, left, height, width)
 Region: TypeAlias = tuple[int, int, int, int]
-
-#: The modes that the core decodes to, and their channels.
-CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 
 # Conversions to these spread their errors over neighbours: part of the result is not the result of the part.
 _DITHERED = ("1", "P", "PA")
@@ -37,7 +32,7 @@ ORIENT = {
 }
 
 
-def read(image: LazyImage, region: Any = None, out: np.ndarray | None = None) -> np.ndarray:
+def read(image: Encoded, region: Any = None, out: np.ndarray | None = None) -> np.ndarray:
     """The pixels, or those of a region of the image as it is seen; written to `out` if that is given.
 
     Raises:
@@ -73,7 +68,7 @@ def read(image: LazyImage, region: Any = None, out: np.ndarray | None = None) ->
     return out
 
 
-def load(image: LazyImage) -> Image.Image:
+def load(image: Encoded) -> Image.Image:
     """The image as it is seen, as a PIL image.
 
     Raises:
@@ -83,7 +78,7 @@ def load(image: LazyImage) -> Image.Image:
     return _decoded(image, data, encoded, None) if encoded.native else _by_pillow(image, data, None)
 
 
-def _decoded(image: LazyImage, data: bytes, encoded: _C.Encoded, region: Any) -> Image.Image:
+def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> Image.Image:
     """By the core as far as it goes, and by Pillow's conversions from there."""
     mode, rest = image.steps()
     if mode is None:
@@ -100,7 +95,7 @@ def _decoded(image: LazyImage, data: bytes, encoded: _C.Encoded, region: Any) ->
     return _crop(made, check_region(region, height, width)) if dithered else made
 
 
-def _by_pillow(image: LazyImage, data: bytes, region: Any, native: Exception | None = None) -> Image.Image:
+def _by_pillow(image: Encoded, data: bytes, region: Any, native: Exception | None = None) -> Image.Image:
     made: Image.Image = image.open(data, native, load=True)
     orientation = pillow.orientation_of(made) if image.exif else 1
     height, width = (made.width, made.height) if orientation > 4 else (made.height, made.width)
@@ -132,7 +127,7 @@ def _run_pil(program: bytes, source: _C.Source, mode: str, height: int, width: i
     return image
 
 
-def _program(image: LazyImage, region: Any) -> tuple[bytes, int, int]:
+def _program(image: Encoded, region: Any) -> tuple[bytes, int, int]:
     """What makes the image as it is seen, or a region of it, of the stored one; with its height and width."""
     width, height, *_ = image.header
     stored = height, width

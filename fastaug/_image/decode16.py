@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fastaug import _C
 from fastaug._image import decode, pillow
-
-if TYPE_CHECKING:
-    from fastaug._image.encoded import LazyImage
+from fastaug._image.encoded import Encoded
 
 #: The modes of imread() that give 16 bits, and their channels.
 CHANNELS = {"I;16": 1, "LA;16": 2, "RGB;16": 3, "RGBA;16": 4}
@@ -27,7 +25,7 @@ def is_16_bit(data: bytes) -> bool:
     return data.startswith(pillow.PNG_MAGIC) and data[_BITS : _BITS + 1] == b"\x10"
 
 
-def read(image: LazyImage, mode: str, region: Any, out: np.ndarray | None) -> np.ndarray:
+def read(image: Encoded, mode: str, region: Any, out: np.ndarray | None) -> np.ndarray:
     """As decode.read(), for the modes above; `image` is one of mode I;16.
 
     Raises:
@@ -52,7 +50,7 @@ def read(image: LazyImage, mode: str, region: Any, out: np.ndarray | None) -> np
     return out
 
 
-def stored_samples(image: LazyImage, region: Any = None) -> np.ndarray:
+def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:
     """uint16 HWC, of the channels of the file, of which it is known to be a PNG of 16 bits.
 
     Raises:
@@ -76,7 +74,7 @@ def stored_samples(image: LazyImage, region: Any = None) -> np.ndarray:
     return orient(samples[top : top + height, left : left + width], orientation)
 
 
-def _by_pillow(image: LazyImage, data: bytes, native: Exception | None) -> tuple[np.ndarray, int]:
+def _by_pillow(image: Encoded, data: bytes, native: Exception | None) -> tuple[np.ndarray, int]:
     """What Pillow decodes of them, in two turns where it keeps only eight bits a turn; and the orientation."""
     stored = image.open(data, native, load=True)
     orientation = pillow.orientation_of(stored) if image.exif else 1

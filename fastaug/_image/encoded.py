@@ -1,4 +1,4 @@
-"""Encoded images: files and bytes that become pixels when these are wanted."""
+"""Encoded images: where their bytes come from, and what these announce."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ import numpy as np
 from PIL import Image, ImageMode
 
 from fastaug import _C
-from fastaug._image import decode, pillow
-from fastaug._image.decode import CHANNELS, ORIENT
+from fastaug._image import pillow
 from fastaug._image.pillow import DecodeError
 
 if TYPE_CHECKING:
     import torch
-    from numpy.typing import DTypeLike
 
     #: What holds an encoded image in memory, and what else it can be read from.
     Buffer: TypeAlias = bytes | bytearray | memoryview | np.ndarray | "torch.Tensor"
     Source: TypeAlias = str | "os.PathLike[str]" | Buffer | BinaryIO
 
-__all__ = ["CHANNELS", "ORIENT", "DecodeError", "LazyImage"]
+#: The modes that the core decodes to, and their channels.
+CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 
 # The modes in which Pillow opens JPEG and PNG files, by bits of a sample and by channels.
 _MODES = {8: ("", "L", "LA", "RGB", "RGBA"), 16: ("", "I;16", "RGBA", "RGB", "RGBA")}
@@ -48,7 +47,7 @@ class _Recent(threading.local):
     sizes, no more than this one holds the bytes of its file.
     """
 
-    owner: LazyImage | None = None
+    owner: Encoded | None = None
     data: bytes = b""
     encoded: Any = None
 
@@ -56,38 +55,8 @@ class _Recent(threading.local):
 _recent = _Recent()
 
 
-class LazyImage:
-    """An encoded image, decoded when, and as far as, its pixels are wanted.
-
-    Every transform and ``Compose`` of fastaug takes it in place of the image, and decodes no more of it than they use.
-    It pickles as the path or the bytes that it was made of. The file of a path is not read before something of it is
-    wanted, and not kept.
-
-    Args:
-        source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
-            image; or a file open in binary mode, which is read at once, from its beginning.
-        mode: a mode of Pillow to convert to, or None for the file's own.
-        exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
-        jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
-
-    Raises:
-        TypeError: ``source`` is none of these, or ``mode`` no string.
-        ValueError: unknown ``mode``; an ndarray or a tensor of another shape, dtype or device; ``jpeg_tables`` that are
-            no JPEG stream.
-
-    Example:
-        >>> import io
-        >>> import numpy as np
-        >>> from PIL import Image
-        >>> from fastaug.io import LazyImage
-        >>> file = io.BytesIO()
-        >>> Image.new("RGB", (80, 60), "navy").save(file, "JPEG")
-        >>> image = LazyImage(file)
-        >>> image.size, image.mode, image.format
-        ((80, 60), 'RGB', 'JPEG')
-        >>> np.asarray(image).shape
-        (60, 80, 3)
-    """
+class Encoded:
+    """An encoded image: its source, and what is known before it is decoded. LazyImage says what its arguments are."""
 
     __slots__ = ("__weakref__", "_header", "_orientation", "_source", "_tables", "exif", "filename", "modes")
 
@@ -110,13 +79,6 @@ class LazyImage:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self._source, self.filename, self.modes, self._tables, self.exif = state
         self._header = self._orientation = None
-
-    def __repr__(self) -> str:
-        name = repr(self.filename) if self.filename is not None else f"<{len(self._source)} bytes>"
-        mode = repr(self.modes[-1]) if self.modes else None
-        exif = ", exif=True" if self.exif else ""
-        tables = "" if self._tables is None else f", jpeg_tables=<{len(self._tables)} bytes>"
-        return f"LazyImage({name}, mode={mode}{exif}{tables})"
 
     @property
     def path(self) -> str | None:
@@ -229,37 +191,6 @@ class LazyImage:
     def error(self, data: bytes, refused: Exception) -> DecodeError:
         """What to raise when the core refuses to decode it."""
         return pillow.decode_error(self.filename, len(data), self.format, refused, refused)
-
-    def convert(self, mode: str) -> LazyImage:
-        """A handle of the same image, converted to another mode.
-
-        Raises:
-            TypeError: ``mode`` is no string.
-            ValueError: unknown ``mode``.
-        """
-        check_mode(mode)
-        if self.modes and self.modes[-1] == mode:
-            return self
-        other = LazyImage.__new__(LazyImage)
-        other.__setstate__(self.__getstate__())
-        other.modes = (*self.modes, mode)
-        return other
-
-    def load(self) -> Image.Image:
-        """The image as a PIL image, oriented if it is to be oriented.
-
-        Decoded natively, it has none of the metadata that Pillow keeps in ``info``.
-
-        Raises:
-            DecodeError: the image cannot be decoded.
-        """
-        return decode.load(self)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
-        if copy is False:
-            raise ValueError("copy=False cannot be had: an encoded image has to be decoded into an array")
-        array = decode.read(self)
-        return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def take(source: Any) -> tuple[Any, str | None]:

@@ -16,8 +16,8 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._draft.call import Call
-from fastaug._inspect import explain
-from fastaug._inspect.log import seed_all, untouched
+from fastaug._inspect import words
+from fastaug._inspect.generators import generator_of, seed_all, untouched
 from fastaug._inspect.show import listed, normalisation
 from fastaug._inspect.twin import NoTwinError, delivered, pillow_image, twin_of
 
@@ -126,14 +126,13 @@ def check(pipeline: Any, images: Any, seeds: int | Iterable[int] = range(10)) ->
     before.
 
     Args:
-        pipeline: of this package, or anything that ``fastaug.compile`` takes.
+        pipeline: of this package.
         images: an image (PIL image, array, tensor), or several.
         seeds: of the random generators, for each image; an int means so many, from 0.
     """
-    pipeline = explain.adopted(pipeline)
     originals = listed(images)
     numbers = list(range(seeds) if isinstance(seeds, int) else seeds)
-    generator = explain.generator_of(pipeline)
+    generator = generator_of(pipeline)
     theirs: Callable[[Any], Any]
     try:
         twin = twin_of(pipeline)
@@ -202,8 +201,8 @@ def _compare(comparison: Comparison, image: int, seed: int, mine: Any, other: An
             _compare(comparison, image, seed, one, two, undo)
         del comparison.differences[before + 1 :]  # the first says enough about this call
         return
-    if explain.described(mine) != explain.described(other):
-        differs(f"{explain.described(mine)}, where {explain.described(other)} was expected")
+    if words.described(mine) != words.described(other):
+        differs(f"{words.described(mine)}, where {words.described(other)} was expected")
         return
     one, two = _samples(mine), _samples(other)
     if one is None or two is None:
@@ -223,7 +222,7 @@ def _compare(comparison: Comparison, image: int, seed: int, mine: Any, other: An
 
 
 def _told(outcome: Any) -> str:
-    return type(outcome).__name__ if isinstance(outcome, Exception) else explain.described(outcome)
+    return type(outcome).__name__ if isinstance(outcome, Exception) else words.described(outcome)
 
 
 def _samples(image: Any) -> np.ndarray[Any, Any] | None:

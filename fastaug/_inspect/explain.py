@@ -7,28 +7,17 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-import torch
-from PIL import Image
-
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
-from fastaug._draft.pipeline import Pipeline, blank
+from fastaug._draft.pipeline import blank
 from fastaug._draft.tape import Recording, Replaying
-from fastaug._image.encoded import LazyImage
-from fastaug._inspect.log import Log, seed_all, untouched
+from fastaug._draft.through import draft_through
+from fastaug._inspect import words
+from fastaug._inspect.generators import generator_of, seed_all, untouched
+from fastaug._inspect.log import logged
 from fastaug._inspect.plan import Plan, plan_of
-from fastaug.transforms._base import draft_through
 
 _DEFAULT_SIZE = (512, 512)
-
-
-def adopted(transform: Any) -> Any:
-    """A pipeline of this package, made of any transform."""
-    if isinstance(transform, Pipeline):
-        return transform
-    import fastaug
-
-    return fastaug.compile(transform)
 
 
 def image_of(pipeline: Any, image_or_size: Any) -> Any:
@@ -40,79 +29,6 @@ def image_of(pipeline: Any, image_or_size: Any) -> Any:
     if isinstance(image_or_size, Sequence) and not isinstance(image_or_size, (str, bytes, bytearray, memoryview)):
         return blank(pipeline.transforms, image_or_size)
     return image_or_size
-
-
-def generator_of(pipeline: Any) -> Any:
-    """The generator that a pipeline draws from; None is torch's."""
-    return getattr(pipeline._call.draws, "generator", None)
-
-
-def logged(pipeline: Any, image: Any) -> tuple[Any, Log]:
-    """The result, and the log of how it was made."""
-    log = Log(Recording())
-    call = Call(pipeline._call.draws, pipeline._call.rewrites, log=log, tape=log)
-    log.start()
-    result = pipeline._run(image, call)
-    log.stop()
-    return result, log
-
-
-def described(image: Any) -> str:
-    """An image in words: container, type of its samples and size."""
-    if isinstance(image, Image.Image):
-        return f"PIL {image.mode} {image.height}x{image.width}"
-    if isinstance(image, LazyImage):
-        return f"{image.format} {image.mode} {image.height}x{image.width}"
-    if isinstance(image, torch.Tensor):
-        return f"tensor {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}"
-    if hasattr(image, "shape"):
-        return f"array {image.dtype} {'x'.join(map(str, image.shape))}"
-    if isinstance(image, (tuple, list)) and image:
-        return f"{len(image)} of {described(image[0])}"
-    return type(image).__name__
-
-
-def megabytes(count: int) -> str:
-    if count < 1e5:
-        return f"{count / 1e3:.1f} kB"
-    return f"{count / 1e6:.2f} MB" if count < 1e6 else f"{count / 1e6:.1f} MB"
-
-
-def shape_of(one: dict[str, Any]) -> str:
-    """What a pass gives; nothing where that is not one image."""
-    return f"{one['height']}x{one['width']}x{one['channels']}" if one["height"] else ""
-
-
-def done_by(one: dict[str, Any]) -> str:
-    """Who does a pass that is not one of the native core, in words."""
-    return "done apart" if one["by"] == "apart" else f"done by {one['by']}"
-
-
-def short(value: Any) -> str:
-    """A parameter in a few characters."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, (list, tuple)):
-        inner = ", ".join(map(short, value[:6])) + (", ..." if len(value) > 6 else "")
-        return f"({inner})"
-    if isinstance(value, bytes):
-        return f"{len(value)} bytes"
-    return str(value)
-
-
-def parameters(step: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={short(value)}" for name, value in step["parameters"].items())
-
-
-def numbers_of(passes: list[int]) -> str:
-    """1, 2, 3, 7 as 1-3, 7."""
-    parts: list[list[int]] = []
-    for number in passes:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
 
 
 def becomes(step: dict[str, Any], plan: Plan) -> str:
@@ -134,7 +50,7 @@ def becomes(step: dict[str, Any], plan: Plan) -> str:
     by = passes[0]["by"]
     library = {"fastaug": "", "apart": " apart"}.get(by, f" by {by}")
     word = "passes" if len(passes) > 1 else "pass"
-    return f"{word} {numbers_of(step['passes'])}: {names}{library}"
+    return f"{word} {words.numbers_of(step['passes'])}: {names}{library}"
 
 
 class Explanation:
@@ -157,7 +73,7 @@ class Explanation:
         self.notes, self.bytes = plan.notes, plan.bytes
         self.parameters = drawn
         self.mode = pipeline.mode
-        self.source, self.result = described(image), described(result)
+        self.source, self.result = words.described(image), words.described(result)
         self._plan = plan
         self._pipeline = pipeline
         self._image: Any = None
@@ -175,9 +91,9 @@ class Explanation:
 
     def memory(self) -> str:
         moved, apart = self.bytes["moved"], self.bytes["op_by_op"]
-        text = f"{megabytes(moved)} read and written"
+        text = f"{words.megabytes(moved)} read and written"
         if moved:
-            text += f"; op by op, whole images each time, {megabytes(apart)}: {apart / moved:.1f} times as much"
+            text += f"; op by op, whole images each time, {words.megabytes(apart)}: {apart / moved:.1f} times as much"
         return text
 
     def _steps(self) -> list[str]:
@@ -185,8 +101,8 @@ class Explanation:
         for step in self.steps:
             ops = ", ".join(op.split()[0] for op in step["ops"])
             name = "  " * step["depth"] + step["name"]
-            rows.append((step["step"], name, parameters(step), ops, becomes(step, self._plan)))
-        return table(rows, "<<<<<", (6, 36, 44, 40, 60))
+            rows.append((step["step"], name, words.parameters(step), ops, becomes(step, self._plan)))
+        return words.table(rows, "<<<<<", (6, 36, 44, 40, 60))
 
     def _passes(self) -> list[str]:
         rows: list[tuple[str, ...]] = [("pass", "", "", "output", "steps", "reads", "writes")]
@@ -201,12 +117,11 @@ class Explanation:
                         ("", f"program {one['program']}, part {one['part'] + 1}: rows go through together{times}")
                     )
                 else:
-                    rows.append(("", done_by(one)))
-            sizes = [megabytes(one[key]) if one[key] else "" for key in ("bytes_read", "bytes_written")]
-            rows.append(
-                (str(one["pass"]), "  " + one["name"], one["detail"], shape_of(one), ", ".join(one["steps"]), *sizes)
-            )
-        return table(rows, "><<><>>", (6, 24, 60, 16, 12, 10, 10))
+                    rows.append(("", words.done_by(one)))
+            sizes = [words.megabytes(one[key]) if one[key] else "" for key in ("bytes_read", "bytes_written")]
+            what = str(one["pass"]), "  " + one["name"], one["detail"], words.shape_of(one), ", ".join(one["steps"])
+            rows.append((*what, *sizes))
+        return words.table(rows, "><<><>>", (6, 24, 60, 16, 12, 10, 10))
 
     def becomes(self, step: dict[str, Any]) -> str:
         """What became of one of the steps, in a few words."""
@@ -239,24 +154,6 @@ class Explanation:
         return images
 
 
-def table(rows: list[tuple[str, ...]], align: str, limits: Sequence[int]) -> list[str]:
-    """Rows as lines of aligned columns; the first is the heading. Rows of two cells are headings too."""
-    cut = [row if len(row) == 2 else tuple(_cut(cell, limit) for cell, limit in zip(row, limits)) for row in rows]
-    widths = [max(len(row[k]) for row in cut if len(row) > 2) for k in range(len(align))]
-    lines = []
-    for row in cut:
-        if len(row) == 2:
-            lines.append(f"{row[0]:>{widths[0]}}  {row[1]}".rstrip())
-        else:
-            cells = (f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths) if width)
-            lines.append("  ".join(cells).rstrip())
-    return lines
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: limit - 3] + "..."
-
-
 def explain(
     pipeline: Any, image_or_size: Any = None, plot: str | PathLike[str] | None = None, seed: int | None = None
 ) -> Explanation:
@@ -266,12 +163,11 @@ def explain(
     were before.
 
     Args:
-        pipeline: of this package, or anything that ``fastaug.compile`` takes.
+        pipeline: of this package.
         image_or_size: an image (PIL image, array, tensor), or the size of one: an int, or (height, width).
         plot: path of a picture of the plan to write.
         seed: of the draws; by default they are those of the next call.
     """
-    pipeline = adopted(pipeline)
     image = image_of(pipeline, image_or_size)
     generator = generator_of(pipeline)
     with untouched(generator):

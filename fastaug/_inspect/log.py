@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-import random
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +12,11 @@ import torch
 from PIL import Image
 
 from fastaug import _C
-from fastaug._draft.base import ARRAY, ENCODED, PIL_IMAGE, TENSOR, DraftBase
-from fastaug._draft.call import Tape
+from fastaug._draft.base import DraftBase
+from fastaug._draft.call import Call, Tape
+from fastaug._draft.recognise import reason_of_barrier
+from fastaug._draft.tape import Recording
+from fastaug._program.kinds import ARRAY, ENCODED, PIL_IMAGE, TENSOR
 from fastaug._program.ops import MAX_OPS, OP_BYTES
 
 #: (height, width, channels)
@@ -346,46 +346,11 @@ def _is_result(image: Any, target: Any) -> bool:
     return isinstance(image, np.ndarray) and bool(image.__array_interface__["data"][0] == target)
 
 
-def reason_of_barrier(transform: Any) -> str:
-    """Why a transform is called with an image instead of being drafted, in words."""
-    cls = type(transform)
-    own = getattr(transform, "__dict__", {})
-    ours = next((base for base in cls.__mro__ if base.__module__.startswith("fastaug.transforms")), None)
-    if cls.__name__ == "Lambda" and ours is cls:
-        return "a function of yours"
-    if own.get("_forward_hooks") or own.get("_forward_pre_hooks"):
-        return "has hooks that want to see images"
-    if "forward" in own:
-        return "has a forward of its own"
-    if ours is cls:
-        return "hooks on all modules want to see images"
-    if ours is not None and ours.__name__ != "Transform":
-        over = [name for name in ("forward", "__call__") if getattr(cls, name, None) is not getattr(ours, name, None)]
-        return f"a subclass of {ours.__name__} that overrides {' and '.join(over) or 'what calling it does'}"
-    from fastaug._compile.adopt import reason  # which needs the transforms, that need no log
-
-    return reason(transform) or "is torchvision's; fastaug.compile reads it"
-
-
-@contextlib.contextmanager
-def untouched(*generators: Any) -> Iterator[None]:
-    """Leaves the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now."""
-    chosen = [torch.default_generator, *(generator for generator in generators if generator is not None)]
-    states = [generator.get_state() for generator in chosen]
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002  # user callables may draw from it
-    try:
-        yield
-    finally:
-        for generator, state in zip(chosen, states):
-            generator.set_state(state)
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002
-
-
-def seed_all(seed: int, *generators: Any) -> None:
-    """Seeds the generators of torch (on the CPU), Python and NumPy, and those given."""
-    for generator in (torch.default_generator, *generators):
-        if generator is not None:
-            generator.manual_seed(seed)
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002
+def logged(pipeline: Any, image: Any) -> tuple[Any, Log]:
+    """The result, and the log of how it was made."""
+    log = Log(Recording())
+    call = Call(pipeline._call.draws, pipeline._call.rewrites, log=log, tape=log)
+    log.start()
+    result = pipeline._run(image, call)
+    log.stop()
+    return result, log

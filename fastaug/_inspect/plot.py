@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from fastaug._inspect import explain
+from fastaug._inspect import words
 from fastaug._inspect.canvas import FAINT, GREY, INK, PAPER, SHADE, Canvas, colour, tinted
 from fastaug._inspect.show import normalisation, picture
 
@@ -109,7 +109,7 @@ def _steps(
             canvas.picture(x + 10, top + 6, shown, _THUMBNAIL)
             left += _THUMBNAIL + 8
         room = x + width - left - 8
-        drawn = explain.parameters(step)
+        drawn = words.parameters(step)
         note = drawn or ", ".join(step["ops"]).lower().replace("_", " ")
         if not used:
             what = explanation.becomes(step)
@@ -136,7 +136,7 @@ def _foot(canvas: Canvas, explanation: Any, top: float) -> None:
         length = max(2.0, (_MEMORY_X - _PASS_X) * count / most)
         canvas.box(_PASS_X, y - 6, length, 12, FAINT if number else "#7fa8d6", radius=2)
         times = f" ({apart / moved:.1f} times as much)" if number and moved else ""
-        canvas.text(_PASS_X + length + 8, y, explain.megabytes(count) + times, 11.5)
+        canvas.text(_PASS_X + length + 8, y, words.megabytes(count) + times, 11.5)
 
 
 def _row(frame: _Frame, number: int) -> float:
@@ -164,7 +164,7 @@ def _passes(canvas: Canvas, frames: list[_Frame], places: dict[str, tuple[float,
             head = f"native call {first['program']}, part {first['part'] + 1}: row by row"
             head += f", for each of {first['images']} images" if first["images"] > 1 else ""
         else:
-            head = explain.done_by(first)
+            head = words.done_by(first)
         canvas.text(_PASS_X + 12, frame.top + _FRAME_HEAD / 2 + 1, head, 10.5, GREY)
         for number, one in enumerate(frame.passes):
             y = _row(frame, number)
@@ -175,7 +175,7 @@ def _passes(canvas: Canvas, frames: list[_Frame], places: dict[str, tuple[float,
                 canvas.box(_PASS_X + 8, y - _PASS_HEIGHT / 2 + 2 + position * slot, 4, slot, places[step][1], radius=1)
             label = f"{one['pass']}  {one['name']}"
             canvas.text(_PASS_X + 20, y, label, 12.5)
-            shape = explain.shape_of(one)
+            shape = words.shape_of(one)
             canvas.text(_PASS_X + _PASS_WIDTH - 16, y, shape, 10.5, GREY, "rm")
             left = _PASS_X + 26 + max(66, canvas.width(label, 12.5))
             room = _PASS_X + _PASS_WIDTH - 26 - canvas.width(shape, 10.5) - left
@@ -198,7 +198,7 @@ def _memory(canvas: Canvas, explanation: Any, frames: list[_Frame]) -> None:
         length = max(3.0, (_MEMORY_WIDTH - 84) * count / most)
         fill = "#8fb3d9" if read else "#e5b27f"
         canvas.box(_MEMORY_X, y - 6, length, 12, fill, radius=2)
-        canvas.text(_MEMORY_X + length + 6, y, f"{explain.megabytes(count)}", 10.5, INK)
+        canvas.text(_MEMORY_X + length + 6, y, f"{words.megabytes(count)}", 10.5, INK)
         if read:
             canvas.arrow((_MEMORY_X - 6, y), (edge + 4, y), fill)
         else:

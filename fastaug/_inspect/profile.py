@@ -11,8 +11,9 @@ from typing import Any
 
 import torch
 
-from fastaug._inspect import explain
-from fastaug._inspect.log import Log, Outside, seed_all, untouched
+from fastaug._inspect import words
+from fastaug._inspect.generators import generator_of, seed_all, untouched
+from fastaug._inspect.log import Log, Outside, logged
 from fastaug._inspect.show import listed
 from fastaug._inspect.twin import NoTwinError, Twin, delivered, pillow_image, steps_like, twin_of
 
@@ -50,7 +51,7 @@ class Profile:
             spread = f"{one['low']:.3f}-{one['high']:.3f}"
             share = f"{100 * one['share']:.1f} %"
             rows.append((one["name"], one["by"], one["label"], f"{one['median']:.3f}", spread, calls, share))
-        lines += explain.table(rows, "<<<>>>>", (28, 8, 60, 10, 16, 12, 8))
+        lines += words.table(rows, "<<<>>>>", (28, 8, 60, 10, 16, 12, 8))
         lines += ["", *self._beside(), "", self._summary()]
         return "\n".join(lines)
 
@@ -62,7 +63,7 @@ class Profile:
         for step in self.steps:
             theirs = "" if step["theirs"] is None else f"{step['theirs']:.3f}"
             rows.append((step["name"], f"{step['ours']:.3f}", theirs))
-        return explain.table(rows, "<>>", (40, 10, 12))
+        return words.table(rows, "<>>", (40, 10, 12))
 
     def _summary(self) -> str:
         text = f"a call  {_spread(self.total['ours'])}"
@@ -159,7 +160,7 @@ def profile(
     many as before. The random generators are afterwards as they were before.
 
     Args:
-        pipeline: of this package, or anything that ``fastaug.compile`` takes.
+        pipeline: of this package.
         images: an image (PIL image, array, tensor), or several.
         repeat: how often each image is taken.
         plot: path of a bar chart to write.
@@ -170,9 +171,8 @@ def profile(
     """
     if repeat < 1:
         raise ValueError(f"repeat should be at least 1, got {repeat}")
-    pipeline = explain.adopted(pipeline)
     originals = listed(images)
-    generator = explain.generator_of(pipeline)
+    generator = generator_of(pipeline)
     twin: Twin | None
     try:
         twin = twin_of(pipeline)
@@ -186,7 +186,7 @@ def profile(
     try:
         with untouched(generator), tqdm(total=repeat * len(originals), unit="image", disable=None) as progress:
             seed_all(seed, generator)
-            _, log = explain.logged(pipeline, originals[0])
+            _, log = logged(pipeline, originals[0])
             times = _Times([node.name for node in log.steps])
             theirs = steps_like(twin, times.names) if twin else None
             for number in range(-1, repeat * len(originals)):
@@ -218,7 +218,7 @@ def _measure(
     pipeline(image)
     seconds = time.perf_counter() - start
     seed_all(seed, generator)
-    _, log = explain.logged(pipeline, image)
+    _, log = logged(pipeline, image)
     times.add(log, seconds)
     if twin is None:
         return

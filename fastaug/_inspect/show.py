@@ -10,10 +10,9 @@ import numpy as np
 import torch
 from PIL import Image
 
-from fastaug._image.encoded import LazyImage
-from fastaug._inspect import explain
+from fastaug._image.lazy import LazyImage
 from fastaug._inspect.canvas import GREY, INK, Canvas
-from fastaug._inspect.log import seed_all, untouched
+from fastaug._inspect.generators import generator_of, seed_all, untouched
 
 # Images, and what encoded images are in.
 _ONE = (Image.Image, np.ndarray, torch.Tensor, str, bytes, bytearray, memoryview)
@@ -87,7 +86,7 @@ def show(pipeline: Any, images: Any, n: int = 16, seed: int | None = None) -> Im
     exceed it. The random generators are afterwards as they were before.
 
     Args:
-        pipeline: of this package, or anything that ``fastaug.compile`` takes.
+        pipeline: of this package.
         images: an image, or several, which take turns.
         n: number of results.
         seed: of the first draw; by default the draws are those of the next calls.
@@ -97,10 +96,9 @@ def show(pipeline: Any, images: Any, n: int = 16, seed: int | None = None) -> Im
     """
     if n < 1:
         raise ValueError(f"n should be at least 1, got {n}")
-    pipeline = explain.adopted(pipeline)
     originals = listed(images)[:n]
     undo = normalisation(pipeline.transforms)
-    generator = explain.generator_of(pipeline)
+    generator = generator_of(pipeline)
     with untouched(generator):
         if seed is not None:
             seed_all(seed, generator)

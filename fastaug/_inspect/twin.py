@@ -12,7 +12,7 @@ from torch import nn
 
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image import pillow
-from fastaug._image.encoded import LazyImage
+from fastaug._image.lazy import LazyImage
 
 
 class NoTwinError(RuntimeError):

@@ -11,8 +11,24 @@ from typing import Any
 import numpy as np
 import torch
 
+_MAXIMA = {
+    torch.uint8: 255,
+    torch.int8: 127,
+    torch.int16: 32767,
+    torch.int32: 2**31 - 1,
+    torch.int64: 2**63 - 1,
+}
+
+if hasattr(torch, "uint16"):
+    _MAXIMA[torch.uint16] = 65535
+
 #: (height, width, matrix from output to input)
 Rotation = tuple[int, int, list[float]]
+
+
+def maximum(dtype: torch.dtype) -> int:
+    """The sample value of white."""
+    return _MAXIMA.get(dtype, 1)
 
 
 def as_size_list(size: Any, max_size: Any) -> Any:

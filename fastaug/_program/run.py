@@ -1,11 +1,13 @@
-"""The native call: borrows a draft's source, allocates the result and runs the program."""
+"""The native call: borrows a draft's source, allocates the result and runs the program.
+
+Drafts lie above, so they are not named here: `draft` is a fastaug._draft.base.DraftBase, and `call` its Call.
+"""
 
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,14 +15,8 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._program.borrow import borrow_tensor
+from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
 from fastaug._program.ops import HFLIP, INVERT, OP_BYTES, ROT90, VFLIP, mask_of, pillow_nearest_of, window_of
-
-if TYPE_CHECKING:
-    from fastaug._draft.base import DraftBase
-    from fastaug._draft.call import Call
-
-# As fastaug._draft.base names them; plain numbers here, where every call passes.
-_PIL_IMAGE, _ARRAY, _TENSOR, _ENCODED = 1, 2, 3, 4
 
 # The native core's numbers of the dtypes that a store writes.
 _FLOATS = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
@@ -31,18 +27,12 @@ _uint8 = torch.uint8
 _cpu = torch.device("cpu")
 
 
-def warn_antialias() -> None:
-    warnings.warn(
-        "Anti-alias option is always applied for PIL Image input. Argument antialias is ignored.", stacklevel=4
-    )
-
-
-def finish(draft: DraftBase) -> Any:
+def finish(draft: Any) -> Any:
     """The draft's image with all its ops done, in the draft's container."""
-    return _decoding(draft, _finish) if draft.source == _ENCODED else _finish(draft)
+    return _decoding(draft, _finish) if draft.source == ENCODED else _finish(draft)
 
 
-def _decoding(draft: DraftBase, work: Callable[..., Any], *arguments: Any) -> Any:
+def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
     """Does `work` on a draft of an encoded image; with Pillow's pixels, if the core leaves the decoding to Pillow."""
     try:
         return work(draft, *arguments)
@@ -53,17 +43,17 @@ def _decoding(draft: DraftBase, work: Callable[..., Any], *arguments: Any) -> An
     if draft.call.log is not None:
         draft.call.log.decoding(draft, f"the core does not decode it: {deferred.args[0]}")
     draft.image = encoded.pil(deferred)
-    draft.source = _PIL_IMAGE
+    draft.source = PIL_IMAGE
     return work(draft, *arguments)
 
 
-def _finish(draft: DraftBase) -> Any:
+def _finish(draft: Any) -> Any:
     call = draft.call
     kind = draft.kind
     ops = draft.ops
     if kind == draft.source and not ops and not draft.store:
         return _untouched(draft)
-    if kind == draft.source == _TENSOR and len(ops) == 1 and not draft.store:
+    if kind == draft.source == TENSOR and len(ops) == 1 and not draft.store:
         done = _done_by_torch(draft.image, ops[0])
         if done is not None:
             if draft.call.log is not None:
@@ -71,7 +61,7 @@ def _finish(draft: DraftBase) -> Any:
             return done
     if draft.lead or draft.bands > 4:
         return _finish_parts(draft)
-    if kind == draft.source == _PIL_IMAGE and len(ops) == 1 and draft.mode == draft.image.mode:
+    if kind == draft.source == PIL_IMAGE and len(ops) == 1 and draft.mode == draft.image.mode:
         moved = _moved_by_pillow(draft.image, ops[0])
         if moved is not None:
             if draft.call.log is not None:
@@ -80,7 +70,7 @@ def _finish(draft: DraftBase) -> Any:
             return moved
     program, source = _borrowed(draft)
     height, width, channels = draft.height, draft.width, draft.channels
-    if kind == _TENSOR:
+    if kind == TENSOR:
         plane = height * width
         if draft.store:
             # Sizes one by one: torch parses them faster than a tuple.
@@ -100,7 +90,7 @@ def _finish(draft: DraftBase) -> Any:
         result = _empty((height, width) if draft.flat else (channels, height, width), dtype=_uint8, device=_cpu)
         call.run(program, source, result.data_ptr(), 0, height, width, channels, width, 1, plane, call.rewrites)
         return result
-    if kind == _PIL_IMAGE:
+    if kind == PIL_IMAGE:
         assert draft.mode is not None
         image = _run_into_pil(call, program, source, draft.mode, height, width, channels)
         image.info = _copied_info(draft)
@@ -112,30 +102,30 @@ def _finish(draft: DraftBase) -> Any:
     return array
 
 
-def _borrowed(draft: DraftBase) -> tuple[bytes, _C.Source]:
+def _borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     """The program, and the image for it."""
     ops: Any = draft.ops
     store: Any = draft.store
     program = b"".join((*ops, *store, *draft.erases)) if store else b"".join(ops)
-    if draft.source == _ENCODED:
+    if draft.source == ENCODED:
         return program, draft.image.source()
-    if draft.source == _PIL_IMAGE:
+    if draft.source == PIL_IMAGE:
         try:
             return program, _C.from_pil(draft.image, draft.bands)
         except ValueError:
             return _borrow_blocks(draft, program)
-    return program, borrow_tensor(draft.image) if draft.source == _TENSOR else _C.from_array(draft.image)
+    return program, borrow_tensor(draft.image) if draft.source == TENSOR else _C.from_array(draft.image)
 
 
-def finish_as(draft: DraftBase, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
+def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
     """The result as a tensor of another dtype, or with the channels of a pixel side by side; None if not natively."""
-    if draft.source == _ENCODED:
+    if draft.source == ENCODED:
         result: torch.Tensor | None = _decoding(draft, _finish_as, dtype, channels_last)
         return result
     return _finish_as(draft, dtype, channels_last)
 
 
-def _finish_as(draft: DraftBase, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
+def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
     number = _FLOATS.get(dtype)
     if number is None or not draft.store or draft.lead or draft.flat or draft.bands > 4:
         return None
@@ -152,7 +142,7 @@ def _finish_as(draft: DraftBase, dtype: torch.dtype, channels_last: bool) -> tor
     return result
 
 
-def _copied_info(draft: DraftBase) -> dict[Any, Any]:
+def _copied_info(draft: Any) -> dict[Any, Any]:
     info = draft.info or {}
     return {key: value.copy() if isinstance(value, list) else value for key, value in info.items()}
 
@@ -210,7 +200,7 @@ def _done_by_torch(image: torch.Tensor, op: Any) -> torch.Tensor | None:
 
 
 def _run_into_pil(
-    call: Call, program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int
+    call: Any, program: bytes, source: _C.Source, mode: str, height: int, width: int, channels: int
 ) -> Image.Image:
     # Uninitialised; the program writes every pixel, in place.
     image = Image.new(mode, (width, height), None)
@@ -226,23 +216,23 @@ def _run_into_pil(
     return image
 
 
-def _untouched(draft: DraftBase) -> Any:
+def _untouched(draft: Any) -> Any:
     """The source itself, or a copy of it where torchvision makes one."""
     image = draft.image
-    if draft.kind == _PIL_IMAGE and draft.mode != image.mode:
+    if draft.kind == PIL_IMAGE and draft.mode != image.mode:
         # Only read as another mode.
         return Image.frombuffer(draft.mode or "", image.size, image.tobytes(), "raw", draft.mode, 0, 1)
     if not draft.copied:
         return image
-    if draft.kind == _TENSOR:
+    if draft.kind == TENSOR:
         return image.clone()
     copy = image.copy()
-    if draft.kind == _PIL_IMAGE and not draft.info:
+    if draft.kind == PIL_IMAGE and not draft.info:
         copy.info = {}
     return copy
 
 
-def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[bytes, _C.Source]:
+def _borrow_blocks(draft: Any, program: bytes) -> tuple[bytes, _C.Source]:
     """Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is."""
     image = draft.image
     box = window_of(program[:OP_BYTES]) if program else None
@@ -258,11 +248,11 @@ def _borrow_blocks(draft: DraftBase, program: bytes) -> tuple[bytes, _C.Source]:
     return program, _C.from_array(np.asarray(image))
 
 
-def _finish_parts(draft: DraftBase) -> Any:
+def _finish_parts(draft: Any) -> Any:
     """Batches, and images of more than four channels: one run for each image and every four channels."""
     height, width, channels = draft.height, draft.width, draft.channels
     bands, lead = draft.bands, draft.lead
-    if draft.kind == _TENSOR:
+    if draft.kind == TENSOR:
         dtype = _float32 if draft.store else _uint8
         result: Any = _empty((*lead, channels, height, width), dtype=dtype, device=_cpu)
         address, size = result.data_ptr(), result.element_size()
@@ -273,7 +263,7 @@ def _finish_parts(draft: DraftBase) -> Any:
         strides = (width * channels, channels, 1)
     image = draft.image
     borrow: Any
-    if draft.source == _TENSOR:
+    if draft.source == TENSOR:
         images, borrow = image.reshape(-1, bands, *image.shape[-2:]), borrow_tensor
     else:
         images, borrow = np.moveaxis(image, 2, 0)[None], lambda part: _C.from_array(np.moveaxis(part, 0, 2))

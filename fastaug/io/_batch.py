@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fastaug._image.encoded import DecodeError
+from fastaug._image.pillow import DecodeError
 from fastaug.io._read import imread
 
 if TYPE_CHECKING:

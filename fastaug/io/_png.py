@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fastaug._image import decode
-from fastaug._image.encoded import LazyImage
+from fastaug._image.lazy import LazyImage
 
 # torchvision's weights in libpng's fixed point: red and green of 0.2989 and 0.587, rounded as png_set_rgb_to_gray does.
 _RED, _GREEN = 29890 * 32768 // 100000, 58700 * 32768 // 100000

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from fastaug._image import decode, decode16, pillow
-from fastaug._image.encoded import LazyImage
+from fastaug._image.lazy import LazyImage
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,7 +13,8 @@ import numpy as np
 from PIL import Image
 
 from fastaug._image import decode, decode16, pillow
-from fastaug._image.encoded import DecodeError, LazyImage
+from fastaug._image.lazy import LazyImage
+from fastaug._image.pillow import DecodeError
 from fastaug.io import _gif, _png
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._image.encoded import LazyImage, check_mode
+from fastaug._image.encoded import check_mode
+from fastaug._image.lazy import LazyImage
 from fastaug.transforms._base import Transform
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug._draft.base import TENSOR
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor as tensor_fallback
+from fastaug._program.kinds import TENSOR
 from fastaug.transforms._base import Transform, happens, need_shape
 from fastaug.transforms._crops import log_bounds
 

@@ -18,7 +18,7 @@ from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.tape import Recording, Replaying
-from fastaug.transforms._base import draft_through
+from fastaug._draft.through import draft_through
 from images import noise, pil
 from outcomes import clone, run, seed_all, snapshot
 

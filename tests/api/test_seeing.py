@@ -17,7 +17,8 @@ import fastaug
 import fastaug.transforms as T
 from fastaug import __main__ as command_line
 from fastaug._inspect import check, explain, profile, show, twin
-from fastaug._inspect.log import Log, Outside, Run, seed_all
+from fastaug._inspect.generators import seed_all
+from fastaug._inspect.log import Log, Outside, Run, logged
 from images import noise, photo, to_chw
 
 IMAGE = photo("chelsea", 120, 150)
@@ -93,7 +94,7 @@ def test_the_log_changes_nothing_and_knows_whose_each_op_is(name: str, container
             return error, torch.get_rng_state()
 
     expected, state = outcome(pipeline)
-    found, after = outcome(lambda image: explain.logged(pipeline, image))
+    found, after = outcome(lambda image: logged(pipeline, image))
     assert torch.equal(state, after)
     if isinstance(expected, Exception):
         assert type(found) is type(expected)
@@ -418,7 +419,7 @@ def test_command_line_errors(
 
 def test_a_log_times_what_is_done_elsewhere() -> None:
     log: Log
-    _, log = explain.logged(T.Compose([T.Resize(20), T.Lambda(lambda image: sum(range(20000)) and image)]), IMAGE)
+    _, log = logged(T.Compose([T.Resize(20), T.Lambda(lambda image: sum(range(20000)) and image)]), IMAGE)
     run, outside = log.timeline
     assert isinstance(run, Run) and isinstance(outside, Outside)
     assert outside.seconds > 1e-4

@@ -25,7 +25,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 import pipeline_steps as steps
-from fastaug._image.encoded import LazyImage
+from fastaug._image.lazy import LazyImage
 from outcomes import Outcome, explain, run, snapshot
 from pipeline_steps import Step
 from tolerances import FLOAT_TENSOR
