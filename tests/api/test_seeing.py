@@ -19,7 +19,7 @@ from fastaug import __main__ as command_line
 from fastaug._inspect import check, explain, profile, show, twin
 from fastaug._inspect.generators import seed_all
 from fastaug._inspect.log import Log, Outside, Run, logged
-from images import noise, photo, to_chw
+from support.images import noise, photo, to_chw
 
 IMAGE = photo("chelsea", 120, 150)
 HALF = (0.5, 0.5, 0.5)

@@ -18,7 +18,7 @@ import fastaug
 import fastaug.io
 import fastaug.transforms as T
 from fastaug._image import encoded
-from images import photo
+from support.images import photo
 
 JPEG = made.encode(photo("coffee", 90, 120), "JPEG")
 PROGRESSIVE = made.encode(photo("coffee", 90, 120), "JPEG", progressive=True)

@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader
 import fastaug.io
 import fastaug.transforms as T
 from fastaug._image import encoded
-from images import PHOTOS, photo
+from support.images import PHOTOS, photo
 
 # On a machine, or a share of one, with a single CPU.
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create 2 worker processes:UserWarning")

@@ -15,17 +15,17 @@ import torch
 import torchvision.transforms as TV
 from PIL import Image
 
-import fast_results
 import fastaug
 import fastaug.transforms as T
 from bench.chains import CHAINS, Chain
 from bench.float_reference import samples_of
 from bench.quality import LEAST_PSNR, compare, levels
-from fast_results import SCALE, given, results
-from images import to_chw
-from outcomes import run
-from processes import ISAS, python
-from tolerances import FAST_ISA_LEVELS
+from support.images import to_chw
+from support.outcomes import run
+from support.processes import ISAS, python
+from tables import fast_results
+from tables.fast_results import SCALE, given, results
+from tables.tolerances import FAST_ISA_LEVELS
 
 SEEDS = range(2)
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from fastaug._draft.draws import draws_from
-from processes import python
+from support.processes import python
 
 
 def seeded(seed: int) -> torch.Generator:

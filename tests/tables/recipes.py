@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from PIL import Image, ImageFilter, ImageOps
 
-from cases import Factory, Stack, mode
+from tables.cases import Factory, Stack, mode
 
 
 def pathology(T: Any, resolution: int, interpolation: str, crop: int = 1024) -> Any:

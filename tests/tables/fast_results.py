@@ -14,7 +14,7 @@ import fastaug
 from bench.chains import CHAINS, Chain
 from bench.float_reference import samples_of
 from bench.images import scaled, windows
-from images import PHOTOS, noise, photo
+from support.images import PHOTOS, noise, photo
 
 #: Of the sizes that the chains are written for.
 SCALE = 0.25

@@ -11,7 +11,7 @@ import pytest
 
 from fastaug import _C
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 
 #: Every instruction set the project knows, best last; those this machine lacks are skipped.
 KNOWN_ISAS = ("scalar", "sse4", "avx2", "avx512", "neon")

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from fastaug import _C
-from op_table import ROWS, Op
+from tables.op_table import ROWS, Op
 
 #: What results may be made of: their number in a call, and what holds the bits of one.
 DTYPES = {"uint8": (0, np.uint8), "float32": (1, np.float32), "float16": (2, np.uint16), "bfloat16": (3, np.uint16)}

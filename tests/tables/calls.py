@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from cases import MODES, PADDING_MODES, ROTATION_MODES, mode
+from tables.cases import MODES, PADDING_MODES, ROTATION_MODES, mode
 
 Call = Callable[[Any, Any], Any]
 
