@@ -192,13 +192,13 @@ def mix(images: list[int], weights: list[float], size: int, data: int) -> None:
 
 @final
 class Draws:
-    """fastaug._draws.Draws without torch: the same numbers, and the same generator state after release().
+    """fastaug._draft.draws.Draws without torch: the same numbers, and the same generator state after release().
 
     Args:
         generator: A torch.Generator; None is torch's default one.
-        fallback: A fastaug._draws.TorchDraws of that generator. It draws whatever only torch itself can draw: from
-            generators that are not torch's own on the CPU; of unusual arguments; under a default device, a default type
-            that is not float32, or a mode that sees torch's calls.
+        fallback: A fastaug._draft.draws.TorchDraws of that generator. It draws whatever only torch itself can draw:
+            from generators that are not torch's own on the CPU; of unusual arguments; under a default device, a default
+            type that is not float32, or a mode that sees torch's calls.
     """
 
     def __init__(self, generator: object, fallback: object) -> None: ...

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import torch
 
     from fastaug import io, transforms
-    from fastaug._compiled import Compiled
-    from fastaug._pillow import DecodeError
+    from fastaug._compile.compiled import Compiled
+    from fastaug._image.pillow import DecodeError
 
 __all__ = ["DecodeError", "__version__", "compile", "io", "isa", "transforms"]
 
@@ -71,7 +71,7 @@ def compile(  # as torch.compile, it is not the builtin
         >>> transform(Image.new("RGB", (80, 60))).dtype
         torch.float16
     """
-    from fastaug._compiled import Compiled
+    from fastaug._compile.compiled import Compiled
 
     original = transform.original if isinstance(transform, Compiled) else transform
     return Compiled(original, mode, generator, dtype, memory_format)
@@ -104,7 +104,7 @@ def __getattr__(name: str) -> Any:
     if name in ("io", "transforms"):
         return importlib.import_module(f"fastaug.{name}")
     if name == "DecodeError":
-        return importlib.import_module("fastaug._pillow").DecodeError
+        return importlib.import_module("fastaug._image.pillow").DecodeError
     raise AttributeError(f"module 'fastaug' has no attribute {name!r}")
 
 

@@ -67,15 +67,15 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m fastaug", description="torchvision.transforms, precompiled: same pixels, same seed, faster."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser(
+    bag = commands.add_parser(
         "demo",
         help="time a bag of real tiles beside torchvision and compare every pixel",
         description="Takes a bag of 1024x1024 tiles through pipeline P with torchvision and with fastaug under the "
         "same seeds, compares every pixel, prints the times and writes a contact sheet.",
     )
-    demo.add_argument("--images", type=Path, metavar="DIR", help="your own images (default: scikit-image's)")
-    demo.add_argument("--out", type=Path, default=Path("demo.png"), help="the contact sheet (default: demo.png)")
-    demo.add_argument("--tiles", type=int, default=64, metavar="N", help="tiles in the bag (default: 64)")
+    bag.add_argument("--images", type=Path, metavar="DIR", help="your own images (default: scikit-image's)")
+    bag.add_argument("--out", type=Path, default=Path("demo.png"), help="the contact sheet (default: demo.png)")
+    bag.add_argument("--tiles", type=int, default=64, metavar="N", help="tiles in the bag (default: 64)")
     commands.add_parser("info", help="versions and instruction sets")
     add_seeing(commands)
     options = parser.parse_args(arguments)
@@ -84,16 +84,16 @@ def main(arguments: list[str] | None = None) -> int:
         info()
         return 0
     if options.command in SEEING:
-        from fastaug import _command
+        from fastaug._cli import command
 
-        return _command.run(options)
+        return command.run(options)
     if options.tiles < 1:
         parser.error("--tiles must be at least 1")
-    from fastaug import _demo
+    from fastaug._cli import demo
 
     try:
-        return _demo.run(options.images, options.out, options.tiles)
-    except _demo.DemoError as error:
+        return demo.run(options.images, options.out, options.tiles)
+    except demo.DemoError as error:
         print(f"fastaug demo: {error}", file=sys.stderr)
         return 2
 

@@ -79,7 +79,7 @@ std::optional<SidesLimits> as_sides(py::handle area, py::handle limits, py::hand
                      strict.ptr() == Py_True};
 }
 
-// The methods of fastaug._draws.TorchDraws, done here where that gives what torch gives.
+// The methods of fastaug._draft.draws.TorchDraws, done here where that gives what torch gives.
 class Draws {
  public:
   Draws(py::object generator, py::object fallback) : generator_(std::move(generator)), fallback_(std::move(fallback)) {
@@ -141,9 +141,9 @@ class Draws {
     return py::none();
   }
 
-  // As fastaug._draws.draws_from makes it again.
+  // As fastaug._draft.draws.draws_from makes it again.
   py::object reduce() const {
-    return py::make_tuple(py::module_::import("fastaug._draws").attr("draws_from"), py::make_tuple(generator_));
+    return py::make_tuple(py::module_::import("fastaug._draft.draws").attr("draws_from"), py::make_tuple(generator_));
   }
 
  private:

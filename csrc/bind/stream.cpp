@@ -70,7 +70,7 @@ bool agrees(UniformForm form) {
   const py::object state = torch.state_of(generator);
   if (state.attr("numel")().cast<size_t>() != sizeof(GeneratorState) || !torch.memory(state)->valid()) return false;
   Random random(torch.memory(state));
-  const py::object draws = py::module_::import("fastaug._draws").attr("TorchDraws")(generator);
+  const py::object draws = py::module_::import("fastaug._draft.draws").attr("TorchDraws")(generator);
   // Half of the draws between 1 and the next float32 are rounded up.
   const std::pair<float, float> ranges[] = {{-0.3f, 0.4f}, {1.0f, 1.0f + 0x1p-23f}, {-25.0f, 25.0f}};
   for (size_t i = 0; i < 256; ++i) {

@@ -13,7 +13,7 @@ import fastaug.io
 import fastaug.transforms
 import fastaug.transforms.functional
 from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
-from fastaug._pipeline import Pipeline
+from fastaug._draft.pipeline import Pipeline
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,6 +90,8 @@ def module_page(title: str, module: object, module_name: str, names: list[str], 
         if inspect.isclass(value) and classes:
             summary(name, value)
             options = "    :members:\n" + ("    :undoc-members:\n" if issubclass(value, Enum) else "")
+            if value.__base__.__module__.startswith("fastaug."):
+                options += "    :inherited-members:\n"
             parts.append(f".. autoclass:: {module_name}.{name}\n{options}")
             continue
         if inspect.isclass(value) or inspect.ismodule(value):

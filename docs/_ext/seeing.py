@@ -40,12 +40,12 @@ def draw(folder: Path) -> list[Path]:
     Raises:
         PicturesError: there are no photographs.
     """
-    from fastaug import _explain, _profile, _show
+    from fastaug._inspect import explain, profile, show
 
     folder.mkdir(parents=True, exist_ok=True)
     image, transform = photograph(), pipeline()
     plan, chart, sheet = (folder / f"{name}.webp" for name in ("plan", "profile", "sheet"))
-    _explain.explain(transform, image, plan, seed=2)
-    _profile.profile(transform, image, plot=chart)
-    _show.show(transform, image, 12, seed=0).save(sheet)
+    explain.explain(transform, image, plan, seed=2)
+    profile.profile(transform, image, plot=chart)
+    show.show(transform, image, 12, seed=0).save(sheet)
     return [plan, chart, sheet]

@@ -13,7 +13,8 @@ torchvision's gives CHW tensors, for code that imports ``torchvision.io``.
 
 from __future__ import annotations
 
-from fastaug._encoded import DecodeError, LazyImage
+from fastaug._image.lazy import LazyImage
+from fastaug._image.pillow import DecodeError
 from fastaug.io._batch import imread_batch
 from fastaug.io._read import ImageInfo, image_info, imread, lazy
 from fastaug.io._torchvision import (

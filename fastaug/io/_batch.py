@@ -9,13 +9,13 @@ import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fastaug._encoded import DecodeError
+from fastaug._image.pillow import DecodeError
 from fastaug.io._read import imread
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from fastaug._encoded import Buffer, Source
+    from fastaug._image.encoded import Buffer, Source
 
 
 def imread_batch(

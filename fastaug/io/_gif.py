@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastaug import _pillow
-from fastaug._encoded import check_pixels
+from fastaug._image import pillow
+from fastaug._image.encoded import check_pixels
 
 _TO_BACKGROUND = 2  # the disposal by which a frame is not drawn over the one before it
 
@@ -37,14 +37,14 @@ def decode(data: bytes) -> np.ndarray:
     try:
         width, height, background, frames = _parse(data)
     except (IndexError, struct.error):
-        raise _pillow.DecodeError(f"cannot decode {len(data)} bytes (GIF): truncated", format="GIF") from None
+        raise pillow.DecodeError(f"cannot decode {len(data)} bytes (GIF): truncated", format="GIF") from None
     check_pixels(width, height * len(frames))
     result = np.empty((len(frames), height, width, 3), np.uint8)
     for number, frame in enumerate(frames):
         canvas = result[number]
         canvas[:] = result[number - 1] if number and frame.disposal != _TO_BACKGROUND else background
         # One byte a pixel whatever Pillow makes of it: the frame was given no colours, which stands for gray.
-        indices = np.asarray(_pillow.open_image(frame.data, load=True))
+        indices = np.asarray(pillow.open_image(frame.data, load=True))
         indices = indices[..., 0] if indices.ndim == 3 else indices
         part = canvas[frame.top : frame.top + frame.height, frame.left : frame.left + frame.width]
         indices = indices[: part.shape[0], : part.shape[1]]
@@ -57,12 +57,12 @@ def decode(data: bytes) -> np.ndarray:
 
 def _parse(data: bytes) -> tuple[int, int, np.ndarray, list[_Frame]]:
     if data[:6] not in (b"GIF87a", b"GIF89a"):
-        raise _pillow.DecodeError(f"cannot decode {len(data)} bytes: not a GIF", format=None)
+        raise pillow.DecodeError(f"cannot decode {len(data)} bytes: not a GIF", format=None)
     width, height, flags, background = struct.unpack_from("<HHBB", data, 6)
     shared, at = _palette(data, 13, flags)
     frames = list(_frames(data, at, shared))
     if not frames or not width or not height:
-        raise _pillow.DecodeError(f"cannot decode {len(data)} bytes (GIF): no image in it", format="GIF")
+        raise pillow.DecodeError(f"cannot decode {len(data)} bytes (GIF): no image in it", format="GIF")
     colour = shared[background] if background < len(shared) else np.zeros(3, np.uint8)
     return width, height, colour, frames
 
@@ -84,7 +84,7 @@ def _frames(data: bytes, at: int, shared: np.ndarray) -> Iterator[_Frame]:
             end = _after_blocks(data, start + 1)
             palette = own if len(own) else shared
             if not len(palette):
-                raise _pillow.DecodeError("cannot decode a GIF without colours", format="GIF")
+                raise pillow.DecodeError("cannot decode a GIF without colours", format="GIF")
             alone = struct.pack("<6s2H3xB4x2HB", b"GIF89a", width, height, 0x2C, width, height, flags & 0x40)
             yield _Frame(
                 left, top, width, height, palette, transparent, disposal, b"".join((alone, data[start:end], b"\x3b"))
@@ -92,7 +92,7 @@ def _frames(data: bytes, at: int, shared: np.ndarray) -> Iterator[_Frame]:
             transparent, disposal = -1, 0
             at = end
         else:
-            raise _pillow.DecodeError(
+            raise pillow.DecodeError(
                 f"cannot decode {len(data)} bytes (GIF): no such block at byte {at}", format="GIF", offset=at
             )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fastaug import _pixels
-from fastaug._encoded import LazyImage
+from fastaug._image import decode
+from fastaug._image.lazy import LazyImage
 
 # torchvision's weights in libpng's fixed point: red and green of 0.2989 and 0.587, rounded as png_set_rgb_to_gray does.
 _RED, _GREEN = 29890 * 32768 // 100000, 58700 * 32768 // 100000
@@ -18,7 +18,7 @@ _INSIGNIFICANT = range(95000, 105001)
 
 def stored_samples(image: LazyImage) -> np.ndarray:
     """uint8 HWC of the channels of the file; the indices of a palette; gray of fewer bits spread to 0 to 255."""
-    pixels = _pixels.read(image)
+    pixels = decode.read(image)
     if pixels.dtype == np.bool_:
         pixels = np.where(pixels, np.uint8(255), np.uint8(0))
     return pixels.reshape(*pixels.shape[:2], -1)

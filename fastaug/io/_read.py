@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from fastaug import _pillow, _pixels, _pixels16
-from fastaug._encoded import LazyImage
+from fastaug._image import decode, decode16, pillow
+from fastaug._image.lazy import LazyImage
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from fastaug._encoded import Buffer, Source
+    from fastaug._image.encoded import Buffer, Source
 
 # A header is read out of the whole file, unless the file is so large that Pillow, which seeks in it, is sooner there.
 _LARGE = 1 << 20
@@ -75,9 +75,9 @@ def imread(
     """
     if mode is None:
         raise TypeError("mode should be a string, got None")
-    wide = mode in _pixels16.CHANNELS
+    wide = mode in decode16.CHANNELS
     image = LazyImage(source, "I;16" if wide else mode, exif=exif, jpeg_tables=jpeg_tables)
-    return _pixels16.read(image, mode, region, out) if wide else _pixels.read(image, region, out)
+    return decode16.read(image, mode, region, out) if wide else decode.read(image, region, out)
 
 
 def lazy(
@@ -170,9 +170,9 @@ def image_info(source: Source) -> ImageInfo:
     image = LazyImage(source, None)
     if image.path is not None and os.path.getsize(image.path) > _LARGE:
         with open(image.path, "rb") as file:
-            start = file.read(len(_pillow.PNG_MAGIC))
-            if start != _pillow.PNG_MAGIC:  # these may have their Exif data behind the pixels
-                opened = _pillow.open_image(file, image.filename)
+            start = file.read(len(pillow.PNG_MAGIC))
+            if start != pillow.PNG_MAGIC:  # these may have their Exif data behind the pixels
+                opened = pillow.open_image(file, image.filename)
                 return _info(opened, start)
     data, encoded = image.encoded()
     if encoded.native:
@@ -182,5 +182,5 @@ def image_info(source: Source) -> ImageInfo:
 
 
 def _info(image: Image.Image, data: bytes) -> ImageInfo:
-    orientation = _pillow.orientation_of(image, data)
-    return ImageInfo(image.size, image.mode, image.format or "", orientation, _pillow.bits_of(image, data))
+    orientation = pillow.orientation_of(image, data)
+    return ImageInfo(image.size, image.mode, image.format or "", orientation, pillow.bits_of(image, data))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from PIL import Image
 
-from fastaug import _pillow, _pixels, _pixels16
-from fastaug._encoded import DecodeError, LazyImage
+from fastaug._image import decode, decode16, pillow
+from fastaug._image.lazy import LazyImage
+from fastaug._image.pillow import DecodeError
 from fastaug.io import _gif, _png
 
 if TYPE_CHECKING:
@@ -351,30 +352,30 @@ def _decode_jpeg(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
     if stored not in ("L", "RGB", "CMYK"):
         raise RuntimeError(f"Not a JPEG file of 1, 3 or 4 channels: {stored}")
     if mode is ImageReadMode.RGB or stored == "L":
-        return _chw(_pixels.read(image.convert("L" if mode is not ImageReadMode.RGB else "RGB")))
+        return _chw(decode.read(image.convert("L" if mode is not ImageReadMode.RGB else "RGB")))
     if mode is ImageReadMode.UNCHANGED:
-        pixels = _pixels.read(image)
+        pixels = decode.read(image)
         return _chw(255 - pixels if stored == "CMYK" else pixels)
     # libjpeg gives the luma plane to Pillow if it is asked for gray before it decodes.
     opened: Any = image.open(data)
     opened.draft("L", opened.size)
-    gray: Image.Image = _pillow.load_image(opened, len(data))
-    return _chw(_pixels.store(_pillow.orient(gray.convert("L"), image.orientation if exif else 1)))
+    gray: Image.Image = pillow.load_image(opened, len(data))
+    return _chw(decode.store(pillow.orient(gray.convert("L"), image.orientation if exif else 1)))
 
 
 def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
-    if len(data) < len(_pillow.PNG_MAGIC):
+    if len(data) < len(pillow.PNG_MAGIC):
         raise RuntimeError("Content is too small for png!")
-    if not data.startswith(_pillow.PNG_MAGIC):
+    if not data.startswith(pillow.PNG_MAGIC):
         raise RuntimeError("Content is not png!")
     image = LazyImage(data, None, exif=exif)
     bits = image.header.bits
-    samples = _pixels16.stored_samples(image) if _pixels16.is_16_bit(data) else _png.stored_samples(image)
+    samples = decode16.stored_samples(image) if decode16.is_16_bit(data) else _png.stored_samples(image)
     if mode is ImageReadMode.UNCHANGED:
         return _chw(samples)
     if image.header.mode == "P":
         # Only alpha that a palette has is alpha.
-        samples = _pixels.read(image.convert("RGBA"))
+        samples = decode.read(image.convert("RGBA"))
     return _chw(_png.to_channels(samples, mode.value, bits, _png.gamma_of(data)))
 
 
@@ -395,7 +396,7 @@ def _decode_webp(data: bytes, mode: ImageReadMode) -> torch.Tensor:
         image = image.convert("RGB")
     elif mode is ImageReadMode.RGB_ALPHA:
         image = image.convert("RGBA")
-    return _chw(_pixels.read(image))
+    return _chw(decode.read(image))
 
 
 def _decode_gif(data: bytes) -> torch.Tensor:

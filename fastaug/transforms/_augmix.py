@@ -11,11 +11,11 @@ from PIL import Image
 from torch import Tensor
 
 from fastaug import _C
-from fastaug._draft import Draft
-from fastaug._draft_base import TENSOR
-from fastaug._draft_tensor import TensorDraft
-from fastaug._draws import Draws
-from fastaug._interpolation import InterpolationMode
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import Draws
+from fastaug._draft.interpolation import InterpolationMode
+from fastaug._draft.tensor import TensorDraft
+from fastaug._program.kinds import TENSOR
 from fastaug.transforms import functional as F
 from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_space, table_of
 from fastaug.transforms._base import Transform, fill_of

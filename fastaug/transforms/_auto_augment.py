@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug import _ops
-from fastaug._draft import Draft
-from fastaug._draws import Draws, TorchDraws
-from fastaug._interpolation import InterpolationMode
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.interpolation import InterpolationMode
+from fastaug._program.ops import MAX_OPS
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
 from fastaug.transforms._base import Transform, as_float32, fill_of
 
@@ -28,7 +28,7 @@ Fill = float | Sequence[float] | None
 Ops = list[tuple[str, float]]
 
 # Ops before a draft is done so far: together with those of other transforms, below the native core's limit.
-_MAX_DRAFT = _ops.MAX_OPS // 4
+_MAX_DRAFT = MAX_OPS // 4
 
 _TORCH = TorchDraws()
 

@@ -6,8 +6,8 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-from fastaug._draft import Draft
-from fastaug._draws import TorchDraws
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import TorchDraws
 from fastaug.transforms._base import Transform, setup_size
 
 __all__ = ["GaussianBlur"]

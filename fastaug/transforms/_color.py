@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug._draft import Draft
-from fastaug._draws import Draws, TorchDraws
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import Draws, TorchDraws
 from fastaug.transforms._base import Transform, happens
 
 __all__ = [

@@ -6,14 +6,16 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastaug._draft import Draft
-from fastaug._pipeline import Pipeline, checked_mode
-from fastaug.transforms._base import Transform, draft_through, happens, lines
+from fastaug._draft.draft import Draft
+from fastaug._draft.pipeline import checked_mode
+from fastaug._draft.through import draft_through
+from fastaug._inspect.methods import SeenPipeline
+from fastaug.transforms._base import Transform, happens, lines
 
 __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
 
 
-class Compose(Pipeline):
+class Compose(SeenPipeline):
     """Transforms, one after the other, as one pass over the image.
 
     All that fastaug knows between two callables of the user's becomes one program and one native call. Any other

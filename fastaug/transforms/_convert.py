@@ -10,8 +10,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from fastaug import _ops
-from fastaug._draft import Draft
+from fastaug._draft.draft import Draft
+from fastaug._program import ops
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, need_shape
 
@@ -262,5 +262,5 @@ def _pack(mean: Any, std: Any, channels: int) -> Any:
     # Divisions by zero and numbers that are not finite are torch's to handle.
     if not (np.isfinite(mean).all() and np.isfinite(std).all() and np.float32(std).all()):
         return None
-    ops = tuple(_ops.normalize(mean[k : k + 4], std[k : k + 4]) for k in range(0, channels, 4))
-    return ops[0] if channels <= 4 else ops
+    packed = tuple(ops.normalize(mean[k : k + 4], std[k : k + 4]) for k in range(0, channels, 4))
+    return packed[0] if channels <= 4 else packed

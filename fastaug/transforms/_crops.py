@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
-from fastaug._draft import Draft
-from fastaug._draws import Draws, TorchDraws
-from fastaug._interpolation import InterpolationMode, stored_interpolation
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, setup_size
 

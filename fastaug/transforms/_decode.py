@@ -9,12 +9,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fastaug._draft import Draft
-from fastaug._encoded import LazyImage, check_mode
+from fastaug._draft.draft import Draft
+from fastaug._image.encoded import check_mode
+from fastaug._image.lazy import LazyImage
 from fastaug.transforms._base import Transform
 
 if TYPE_CHECKING:
-    from fastaug._encoded import Buffer, Source
+    from fastaug._image.encoded import Buffer, Source
 
 __all__ = ["Decode"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug import _fallback_tensor
-from fastaug._draft import Draft
-from fastaug._draft_base import TENSOR
-from fastaug._draws import Draws, TorchDraws
-from fastaug._tape import generator_at, noise_state
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.tape import generator_at, noise_state
+from fastaug._fallback import tensor as tensor_fallback
+from fastaug._program.kinds import TENSOR
 from fastaug.transforms._base import Transform, happens, need_shape
 from fastaug.transforms._crops import log_bounds
 
@@ -177,7 +177,7 @@ class RandomErasing(Transform):
         # What has just been made is nobody else's yet and need not be copied, unless it is a view of the source.
         if fresh and isinstance(source, Tensor):
             fresh = image.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
-        draft.reset(_fallback_tensor.erase(image, top, left, height, width, filling, self.inplace or fresh))
+        draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
 
     def __repr__(self) -> str:
         return (

@@ -6,7 +6,7 @@ from typing import Any
 
 from PIL import Image
 
-from fastaug._draft import Draft
+from fastaug._draft.draft import Draft
 
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:

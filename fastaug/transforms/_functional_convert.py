@@ -10,8 +10,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from fastaug import _fallback_tensor
-from fastaug._draft import Draft
+from fastaug._draft.draft import Draft
+from fastaug._fallback import tensor as tensor_fallback
 
 
 def get_dimensions(img: Any) -> list[int]:
@@ -166,4 +166,4 @@ def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inpla
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(tensor)}")
-    return _fallback_tensor.normalize(tensor, mean, std, inplace)
+    return tensor_fallback.normalize(tensor, mean, std, inplace)

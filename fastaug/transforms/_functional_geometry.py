@@ -9,9 +9,11 @@ from typing import Any
 from PIL import Image
 from torch import Tensor
 
-from fastaug import _fallback_pil, _fallback_tensor, _lower
-from fastaug._draft import Draft
-from fastaug._interpolation import InterpolationMode, as_interpolation
+from fastaug._draft.draft import Draft
+from fastaug._draft.interpolation import InterpolationMode, as_interpolation
+from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import tensor as tensor_fallback
+from fastaug._program import arguments
 
 
 def resize(
@@ -92,7 +94,7 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
         (20, 10)
     """
     if isinstance(img, Tensor):
-        return _fallback_tensor.crop(img, top, left, height, width)
+        return tensor_fallback.crop(img, top, left, height, width)
     draft = Draft(img)
     draft.crop(top, left, height, width)
     return draft.finish()
@@ -372,7 +374,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
     bottom, right = height - crop_height, width - crop_width
     middle = (round(bottom / 2.0), round(right / 2.0))
-    cut = _fallback_pil.crop if isinstance(img, Image.Image) else crop
+    cut = pil_fallback.crop if isinstance(img, Image.Image) else crop
     top_left, top_right, bottom_left, bottom_right, center = (
         cut(img, top, left, crop_height, crop_width)
         for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right), middle)
@@ -403,7 +405,7 @@ def ten_crop(img: Any, size: int | Sequence[int], vertical_flip: bool = False) -
 
 
 def _crop_size(size: Any) -> Any:
-    size = _lower.square_if_single(size)
+    size = arguments.square_if_single(size)
     if len(size) != 2:
         raise ValueError(f"Please provide only two dimensions (h, w) for size. Got {size!r}")
     return size
@@ -432,4 +434,4 @@ def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool 
     """
     if not isinstance(img, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(img)}")
-    return _fallback_tensor.erase(img, i, j, h, w, v, inplace)
+    return tensor_fallback.erase(img, i, j, h, w, v, inplace)

@@ -6,8 +6,8 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
-from fastaug._draft import Draft
-from fastaug._interpolation import InterpolationMode, stored_interpolation
+from fastaug._draft.draft import Draft
+from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug.transforms._base import Transform, happens
 
 __all__ = ["Pad", "RandomHorizontalFlip", "RandomVerticalFlip", "Resize"]

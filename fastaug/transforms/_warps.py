@@ -9,11 +9,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug import _fallback_tensor_warp, _lower
-from fastaug._draft import Draft
-from fastaug._draws import Draws, TorchDraws
-from fastaug._interpolation import InterpolationMode, stored_interpolation
-from fastaug._tape import generator_at, noise_state
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
+from fastaug._draft.tape import generator_at, noise_state
+from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._program import arguments
 from fastaug.transforms._base import Transform, fill_of, happens
 
 __all__ = ["ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation"]
@@ -414,7 +415,7 @@ def _smooth_noise(
     noise = torch.rand([1, 1, height, width], generator=generator) * 2 - 1
     if extent > 0.0:
         size = int(8 * extent + 1) | 1
-        noise = _fallback_tensor_warp.gaussian_blur(noise, *_lower.checked_blur([size, size], sigma))
+        noise = warp_fallback.gaussian_blur(noise, *arguments.checked_blur([size, size], sigma))
     return noise
 
 

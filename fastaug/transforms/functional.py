@@ -8,7 +8,7 @@ Inputs are never written to.
 
 from __future__ import annotations
 
-from fastaug._interpolation import InterpolationMode, pil_modes_mapping
+from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug.transforms._functional_color import (
     adjust_brightness,
     adjust_contrast,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastaug._interpolation import InterpolationMode
+from fastaug._draft.interpolation import InterpolationMode
 from fastaug.transforms._blur import GaussianBlur
 from fastaug.transforms._color import (
     ColorJitter,

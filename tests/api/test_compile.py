@@ -20,11 +20,11 @@ from torchvision.datasets import ImageFolder
 
 import fastaug
 import fastaug.transforms as T
-from cases import ALL_CASES
-from images import PHOTOS, noise, photo, pil
-from outcomes import assert_same, run, seed_all, snapshot
-from processes import python
-from recipes import PIPELINES
+from support.images import PHOTOS, noise, photo, pil
+from support.outcomes import assert_same, run, seed_all, snapshot
+from support.processes import python
+from tables.cases import ALL_CASES
+from tables.recipes import PIPELINES
 
 
 def double(image: Image.Image) -> Image.Image:

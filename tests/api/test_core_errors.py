@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from fastaug import _C
-from images import noise, pil
-from op_table import OP_FORMAT, Op
-from processes import python
-from programs import execute, pack
+from support.images import noise, pil
+from support.processes import python
+from support.programs import execute, pack
+from tables.op_table import OP_FORMAT, Op
 
 IMAGE = noise(10, 12)
 HUGE = 2**31 - 1

@@ -17,7 +17,7 @@ import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from docs._ext import examples, pages, pictures
-from images import photo
+from support.images import photo
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "notes").glob("*.md"))]

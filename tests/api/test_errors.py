@@ -14,10 +14,10 @@ import torchvision.transforms.functional as TVF
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from calls import FUNCTIONAL, PIL_FUNCTIONAL
-from cases import ALL_CASES
-from images import noise, pil, to_chw
-from outcomes import assert_same, run
+from support.images import noise, pil, to_chw
+from support.outcomes import assert_same, run
+from tables.calls import FUNCTIONAL, PIL_FUNCTIONAL
+from tables.cases import ALL_CASES
 
 SQUARE = [[0, 0], [9, 0], [9, 9], [0, 9]]
 

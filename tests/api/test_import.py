@@ -7,7 +7,7 @@ import json
 import pytest
 
 import fastaug
-from processes import ISAS, python
+from support.processes import ISAS, python
 
 HEAVY = ("torchvision", "skimage", "scipy", "matplotlib", "pandas", "cv2", "tqdm", "hypothesis", "pytest")
 

@@ -12,7 +12,7 @@ import torchvision.io
 
 import fastaug
 import fastaug.io
-from processes import python
+from support.processes import python
 
 SPELLING = ("read_file", "read_image", "decode_image", "decode_jpeg", "decode_png", "decode_webp", "decode_gif")
 DOCUMENTED: dict[str, Any] = {name: getattr(fastaug.io, name) for name in fastaug.io.__all__}

@@ -13,11 +13,11 @@ import torchvision.transforms as TV
 from PIL import Image
 
 import fastaug.transforms as T
-from cases import ALL_CASES, OTHER_CASES
-from images import noise, photo, pil
-from outcomes import assert_parity, assert_same, run, snapshot
-from recipes import PIPELINES, pathology
-from subclasses import (
+from support.images import noise, photo, pil
+from support.outcomes import assert_parity, assert_same, run, snapshot
+from tables.cases import ALL_CASES, OTHER_CASES
+from tables.recipes import PIPELINES, pathology
+from tables.subclasses import (
     SUBCLASSES,
     apply_with_its_own_constructor,
     compose_with_call,

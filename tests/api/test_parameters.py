@@ -13,10 +13,10 @@ from torch import nn
 
 import fastaug
 import fastaug.transforms as T
-from cases import CONTAINERS, Stack
-from images import noise, photo, to_chw
-from outcomes import run, snapshot
-from recipes import PIPELINES, pathology
+from support.images import noise, photo, to_chw
+from support.outcomes import run, snapshot
+from tables.cases import CONTAINERS, Stack
+from tables.recipes import PIPELINES, pathology
 
 
 @pytest.mark.parametrize("name", CONTAINERS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fastaug import _C
-from op_table import OP_FORMAT, ROWS
+from tables.op_table import OP_FORMAT, ROWS
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,14 +13,14 @@ import torch
 
 import fastaug
 import fastaug.transforms as T
-from cases import ALL_CASES, OTHER_CASES
-from fastaug._call import Call
-from fastaug._draft import Draft
-from fastaug._draws import draws_from
-from fastaug._tape import Recording, Replaying
-from fastaug.transforms._base import draft_through
-from images import noise, pil
-from outcomes import clone, run, seed_all, snapshot
+from fastaug._draft.call import Call
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import draws_from
+from fastaug._draft.tape import Recording, Replaying
+from fastaug._draft.through import draft_through
+from support.images import noise, pil
+from support.outcomes import clone, run, seed_all, snapshot
+from tables.cases import ALL_CASES, OTHER_CASES
 
 #: Cases whose call is an error.
 FAILING = ("ElasticTransform across", "RandomPosterize 0")

@@ -16,9 +16,10 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from fastaug import __main__ as command_line
-from fastaug import _check, _explain, _profile, _show, _twin
-from fastaug._log import Log, Outside, Run, seed_all
-from images import noise, photo, to_chw
+from fastaug._inspect import check, explain, profile, show, twin
+from fastaug._inspect.generators import seed_all
+from fastaug._inspect.log import Log, Outside, Run, logged
+from support.images import noise, photo, to_chw
 
 IMAGE = photo("chelsea", 120, 150)
 HALF = (0.5, 0.5, 0.5)
@@ -93,14 +94,14 @@ def test_the_log_changes_nothing_and_knows_whose_each_op_is(name: str, container
             return error, torch.get_rng_state()
 
     expected, state = outcome(pipeline)
-    found, after = outcome(lambda image: _explain.logged(pipeline, image))
+    found, after = outcome(lambda image: logged(pipeline, image))
     assert torch.equal(state, after)
     if isinstance(expected, Exception):
         assert type(found) is type(expected)
         return
     result, log = found
-    comparison = _check.Comparison("", "exact", 1, 1)
-    _check._compare(comparison, 0, 0, result, expected, None)
+    comparison = check.Comparison("", "exact", 1, 1)
+    check._compare(comparison, 0, 0, result, expected, None)
     assert comparison
     order = walked(log.steps)
     for run in (entry for entry in log.timeline if isinstance(entry, Run)):
@@ -108,7 +109,7 @@ def test_the_log_changes_nothing_and_knows_whose_each_op_is(name: str, container
         assert len(places) == len(run.program) // 96
         assert places == sorted(places)
         assert all(one.origin < 1 << len(places) for one in run.passes)
-    assert str(_explain.explain(pipeline, image, seed=5)).startswith("mode exact: ")
+    assert str(explain.explain(pipeline, image, seed=5)).startswith("mode exact: ")
 
 
 def only(entries: list[Any], **wanted: Any) -> Any:
@@ -118,7 +119,7 @@ def only(entries: list[Any], **wanted: Any) -> Any:
 
 
 def test_explain_maps_steps_to_passes() -> None:
-    explanation = _explain.explain(usual(), 256, seed=1)
+    explanation = explain.explain(usual(), 256, seed=1)
     store = explanation.passes[-1]
     assert store["name"] == "store"
     assert {"5", "6"} <= set(store["steps"])
@@ -143,7 +144,7 @@ def test_explain_maps_steps_to_passes() -> None:
 
 
 def test_explain_says_what_was_pushed_back() -> None:
-    explanation = _explain.explain(T.Compose([T.CenterCrop(40), T.Resize(20), T.ToTensor()]), (100, 120))
+    explanation = explain.explain(T.Compose([T.CenterCrop(40), T.Resize(20), T.ToTensor()]), (100, 120))
     read = explanation.passes[0]
     assert (read["height"], read["width"], read["of"]) == (40, 40, (100, 120))
     assert any("40x40 of 100x120" in note for note in explanation.notes)
@@ -152,21 +153,21 @@ def test_explain_says_what_was_pushed_back() -> None:
 
 
 def test_explain_names_barriers() -> None:
-    explanation = _explain.explain(T.Compose(PIPELINES["barriers"]()), IMAGE)
+    explanation = explain.explain(T.Compose(PIPELINES["barriers"]()), IMAGE)
     reasons = {barrier["name"]: barrier["reason"] for barrier in explanation.barriers}
     assert reasons["Lambda"] == "a function of yours"
     assert reasons["Mine"] == "a subclass of Resize that overrides forward"
     assert "hooks" in reasons["Hooked"]
-    explanation = _explain.explain(T.Compose([T.Resize(40), T.ToTensor()]), IMAGE.convert("P"))
+    explanation = explain.explain(T.Compose([T.Resize(40), T.ToTensor()]), IMAGE.convert("P"))
     assert {barrier["reason"] for barrier in explanation.barriers} == {"the core does not read PIL P"}
     assert {one["by"] for one in explanation.passes} == {"Pillow"}
-    explanation = _explain.explain(T.Compose([T.RandomVerticalFlip(1.0)]), IMAGE)
+    explanation = explain.explain(T.Compose([T.RandomVerticalFlip(1.0)]), IMAGE)
     assert [(one["by"], one["detail"]) for one in explanation.passes] == [("Pillow", "a single move")]
     assert explanation.barriers == []
 
 
 def test_explain_does_not_claim_steps_that_do_nothing() -> None:
-    steps = _explain.explain(T.Compose([T.RandomHorizontalFlip(0.0), T.Resize(30), T.Resize(30)]), 60).steps
+    steps = explain.explain(T.Compose([T.RandomHorizontalFlip(0.0), T.Resize(30), T.Resize(30)]), 60).steps
     assert steps[0]["passes"] == steps[2]["passes"] == []
     assert steps[1]["passes"]
 
@@ -174,14 +175,14 @@ def test_explain_does_not_claim_steps_that_do_nothing() -> None:
 def test_explain_takes_sizes_and_images() -> None:
     transform = T.Compose([T.Resize(30)])
     for size, source in ((None, "PIL RGB 512x512"), (90, "PIL RGB 90x90"), ((40, 60), "PIL RGB 40x60")):
-        assert _explain.explain(transform, size).source == source
-    assert _explain.explain(transform, to_chw(IMAGE)).source == "tensor uint8 3x120x150"
-    assert _explain.explain(T.Compose([T.ToPILImage(), T.Resize(9)]), 20).source == "array uint8 20x20x3"
+        assert explain.explain(transform, size).source == source
+    assert explain.explain(transform, to_chw(IMAGE)).source == "tensor uint8 3x120x150"
+    assert explain.explain(T.Compose([T.ToPILImage(), T.Resize(9)]), 20).source == "array uint8 20x20x3"
 
 
 def test_explained_parameters_replay() -> None:
     pipeline = usual()
-    explanation = _explain.explain(pipeline, IMAGE, seed=4)
+    explanation = explain.explain(pipeline, IMAGE, seed=4)
     seed_all(4)
     assert torch.equal(pipeline.replay(IMAGE, explanation.parameters), pipeline(IMAGE))
 
@@ -192,11 +193,11 @@ def test_nothing_consumes_randomness(tmp_path: Path) -> None:
         T.Compose([T.RandomOrder([T.RandomCrop(50), T.Pad(1)]), T.ToTensor()]), generator=generator
     )
     states = torch.get_rng_state(), random.getstate(), generator.get_state()
-    _explain.explain(pipeline, IMAGE, tmp_path / "plan.png")
-    _explain.explain(pipeline, 80, seed=1)
-    _profile.profile(pipeline, IMAGE, 1)
-    _check.check(pipeline, IMAGE, 2)
-    _show.show(pipeline, IMAGE, 2)
+    explain.explain(pipeline, IMAGE, tmp_path / "plan.png")
+    explain.explain(pipeline, 80, seed=1)
+    profile.profile(pipeline, IMAGE, 1)
+    check.check(pipeline, IMAGE, 2)
+    show.show(pipeline, IMAGE, 2)
     assert torch.equal(states[0], torch.get_rng_state())
     assert states[1] == random.getstate()
     assert torch.equal(states[2], generator.get_state())
@@ -205,18 +206,18 @@ def test_nothing_consumes_randomness(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["usual", "barriers", "five", "nested", "none"])
 def test_plot(name: str, tmp_path: Path) -> None:
     path = tmp_path / "plan.png"
-    explanation = _explain.explain(T.Compose(PIPELINES[name]()), IMAGE, path, seed=2)
+    explanation = explain.explain(T.Compose(PIPELINES[name]()), IMAGE, path, seed=2)
     with Image.open(path) as drawn:
         assert drawn.width > 1500 and drawn.height > 300
         assert len(drawn.getcolors(1 << 24)) > 50
     assert len(explanation._stages()) == len(explanation._pipeline.transforms) + 1
     # Of a size there is no image to show.
-    assert _explain.explain(T.Compose([T.Resize(9)]), 20)._stages() == []
+    assert explain.explain(T.Compose([T.Resize(9)]), 20)._stages() == []
 
 
 def test_profile() -> None:
     threads = torch.get_num_threads()
-    result = _profile.profile(usual(), [IMAGE, photo("coffee", 90, 120)], repeat=2)
+    result = profile.profile(usual(), [IMAGE, photo("coffee", 90, 120)], repeat=2)
     assert torch.get_num_threads() == threads
     assert result.calls == 4
     assert [step["name"] for step in result.steps[:2]] == ["1 RandomRotation", "2 RandomResizedCrop"]
@@ -232,7 +233,7 @@ def test_profile() -> None:
 
 def test_profile_without_a_twin(tmp_path: Path) -> None:
     path = tmp_path / "bars.png"
-    result = _profile.profile(T.Compose([Mine(20), T.ToTensor()]), IMAGE, 1, path)
+    result = profile.profile(T.Compose([Mine(20), T.ToTensor()]), IMAGE, 1, path)
     assert result.total["theirs"] is None
     assert "nothing to compare with: Mine is a subclass of fastaug's Resize" in str(result)
     with Image.open(path) as drawn:
@@ -240,7 +241,7 @@ def test_profile_without_a_twin(tmp_path: Path) -> None:
 
 
 def test_check_finds_equality() -> None:
-    comparison = _check.check(usual(), [IMAGE, photo("coffee", 90, 120)], range(3))
+    comparison = check.check(usual(), [IMAGE, photo("coffee", 90, 120)], range(3))
     assert comparison, str(comparison)
     assert comparison.samples == 6 * 3 * 64 * 64
     assert comparison.against.startswith("torchvision")
@@ -263,8 +264,8 @@ class Brighter(T.Lambda):
 
 def test_check_finds_differences(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = Brighter()
-    monkeypatch.setattr(_check, "twin_of", lambda pipeline: _twin.Twin(wrong, [], "of this test"))
-    comparison = _check.check(T.Compose([wrong]), IMAGE, [7])
+    monkeypatch.setattr(check, "twin_of", lambda pipeline: twin.Twin(wrong, [], "of this test"))
+    comparison = check.check(T.Compose([wrong]), IMAGE, [7])
     assert not comparison
     (difference,) = comparison.differences
     assert (difference.image, difference.seed, difference.what) == (0, 7, "pixels")
@@ -276,26 +277,26 @@ def test_check_finds_differences(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_check_compares_errors_and_generators(monkeypatch: pytest.MonkeyPatch) -> None:
-    comparison = _check.check(T.Compose([T.RandomCrop(500)]), IMAGE, 2)
+    comparison = check.check(T.Compose([T.RandomCrop(500)]), IMAGE, 2)
     assert comparison and comparison.errors == ["ValueError"] * 2
-    twin = _twin.Twin(lambda image: [torch.rand(1), image][1], [], "that draws once more")
-    monkeypatch.setattr(_check, "twin_of", lambda pipeline: twin)
-    comparison = _check.check(T.Compose([T.RandomHorizontalFlip(0.0), T.RandomVerticalFlip(0.0)]), IMAGE, 1)
+    found = twin.Twin(lambda image: [torch.rand(1), image][1], [], "that draws once more")
+    monkeypatch.setattr(check, "twin_of", lambda pipeline: found)
+    comparison = check.check(T.Compose([T.RandomHorizontalFlip(0.0), T.RandomVerticalFlip(0.0)]), IMAGE, 1)
     assert not comparison and not comparison.differences and not comparison.generators
-    twin.whole = lambda image: 1 / 0
-    comparison = _check.check(T.Compose([T.Pad(1)]), IMAGE, 1)
+    found.whole = lambda image: 1 / 0
+    comparison = check.check(T.Compose([T.Pad(1)]), IMAGE, 1)
     assert not comparison and "ZeroDivisionError was expected" in str(comparison)
 
 
 def test_check_without_torchvision(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchvision", None)
-    comparison = _check.check(usual(), IMAGE, 2)
+    comparison = check.check(usual(), IMAGE, 2)
     assert comparison, str(comparison)
     assert "op-by-op reference (torchvision is not installed)" in str(comparison)
 
 
 def test_check_of_fast_mode_reports_quality() -> None:
-    comparison = _check.check(T.Compose([T.RandomRotation(20), T.Resize(60), T.ToTensor()], mode="fast"), IMAGE, 2)
+    comparison = check.check(T.Compose([T.RandomRotation(20), T.Resize(60), T.ToTensor()], mode="fast"), IMAGE, 2)
     assert "PSNR" in str(comparison) or "same pixels" in str(comparison)
     assert "Equal" not in str(comparison)
     assert len(comparison.psnr) == 2
@@ -303,48 +304,48 @@ def test_check_of_fast_mode_reports_quality() -> None:
 
 @pytest.mark.parametrize("name", [name for name in PIPELINES if name != "barriers"])
 def test_twins_are_equal(name: str) -> None:
-    twin = _twin.twin_of(T.Compose(PIPELINES[name]()))
-    assert all(type(step).__module__.startswith("torchvision.") for step in twin.steps)
+    found = twin.twin_of(T.Compose(PIPELINES[name]()))
+    assert all(type(step).__module__.startswith("torchvision.") for step in found.steps)
     if name not in ("mix", "elastic"):
-        assert _check.check(T.Compose(PIPELINES[name]()), IMAGE, 2)
+        assert check.check(T.Compose(PIPELINES[name]()), IMAGE, 2)
 
 
 def test_the_twin_of_what_was_compiled_is_the_original() -> None:
     transforms = pytest.importorskip("torchvision.transforms")
     original = transforms.Compose([transforms.Compose([transforms.Resize(30)]), transforms.ToTensor()])
     pipeline = fastaug.compile(original, dtype=torch.float16)
-    twin = _twin.twin_of(pipeline)
-    assert twin.whole is original
-    assert [type(step).__name__ for step in _twin.steps_like(twin, ["Resize", "ToTensor"]) or []] == [
+    found = twin.twin_of(pipeline)
+    assert found.whole is original
+    assert [type(step).__name__ for step in twin.steps_like(found, ["Resize", "ToTensor"]) or []] == [
         "Resize",
         "ToTensor",
     ]
-    assert _twin.steps_like(twin, ["Resize"]) is None
-    assert _check.check(pipeline, IMAGE, 1)
+    assert twin.steps_like(found, ["Resize"]) is None
+    assert check.check(pipeline, IMAGE, 1)
 
 
 def test_show() -> None:
-    sheet = _show.show(usual(), IMAGE, 6, seed=1)
-    assert sheet == _show.show(usual(), IMAGE, 6, seed=1) != _show.show(usual(), IMAGE, 6, seed=2)
-    several = _show.show(usual(), [IMAGE, photo("coffee", 90, 120)], 6, seed=1)
+    sheet = show.show(usual(), IMAGE, 6, seed=1)
+    assert sheet == show.show(usual(), IMAGE, 6, seed=1) != show.show(usual(), IMAGE, 6, seed=2)
+    several = show.show(usual(), [IMAGE, photo("coffee", 90, 120)], 6, seed=1)
     assert several.height > sheet.height / 2
     with pytest.raises(ValueError, match="n should be at least 1"):
-        _show.show(usual(), IMAGE, 0)
+        show.show(usual(), IMAGE, 0)
     with pytest.raises(ValueError, match="at least one image"):
-        _show.show(usual(), [])
+        show.show(usual(), [])
 
 
 def test_show_undoes_the_normalisation() -> None:
     mean, std = (0.4, 0.5, 0.6), (0.2, 0.3, 0.4)
     steps = [T.ToTensor(), T.Normalize(mean, std)]
-    assert _show.normalisation([*steps, T.RandomErasing()]) == (mean, std)
-    assert _show.normalisation([*steps, T.Lambda(lambda image: image)]) is None
-    shown = _show.picture(T.Compose(steps)(IMAGE), (mean, std))
+    assert show.normalisation([*steps, T.RandomErasing()]) == (mean, std)
+    assert show.normalisation([*steps, T.Lambda(lambda image: image)]) is None
+    shown = show.picture(T.Compose(steps)(IMAGE), (mean, std))
     assert np.array_equal(np.asarray(shown), np.asarray(IMAGE))
-    spread = np.asarray(_show.picture(T.Compose(steps)(IMAGE)))
+    spread = np.asarray(show.picture(T.Compose(steps)(IMAGE)))
     assert spread.min() == 0 and spread.max() == 255
     for image in (noise(5, 7), noise(5, 7, 1), torch.zeros(2, 3, 5, 7), IMAGE.convert("L"), [IMAGE, IMAGE]):
-        assert _show.picture(image).mode == "RGB"
+        assert show.picture(image).mode == "RGB"
 
 
 @pytest.fixture
@@ -386,7 +387,7 @@ def test_command_line(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_command_line_says_that_pixels_differ(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_check, "twin_of", lambda pipeline: _twin.Twin(T.ToTensor(), [], "of this test"))
+    monkeypatch.setattr(check, "twin_of", lambda pipeline: twin.Twin(T.ToTensor(), [], "of this test"))
     assert command_line.main(["check", str(files / "pipeline.py"), "--images", str(files / "images")]) == 1
 
 
@@ -418,7 +419,7 @@ def test_command_line_errors(
 
 def test_a_log_times_what_is_done_elsewhere() -> None:
     log: Log
-    _, log = _explain.logged(T.Compose([T.Resize(20), T.Lambda(lambda image: sum(range(20000)) and image)]), IMAGE)
+    _, log = logged(T.Compose([T.Resize(20), T.Lambda(lambda image: sum(range(20000)) and image)]), IMAGE)
     run, outside = log.timeline
     assert isinstance(run, Run) and isinstance(outside, Outside)
     assert outside.seconds > 1e-4

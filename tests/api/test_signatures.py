@@ -18,10 +18,10 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from calls import FUNCTIONAL, PIL_FUNCTIONAL, TENSOR_FUNCTIONAL
-from cases import ALL_CASES
-from images import pil, to_chw
-from outcomes import assert_same, run, snapshot
+from support.images import pil, to_chw
+from support.outcomes import assert_same, run, snapshot
+from tables.calls import FUNCTIONAL, PIL_FUNCTIONAL, TENSOR_FUNCTIONAL
+from tables.cases import ALL_CASES
 
 
 def public(module: Any, kind: Callable[[Any], bool]) -> tuple[str, ...]:

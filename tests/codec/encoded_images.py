@@ -10,7 +10,7 @@ import numpy as np
 from image_files import chunk, encode
 from PIL import Image, ImageOps
 
-from images import noise, photo, pil
+from support.images import noise, photo, pil
 
 
 def pillow(data: bytes, mode: str | None = "RGB", exif: bool = False) -> np.ndarray:

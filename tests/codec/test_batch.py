@@ -16,7 +16,7 @@ import torch
 
 import fastaug.io
 from fastaug.io import _batch
-from images import photo
+from support.images import photo
 
 SIZES = [(40 + 3 * number % 17, 50 - number % 13) for number in range(60)]
 FILES = [made.encode(photo("coffee", *size), ("JPEG", "PNG", "GIF")[number % 3]) for number, size in enumerate(SIZES)]

@@ -17,8 +17,8 @@ from PIL import Image, ImageFile, UnidentifiedImageError
 import fastaug
 import fastaug.io
 import fastaug.transforms as T
-from fastaug import _encoded
-from images import photo
+from fastaug._image import encoded
+from support.images import photo
 
 JPEG = made.encode(photo("coffee", 90, 120), "JPEG")
 PROGRESSIVE = made.encode(photo("coffee", 90, 120), "JPEG", progressive=True)
@@ -150,7 +150,7 @@ def test_files_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: str) -> bytes:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
-    monkeypatch.setattr(_encoded, "read_file", refuse)
+    monkeypatch.setattr(encoded, "read_file", refuse)
     with pytest.raises(PermissionError, match=r"secret\.png"):
         fastaug.io.imread("secret.png")
 

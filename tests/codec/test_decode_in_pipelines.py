@@ -20,8 +20,8 @@ from PIL import Image, ImageFile
 import fastaug
 import fastaug.transforms as T
 from fastaug.io import LazyImage
-from images import photo
-from outcomes import run, snapshot
+from support.images import photo
+from support.outcomes import run, snapshot
 
 # Pillow's own, of a palette with transparency.
 pytestmark = pytest.mark.filterwarnings("ignore:Palette images with Transparency:UserWarning")

@@ -19,7 +19,7 @@ from PIL import Image, ImageFile
 import fastaug
 from fastaug import _C
 from fastaug.io import imread
-from processes import python
+from support.processes import python
 
 HOSTILE = image_files.hostile()
 SOUND = image_files.sound()

@@ -12,7 +12,7 @@ from PIL import Image
 
 import fastaug.io
 import fastaug.transforms as T
-from images import photo
+from support.images import photo
 
 PHOTO = photo("astronaut", 37, 53)
 XMP = '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:Description tiff:Orientation="{}"/></x:xmpmeta>'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import fastaug.io
-from images import SIZES, photo, pil
+from support.images import SIZES, photo, pil
 
 JPEGS, PNGS, OTHERS = made.jpegs(), made.pngs(), made.others()
 FILES = {

@@ -24,8 +24,8 @@ from torch.utils.data import DataLoader
 
 import fastaug.io
 import fastaug.transforms as T
-from fastaug import _encoded
-from images import PHOTOS, photo
+from fastaug._image import encoded
+from support.images import PHOTOS, photo
 
 # On a machine, or a share of one, with a single CPU.
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create 2 worker processes:UserWarning")
@@ -278,8 +278,8 @@ def test_a_path_is_read_when_it_is_needed(tmp_path: Path) -> None:
 def test_handles_that_wait_hold_no_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file is read once for a header that is followed by its pixels; and of many, one is held."""
     reads = []
-    read_file = _encoded.read_file
-    monkeypatch.setattr(_encoded, "read_file", lambda path: reads.append(path) or read_file(path))
+    read_file = encoded.read_file
+    monkeypatch.setattr(encoded, "read_file", lambda path: reads.append(path) or read_file(path))
     paths = [tmp_path / f"{number}.jpg" for number in range(4)]
     for path in paths:
         path.write_bytes(DATA)
@@ -291,11 +291,11 @@ def test_handles_that_wait_hold_no_bytes(tmp_path: Path, monkeypatch: pytest.Mon
     for image in images:
         assert image.size == (83, 61)
     assert len(reads) == 8
-    assert _encoded._recent.owner is images[-1]
+    assert encoded._recent.owner is images[-1]
     for image in images:
         T.CenterCrop(10)(image)
-    assert len(reads) == 8 + 3 + (_encoded._recent.owner is None and images[-1] is not None)
-    assert _encoded._recent.owner is None and not _encoded._recent.data
+    assert len(reads) == 8 + 3 + (encoded._recent.owner is None and images[-1] is not None)
+    assert encoded._recent.owner is None and not encoded._recent.data
 
 
 def test_pickles(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from PIL import Image
 
 import fastaug
 import fastaug.io
-from images import noise, photo, pil
+from support.images import noise, photo, pil
 
 # torchvision says so at every call.
 pytestmark = pytest.mark.filterwarnings("ignore:The image decoding and encoding:DeprecationWarning")

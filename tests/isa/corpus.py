@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from calls import FUNCTIONAL
-from cases import PIL_CASES
-from images import noise, photo, pil, to_chw
-from outcomes import run, snapshot
-from programs import execute, random_program, reference
-from recipes import PIPELINES, pathology
+from support.images import noise, photo, pil, to_chw
+from support.outcomes import run, snapshot
+from support.programs import execute, random_program, reference
+from tables.calls import FUNCTIONAL
+from tables.cases import PIL_CASES
+from tables.recipes import PIPELINES, pathology
 
 SHAPES = {"L": (61, 83), "RGB": (67, 75), "RGBA": (33, 49), "LA": (20, 91)}
 PROGRAMS = 250

@@ -9,7 +9,7 @@ from pathlib import Path
 import corpus
 import pytest
 
-from processes import ISAS, python
+from support.processes import ISAS, python
 
 
 @functools.cache

@@ -8,9 +8,9 @@ from PIL import Image
 from torchvision.transforms import functional as reference
 
 from fastaug.transforms import functional
-from op_table import TORCH, Op
-from programs import execute
-from programs import reference as by_reference
+from support.programs import execute
+from support.programs import reference as by_reference
+from tables.op_table import TORCH, Op
 
 
 @pytest.fixture(scope="module")

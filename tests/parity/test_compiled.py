@@ -14,11 +14,11 @@ from torch import nn
 
 import fastaug
 import fastaug.transforms as T
-from cases import ALL_CASES, OTHER_CASES, PIL_CASES
-from images import PHOTOS, noise, photo, pil, to_chw
-from outcomes import assert_same, run, seed_all, snapshot
-from recipes import PIPELINES, RECIPES, SMALL_RECIPES, pathology
-from subclasses import SUBCLASSES
+from support.images import PHOTOS, noise, photo, pil, to_chw
+from support.outcomes import assert_same, run, seed_all, snapshot
+from tables.cases import ALL_CASES, OTHER_CASES, PIL_CASES
+from tables.recipes import PIPELINES, RECIPES, SMALL_RECIPES, pathology
+from tables.subclasses import SUBCLASSES
 
 Make = Callable[[Any], Any]
 

@@ -12,10 +12,10 @@ from PIL import Image
 
 import fastaug
 import fastaug.transforms as T
-from cases import ALL_CASES, OTHER_CASES
-from images import PHOTOS, noise, photo, pil, to_chw
-from outcomes import Outcome, assert_same, clone, run, snapshot
-from recipes import PIPELINES
+from support.images import PHOTOS, noise, photo, pil, to_chw
+from support.outcomes import Outcome, assert_same, clone, run, snapshot
+from tables.cases import ALL_CASES, OTHER_CASES
+from tables.recipes import PIPELINES
 
 Make = Callable[[Any], Any]
 

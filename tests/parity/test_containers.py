@@ -14,8 +14,10 @@ from PIL import Image
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from calls import FUNCTIONAL, TENSOR_FUNCTIONAL
-from cases import (
+from support.images import noise, photo, to_chw
+from support.outcomes import Outcome, assert_parity, assert_same, explain, run, snapshot
+from tables.calls import FUNCTIONAL, TENSOR_FUNCTIONAL
+from tables.cases import (
     AUTO,
     COLOUR,
     CROPS,
@@ -30,9 +32,7 @@ from cases import (
     follows_torch,
     uses_nearest_resize,
 )
-from images import noise, photo, to_chw
-from outcomes import Outcome, assert_parity, assert_same, explain, run, snapshot
-from tolerances import FLOAT_TENSOR
+from tables.tolerances import FLOAT_TENSOR
 
 #: These move pixels, or mix neighbours, each channel for itself.
 GEOMETRY = {**RESIZE, **CROPS, **ROTATIONS, **WARPS, **{name: make for name, make in FILTERS.items() if "Blur" in name}}

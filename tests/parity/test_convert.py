@@ -10,8 +10,8 @@ import torchvision.transforms.functional as TVF
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from images import MODES, noise, photo, pil
-from outcomes import assert_parity, assert_same, run
+from support.images import MODES, noise, photo, pil
+from support.outcomes import assert_parity, assert_same, run
 
 NUMPY_TYPES = ("uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64", "bool")
 TORCH_TYPES = (

@@ -16,8 +16,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from fastaug import _C
-from fastaug._draws import DEFAULT, TorchDraws, draws_from
-from processes import python
+from fastaug._draft.draws import DEFAULT, TorchDraws, draws_from
+from support.processes import python
 
 SEEDS = (0, 1, 20, 2**31, 2**32 - 1, 2**32 + 5, 2**63 + 12345, 2**64 - 1, -7)
 

@@ -15,17 +15,17 @@ import torch
 import torchvision.transforms as TV
 from PIL import Image
 
-import fast_results
 import fastaug
 import fastaug.transforms as T
 from bench.chains import CHAINS, Chain
 from bench.float_reference import samples_of
 from bench.quality import LEAST_PSNR, compare, levels
-from fast_results import SCALE, given, results
-from images import to_chw
-from outcomes import run
-from processes import ISAS, python
-from tolerances import FAST_ISA_LEVELS
+from support.images import to_chw
+from support.outcomes import run
+from support.processes import ISAS, python
+from tables import fast_results
+from tables.fast_results import SCALE, given, results
+from tables.tolerances import FAST_ISA_LEVELS
 
 SEEDS = range(2)
 
@@ -124,7 +124,7 @@ WORK = {
 @pytest.mark.parametrize("name", WORK)
 def test_each_rewrite_alone_is_nearer_to_the_truth(name: str) -> None:
     """On its own, a rewrite of fast mode brings a chain nearer to the float64 reference than torchvision is."""
-    from fastaug._call import Call
+    from fastaug._draft.call import Call
 
     assert {name for name, bit in fastaug._C.REWRITES.items() if not bit & fastaug._C.EXACT} == set(WORK)
     chain = next(chain for chain in CHAINS if chain.name == WORK[name])

@@ -15,7 +15,7 @@ from PIL import Image
 from bench.chains import CHAINS, Chain
 from bench.float_reference import FloatImage, samples_of, unrounded
 from bench.quality import distance, levels
-from images import photo
+from support.images import photo
 
 MODES = TV.InterpolationMode
 #: Pillow keeps float images in float32.

@@ -8,10 +8,10 @@ import torchvision.transforms.functional as TVF
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from calls import FUNCTIONAL, PIL_FUNCTIONAL
-from cases import PIL_CASES
-from images import MODES, PHOTOS, SIZES, photo, pil
-from outcomes import assert_parity, assert_same, run
+from support.images import MODES, PHOTOS, SIZES, photo, pil
+from support.outcomes import assert_parity, assert_same, run
+from tables.calls import FUNCTIONAL, PIL_FUNCTIONAL
+from tables.cases import PIL_CASES
 
 CALLS = {**FUNCTIONAL, **PIL_FUNCTIONAL}
 

@@ -13,9 +13,9 @@ from PIL import Image
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from cases import PIL_CASES
-from images import noise, pil
-from outcomes import Outcome, assert_same, run, snapshot
+from support.images import noise, pil
+from support.outcomes import Outcome, assert_same, run, snapshot
+from tables.cases import PIL_CASES
 
 HEIGHT, WIDTH = 64, 71
 BYTES = noise(HEIGHT, WIDTH, 8).tobytes()

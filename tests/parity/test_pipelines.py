@@ -8,9 +8,9 @@ import torch
 import torchvision.transforms as TV
 
 import fastaug.transforms as T
-from images import PHOTOS, photo, pil, to_chw
-from outcomes import assert_parity
-from recipes import PIPELINES, pathology
+from support.images import PHOTOS, photo, pil, to_chw
+from support.outcomes import assert_parity
+from tables.recipes import PIPELINES, pathology
 
 
 @pytest.mark.parametrize("interpolation", ["NEAREST", "BILINEAR"])

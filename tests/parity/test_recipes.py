@@ -10,9 +10,9 @@ import torchvision.transforms as TV
 from PIL import Image
 
 import fastaug.transforms as T
-from images import PHOTOS, photo
-from outcomes import assert_same, run, seed_all
-from recipes import RECIPES, SMALL_RECIPES
+from support.images import PHOTOS, photo
+from support.outcomes import assert_same, run, seed_all
+from tables.recipes import RECIPES, SMALL_RECIPES
 
 SEEDS = range(50)
 

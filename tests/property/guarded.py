@@ -14,8 +14,8 @@ import sys
 import numpy as np
 
 from fastaug import _C
-from images import noise
-from programs import describe, execute, is_float, pack, random_program
+from support.images import noise
+from support.programs import describe, execute, is_float, pack, random_program
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 

@@ -25,10 +25,10 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 import pipeline_steps as steps
-from fastaug._encoded import LazyImage
-from outcomes import Outcome, explain, run, snapshot
+from fastaug._image.lazy import LazyImage
 from pipeline_steps import Step
-from tolerances import FLOAT_TENSOR
+from support.outcomes import Outcome, explain, run, snapshot
+from tables.tolerances import FLOAT_TENSOR
 
 #: How pixels are made: a (height, width, channels) array of bytes.
 CONTENTS = {

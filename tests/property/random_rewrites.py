@@ -7,9 +7,9 @@ import random
 import numpy as np
 
 from fastaug import _C
-from images import noise
-from op_table import ROWS, Op
-from programs import describe, execute, pack, random_program
+from support.images import noise
+from support.programs import describe, execute, pack, random_program
+from tables.op_table import ROWS, Op
 
 EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
 #: The rewrites that keep every bit.

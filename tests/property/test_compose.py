@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fastaug.transforms as T
-from images import noise, photo, pil, to_chw
-from outcomes import assert_parity
+from support.images import noise, photo, pil, to_chw
+from support.outcomes import assert_parity
 
 Spec = tuple[str, tuple[Any, ...], dict[str, Any]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from processes import ISAS, python
+from support.processes import ISAS, python
 
 SCRIPT = Path(__file__).with_name("guarded.py")
 

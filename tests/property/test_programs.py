@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fastaug import _C
-from images import noise, photo
-from op_table import FILLED, HAS_ALPHA, ROWS, TORCH, Op
-from programs import describe, execute, pack, random_program, reference
+from support.images import noise, photo
+from support.programs import describe, execute, pack, random_program, reference
+from tables.op_table import FILLED, HAS_ALPHA, ROWS, TORCH, Op
 
 EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
 

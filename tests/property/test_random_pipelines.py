@@ -8,10 +8,10 @@ import pytest
 import torchvision.transforms as TV
 
 import random_pipelines
-from outcomes import run
 from pipeline_steps import ANY, BYTES, FLOATS, Step
-from processes import python
 from random_pipelines import Case, build, check, difference, draw_case, evaluate, script, shrink
+from support.outcomes import run
+from support.processes import python
 
 CASES, BLOCK = 2000, 50
 

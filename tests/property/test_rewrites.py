@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from fastaug import _C
-from op_table import ROWS, Op
-from programs import describe, execute, narrowed, pack, reference
 from random_rewrites import EXACT, STYLES, check, draw
+from support.programs import describe, execute, narrowed, pack, reference
+from tables.op_table import ROWS, Op
 
 BLOCK = 25
 

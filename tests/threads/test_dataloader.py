@@ -12,7 +12,7 @@ import torchvision.transforms as TV
 from torch.utils.data import DataLoader, Dataset
 
 import fastaug.transforms as T
-from images import PHOTOS, photo, to_chw
+from support.images import PHOTOS, photo, to_chw
 
 
 def pipeline(package: Any) -> Callable[[Any], torch.Tensor]:

@@ -11,8 +11,8 @@ import time
 import pytest
 import torch
 
-from fastaug._draws import draws_from
-from processes import python
+from fastaug._draft.draws import draws_from
+from support.processes import python
 
 
 def seeded(seed: int) -> torch.Generator:
@@ -136,7 +136,7 @@ def test_a_stream_outlives_its_objects() -> None:
 FORKS = """
 import os, sys, threading
 import torch
-from fastaug._draws import DEFAULT, draws_from
+from fastaug._draft.draws import DEFAULT, draws_from
 
 def seeded(seed):
     generator = torch.Generator()

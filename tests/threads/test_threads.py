@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 import fastaug.transforms as T
-from images import noise, photo
-from outcomes import snapshot
-from programs import execute, random_program, reference
+from support.images import noise, photo
+from support.outcomes import snapshot
+from support.programs import execute, random_program, reference
 
 
 def test_shared_deterministic_pipeline() -> None:

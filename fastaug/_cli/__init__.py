@@ -1,0 +1,3 @@
+"""The commands of python -m fastaug."""
+
+from __future__ import annotations

@@ -1,0 +1,90 @@
+"""Reads transforms into new ones, which a compiled transform keeps for itself.
+
+Those of torchvision's v1 API, of this package and torch's nn.Sequential are read. torchvision is never imported: its
+objects are recognised by their classes and read by their attributes, as these are now, and nothing is written to them.
+What behaves in a way of its own stays the object that it is, and is called.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+import fastaug.transforms as T
+from fastaug._draft.pipeline import Pipeline
+from fastaug._draft.recognise import HOOKS, attributes_of, known_class, reason
+
+_ENUMS = (T.AutoAugmentPolicy, T.InterpolationMode)
+
+
+def adopt(transform: Any) -> tuple[list[Any], list[bool]]:
+    """The steps that a callable is made of, and for each whether it is new: nobody else's.
+
+    Steps of a Compose or nn.Sequential inside another are steps of the whole. An object that occurs several times stays
+    one object.
+    """
+    reader = _Reader()
+    steps = reader.steps(transform)
+    return steps, [id(step) in reader.new for step in steps]
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.new: set[int] = set()
+        # By the id of what was read, which is alive as long as this is.
+        self._read: dict[int, Any] = {}
+
+    def steps(self, transform: Any) -> list[Any]:
+        cls = type(transform)
+        if isinstance(transform, Pipeline) and not isinstance(transform, T.Compose):
+            # Compiled already; its steps are nobody else's.
+            return list(transform.transforms) if transform._is_plain() else [transform]  # type: ignore[attr-defined]
+        if cls is nn.Identity and not any(vars(transform).get(hooks) for hooks in HOOKS):
+            return []
+        if reason(transform) is None:
+            known = known_class(cls)
+            if known is nn.Sequential:
+                return [step for child in transform._modules.values() for step in self.steps(child)]
+            if known is not None and known.__name__ == "Compose":
+                return [step for child in transform.transforms for step in self.steps(child)]
+        return [self._one(transform)]
+
+    def _one(self, transform: Any) -> Any:
+        """As one object."""
+        if id(transform) not in self._read:
+            self._read[id(transform)] = self._made_of(transform)
+        return self._read[id(transform)]
+
+    def _made_of(self, transform: Any) -> Any:
+        known = None if reason(transform) is not None else known_class(type(transform))
+        if known is None and type(transform) is not nn.Identity:
+            return transform
+        if known is None or known is nn.Sequential or known.__name__ == "Compose":
+            made: Any = T.Compose(self.steps(transform))
+        else:
+            ours = getattr(T, known.__name__)
+            made = ours.__new__(ours)
+            if isinstance(made, nn.Module):
+                nn.Module.__init__(made)
+                made.training = transform.training
+            for name in attributes_of(known.__name__):
+                value = getattr(transform, name)
+                vars(made)[name] = list(map(self._one, value)) if name == "transforms" else _copied(value)
+        self.new.add(id(made))
+        return made
+
+
+def _copied(value: Any) -> Any:
+    """A copy that the owner of the original has no hand on, of this package's types."""
+    if isinstance(value, Enum) and type(value).__module__.startswith("torchvision."):
+        ours = next((enum for enum in _ENUMS if enum.__name__ == type(value).__name__), None)
+        return value if ours is None else ours(value.value)
+    if type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
+    if isinstance(value, torch.Tensor) and not value.requires_grad:
+        return value.clone()
+    return value.copy() if isinstance(value, np.ndarray) else value

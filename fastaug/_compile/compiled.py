@@ -1,0 +1,201 @@
+"""What fastaug.compile returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+
+from fastaug._compile.adopt import adopt
+from fastaug._draft.call import PLAIN, Call
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import draws_from
+from fastaug._draft.pipeline import REWRITES, checked_mode
+from fastaug._draft.through import MAX_DRAFT, draft_through, global_hooks, global_pre_hooks
+from fastaug._inspect.methods import SeenPipeline
+
+_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+_MEMORY_FORMATS = (torch.contiguous_format, torch.channels_last)
+
+
+class Compiled(SeenPipeline):
+    """A transform that was read once, and is one pass over the image wherever it can be.
+
+    :func:`fastaug.compile` makes it. Calling it with an image gives the transformed image.
+
+    Attributes:
+        original: what was compiled.
+        transforms: what is called in its place, one after the other: fastaug's own transforms, and what stayed as it
+            was.
+        mode: "exact" or "fast".
+        generator: where random numbers come from; None for torch's default generator.
+        dtype: of the results; None for that of the original.
+        memory_format: of the results; None for that of the original.
+    """
+
+    def __init__(
+        self,
+        original: Any,
+        mode: Any,
+        generator: Any = None,
+        dtype: Any = None,
+        memory_format: Any = None,
+    ) -> None:
+        if not callable(original):
+            hint = "; a Compose takes it" if isinstance(original, (list, tuple)) else ""
+            raise TypeError(
+                "transform should be callable: a transform or Compose of fastaug or torchvision, an nn.Sequential, or "
+                f"a function of an image. Got {type(original)}{hint}"
+            )
+        checked_mode(mode)
+        if generator is not None and not isinstance(generator, torch.Generator):
+            raise TypeError(f"generator should be a torch.Generator. Got {type(generator)}")
+        if generator is not None and generator.device.type != "cpu":
+            raise ValueError(f"generator should be on the CPU, but is on {generator.device}")
+        if dtype is not None and dtype not in _DTYPES:
+            raise ValueError(f"dtype should be one of {', '.join(map(str, _DTYPES))}. Got {dtype!r}")
+        if memory_format is not None and memory_format not in _MEMORY_FORMATS:
+            accepted = " or ".join(map(str, _MEMORY_FORMATS))
+            raise ValueError(f"memory_format should be {accepted}. Got {memory_format!r}")
+        self.original = original
+        steps, own = adopt(original)
+        self.transforms = tuple(steps)
+        self.generator = generator
+        self.dtype = dtype
+        self.memory_format = memory_format
+        self._own = tuple(own)
+        self._mode = mode
+        # The seed of the DataLoader's worker that the generator is in step with.
+        self._worker_seed = _worker_seed()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Derives what is not part of a pickle."""
+        self._call = self._call_for(self._mode)
+        # What is nobody else's can get no hooks, and needs no questions.
+        self._steps: tuple[Callable[[Draft], None], ...] = tuple(
+            transform._draft if own and hasattr(transform, "_draft") else partial(draft_through, (transform,))
+            for transform, own in zip(self.transforms, self._own)
+        )
+
+    def _call_for(self, mode: Any) -> Call:
+        rewrites = REWRITES[checked_mode(mode)]
+        if self.generator is None and rewrites == PLAIN.rewrites:
+            return PLAIN
+        return Call(draws_from(self.generator), rewrites)
+
+    def __call__(self, img: Any) -> Any:
+        return self._run(img, self._call)
+
+    def _is_plain(self) -> bool:
+        """Whether it is no more than its steps."""
+        return self.generator is None and self.dtype is None and self.memory_format is None
+
+    def _draft_all(self, draft: Draft) -> None:
+        if self.generator is not None:
+            self._follow_worker()
+        if global_hooks or global_pre_hooks or draft.call.log is not None:
+            draft_through(self.transforms, draft)
+            return
+        for step in self._steps:
+            step(draft)
+            if len(draft.ops) > MAX_DRAFT:
+                draft.flush()
+
+    def _draft(self, draft: Draft) -> None:
+        """Inside another pipeline: its mode, log and tape rule, the generator and the format are those of this one."""
+        outer = draft.call
+        if self.generator is None:
+            self._draft_all(draft)
+        else:
+            outer.draws.release()
+            draft.call = Call(self._call.draws, outer.rewrites, outer.log, outer.tape)
+            try:
+                self._draft_all(draft)
+            finally:
+                self._call.draws.release()
+                draft.call = outer
+        if self.dtype is not None or self.memory_format is not None:
+            draft.reset(self._delivered(draft))
+
+    def _delivered(self, draft: Draft) -> Any:
+        if self.dtype is None and self.memory_format is None:
+            return draft.finish()
+        stored = draft.finish_as(self.dtype, self.memory_format is torch.channels_last)
+        return self._formatted(draft.finish()) if stored is None else stored
+
+    def _formatted(self, result: Any) -> Any:
+        if self.dtype is None and self.memory_format is None:
+            return result
+        return _converted(result, self.dtype, self.memory_format)
+
+    def _follow_worker(self) -> None:
+        """Every worker of a DataLoader has a copy of the generator, at the same state. They must not draw the same."""
+        seed = _worker_seed()
+        if seed is not None and seed != self._worker_seed:
+            assert self.generator is not None
+            drawn = int(torch.empty((), dtype=torch.int64).random_(generator=self.generator))
+            self.generator.manual_seed((drawn + seed) % 2**63)
+            self._worker_seed = seed
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_steps")}
+        if self.generator is not None:
+            state["generator"] = self.generator.get_state()
+        # Below protocol 4 torch's memory formats do not pickle.
+        if self.memory_format is not None:
+            state["memory_format"] = _MEMORY_FORMATS.index(self.memory_format)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if self.generator is not None:
+            generator = torch.Generator()
+            generator.set_state(state["generator"])
+            self.generator = generator
+        if self.memory_format is not None:
+            self.memory_format = _MEMORY_FORMATS[state["memory_format"]]
+        self._prepare()
+
+    def __copy__(self) -> Compiled:
+        copied = type(self).__new__(type(self))
+        vars(copied).update(vars(self))
+        return copied
+
+    def __repr__(self) -> str:
+        settings = [] if self._mode == "exact" else [f"mode={self._mode!r}"]
+        if self.generator is not None:
+            settings.append(f"generator={self.generator!r}")
+        if self.dtype is not None:
+            settings.append(f"dtype={self.dtype}")
+        if self.memory_format is not None:
+            settings.append(f"memory_format={self.memory_format}")
+        return f"compile({', '.join([repr(self.original), *settings])})"
+
+
+def _worker_seed() -> int | None:
+    """The seed of the DataLoader's worker that this process is; None in any other process."""
+    worker = torch.utils.data.get_worker_info()
+    return None if worker is None else worker.seed
+
+
+def _converted(result: Any, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> Any:
+    """A tensor, or each of several, in another dtype and memory format.
+
+    Raises:
+        TypeError: there is no tensor.
+    """
+    if isinstance(result, (tuple, list)):
+        parts = [_converted(part, dtype, memory_format) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    if not isinstance(result, torch.Tensor):
+        raise TypeError(f"dtype and memory_format are of tensors, but the transform returned {type(result)}")
+    if dtype is not None:
+        result = result.to(dtype)
+    if memory_format is torch.contiguous_format:
+        return result.contiguous()
+    if memory_format is torch.channels_last and result.ndim >= 3:
+        return result.movedim(-3, -1).contiguous().movedim(-1, -3)
+    return result

@@ -1,0 +1,237 @@
+"""What a draft is: an image, and the ops that are still to be done to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug._draft.call import PLAIN, Call
+from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import tensor as tensor_fallback
+from fastaug._fallback import tensor_color as color_fallback
+from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._image import decode
+from fastaug._image.lazy import LazyImage
+from fastaug._program import checks, run
+from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
+from fastaug._program.ops import OP_BYTES
+
+# The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
+_NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
+
+#: The modes whose last band is alpha.
+ALPHA_MODES = ("LA", "RGBA")
+
+_TENSOR_FALLBACKS: dict[str, Any] = {
+    **vars(tensor_fallback),
+    **vars(color_fallback),
+    **vars(warp_fallback),
+}
+
+_kinds: dict[type, int] = {}
+
+
+def _kind_of(cls: type) -> int:
+    kind = OTHER
+    if issubclass(cls, Image.Image):
+        kind = PIL_IMAGE
+    elif issubclass(cls, torch.Tensor):
+        kind = TENSOR
+    elif issubclass(cls, np.ndarray):
+        kind = ARRAY
+    elif issubclass(cls, LazyImage):
+        kind = ENCODED
+    _kinds[cls] = kind
+    return kind
+
+
+class DraftBase:
+    """An image, and the ops to be done to it.
+
+    height, width, channels, kind and mode describe the image after those ops.
+    """
+
+    __slots__ = (
+        "bands",  # channels of `image`
+        "call",  # what this call shares
+        "channel_last",  # the result is a CHW view of HWC memory
+        "channels",
+        "copied",  # torchvision would return a copy, even though there is nothing to do
+        "erases",  # ops that write into the result of `store`, one after the other
+        "flat",  # the result has no channel axis
+        "height",
+        "image",  # the source
+        "info",  # Pillow's metadata for the result
+        "kind",  # container of the result
+        "lead",  # leading dimensions of a batch
+        "mode",  # Pillow mode of the result
+        "native",  # the result so far is uint8 and the native core holds it
+        "ops",  # one bytes each; or a tuple of them, one for every four channels
+        "source",  # container of `image`
+        "store",  # ops that turn uint8 into float, done after `ops`
+        "width",
+    )
+
+    ops: list[bytes | tuple[bytes, ...]]
+    store: tuple[bytes | tuple[bytes, ...], ...]
+    erases: tuple[bytes, ...]
+
+    def __init__(self, image: Any, call: Call = PLAIN) -> None:
+        self.call = call
+        self.reset(image)
+
+    def reset(self, image: Any) -> None:
+        """Starts again from another image."""
+        cls = type(image)
+        kind = _kinds.get(cls)
+        if kind is None:
+            kind = _kind_of(cls)
+        self.image = image
+        self.source = self.kind = kind
+        self.ops = []
+        self.store = self.erases = ()
+        self.copied = self.flat = self.channel_last = self.native = False
+        self.lead: tuple[int, ...] = ()
+        self.info: dict[Any, Any] | None = None
+        if kind == PIL_IMAGE:
+            if cls is not Image.Image:
+                image.load()  # of a file: only now are mode and size certain
+            self.mode: str | None = image.mode
+            self.width, self.height = image.size
+            bands = _NATIVE_MODES.get(image.mode, 0)
+            self.native = bands > 0 and self.width > 0 and self.height > 0
+            self.bands = self.channels = bands or len(image.getbands())
+            self.info = image.info or None
+            return
+        self.mode = None
+        if kind == TENSOR:
+            shape = image.shape
+            rank = len(shape)
+            if rank == 3:
+                self.bands, self.height, self.width = shape
+            elif rank > 3:
+                self.bands, self.height, self.width = shape[-3:]
+                self.lead = tuple(shape[:-3])
+            elif rank == 2:
+                self.bands = 1
+                self.height, self.width = shape
+                self.flat = True
+            else:
+                self.bands = self.height = self.width = 0
+            self.channels = self.bands
+            self.native = image.dtype is torch.uint8 and image.is_cpu and image.numel() > 0 and rank > 1
+        elif kind == ARRAY:
+            shape = image.shape
+            if len(shape) == 3:
+                self.height, self.width, self.bands = shape
+            elif len(shape) == 2:
+                self.height, self.width = shape
+                self.bands = 1
+                self.flat = True
+            else:
+                self.bands = self.height = self.width = 0
+            self.channels = self.bands
+            self.native = image.dtype == np.uint8 and image.size > 0 and self.bands > 0
+        elif kind == ENCODED:
+            self._reset_encoded(image)
+        else:
+            self.bands = self.channels = self.height = self.width = 0
+
+    def _reset_encoded(self, image: LazyImage) -> None:
+        if not image.native:
+            if self.call.log is not None:
+                self.call.log.decoding(self, f"the core does not decode this {image.format}")
+            self.reset(image.load())
+            return
+        self.kind = PIL_IMAGE
+        self.mode = image.mode
+        self.bands = self.channels = _NATIVE_MODES[image.mode]
+        self.width, self.height = image.size
+        self.native = True
+        if image.exif and image.orientation > 1:
+            program = decode.ORIENT[image.orientation]
+            self.ops += [program[k : k + OP_BYTES] for k in range(0, len(program), OP_BYTES)]
+
+    def dimensions(self) -> tuple[int, int, int]:
+        """(channels, height, width).
+
+        Raises:
+            TypeError: the object is not an image.
+        """
+        if self.kind == OTHER or not self.bands:
+            self._need_image()
+        return self.channels, self.height, self.width
+
+    def _need_image(self) -> None:
+        if self.kind == TENSOR:
+            checks.need_image(self.image)
+        elif self.kind == ARRAY:
+            self.refuse_array()
+        elif self.kind == OTHER:
+            pil_fallback.dimensions(self.image)
+
+    def drawn(self, transform: Any) -> Any:
+        """The parameters that `transform` draws for this image."""
+        tape = self.call.tape
+        return transform._sample(self) if tape is None else tape.take(transform, self)
+
+    def finish(self) -> Any:
+        """Does the ops and returns the image. The random generator is torch's again."""
+        self.call.draws.release()
+        return run.finish(self)
+
+    def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
+        """As `finish`, in another dtype or memory format; None, with nothing done, where that takes a step more."""
+        self.call.draws.release()
+        return run.finish_as(self, torch.float32 if dtype is None else dtype, channels_last)
+
+    def flush(self) -> Any:
+        """Does the ops, goes on from their result, and returns it."""
+        image = self.finish()
+        if image is not self.image or self.ops:
+            self.reset(image)
+        return image
+
+    # What the native core does not do.
+
+    def _eager(self, name: str, *arguments: Any) -> None:
+        """Runs a fallback on the image so far and goes on from its result."""
+        if self.call.log is not None:
+            self.call.log.eager(self, name)
+        image = self.finish()
+        if isinstance(image, torch.Tensor):
+            result = _TENSOR_FALLBACKS[name](image, *arguments)
+        elif isinstance(image, np.ndarray):
+            result = self._eager_array(image, name, *arguments)
+        else:
+            result = getattr(pil_fallback, name)(image, *arguments)
+        self.reset(result)
+
+    def _eager_tensor(self, name: str, *arguments: Any) -> None:
+        """As `_eager`, for what torchvision does with its tensor functions in every container."""
+        image = self.finish()
+        if isinstance(image, np.ndarray):
+            if image.dtype != np.uint8 or image.ndim not in (2, 3):
+                self.refuse_array()
+            planes = image[None] if image.ndim == 2 else np.moveaxis(image, 2, 0)
+            result = _TENSOR_FALLBACKS[name](torch.from_numpy(np.ascontiguousarray(planes)), *arguments).numpy()
+            self.reset(result[0] if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(result, 0, 2)))
+        else:
+            self._eager(name, *arguments)
+
+    def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
+        """What Pillow does: for empty images, and arguments that are errors."""
+        if array.dtype != np.uint8 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3))):
+            self.refuse_array()
+        image = tensor_fallback.to_pil_image(array, None)
+        result = np.array(getattr(pil_fallback, name)(image, *arguments))
+        return result[:, :, None] if result.ndim < array.ndim else result
+
+    def refuse_array(self) -> None:
+        raise TypeError(
+            "An ndarray image should be uint8 of shape (height, width) or (height, width, channels), "
+            f"got {self.image.dtype} of shape {self.image.shape}"
+        )

@@ -1,0 +1,70 @@
+"""What one call of a pipeline shares: where its random numbers come from, and who else wants to know of it."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from fastaug import _C
+from fastaug._draft.draws import DEFAULT, Draws
+
+
+class Log(Protocol):
+    """Hears what becomes of an image on its way through a pipeline.
+
+    A draft knows its call; a call knows no drafts, so these have no type here.
+    """
+
+    def begin(self, transform: Any, draft: Any) -> None:
+        """A transform is about to be drafted. Calls nest: containers begin before, and end after, what they hold."""
+
+    def end(self, transform: Any, draft: Any) -> None:
+        """It has been."""
+
+    def barrier(self, transform: Any, draft: Any) -> None:
+        """`transform` cannot be drafted and will be called with the image so far."""
+
+    def eager(self, draft: Any, name: str) -> None:
+        """Pillow or torch are about to do the op `name` on the image so far: the native core does not."""
+
+    def decoding(self, draft: Any, reason: str) -> None:
+        """Pillow is about to decode the draft's image."""
+
+    def delegated(self, draft: Any, library: str) -> None:
+        """`library` is about to do the draft's one op."""
+
+    def run(self, program: bytes, source: _C.Source, *target: Any) -> None:
+        """In place of _C.run, with its arguments."""
+
+    def run_pil(self, program: bytes, source: _C.Source, *target: Any) -> None:
+        """In place of _C.run_pil, with its arguments."""
+
+
+class Tape(Protocol):
+    """Keeps the parameters that transforms draw, or hands out those that were kept."""
+
+    def take(self, transform: Any, draft: Any) -> Any:
+        """In place of transform._sample(draft)."""
+
+
+class Call:
+    """The settings of a call."""
+
+    __slots__ = ("draws", "log", "rewrites", "run", "run_pil", "tape")
+
+    def __init__(
+        self,
+        draws: Draws = DEFAULT,
+        rewrites: int = _C.EXACT,
+        log: Log | None = None,
+        tape: Tape | None = None,
+    ) -> None:
+        self.draws = draws
+        self.rewrites = rewrites
+        self.log = log
+        self.tape = tape
+        self.run: Any = _C.run if log is None else log.run
+        self.run_pil: Any = _C.run_pil if log is None else log.run_pil
+
+
+#: An exact call that nobody watches.
+PLAIN = Call()

@@ -1,0 +1,172 @@
+"""The ops of colour."""
+
+from __future__ import annotations
+
+import torch
+
+from fastaug._draft.base import ALPHA_MODES, DraftBase
+from fastaug._program import checks, ops
+from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+
+_COLOUR_MODES = ("RGB", "RGBA")
+# Beyond it, numbers of a gamma curve may overflow: an error, which is Python's to raise.
+_LARGE = 1e100
+# Beyond it, what a blend makes of samples may not be finite in float32. The native core refuses such a factor.
+_MOST = 1e30
+
+
+class ColorDraft(DraftBase):
+    """A draft's methods for colour."""
+
+    __slots__ = ()
+
+    def _colour_channels(self) -> int:
+        """The colour channels that an adjustment reads, 1 or 3; 0 when the native core must not do it."""
+        if not self.native:
+            return 0
+        if self.kind == PIL_IMAGE:
+            return 3 if self.mode in _COLOUR_MODES else 1 if self.mode in ("L", "LA") else 0
+        if self.channels not in (1, 3):
+            raise TypeError(f"Input image tensor permitted channel values are [1, 3], but found {self.channels}")
+        return self.channels
+
+    def adjust_brightness(self, factor: float) -> None:
+        if self.kind != PIL_IMAGE and self.kind != OTHER:
+            checks.need_not_negative("brightness_factor", factor)
+        if not self._colour_channels() or not abs(factor) <= _MOST:
+            self._eager("adjust_brightness", factor)
+        elif factor == 1:
+            self.copied = True
+        else:
+            self.ops.append(ops.brightness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
+        self.info = None
+
+    def adjust_contrast(self, factor: float) -> None:
+        if self.kind != PIL_IMAGE and self.kind != OTHER:
+            checks.need_not_negative("contrast_factor", factor)
+        if not self._colour_channels() or not abs(factor) <= _MOST or (self.flat and self.kind == TENSOR):
+            self._eager("adjust_contrast", factor)
+        elif factor == 1:
+            self.copied = True
+        else:
+            self.ops.append(ops.contrast(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
+        self.info = None
+
+    def adjust_saturation(self, factor: float) -> None:
+        if self.kind != PIL_IMAGE and self.kind != OTHER:
+            checks.need_not_negative("saturation_factor", factor)
+        channels = self._colour_channels()
+        if not channels or not abs(factor) <= _MOST or (self.info and "transparency" in self.info):
+            self._eager("adjust_saturation", factor)
+        elif channels == 1:
+            # Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
+            self.copied = self.copied or self.kind != TENSOR
+        elif factor == 1:
+            self.copied = True
+        else:
+            self.ops.append(ops.saturation(factor))
+
+    def adjust_hue(self, factor: float) -> None:
+        checks.need_hue(factor)
+        channels = self._colour_channels()
+        if not channels or self.mode == "LA":
+            self._eager("adjust_hue", factor)
+        elif channels == 3:
+            self.ops.append(ops.hue(factor))
+            self.info = None
+
+    def grayscale(self, channels: int) -> None:
+        """1 channel, or 3 equal ones."""
+        if not self.native:
+            self._eager("grayscale", channels)
+            return
+        if self.kind != PIL_IMAGE:
+            if self.kind == TENSOR and self.flat:
+                checks.need_channel_axis(self.image)
+            self._colour_channels()
+        if channels not in (1, 3):
+            raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
+        if self.kind == PIL_IMAGE:
+            if (self.mode != "L" and self.mode not in _COLOUR_MODES) or (self.info and "transparency" in self.info):
+                self._eager("grayscale", channels)
+                return
+            self.mode = "L" if channels == 1 else "RGB"
+        if self.channels > 1:
+            self.ops.append(ops.LUMA)
+        if channels == 3:
+            self.ops.append(ops.REPLICATE_3)
+            self.info = None
+            self.flat = False
+        self.copied = True
+        self.channels = channels
+
+    def adjust_gamma(self, gamma: float, gain: float) -> None:
+        simple = self.native and not (self.info and "transparency" in self.info)
+        if self.kind == PIL_IMAGE:
+            # L passes through RGB unharmed: the weights of luma add up to 1.
+            simple = simple and self.mode in ("L", "RGB")
+        elif simple:
+            self._colour_channels()
+            checks.need_gamma(gamma)
+        if simple and 0 <= gamma < _LARGE and abs(gain) < _LARGE:
+            self.ops.append(ops.gamma(gamma, gain))
+        else:
+            self._eager("adjust_gamma", gamma, gain)
+
+    def adjust_sharpness(self, factor: float) -> None:
+        if self.kind != PIL_IMAGE and self.kind != OTHER:
+            checks.need_not_negative("sharpness_factor", factor)
+        # torch smooths one batch of planes: neither a plane alone nor a batch of batches.
+        shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= 1)
+        if not self._colour_channels() or not abs(factor) <= _MOST or not shaped:
+            self._eager("adjust_sharpness", factor)
+        elif factor == 1:
+            self.copied = True
+        else:
+            self.ops.append(ops.sharpness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
+
+    def _has_tables(self) -> bool:
+        """Whether the native core may look up each sample of this image in a table."""
+        if not self.native:
+            return False
+        if self.kind == PIL_IMAGE:
+            return self.mode == "L" or self.mode == "RGB"
+        if self.kind == TENSOR and self.flat:
+            checks.need_channel_axis(self.image)
+        self._colour_channels()
+        return True
+
+    def invert(self) -> None:
+        if self._has_tables():
+            self.ops.append(ops.INVERT)
+        else:
+            self._eager("invert")
+
+    def posterize(self, bits: int) -> None:
+        if not 0 <= bits <= 8:
+            raise ValueError(f"The number if bits should be between 0 and 8. Got {bits}")
+        if self._has_tables() and type(bits) is int and bits > 0:
+            self.ops.append(ops.posterize(bits))
+        else:
+            self._eager("posterize", bits)
+
+    def solarize(self, threshold: float) -> None:
+        if self._has_tables() and type(threshold) in (int, float):
+            if self.kind == TENSOR:
+                checks.need_threshold(threshold, torch.uint8)
+            # No sample lies beyond these bounds, nor does anything compare to NaN, which inverts every sample.
+            self.ops.append(ops.solarize(max(min(threshold, 256), 0) if threshold == threshold else 0))
+        else:
+            self._eager("solarize", threshold)
+
+    def autocontrast(self) -> None:
+        if self._has_tables():
+            self.ops.append(ops.AUTOCONTRAST)
+        else:
+            self._eager("autocontrast")
+
+    def equalize(self) -> None:
+        if self._has_tables() and (len(self.lead) <= 1 or self.kind != TENSOR):
+            self.ops.append(ops.EQUALIZE)
+        else:
+            self._eager("equalize")

@@ -1,0 +1,103 @@
+"""A draft: an image with the ops that are still to be done to it.
+
+Each transform appends its ops to a draft instead of touching pixels; the native core runs them all in one call when
+the result is asked for. What the core cannot express (other dtypes, rare Pillow modes, errors that are to be
+torchvision's) is done at once, by Pillow or torch, on the result so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from fastaug._draft.color import ColorDraft
+from fastaug._draft.filter import FilterDraft
+from fastaug._draft.geometry import GeometryDraft
+from fastaug._fallback import tensor as tensor_fallback
+from fastaug._program import ops
+from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+
+# The modes that a tensor or array of so many channels may be given; the first is the default.
+_MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}
+
+
+class Draft(GeometryDraft, FilterDraft, ColorDraft):
+    """A draft, and one method for each op: the op's home in Python."""
+
+    __slots__ = ()
+
+    def to_float(self) -> None:
+        """ToTensor."""
+        if self.kind == TENSOR or self.kind == OTHER:
+            raise TypeError(f"pic should be PIL Image or ndarray. Got {type(self.finish())}")
+        if self.native and torch.get_default_dtype() is torch.float32:
+            self.kind = TENSOR
+            self._append_float()
+            self.flat = False
+        elif self.kind == PIL_IMAGE:
+            self._eager("to_tensor")
+        else:
+            array = self.finish()
+            if array.ndim not in (2, 3):
+                raise ValueError(f"pic should be 2/3 dimensional. Got {array.ndim} dimensions.")
+            self.reset(tensor_fallback.array_to_tensor(array))
+
+    def _append_float(self) -> None:
+        self.store = (ops.TO_FLOAT,)
+        self.native = self.channel_last = False
+        self.mode = self.info = None
+
+    def to_uint8_tensor(self) -> None:
+        """PILToTensor."""
+        if self.kind != PIL_IMAGE:
+            raise TypeError(f"pic should be PIL Image. Got {type(self.finish())}")
+        if not self.native:
+            self._eager("pil_to_tensor")
+            return
+        self.kind = TENSOR
+        self.channel_last = True
+        self.mode = self.info = None
+
+    def to_pil(self, mode: str | None) -> None:
+        """ToPILImage."""
+        if self.native and self.kind != PIL_IMAGE and not self.lead:
+            accepted = _MODES_OF.get(self.channels, ())
+            if accepted and (mode is None or mode in accepted):
+                self.kind = PIL_IMAGE
+                self.mode = mode or accepted[0]
+                self.flat = self.channel_last = False
+                self.copied = True
+                return
+        self.reset(tensor_fallback.to_pil_image(self.finish(), mode))
+
+    def convert_dtype(self, dtype: torch.dtype) -> None:
+        if self.kind != TENSOR:
+            raise TypeError("Input img should be Tensor Image")
+        if dtype is torch.float32 and self.native:
+            self._append_float()
+        elif not (dtype is torch.uint8 and self.native) and not (dtype is torch.float32 and self.store):
+            self._eager("convert_image_dtype", dtype)
+
+    def normalize(self, mean: Any, std: Any, inplace: bool, packed: Any = None) -> None:
+        """`packed` is the op for this mean and std, or one op for every four channels."""
+        if self.kind != TENSOR:
+            raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
+        if packed is not None and len(self.store) == 1 and not self.flat and not self.erases:
+            self.store = (ops.TO_FLOAT, packed)
+        else:
+            self._eager("normalize", mean, std, inplace)
+
+    def erase(self, top: int, left: int, height: int, width: int, values: Sequence[float]) -> bool:
+        """Overwrites a box inside an image of floats, by one value or one for each channel.
+
+        False, with nothing done, when the core does not hold such an image.
+        """
+        if not self.store or self.flat or self.lead or self.bands > 4 or not all(map(math.isfinite, values)):
+            return False
+        if len(values) == 1:
+            values = [values[0]] * self.channels
+        self.erases += (ops.erase(top, left, height, width, values),)
+        return True

@@ -1,0 +1,75 @@
+"""Blur and elastic displacement, which torchvision's tensor functions define for every container."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastaug._draft.base import DraftBase
+from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._program import arguments, fields, ops
+from fastaug._program.kinds import OTHER, TENSOR
+
+# The exponents of a narrower kernel overflow.
+_SHARP = 1e-12
+
+
+class FilterDraft(DraftBase):
+    """A draft's methods for filters."""
+
+    __slots__ = ()
+
+    def gaussian_blur(self, kernel_size: Any, sigma: Any) -> None:
+        kernel_size, sigma = arguments.checked_blur(kernel_size, sigma)
+        if not self._blur_natively(kernel_size, sigma):
+            self._eager_tensor("gaussian_blur", kernel_size, sigma)
+
+    def _blur_natively(self, kernel_size: Sequence[int], sigma: Sequence[float]) -> bool:
+        size_x, size_y = kernel_size
+        # A mirrored border is narrower than the image.
+        fits = size_x // 2 < self.width and size_y // 2 < self.height
+        if not self.native or not fits or len(self.lead) > 1 or (self.flat and self.kind == TENSOR):
+            return False
+        planes = math.prod(self.lead) * self.channels
+        fused = warp_fallback.fuses_convolution(planes, self.height, self.width, kernel_size)
+        if min(sigma) < _SHARP:
+            return False
+        across = arguments.half_kernel(size_x, sigma[0])
+        down = across if size_x == size_y and sigma[0] == sigma[1] else arguments.half_kernel(size_y, sigma[1])
+        op = ops.blur(across, down, fused)
+        if op is None:
+            return False
+        self.ops.append(op)
+        self.info = None
+        return True
+
+    def elastic_transform(self, displacement: Any, mode_name: str, fill: Any) -> None:
+        if not isinstance(displacement, Tensor):
+            raise TypeError(f"Argument displacement should be a Tensor, got {type(displacement)}")
+        if self.kind == OTHER:
+            raise TypeError(f"img should be PIL Image or Tensor. Got {type(self.image)}")
+        expected = (1, self.height, self.width, 2)
+        if expected != displacement.shape:
+            raise ValueError(f"Argument displacement shape should be {expected}, but given {displacement.shape}")
+        if not self._displace_natively(displacement, mode_name, fill):
+            self._eager_tensor("elastic_transform", displacement, mode_name, fill)
+
+    def _displace_natively(self, displacement: Tensor, mode_name: str, fill: Any) -> bool:
+        plain = displacement.dtype is torch.float32 and displacement.is_cpu and not displacement.requires_grad
+        if not self.native or not plain or mode_name not in ("nearest", "bilinear"):
+            return False
+        if self.lead or self.channels > 4 or (self.flat and self.kind == TENSOR):
+            return False
+        colour = None if fill is None else arguments.exact_fill_bytes(fill, self.channels)
+        if colour is None and fill is not None:
+            return False
+        grid = fields.identity_grid(self.height, self.width).add_(displacement)
+        moved = fields.sampled(self.flush(), grid, mode_name == "nearest", colour)
+        if moved is None:
+            return False
+        self.reset(moved)
+        return True

@@ -1,0 +1,285 @@
+"""The ops of geometry: flips, boxes, paddings, sizes and warps."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import PIL
+
+from fastaug._draft.base import ALPHA_MODES, DraftBase
+from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
+from fastaug._program import arguments, checks, ops
+from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+
+# numpy has no modes: after np.pad Pillow guesses one from the shape, and torchvision lets it.
+_PADDED_MODE = {"CMYK": "RGBA", "YCbCr": "RGB", "HSV": "RGB"}
+
+# Pillow 13 may shrink the height first; until then it was always the width.
+_RESIZE_FLAGS = ops.WIDTH_FIRST if int(PIL.__version__.partition(".")[0]) < 13 else 0
+
+_PILLOW = {mode.name: number for mode, number in pil_modes_mapping.items()}
+_NEAREST_RULES = {"NEAREST": ops.NEAREST_TORCH, "NEAREST_EXACT": ops.NEAREST_TORCH_EXACT}
+_MAX_SIDE = 1 << 29
+
+
+class GeometryDraft(DraftBase):
+    """A draft's methods for geometry."""
+
+    __slots__ = ()
+
+    def hflip(self) -> None:
+        if self.native or (self.store and not self.erases):
+            self.ops.append(ops.HFLIP)
+        else:
+            self._eager("hflip")
+
+    def vflip(self) -> None:
+        if self.native or (self.store and not self.erases):
+            self.ops.append(ops.VFLIP)
+        else:
+            self._eager("vflip")
+
+    def crop(self, top: int, left: int, height: int, width: int) -> None:
+        """A box of the image, with zeros where it reaches beyond."""
+        inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
+        drafted = self.native or (self.store and not self.erases)
+        if inside and drafted and height == self.height and width == self.width:
+            self.copied = True
+            return
+        # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
+        if drafted and (self.native or inside or len(self.store) == 1) and height > 0 and width > 0:
+            if not (type(top) is type(left) is type(height) is type(width) is int):
+                # Pillow takes floats and rounds the four corners of the box.
+                as_int = round if self.kind == PIL_IMAGE else operator.index
+                bottom, right = as_int(top + height), as_int(left + width)
+                top, left = as_int(top), as_int(left)
+                height, width = bottom - top, right - left
+            if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
+                self.ops.append(ops.window(top, left, height, width))
+                self.height, self.width = height, width
+                return
+        self._eager("crop", top, left, height, width)
+
+    def center_crop(self, size: Any) -> None:
+        """The middle of the image, with zeros around it where it is too small."""
+        size = arguments.square_if_single(size)
+        _, height, width = self.dimensions()
+        crop_height, crop_width = size
+        if crop_height > height or crop_width > width:
+            missing_rows, missing_columns = max(crop_height - height, 0), max(crop_width - width, 0)
+            near = (missing_columns // 2, missing_rows // 2)
+            self.pad((*near, (missing_columns + 1) // 2, (missing_rows + 1) // 2), 0, "constant")
+            _, height, width = self.dimensions()
+            if crop_height == height and crop_width == width:
+                return
+        self.crop(round((height - crop_height) / 2.0), round((width - crop_width) / 2.0), crop_height, crop_width)
+
+    def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
+        self._check_padding(padding, fill, padding_mode)
+        box = arguments.sides(padding)
+        if self.native and box is not None and self._pad_natively(box, fill, padding_mode):
+            return
+        self._eager("pad", padding, fill, padding_mode)
+
+    def _check_padding(self, padding: Any, fill: Any, padding_mode: str) -> None:
+        if self.kind == OTHER:
+            checks.need_pil(self.image)
+        if not isinstance(padding, (int, float, tuple, list)):
+            raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
+        if fill is not None and not isinstance(fill, (int, float, tuple, list)):
+            raise TypeError(f"Got inappropriate fill arg: {fill!r}, accepted are a number or a sequence of numbers")
+        if not isinstance(padding_mode, str):
+            raise TypeError(f"Got inappropriate padding_mode arg: {padding_mode!r}")
+        if isinstance(padding, (tuple, list)) and len(padding) not in (1, 2, 4):
+            raise ValueError(
+                f"Padding must be an int or a 1, 2, or 4 element tuple, not a {len(padding)} element tuple"
+            )
+        if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
+            raise ValueError(
+                f"Padding mode should be either constant, edge, reflect or symmetric, got {padding_mode!r}"
+            )
+
+    def _pad_natively(self, box: tuple[int, int, int, int], fill: Any, padding_mode: str) -> bool:
+        left, top, right, bottom = box
+        height, width = self.height + top + bottom, self.width + left + right
+        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and max(map(abs, box)) <= _MAX_SIDE):
+            return False
+        if padding_mode == "constant":
+            if self.kind == TENSOR and not (isinstance(fill, (int, type(None))) and 0 <= (fill or 0) <= 255):
+                return False  # torch refuses what does not fit into uint8
+            colour = arguments.fill_bytes(fill, self.channels)
+            if colour is None:
+                return False
+            self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
+            if self.info:
+                self.info = {"transparency": self.info["transparency"]} if "transparency" in self.info else None
+        elif self.kind == TENSOR and not self._torch_pads(box, padding_mode):
+            return False
+        else:
+            if min(box) < 0:
+                kept_height = self.height + min(top, 0) + min(bottom, 0)
+                kept_width = self.width + min(left, 0) + min(right, 0)
+                if kept_height <= 0 or kept_width <= 0:
+                    return False
+                self.ops.append(ops.window(-min(top, 0), -min(left, 0), kept_height, kept_width))
+            self.ops.append(ops.pad(max(left, 0), max(top, 0), max(right, 0), max(bottom, 0), padding_mode))
+            self.mode = _PADDED_MODE.get(self.mode, self.mode) if self.mode else None
+            self.info = None
+        self.height, self.width = height, width
+        return True
+
+    def _torch_pads(self, box: tuple[int, int, int, int], padding_mode: str) -> bool:
+        """Whether torch would take this padding; where it would not, it is asked, so that the error is its own."""
+        if len(self.lead) > 1 or (self.flat and padding_mode == "symmetric"):
+            return False
+        if padding_mode == "edge":
+            return True
+        slack = 1 if padding_mode == "reflect" else 0
+        left, top, right, bottom = box
+        return min(box) >= 0 and max(left, right) <= self.width - slack and max(top, bottom) <= self.height - slack
+
+    def _append_filled(self, op: Any, fill: bytes) -> None:
+        """Appends op(fill), for every four channels if there are more."""
+        if len(fill) <= 4:
+            self.ops.append(op(fill))
+        else:
+            fill += bytes(-len(fill) % 4)
+            self.ops.append(tuple(op(fill[k : k + 4]) for k in range(0, len(fill), 4)))
+
+    def resize(self, size: Any, interpolation: Any, max_size: int | None, antialias: bool | None) -> None:
+        if type(interpolation) is not InterpolationMode:
+            interpolation = as_interpolation(interpolation)
+        size = arguments.as_size_list(size, max_size)
+        if not self.native:
+            self.dimensions()
+        height, width = arguments.resized_size(self.height, self.width, size, max_size)
+        if height == self.height and width == self.width:
+            return
+        name = interpolation._name_
+        number = _PILLOW[name]
+        if self.kind == TENSOR:
+            # antialias says nothing to the nearest modes; without it torch has another filter.
+            native = self.native and (number == 0 or (antialias and number in (2, 3))) and len(self.lead) <= 1
+        else:
+            native = self.native
+            if antialias is False:
+                checks.warn_antialias()
+        if not (native and type(height) is type(width) is int and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
+            self._eager("resize", height, width, number, interpolation.value, antialias)
+            return
+        if number == 0:
+            rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
+            self.ops.append(ops.nearest(height, width, rule))
+        elif self.mode in ALPHA_MODES:
+            self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | _RESIZE_FLAGS), ops.UNPREMULTIPLY)
+        else:
+            self.ops.append(ops.resize(height, width, number | _RESIZE_FLAGS))
+        self.height, self.width = height, width
+
+    def rotate(self, angle: float, interpolation: Any, expand: bool, center: Sequence[float] | None, fill: Any) -> None:
+        if type(interpolation) is not InterpolationMode:
+            interpolation = as_interpolation(interpolation)
+        if not isinstance(angle, (int, float)):
+            raise TypeError(f"Argument angle should be int or float, got {angle!r}")
+        if center is not None and not isinstance(center, (list, tuple)):
+            raise TypeError(f"Argument center should be a sequence, got {center!r}")
+        number = _PILLOW[interpolation._name_]
+        if self.native:
+            if self.kind == TENSOR:
+                checks.check_warp(self.channels, interpolation.value, fill)
+            colour = arguments.fill_bytes(fill, self.channels)
+            drawable = colour is not None and len(self.lead) <= 1
+            if drawable and self._rotate_natively(angle, number, expand, center, colour):
+                return
+        self._eager("rotate", angle, number, interpolation.value, expand, center, fill)
+
+    def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
+        # The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
+        angle = angle % 360.0
+        if not center:
+            if angle == 0:
+                self.copied = True
+                return True
+            if angle == 180 or (angle in (90, 270) and (expand or self.width == self.height)):
+                self.ops.append(ops.ROT90[int(angle)])
+                if angle != 180:
+                    self.height, self.width = self.width, self.height
+                return True
+        if number not in (0, 2, 3) or not math.isfinite(angle):
+            return False
+        height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center)
+        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
+            return False
+        if number != 0 and self.mode in ALPHA_MODES:
+            # The fill is not premultiplied: Pillow paints it into the premultiplied image.
+            self.ops += (ops.PREMULTIPLY, ops.affine(height, width, number, matrix, fill), ops.UNPREMULTIPLY)
+        else:
+            self._append_filled(lambda part: ops.affine(height, width, number, matrix, part), fill)
+        self.height, self.width = height, width
+        return True
+
+    def affine(
+        self,
+        angle: float,
+        translate: Sequence[float],
+        scale: float,
+        shear: Any,
+        interpolation: Any,
+        fill: Any,
+        center: Sequence[float] | None,
+    ) -> None:
+        if type(interpolation) is not InterpolationMode:
+            interpolation = as_interpolation(interpolation)
+        shear = arguments.checked_shear(angle, translate, scale, shear, center)
+        _, height, width = self.dimensions()
+        number = _PILLOW[interpolation._name_]
+        if self.native:
+            middle = (width * 0.5, height * 0.5) if center is None else center
+            matrix = arguments.inverse_affine_matrix(middle, angle, translate, scale, shear)
+            if self._warp_natively(ops.affine, matrix, number, interpolation.value, fill):
+                return
+        self._eager("affine", angle, translate, scale, shear, number, interpolation.value, fill, center)
+
+    def perspective(self, startpoints: Any, endpoints: Any, interpolation: Any, fill: Any) -> None:
+        coefficients = arguments.perspective_coefficients(startpoints, endpoints)
+        if type(interpolation) is not InterpolationMode:
+            interpolation = as_interpolation(interpolation)
+        number = _PILLOW[interpolation._name_]
+        if self.native and self._warp_natively(ops.perspective, coefficients, number, interpolation.value, fill):
+            return
+        self._eager("perspective", coefficients, number, interpolation.value, fill)
+
+    def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
+        """Appends a map from output to input that keeps the size."""
+        if self.kind == TENSOR:
+            checks.check_warp(self.channels, mode_name, fill)
+        colour = arguments.fill_bytes(fill, self.channels)
+        if colour is None or len(self.lead) > 1 or number not in (0, 2, 3) or not all(map(math.isfinite, numbers)):
+            return False
+        height, width = self.height, self.width
+
+        def op(part: bytes) -> bytes:
+            packed: bytes = pack(height, width, number, numbers, part)
+            return packed
+
+        if len(numbers) == 6 and arguments.is_shift(numbers):
+            # Every position is the centre of a pixel, exactly, so both neighbours that Pillow mixes have the weights 1
+            # and 0, and truncation takes nothing away: each mode copies pixels.
+            top, left = int(numbers[5]), int(numbers[2])
+            if top == 0 == left and (number == 0 or self.mode not in ALPHA_MODES):
+                self.copied = True
+                return True
+            if max(abs(top), abs(left)) <= _MAX_SIDE:
+
+                def op(part: bytes) -> bytes:
+                    return ops.window(top, left, height, width, part)
+
+        if number != 0 and self.mode in ALPHA_MODES:
+            # The fill is not premultiplied: Pillow paints it into the premultiplied image.
+            self.ops += (ops.PREMULTIPLY, op(colour), ops.UNPREMULTIPLY)
+        else:
+            self._append_filled(op, colour)
+        return True

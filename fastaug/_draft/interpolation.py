@@ -1,0 +1,79 @@
+"""The interpolation modes and how they are recognised in arguments."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+
+class InterpolationMode(Enum):
+    """How a resized or rotated image is sampled.
+
+    Resize takes all of them on PIL images and arrays; tensors take NEAREST, NEAREST_EXACT, BILINEAR and BICUBIC.
+    Rotation takes NEAREST, BILINEAR and, except on tensors, BICUBIC. Functions also take Pillow's integers
+    (``PIL.Image.BICUBIC``) and torchvision's enum of the same name.
+
+    Example:
+        >>> from fastaug.transforms import InterpolationMode
+        >>> InterpolationMode.BICUBIC.value
+        'bicubic'
+    """
+
+    NEAREST = "nearest"
+    NEAREST_EXACT = "nearest-exact"
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+    BOX = "box"
+    HAMMING = "hamming"
+    LANCZOS = "lanczos"
+
+
+# Its public name, by which it pickles.
+InterpolationMode.__module__ = "fastaug.transforms"
+
+#: The number that Pillow gives each mode (PIL.Image.Resampling).
+pil_modes_mapping = {
+    InterpolationMode.NEAREST: 0,
+    InterpolationMode.BILINEAR: 2,
+    InterpolationMode.BICUBIC: 3,
+    InterpolationMode.NEAREST_EXACT: 0,
+    InterpolationMode.BOX: 4,
+    InterpolationMode.HAMMING: 5,
+    InterpolationMode.LANCZOS: 1,
+}
+
+_FROM_PILLOW = {
+    0: InterpolationMode.NEAREST,
+    1: InterpolationMode.LANCZOS,
+    2: InterpolationMode.BILINEAR,
+    3: InterpolationMode.BICUBIC,
+    4: InterpolationMode.BOX,
+    5: InterpolationMode.HAMMING,
+}
+
+
+def as_interpolation(value: Any) -> InterpolationMode:
+    """The mode that an argument means: a member of either enum, or one of Pillow's integers.
+
+    Raises:
+        TypeError: any other type.
+        KeyError: an integer that Pillow gives no meaning.
+    """
+    if isinstance(value, InterpolationMode):
+        return value
+    if isinstance(value, int):
+        return _FROM_PILLOW[value]
+    # torchvision's enum, recognised without importing torchvision.
+    if isinstance(value, Enum) and type(value).__name__ == "InterpolationMode":
+        return InterpolationMode(value.value)
+    raise TypeError(
+        "Argument interpolation should be a InterpolationMode or a corresponding Pillow integer constant, "
+        f"got {value!r}"
+    )
+
+
+def stored_interpolation(value: Any) -> Any:
+    """What a transform keeps as `interpolation`; a wrong type is an error only when it is used, as in torchvision."""
+    if isinstance(value, (int, Enum)):
+        return as_interpolation(value)
+    return value

@@ -1,0 +1,120 @@
+"""Parameters as plain data: kept while a pipeline draws them, and handed out again in place of new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from fastaug._draft.draws import Draws
+
+#: One entry for each transform that drew, in the order in which they did: its class's name under "transform", and its
+#: parameters by their names.
+Params = list[dict[str, Any]]
+
+
+class Recording:
+    """Keeps what transforms draw, in `params`.
+
+    That is made of numbers, strings, None, lists and tuples, and pickles. It survives JSON too, but for noise (of
+    ElasticTransform and of RandomErasing with value="random"), which is kept as the state that torch's generator had
+    before it: bytes. What a user's own get_params returns is kept as it is. Callables that are no transforms of this
+    package draw for themselves and are not recorded.
+    """
+
+    def __init__(self) -> None:
+        self.params: Params = []
+
+    def take(self, transform: Any, draft: Any) -> Any:
+        """Draws, and keeps it."""
+        drawn = transform._sample(draft)
+        names = transform._drawn
+        entry = {"transform": type(transform).__name__}
+        if len(names) == 1:
+            entry[names[0]] = drawn
+        else:
+            entry.update(dict.fromkeys(names) if drawn is None else zip(names, drawn))
+        self.params.append(entry)
+        return drawn
+
+
+class Replaying:
+    """Hands out parameters that were kept, in their order. Nothing is drawn.
+
+    Args:
+        params: what a `Recording` of the same pipeline kept, also after a way through JSON.
+
+    Raises:
+        TypeError: not a sequence of dictionaries.
+    """
+
+    def __init__(self, params: Sequence[dict[str, Any]]) -> None:
+        if isinstance(params, (str, bytes, dict)) or not isinstance(params, Sequence):
+            raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(params)}")
+        for entry in params:
+            if not isinstance(entry, dict):
+                raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {entry!r} in it")
+        self.params = params
+        self._position = 0
+
+    def take(self, transform: Any, draft: Any) -> Any:
+        """The next parameters.
+
+        Raises:
+            ValueError: they are not such as `transform` draws.
+        """
+        name, names = type(transform).__name__, transform._drawn
+        if self._position == len(self.params):
+            raise ValueError(
+                f"params do not belong to this pipeline: {name} needs {_listed(names)}, but all {len(self.params)} "
+                "entries have been used"
+            )
+        entry = self.params[self._position]
+        if entry.get("transform") != name or entry.keys() != {"transform", *names}:
+            raise ValueError(
+                f"params do not belong to this pipeline: {name} needs {_listed(names)}, but entry {self._position} "
+                f"is of {entry.get('transform')} with {_listed(key for key in entry if key != 'transform')}"
+            )
+        self._position += 1
+        if len(names) == 1:
+            return entry[names[0]]
+        drawn = tuple(entry[key] for key in names)
+        return None if all(value is None for value in drawn) else drawn
+
+    def end(self) -> None:
+        """The pipeline is through.
+
+        Raises:
+            ValueError: there are parameters left.
+        """
+        left = len(self.params) - self._position
+        if left:
+            raise ValueError(
+                f"params do not belong to this pipeline: it used {self._position} of {len(self.params)} entries, and "
+                f"the next one is of {self.params[self._position].get('transform')}"
+            )
+
+
+def _listed(names: Any) -> str:
+    return ", ".join(map(str, names)) or "nothing"
+
+
+def noise_state(draws: Draws) -> bytes:
+    """The state of the generator that torch itself is about to draw from: what noise is kept as."""
+    generator = torch.default_generator if draws.generator is None else draws.generator
+    state: bytes = generator.get_state().numpy().tobytes()
+    return state
+
+
+def generator_at(state: bytes) -> torch.Generator:
+    """A generator of its own that draws what torch's drew from there.
+
+    Raises:
+        TypeError: not bytes: JSON does not keep them.
+    """
+    if not isinstance(state, bytes):
+        raise TypeError(f"noise should be the bytes that were recorded. Got {type(state)}")
+    generator = torch.Generator()
+    generator.set_state(torch.frombuffer(bytearray(state), dtype=torch.uint8))
+    return generator

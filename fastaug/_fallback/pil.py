@@ -1,0 +1,224 @@
+"""Ops on PIL images whose mode the native core does not read (1, P, PA, I, I;16, F, LAB, ...), by Pillow itself.
+
+Each function makes the Pillow calls that torchvision makes, so that results and errors are the same. Anything that
+is not an image ends up here too, and gets torchvision's TypeError.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image, ImageEnhance, ImageOps
+
+from fastaug._fallback import tensor as tensor_fallback
+from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._program import arguments
+from fastaug._program.checks import need_gamma, need_pil
+
+# Pillow's modes that do not become uint8 in to_tensor. I;16 is read as int16 there: values above 32767 wrap.
+_TENSOR_DTYPES: dict[str, Any] = {
+    "I": np.int32,
+    ("I;16" if sys.byteorder == "little" else "I;16B"): np.int16,
+    "F": np.float32,
+}
+
+
+def dimensions(image: Any) -> tuple[int, int, int]:
+    """(channels, height, width)."""
+    if not isinstance(image, Image.Image):
+        raise TypeError(f"Unexpected type {type(image)}")
+    width, height = image.size
+    return len(image.getbands()), height, width
+
+
+def hflip(image: Any) -> Image.Image:
+    return need_pil(image).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+
+
+def vflip(image: Any) -> Image.Image:
+    return need_pil(image).transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+
+
+def crop(image: Any, top: int, left: int, height: int, width: int) -> Image.Image:
+    return need_pil(image).crop((left, top, left + width, top + height))
+
+
+def resize(image: Any, height: int, width: int, interpolation: int, mode_name: str, antialias: bool) -> Image.Image:
+    return need_pil(image).resize((width, height), interpolation)
+
+
+def colour(image: Image.Image, fill: Any) -> Any:
+    """`fill` as the colour argument of a Pillow call on this image."""
+    channels = len(image.getbands())
+    if fill is None:
+        fill = 0
+    if isinstance(fill, (int, float)) and channels > 1:
+        fill = (fill,) * channels
+    convert = (lambda value: value) if image.mode == "F" else int
+    if not isinstance(fill, (list, tuple)):
+        return convert(fill)
+    if len(fill) == 1:
+        fill = tuple(fill) * channels
+    elif len(fill) != channels:
+        raise ValueError(
+            "The number of elements in 'fill' does not match the number of channels of the image "
+            f"({len(fill)} != {channels})"
+        )
+    return tuple(convert(value) for value in fill)
+
+
+def rotate(
+    image: Any, angle: float, interpolation: Any, mode_name: str, expand: bool, center: Any, fill: Any
+) -> Image.Image:
+    pil = need_pil(image)
+    return pil.rotate(angle, interpolation, expand, center, fillcolor=colour(pil, fill))
+
+
+def affine(
+    image: Any,
+    angle: float,
+    translate: Sequence[float],
+    scale: float,
+    shear: Sequence[float],
+    interpolation: Any,
+    mode_name: str,
+    fill: Any,
+    center: Any,
+) -> Image.Image:
+    pil = need_pil(image)
+    width, height = pil.size
+    matrix = arguments.inverse_affine_matrix(
+        (width * 0.5, height * 0.5) if center is None else center, angle, translate, scale, shear
+    )
+    return pil.transform(pil.size, Image.Transform.AFFINE, matrix, interpolation, fillcolor=colour(pil, fill))
+
+
+def perspective(
+    image: Any, coefficients: Sequence[float], interpolation: Any, mode_name: str, fill: Any
+) -> Image.Image:
+    pil = need_pil(image)
+    return pil.transform(
+        pil.size, Image.Transform.PERSPECTIVE, coefficients, interpolation, fillcolor=colour(pil, fill)
+    )
+
+
+def gaussian_blur(image: Any, kernel_size: Sequence[int], sigma: Sequence[float]) -> Image.Image:
+    pil = _need_pil_or_tensor(image)
+    blurred = warp_fallback.gaussian_blur(pil_to_tensor(pil), kernel_size, sigma)
+    return tensor_fallback.to_pil_image(blurred, pil.mode)
+
+
+def elastic_transform(image: Any, displacement: torch.Tensor, mode_name: str, fill: Any) -> Image.Image:
+    pil = _need_pil_or_tensor(image)
+    moved = warp_fallback.elastic_transform(pil_to_tensor(pil), displacement, mode_name, fill)
+    return tensor_fallback.to_pil_image(moved, pil.mode)
+
+
+def _need_pil_or_tensor(image: Any) -> Image.Image:
+    if not isinstance(image, Image.Image):
+        raise TypeError(f"img should be PIL Image or Tensor. Got {type(image)}")
+    return image
+
+
+def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
+    image = need_pil(image)
+    if isinstance(padding, (list, tuple)):
+        padding = padding[0] if len(padding) == 1 else tuple(padding)
+    palette = image.getpalette() if image.mode == "P" else None
+    if padding_mode == "constant":
+        result = ImageOps.expand(image, border=padding, fill=colour(image, fill))
+    else:
+        left, top, right, bottom = arguments.sides(padding) or padding
+        if min(left, top, right, bottom) < 0:
+            box = (-min(left, 0), -min(top, 0), image.width + min(right, 0), image.height + min(bottom, 0))
+            image = image.crop(box)
+        around: list[tuple[int, int]] = [(max(top, 0), max(bottom, 0)), (max(left, 0), max(right, 0))]
+        pixels = np.asarray(image)
+        mode: Any = padding_mode
+        result = Image.fromarray(np.pad(pixels, around + [(0, 0)] * (pixels.ndim - 2), mode=mode))
+    if palette is not None:
+        result.putpalette(palette)
+    return result
+
+
+def adjust_brightness(image: Any, factor: float) -> Image.Image:
+    return ImageEnhance.Brightness(need_pil(image)).enhance(factor)
+
+
+def adjust_contrast(image: Any, factor: float) -> Image.Image:
+    return ImageEnhance.Contrast(need_pil(image)).enhance(factor)
+
+
+def adjust_saturation(image: Any, factor: float) -> Image.Image:
+    return ImageEnhance.Color(need_pil(image)).enhance(factor)
+
+
+def adjust_hue(image: Any, factor: float) -> Image.Image:
+    pil = need_pil(image)
+    if pil.mode in ("L", "1", "I", "F"):
+        return pil
+    hue, saturation, value = pil.convert("HSV").split()
+    shifted = np.asarray(hue) + np.uint8(int(factor * 255) & 255)
+    return Image.merge("HSV", (tensor_fallback.from_array(shifted, "L"), saturation, value)).convert(pil.mode)
+
+
+def adjust_gamma(image: Any, gamma: float, gain: float) -> Image.Image:
+    pil = need_pil(image)
+    need_gamma(gamma)
+    table = [int((255 + 1 - 1e-3) * gain * pow(value / 255.0, gamma)) for value in range(256)]
+    return pil.convert("RGB").point(table * 3).convert(pil.mode)
+
+
+def adjust_sharpness(image: Any, factor: float) -> Image.Image:
+    return ImageEnhance.Sharpness(need_pil(image)).enhance(factor)
+
+
+def invert(image: Any) -> Image.Image:
+    return ImageOps.invert(need_pil(image))
+
+
+def posterize(image: Any, bits: int) -> Image.Image:
+    return ImageOps.posterize(need_pil(image), bits)
+
+
+def solarize(image: Any, threshold: Any) -> Image.Image:
+    return ImageOps.solarize(need_pil(image), threshold)
+
+
+def autocontrast(image: Any) -> Image.Image:
+    return ImageOps.autocontrast(need_pil(image))
+
+
+def equalize(image: Any) -> Image.Image:
+    return ImageOps.equalize(need_pil(image))
+
+
+def grayscale(image: Any, channels: int) -> Image.Image:
+    pil = need_pil(image)
+    if channels not in (1, 3):
+        raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
+    gray = pil.convert("L")
+    if channels == 1:
+        return gray
+    samples = np.asarray(gray)
+    return tensor_fallback.from_array(np.dstack([samples, samples, samples]), "RGB")
+
+
+def to_tensor(image: Any) -> torch.Tensor:
+    """Float tensor in [0, 1] for 8-bit and bilevel images, else the samples as they are."""
+    samples = torch.from_numpy(np.array(image, _TENSOR_DTYPES.get(image.mode, np.uint8), copy=True))
+    if image.mode == "1":
+        samples = 255 * samples
+    channels, height, width = dimensions(image)
+    samples = samples.view(height, width, channels).permute((2, 0, 1)).contiguous()
+    return samples.to(torch.get_default_dtype()).div(255) if samples.dtype == torch.uint8 else samples
+
+
+def pil_to_tensor(image: Any) -> torch.Tensor:
+    samples = torch.as_tensor(np.array(image, copy=True))
+    channels, height, width = dimensions(image)
+    return samples.view(height, width, channels).permute((2, 0, 1))

@@ -1,0 +1,230 @@
+"""Ops on tensors that the native core does not hold: float and other dtypes, other devices, antialias=False.
+
+They compute what torchvision.transforms computes on tensors, with torch. Shapes are [..., C, H, W] or [H, W].
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+from torch.nn import functional as nnf
+
+from fastaug._program import arguments
+from fastaug._program.arguments import maximum
+from fastaug._program.checks import need_image
+
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+def dimensions(image: Tensor) -> tuple[int, int, int]:
+    """(channels, height, width)."""
+    need_image(image)
+    return (1 if image.ndim == 2 else image.shape[-3]), image.shape[-2], image.shape[-1]
+
+
+def need_colour(image: Tensor) -> int:
+    """The number of channels, which must be 1 or 3."""
+    channels, _, _ = dimensions(image)
+    if channels not in (1, 3):
+        raise TypeError(f"Input image tensor permitted channel values are [1, 3], but found {channels}")
+    return channels
+
+
+def hflip(image: Tensor) -> Tensor:
+    need_image(image)
+    return image.flip(-1)
+
+
+def vflip(image: Tensor) -> Tensor:
+    need_image(image)
+    return image.flip(-2)
+
+
+def crop(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
+    """A view of the image where the box lies inside it; else a new tensor with zeros around."""
+    _, image_height, image_width = dimensions(image)
+    bottom, right = top + height, left + width
+    if left >= 0 and top >= 0 and right <= image_width and bottom <= image_height:
+        return image[..., top:bottom, left:right]
+    around = [
+        max(-left + min(0, right), 0),
+        max(-top + min(0, bottom), 0),
+        max(right - max(image_width, left), 0),
+        max(bottom - max(image_height, top), 0),
+    ]
+    return pad(image[..., max(top, 0) : bottom, max(left, 0) : right], around, 0, "constant")
+
+
+def _pad_symmetric(image: Tensor, left: int, top: int, right: int, bottom: int) -> Tensor:
+    if min(left, top, right, bottom) < 0:
+        height, width = image.shape[-2:]
+        image = image[..., -min(top, 0) : height + min(bottom, 0), -min(left, 0) : width + min(right, 0)]
+        left, top, right, bottom = max(left, 0), max(top, 0), max(right, 0), max(bottom, 0)
+    if image.ndim not in (3, 4):
+        raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
+
+    def mirrored(size: int, before: int, after: int) -> Tensor:
+        # Negative indices count from the end, so a padding beyond the image is an IndexError.
+        index = [*range(before - 1, -1, -1), *range(size), *range(-1, -after - 1, -1)]
+        return torch.tensor(index, device=image.device)
+
+    rows = mirrored(image.shape[-2], top, bottom)
+    columns = mirrored(image.shape[-1], left, right)
+    return image[..., rows[:, None], columns[None, :]]
+
+
+def pad(image: Tensor, padding: Any, fill: Any, padding_mode: str) -> Tensor:
+    need_image(image)
+    if fill is None:
+        fill = 0
+    if not isinstance(padding, (int, tuple, list)):
+        raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
+    if not isinstance(fill, (int, float)):
+        raise TypeError(f"Got inappropriate fill arg: {fill!r}, tensors accept a number")
+    box: Any = arguments.sides(padding) or padding
+    left, top, right, bottom = box
+    if padding_mode == "symmetric":
+        return _pad_symmetric(image, left, top, right, bottom)
+    batch = image if image.ndim >= 4 else image.unsqueeze(0)
+    around = [left, right, top, bottom]
+    if padding_mode == "constant":
+        result = nnf.pad(batch, around, mode="constant", value=float(fill))
+    else:
+        # torch pads by reflection and repetition in floating point only.
+        exact = batch if batch.dtype in (torch.float32, torch.float64) else batch.to(torch.float32)
+        mode = "replicate" if padding_mode == "edge" else "reflect"
+        result = nnf.pad(exact, around, mode=mode).to(image.dtype)
+    return result if image.ndim >= 4 else result.squeeze(0)
+
+
+def erase(image: Tensor, top: int, left: int, height: int, width: int, value: Any, inplace: bool) -> Tensor:
+    need_image(image)
+    if not inplace:
+        image = image.clone()
+    image[..., top : top + height, left : left + width] = value
+    return image
+
+
+def as_float_batch(image: Tensor, accepted: tuple[torch.dtype, ...]) -> Tensor:
+    batch = image if image.ndim >= 4 else image.unsqueeze(0)
+    return batch if batch.dtype in accepted else batch.to(accepted[0])
+
+
+def from_float_batch(batch: Tensor, like: Tensor) -> Tensor:
+    result = batch if like.ndim >= 4 else batch.squeeze(0)
+    if result.dtype == like.dtype:
+        return result
+    return (torch.round(result) if like.dtype in _INTEGERS else result).to(like.dtype)
+
+
+def resize(image: Tensor, height: int, width: int, interpolation: int, mode_name: str, antialias: bool) -> Tensor:
+    need_image(image)
+    smooth = mode_name in ("bilinear", "bicubic")
+    batch = as_float_batch(image, (torch.float32, torch.float64))
+    result = nnf.interpolate(
+        batch,
+        size=[height, width],
+        mode=mode_name,
+        align_corners=False if smooth else None,
+        antialias=bool(antialias) and smooth,
+    )
+    if mode_name == "bicubic" and image.dtype == torch.uint8:
+        result = result.clamp(min=0, max=255)
+    return from_float_batch(result, image)
+
+
+def convert_image_dtype(image: Tensor, dtype: torch.dtype) -> Tensor:
+    if image.dtype == dtype:
+        return image
+    if image.is_floating_point():
+        if dtype.is_floating_point:
+            return image.to(dtype)
+        if (image.dtype == torch.float32 and dtype in (torch.int32, torch.int64)) or (
+            image.dtype == torch.float64 and dtype == torch.int64
+        ):
+            raise RuntimeError(f"The cast from {image.dtype} to {dtype} cannot be performed safely.")
+        # A thousandth less than the next value, so that 1.0 becomes white and all steps are equally wide.
+        return image.mul(float(maximum(dtype)) + 1.0 - 1e-3).to(dtype)
+    white = float(maximum(image.dtype))
+    if dtype.is_floating_point:
+        return image.to(dtype) / white
+    out_white = float(maximum(dtype))
+    if white > out_white:
+        return torch.div(image, int((white + 1) // (out_white + 1)), rounding_mode="floor").to(dtype)
+    return image.to(dtype) * int((out_white + 1) // (white + 1))
+
+
+def normalize(image: Tensor, mean: Any, std: Any, inplace: bool) -> Tensor:
+    need_image(image)
+    if not image.is_floating_point():
+        raise TypeError(f"Input tensor should be a float tensor. Got {image.dtype}.")
+    if image.ndim < 3:
+        raise ValueError(
+            f"Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.size() = {image.size()}"
+        )
+    if not inplace:
+        image = image.clone()
+    mean, std = (torch.as_tensor(value, dtype=image.dtype, device=image.device) for value in (mean, std))
+    if (std == 0).any():
+        raise ValueError(f"std evaluated to zero after conversion to {image.dtype}, leading to division by zero.")
+    mean, std = (value.view(-1, 1, 1) if value.ndim == 1 else value for value in (mean, std))
+    return image.sub_(mean).div_(std)
+
+
+def array_to_tensor(pixels: np.ndarray) -> Tensor:
+    """ToTensor of an HW or HWC array of any dtype."""
+    samples = torch.from_numpy((pixels[:, :, None] if pixels.ndim == 2 else pixels).transpose((2, 0, 1))).contiguous()
+    return samples.to(torch.get_default_dtype()).div(255) if samples.dtype == torch.uint8 else samples
+
+
+def from_array(pixels: np.ndarray, mode: str) -> Image.Image:
+    """The array's samples as an image of any mode with samples of that size."""
+    height, width = pixels.shape[:2]
+    return Image.frombuffer(mode, (width, height), np.ascontiguousarray(pixels), "raw", mode, 0, 1)
+
+
+# The modes of an image by its number of channels; the first is the default.
+_MODES = {2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK", "RGBX")}
+_SINGLE = {
+    np.dtype(np.uint8): "L",
+    np.dtype(np.int16): "I;16" if sys.byteorder == "little" else "I;16B",
+    np.dtype(np.int32): "I",
+    np.dtype(np.float32): "F",
+}
+
+
+def to_pil_image(image: Any, mode: str | None) -> Image.Image:
+    """A CHW or HW tensor, or an HWC or HW array, of any dtype as a PIL image."""
+    if isinstance(image, Tensor):
+        image = (image.permute((1, 2, 0)) if image.ndim == 3 else image).numpy(force=True)
+    elif not isinstance(image, np.ndarray):
+        raise TypeError(f"pic should be Tensor or ndarray. Got {type(image)}.")
+    if image.ndim == 2:
+        image = image[:, :, None]
+    if image.ndim != 3:
+        raise ValueError(f"pic should be 2/3 dimensional. Got {image.ndim} dimensions.")
+    channels = image.shape[2]
+    if channels > 4:
+        raise ValueError(f"pic should not have > 4 channels. Got {channels} channels.")
+    if np.issubdtype(image.dtype, np.floating) and mode != "F":
+        image = (image * 255).astype(np.uint8)
+    if channels == 1:
+        image = image[:, :, 0]
+        expected = _SINGLE.get(image.dtype)
+        if mode is not None and mode != expected:
+            raise ValueError(f"Incorrect mode ({mode}) supplied for input type {image.dtype}. Should be {expected}")
+        mode = expected
+    else:
+        accepted = _MODES.get(channels, _MODES[3])
+        if mode is not None and mode not in accepted:
+            raise ValueError(f"Only modes {list(accepted)} are supported for {channels}D inputs, got {mode!r}")
+        if mode is None and image.dtype == np.uint8:
+            mode = accepted[0]
+    if mode is None:
+        raise TypeError(f"Input type {image.dtype} is not supported")
+    return from_array(image, mode)

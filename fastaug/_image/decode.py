@@ -1,0 +1,213 @@
+"""Encoded images to pixels: the native core decodes what it can, Pillow the rest, and nobody sees who it was."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, TypeAlias
+
+import numpy as np
+from PIL import Image
+
+from fastaug import _C
+from fastaug._image import pillow
+from fastaug._image.encoded import CHANNELS, Encoded
+from fastaug._program import ops
+
+#: (top, left, height, width)
+Region: TypeAlias = tuple[int, int, int, int]
+
+# Conversions to these spread their errors over neighbours: part of the result is not the result of the part.
+_DITHERED = ("1", "P", "PA")
+
+#: Programs that make the image of an Exif orientation of the stored one.
+ORIENT = {
+    1: b"",
+    2: ops.HFLIP,
+    3: ops.ROT90[180],
+    4: ops.VFLIP,
+    5: ops.ROT90[90] + ops.VFLIP,
+    6: ops.ROT90[270],
+    7: ops.ROT90[90] + ops.HFLIP,
+    8: ops.ROT90[90],
+}
+
+
+def read(image: Encoded, region: Any = None, out: np.ndarray | None = None) -> np.ndarray:
+    """The pixels, or those of a region of the image as it is seen; written to `out` if that is given.
+
+    Raises:
+        DecodeError: the image cannot be decoded.
+        TypeError, ValueError: a region that does not lie in the image, or an `out` that does not fit.
+    """
+    data, encoded = image.encoded()
+    if not encoded.native:
+        return store(_by_pillow(image, data, region), out)
+    mode, rest = image.steps()
+    if mode is None or rest:
+        return store(_decoded(image, data, encoded, region), out)
+    program, height, width = _program(image, region)
+    channels = CHANNELS[mode]
+    shape = (height, width) if channels == 1 else (height, width, channels)
+    if out is None:
+        result = np.empty(shape, np.uint8)
+    else:
+        check_out(out, shape, np.dtype(np.uint8))
+        # The core writes any rows, but the samples of one have to lie side by side.
+        result = out if out[0].flags.c_contiguous and out.strides[0] > 0 else np.empty(shape, np.uint8)
+    address = result.__array_interface__["data"][0]
+    try:
+        _C.run(program, encoded.source(channels), address, 0, height, width, channels, result.strides[0], channels, 1)
+    except _C.Deferred as deferred:
+        return store(_by_pillow(image, data, region, deferred), out)
+    except _C.Refused as refused:
+        raise image.error(data, refused) from None
+    if out is None:
+        return result
+    if result is not out:
+        out[...] = result
+    return out
+
+
+def load(image: Encoded) -> Image.Image:
+    """The image as it is seen, as a PIL image.
+
+    Raises:
+        DecodeError: the image cannot be decoded.
+    """
+    data, encoded = image.encoded()
+    return _decoded(image, data, encoded, None) if encoded.native else _by_pillow(image, data, None)
+
+
+def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> Image.Image:
+    """By the core as far as it goes, and by Pillow's conversions from there."""
+    mode, rest = image.steps()
+    if mode is None:
+        return _by_pillow(image, data, region)
+    dithered = region is not None and any(step in _DITHERED for step in rest)
+    program, height, width = _program(image, None if dithered else region)
+    try:
+        made = _run_pil(program, encoded.source(CHANNELS[mode]), mode, height, width)
+    except _C.Deferred as deferred:
+        return _by_pillow(image, data, region, deferred)
+    except _C.Refused as refused:
+        raise image.error(data, refused) from None
+    made = pillow.convert(made, rest)
+    return _crop(made, check_region(region, height, width)) if dithered else made
+
+
+def _by_pillow(image: Encoded, data: bytes, region: Any, native: Exception | None = None) -> Image.Image:
+    made: Image.Image = image.open(data, native, load=True)
+    orientation = pillow.orientation_of(made) if image.exif else 1
+    height, width = (made.width, made.height) if orientation > 4 else (made.height, made.width)
+    if region is not None:
+        region = check_region(region, height, width)
+        if not any(mode in _DITHERED for mode in image.modes):
+            made = _crop(made, stored_region(region, made.height, made.width, orientation))
+            region = None
+    made = pillow.convert(pillow.orient(made, orientation), image.modes)
+    return made if region is None else _crop(made, region)
+
+
+def _crop(image: Image.Image, region: Region) -> Image.Image:
+    top, left, height, width = region
+    return image.crop((left, top, left + width, top + height))
+
+
+def _run_pil(program: bytes, source: _C.Source, mode: str, height: int, width: int) -> Image.Image:
+    image = Image.new(mode, (width, height), None)  # uninitialised: the program writes every pixel
+    channels = CHANNELS[mode]
+    try:
+        _C.run_pil(program, source, image, channels)
+    except ValueError:
+        # Pillow splits large images into blocks.
+        array = np.empty((height, width, channels), np.uint8)
+        address = array.__array_interface__["data"][0]
+        _C.run(program, source, address, 0, height, width, channels, width * channels, channels, 1)
+        image = Image.frombytes(mode, (width, height), array)
+    return image
+
+
+def _program(image: Encoded, region: Any) -> tuple[bytes, int, int]:
+    """What makes the image as it is seen, or a region of it, of the stored one; with its height and width."""
+    width, height, *_ = image.header
+    stored = height, width
+    orientation = image.orientation if image.exif else 1
+    if orientation > 4:
+        height, width = width, height
+    program = ORIENT[orientation]
+    if region is None:
+        return program, height, width
+    region = check_region(region, height, width)
+    return ops.window(*stored_region(region, *stored, orientation)) + program, region[2], region[3]
+
+
+def check_region(region: Any, height: int, width: int) -> Region:
+    """The region as four int."""
+    try:
+        top, left, rows, columns = (operator.index(number) for number in region)
+    except (TypeError, ValueError):
+        raise TypeError(f"region should be four integers, (top, left, height, width), got {region!r}") from None
+    if top < 0 or left < 0 or rows < 1 or columns < 1 or top + rows > height or left + columns > width:
+        raise ValueError(
+            "region should be (top, left, height, width) of at least one pixel inside the image, whose height is "
+            f"{height} and width {width}, got {(top, left, rows, columns)}"
+        )
+    return top, left, rows, columns
+
+
+def stored_region(region: Region, height: int, width: int, orientation: int) -> Region:
+    """The region of the stored image, of that height and width, that is seen as `region`."""
+    top, left, rows, columns = region
+    if orientation > 4:
+        # Seen rows are stored columns.
+        top, left, rows, columns = left, top, columns, rows
+    if orientation in (3, 4, 6, 7):
+        top = height - top - rows
+    if orientation in (2, 3, 7, 8):
+        left = width - left - columns
+    return top, left, rows, columns
+
+
+def stored_part(region: Any, height: int, width: int, orientation: int) -> Region:
+    """The region, not yet checked, of the stored image that is wanted; all of it when None is."""
+    if region is None:
+        return 0, 0, height, width
+    seen = (width, height) if orientation > 4 else (height, width)
+    return stored_region(check_region(region, *seen), height, width, orientation)
+
+
+def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out should be an ndarray, got {type(out).__name__}")
+    if out.shape != shape or out.dtype != dtype:
+        raise ValueError(f"out should be {dtype} of shape {shape}, got {out.dtype} of shape {out.shape}")
+    if not out.flags.writeable:
+        raise ValueError("out should be writable, got a read-only array")
+
+
+def store(image: Image.Image, out: np.ndarray | None = None) -> np.ndarray:
+    """The pixels of a PIL image, as np.asarray() gives them, in memory that may be written to."""
+    channels = CHANNELS.get(image.mode)
+    if channels is None:
+        array = np.asarray(image)
+        if out is None:
+            return np.array(array)
+        check_out(out, array.shape, array.dtype)
+        out[...] = array
+        return out
+    height, width = image.height, image.width
+    shape = (height, width) if channels == 1 else (height, width, channels)
+    if out is not None:
+        check_out(out, shape, np.dtype(np.uint8))
+    try:
+        source = _C.from_pil(image, channels)
+    except ValueError:  # large images, in several blocks
+        result = np.array(image)
+    else:
+        result = np.empty(shape, np.uint8)
+        address = result.__array_interface__["data"][0]
+        _C.run(b"", source, address, 0, height, width, channels, width * channels, channels, 1)
+    if out is None:
+        return result
+    out[...] = result
+    return out

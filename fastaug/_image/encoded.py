@@ -1,0 +1,278 @@
+"""Encoded images: where their bytes come from, and what these announce."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+
+import numpy as np
+from PIL import Image, ImageMode
+
+from fastaug import _C
+from fastaug._image import pillow
+from fastaug._image.pillow import DecodeError
+
+if TYPE_CHECKING:
+    import torch
+
+    #: What holds an encoded image in memory, and what else it can be read from.
+    Buffer: TypeAlias = bytes | bytearray | memoryview | np.ndarray | "torch.Tensor"
+    Source: TypeAlias = str | "os.PathLike[str]" | Buffer | BinaryIO
+
+#: The modes that the core decodes to, and their channels.
+CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
+
+# The modes in which Pillow opens JPEG and PNG files, by bits of a sample and by channels.
+_MODES = {8: ("", "L", "LA", "RGB", "RGBA"), 16: ("", "I;16", "RGBA", "RGB", "RGBA")}
+
+
+class Header(NamedTuple):
+    """What a file announces, in Pillow's terms."""
+
+    width: int
+    height: int
+    mode: str
+    format: str
+    bits: int  # of a sample of the file
+    channels: int  # of the file where the core decodes it, else 0
+
+
+class _Recent(threading.local):
+    """The file that this thread read last.
+
+    A handle's header is mostly followed by its pixels. Yet of any number of handles that were only asked for their
+    sizes, no more than this one holds the bytes of its file.
+    """
+
+    owner: Encoded | None = None
+    data: bytes = b""
+    encoded: Any = None
+
+
+_recent = _Recent()
+
+
+class Encoded:
+    """An encoded image: its source, and what is known before it is decoded. LazyImage says what its arguments are."""
+
+    __slots__ = ("__weakref__", "_header", "_orientation", "_source", "_tables", "exif", "filename", "modes")
+
+    def __init__(
+        self, source: Source, mode: str | None = "RGB", *, exif: bool = False, jpeg_tables: Buffer | None = None
+    ) -> None:
+        self._source, self.filename = take(source)
+        if mode is not None and mode not in CHANNELS:
+            check_mode(mode)
+        # Conversions one after the other, as Image.convert() would be called.
+        self.modes: tuple[str, ...] = () if mode is None else (mode,)
+        self._tables = None if jpeg_tables is None else _check_tables(jpeg_tables)
+        self.exif = bool(exif)
+        self._header: Header | None = None
+        self._orientation: int | None = None
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self._source, self.filename, self.modes, self._tables, self.exif
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self._source, self.filename, self.modes, self._tables, self.exif = state
+        self._header = self._orientation = None
+
+    @property
+    def path(self) -> str | None:
+        """Of the file that it is read from; None when it holds the bytes."""
+        return self._source if isinstance(self._source, str) else None
+
+    def encoded(self, *, keep: bool = False) -> tuple[bytes, _C.Encoded]:
+        """The bytes, and what the core makes of them. A file is read again, unless it was kept and read last."""
+        if _recent.owner is self:
+            data, encoded = _recent.data, _recent.encoded
+        else:
+            source = self._source
+            data = read_file(source) if isinstance(source, str) else source
+            encoded = _C.Encoded(data, self._tables)
+            if encoded.native:
+                width, height, bits, channels = encoded.width, encoded.height, encoded.bits, encoded.channels
+                check_pixels(width, height)
+                self._header = Header(width, height, _MODES[bits][channels], encoded.format, bits, channels)
+                self._orientation = encoded.orientation
+        if keep:
+            _recent.owner, _recent.data, _recent.encoded = self, data, encoded
+        elif _recent.owner is not None:
+            _recent.owner, _recent.data, _recent.encoded = None, b"", None
+        return data, encoded
+
+    def open(self, data: bytes, native: Exception | None = None, *, load: bool = False) -> Image.Image:
+        """By Pillow, as it is stored. `native` is why the core did not decode it."""
+        return pillow.open_image(pillow.with_tables(data, self._tables), self.filename, native, load=load)
+
+    @property
+    def header(self) -> Header:
+        """What the file announces. With it, Pillow's limit on the number of pixels is checked."""
+        if self._header is None:
+            data, encoded = self.encoded(keep=True)
+            if not encoded.native:
+                image = self.open(data)
+                width, height = image.size
+                bits = pillow.bits_of(image, data)
+                self._header = Header(width, height, image.mode, image.format or "", bits, 0)
+        assert self._header is not None
+        return self._header
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """(width, height), of the oriented image if it is to be oriented."""
+        width, height = self.header[:2]
+        return (height, width) if self.exif and self.orientation > 4 else (width, height)
+
+    @property
+    def width(self) -> int:
+        return self.size[0]
+
+    @property
+    def height(self) -> int:
+        return self.size[1]
+
+    @property
+    def mode(self) -> str:
+        """The mode of Pillow that it is converted to."""
+        return self.modes[-1] if self.modes else self.header.mode
+
+    @property
+    def format(self) -> str:
+        """The format of the file, by Pillow's name."""
+        return self.header.format
+
+    @property
+    def orientation(self) -> int:
+        """The Exif orientation of the stored pixels, 1 to 8, applied or not.
+
+        It is 1 for TIFF files, which Pillow turns by itself.
+        """
+        if self._orientation is None:
+            data, encoded = self.encoded(keep=True)
+            if not encoded.native:
+                # Some formats keep it behind the pixels, and for TIFF these are turned already.
+                self._orientation = pillow.orientation_of(self.open(data, load=True))
+        assert self._orientation is not None
+        return self._orientation
+
+    def steps(self) -> tuple[str | None, tuple[str, ...]]:
+        """The mode that the core decodes to, if it decodes the file, and those to which Pillow then converts."""
+        header, modes = self.header, self.modes
+        if not header.channels or header.bits != 8:
+            return None, modes
+        if modes and CHANNELS.get(modes[0], 0) >= (3 if header.channels > 2 else 1):
+            return modes[0], modes[1:]
+        return header.mode, modes if modes != (header.mode,) else ()
+
+    @property
+    def native(self) -> bool:
+        """Whether the native core decodes it to its mode. Broken files it leaves to Pillow even so."""
+        mode, rest = self.steps()
+        return mode is not None and not rest
+
+    def source(self) -> _C.Source:
+        """The stored image in its mode, for programs of the native core; exif is not applied. Only if native."""
+        mode = self.mode
+        _, encoded = self.encoded()
+        return encoded.source(CHANNELS[mode])
+
+    def pil(self, deferred: Exception | None = None) -> Image.Image:
+        """The stored image in its mode, decoded by Pillow; exif is not applied.
+
+        `deferred` is why the core did not decode it, for the message of an error.
+        """
+        data, _ = self.encoded()
+        return pillow.convert(self.open(data, deferred, load=True), self.modes)
+
+    def error(self, data: bytes, refused: Exception) -> DecodeError:
+        """What to raise when the core refuses to decode it."""
+        return pillow.decode_error(self.filename, len(data), self.format, refused, refused)
+
+
+def take(source: Any) -> tuple[Any, str | None]:
+    """A path (str) or bytes to read an image from, and the name of the file."""
+    if isinstance(source, str):
+        return str(source), str(source)
+    if isinstance(source, os.PathLike):
+        path = os.fsdecode(source)
+        return path, path
+    if hasattr(source, "read"):
+        return _read_open_file(source)
+    return take_bytes(source), None
+
+
+def take_bytes(source: Any) -> bytes:
+    """A copy of the bytes, so that nobody changes them between header and pixels."""
+    if isinstance(source, (bytes, bytearray)):
+        return bytes(source)
+    if isinstance(source, memoryview):
+        return source.tobytes()
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(source, torch.Tensor):
+        if source.device.type != "cpu":
+            raise ValueError(f"source should be a tensor on the CPU, got one on {source.device}")
+        if source.dtype is not torch.uint8 or source.dim() != 1:
+            raise ValueError(
+                f"source should be a one-dimensional uint8 tensor, got {source.dtype} of shape {tuple(source.shape)}"
+            )
+        source = source.detach().numpy()
+    if isinstance(source, np.ndarray):
+        if source.dtype != np.uint8 or source.ndim != 1:
+            raise ValueError(
+                f"source should be a one-dimensional uint8 array, got {source.dtype} of shape {source.shape}"
+            )
+        return source.tobytes()
+    raise TypeError(
+        "source should be a path, bytes, a bytearray, a memoryview, a uint8 ndarray or tensor of one dimension, "
+        f"or a file open in binary mode, got {type(source).__name__}"
+    )
+
+
+def _read_open_file(file: Any) -> tuple[bytes, str | None]:
+    # As Image.open(): from the beginning, where there is a way back to it.
+    if getattr(file, "seekable", lambda: hasattr(file, "seek"))():
+        file.seek(0)
+    data = file.read()
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"source should be a file open in binary mode, but its read() gives {type(data).__name__}")
+    name = getattr(file, "name", None)
+    return bytes(data), name if isinstance(name, str) else None
+
+
+def read_file(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:
+        return file.read()
+
+
+def check_mode(mode: Any) -> None:
+    if not isinstance(mode, str):
+        raise TypeError(f"mode should be a string, got {type(mode).__name__}")
+    try:
+        ImageMode.getmode(mode)
+    except KeyError:
+        raise ValueError(f"mode should be a mode of Pillow, such as 'RGB', 'L' or 'RGBA', got {mode!r}") from None
+
+
+def _check_tables(tables: Any) -> bytes:
+    data = take_bytes(tables)
+    if not data.startswith(b"\xff\xd8") or b"\xff\xd9" not in data:
+        raise ValueError(
+            f"jpeg_tables should be a JPEG stream, from SOI (FF D8) to EOI (FF D9), got {len(data)} bytes that are none"
+        )
+    return data
+
+
+def check_pixels(width: int, height: int) -> None:
+    """Pillow's limit on the number of pixels, as Image.open() checks it."""
+    limit = Image.MAX_IMAGE_PIXELS
+    if limit is None or width * height <= limit:
+        return
+    size = f"Image size ({width * height} pixels) exceeds limit of"
+    attack = "could be decompression bomb DOS attack."
+    if width * height > 2 * limit:
+        raise Image.DecompressionBombError(f"{size} {2 * limit} pixels, {attack}")
+    warnings.warn(f"{size} {limit} pixels, {attack}", Image.DecompressionBombWarning, stacklevel=2)

@@ -1,0 +1,76 @@
+"""Ways to look into a pipeline, as methods of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from fastaug._draft.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+    from fastaug._inspect.check import Comparison
+    from fastaug._inspect.explain import Explanation
+    from fastaug._inspect.profile import Profile
+
+
+class SeenPipeline(Pipeline):
+    """A pipeline that can be looked into. What that takes is imported when it is wanted."""
+
+    def explain(self, image_or_size: Any = None, plot: Any = None, seed: int | None = None) -> Explanation:
+        """The plan for an image: the transforms, the passes over pixels that they become, and what keeps them apart.
+
+        Args:
+            image_or_size: an image, or (height, width).
+            plot: path of a picture of the plan to write.
+            seed: of the draws; by default they are those of the next call.
+
+        Returns:
+            An object that prints as a table.
+        """
+        from fastaug._inspect import explain
+
+        return explain.explain(self, image_or_size, plot, seed)
+
+    def profile(self, images: Any, repeat: int = 5, plot: Any = None, seed: int = 0) -> Profile:
+        """Where the time goes: for each pass and each transform, beside torchvision's where that is installed.
+
+        Args:
+            images: an image, or several.
+            repeat: how often each image is timed.
+            plot: path of a bar chart to write.
+            seed: of the draws.
+
+        Returns:
+            An object that prints as a table and draws itself as a chart.
+        """
+        from fastaug._inspect import profile
+
+        return profile.profile(self, images, repeat, plot, seed)
+
+    def check(self, images: Any, seeds: int | Iterable[int] = range(10)) -> Comparison:
+        """Compares with torchvision on your own images; where that is not installed, with fastaug op by op.
+
+        Args:
+            images: an image, or several.
+            seeds: of the random generators; an int for the first so many.
+
+        Returns:
+            An object that says whether all is equal or else where, and by how much, it is not.
+        """
+        from fastaug._inspect import check
+
+        return check.check(self, images, seeds)
+
+    def show(self, images: Any, n: int = 16, seed: int | None = None) -> Image.Image:
+        """A sheet of ``n`` results, to see what the transforms do.
+
+        Args:
+            images: an image, or several to take turns.
+            n: number of results.
+            seed: of the draws; by default they are those of the next calls.
+        """
+        from fastaug._inspect import show
+
+        return show.show(self, images, n, seed)

@@ -1,0 +1,132 @@
+"""The same pipeline in torchvision, to compare and to time."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from torch import nn
+
+from fastaug._draft.pipeline import Pipeline
+from fastaug._image import pillow
+from fastaug._image.lazy import LazyImage
+
+
+class NoTwinError(RuntimeError):
+    """Why torchvision cannot do what a pipeline does, in words."""
+
+
+@dataclass
+class Twin:
+    """A pipeline in torchvision."""
+
+    whole: Callable[[Any], Any]
+    #: One after the other they do the same.
+    steps: list[Callable[[Any], Any]]
+    #: Of torchvision.
+    version: str
+
+
+def twin_of(pipeline: Any) -> Twin:
+    """The twin of a pipeline of this package; of a compiled torchvision transform the original, which is not changed.
+
+    Raises:
+        NoTwinError: torchvision is not installed, or has no such transform.
+    """
+    try:
+        torchvision = importlib.import_module("torchvision")
+        transforms = importlib.import_module("torchvision.transforms")
+    except ImportError:
+        raise NoTwinError("torchvision is not installed") from None
+    original = getattr(pipeline, "original", pipeline)
+    whole = _twin(original, transforms)
+    inner: Any = getattr(whole, "transforms", None) if type(whole).__name__ == "Compose" else None
+    if type(whole) is nn.Sequential:
+        inner = whole
+    return Twin(whole, [whole] if inner is None else list(inner), str(torchvision.__version__))
+
+
+def pillow_image(image: Any) -> Any:
+    """What torchvision gets in place of an image: of an encoded one what Pillow decodes, else the image itself."""
+    if not isinstance(image, LazyImage):
+        return image
+    decoded = image.pil()
+    return pillow.orient(decoded, image.orientation) if image.exif else decoded
+
+
+class Decode:
+    """fastaug's Decode by Pillow alone: torchvision has no such transform."""
+
+    def __init__(self, transform: Any) -> None:
+        self._lazy = transform._lazy
+
+    def __call__(self, source: Any) -> Any:
+        return pillow_image(self._lazy(source))
+
+
+def delivered(pipeline: Any, result: Any) -> Any:
+    """torchvision's result as the pipeline would hand it out: of its dtype and memory format."""
+    return pipeline._formatted(result)
+
+
+def steps_like(twin: Twin, names: list[str]) -> list[Callable[[Any], Any]] | None:
+    """The twin's steps, one for each of these; None where they do not correspond."""
+    for steps in (twin.steps, _flat(twin.steps)):
+        if [type(step).__name__ for step in steps] == names:
+            return steps
+    return None
+
+
+def _flat(steps: Iterable[Any]) -> list[Any]:
+    """Without containers that only call one after the other."""
+    flat: list[Any] = []
+    for step in steps:
+        if type(step).__name__ == "Compose":
+            flat += _flat(step.transforms)
+        elif type(step) is nn.Sequential:
+            flat += _flat(step)
+        else:
+            flat.append(step)
+    return flat
+
+
+def _twin(transform: Any, library: Any) -> Any:
+    cls = type(transform)
+    if isinstance(transform, (Pipeline, nn.Sequential)) and _is_plain(cls):
+        inner = list(transform) if isinstance(transform, nn.Sequential) else transform.transforms
+        twins = [_twin(one, library) for one in inner]
+        return nn.Sequential(*twins) if isinstance(transform, nn.Sequential) else library.Compose(twins)
+    if not cls.__module__.startswith("fastaug."):
+        ours = next((base for base in cls.__mro__ if base.__module__.startswith("fastaug.")), None)
+        if ours is not None:
+            raise NoTwinError(f"{cls.__name__} is a subclass of fastaug's {ours.__name__}")
+        return transform  # torchvision's own, or the user's
+    if cls.__name__ == "Decode":
+        return Decode(transform)
+    theirs = getattr(library, cls.__name__, None)
+    if theirs is None:
+        raise NoTwinError(f"this torchvision has no {cls.__name__}")
+    made = theirs.__new__(theirs)
+    if isinstance(made, nn.Module):
+        nn.Module.__init__(made)
+    own = {name: value for name, value in vars(transform).items() if name not in vars(nn.Module())}
+    own.update(getattr(transform, "_modules", {}))
+    for name, value in own.items():
+        setattr(made, name, _value(name, value, library))
+    return made
+
+
+def _is_plain(cls: type) -> bool:
+    return cls is nn.Sequential or cls.__module__.startswith("fastaug.")
+
+
+def _value(name: str, value: Any, library: Any) -> Any:
+    if name == "transforms":
+        twins = [_twin(one, library) for one in value]
+        return nn.ModuleList(twins) if isinstance(value, nn.ModuleList) else twins
+    if isinstance(value, Enum) and type(value).__module__.startswith("fastaug."):
+        return getattr(library, type(value).__name__)(value.value)
+    return value

@@ -1,0 +1,283 @@
+"""From torchvision's arguments to the numbers of an op: sizes, paddings, fills, matrices and kernels."""
+
+from __future__ import annotations
+
+import functools
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+_MAXIMA = {
+    torch.uint8: 255,
+    torch.int8: 127,
+    torch.int16: 32767,
+    torch.int32: 2**31 - 1,
+    torch.int64: 2**63 - 1,
+}
+
+if hasattr(torch, "uint16"):
+    _MAXIMA[torch.uint16] = 65535
+
+#: (height, width, matrix from output to input)
+Rotation = tuple[int, int, list[float]]
+
+
+def maximum(dtype: torch.dtype) -> int:
+    """The sample value of white."""
+    return _MAXIMA.get(dtype, 1)
+
+
+def as_size_list(size: Any, max_size: Any) -> Any:
+    """Checks the `size` of a resize as torchvision does; an int becomes a list of one."""
+    if isinstance(size, (list, tuple)):
+        if len(size) not in (1, 2):
+            raise ValueError(
+                f"Size must be an int or a 1 or 2 element tuple/list, not a {len(size)} element tuple/list"
+            )
+        if max_size is not None and len(size) != 1:
+            raise ValueError(
+                "max_size should only be passed if size specifies the length of the smaller edge, "
+                f"i.e. size should be an int or a sequence of length 1, got size={size!r} and max_size={max_size!r}"
+            )
+    return [size] if isinstance(size, int) else size
+
+
+def resized_size(height: int, width: int, size: Any, max_size: int | None) -> tuple[int, int]:
+    """(height, width) after a resize to `size`: (height, width), or (short side,) with a limit on the long one."""
+    if len(size) != 1:
+        return size[0], size[1]
+    short, long = (width, height) if width <= height else (height, width)
+    new_short, new_long = size[0], int(size[0] * long / short)
+    if max_size is not None:
+        if max_size <= new_short:
+            raise ValueError(
+                f"max_size = {max_size} must be strictly greater than the requested size for the smaller edge "
+                f"size = {size}"
+            )
+        if new_long > max_size:
+            new_short, new_long = int(max_size * new_short / new_long), max_size
+    return (new_long, new_short) if width <= height else (new_short, new_long)
+
+
+def square_if_single(size: Any) -> Any:
+    """A number or a sequence of one means a square."""
+    if isinstance(size, numbers.Number):
+        return int(size), int(size)  # type: ignore[call-overload]
+    if isinstance(size, (tuple, list)) and len(size) == 1:
+        return size[0], size[0]
+    return size
+
+
+def sides(padding: Any) -> tuple[int, int, int, int] | None:
+    """(left, top, right, bottom) of a padding that torchvision accepts; None for what is not made of ints."""
+    if isinstance(padding, int):
+        return padding, padding, padding, padding
+    if not all(isinstance(side, int) for side in padding):
+        return None
+    if len(padding) == 1:
+        return (padding[0],) * 4
+    if len(padding) == 2:
+        return padding[0], padding[1], padding[0], padding[1]
+    return padding[0], padding[1], padding[2], padding[3]
+
+
+def fill_bytes(fill: Any, channels: int) -> bytes | None:
+    """One byte per channel, at least four: truncated to int and clamped to 0..255, as Pillow reads a colour.
+
+    None for types that Pillow reads in other ways.
+
+    Raises:
+        ValueError: a sequence whose length is neither 1 nor the number of channels.
+    """
+    if fill is None:
+        return bytes(max(channels, 4))
+    if isinstance(fill, (int, float)):
+        return bytes((min(max(int(fill), 0), 255),)) * max(channels, 4)
+    if not isinstance(fill, (list, tuple)):
+        return None
+    if len(fill) != 1 and len(fill) != channels:
+        raise ValueError(
+            "The number of elements in 'fill' does not match the number of channels of the image "
+            f"({len(fill)} != {channels})"
+        )
+    values = bytes(min(max(int(value), 0), 255) for value in fill)
+    if len(fill) == 1:
+        return values * max(channels, 4)
+    return values + bytes(max(4 - channels, 0))
+
+
+def exact_fill_bytes(fill: Any, channels: int) -> bytes | None:
+    """As `fill_bytes`, but None for numbers that are no bytes, which torch takes as they are, and for wrong lengths."""
+    values = fill if isinstance(fill, (list, tuple)) else [fill]
+    if len(values) not in (1, channels):
+        return None
+    if not all(isinstance(value, (int, float)) and value in range(256) for value in values):
+        return None
+    return fill_bytes(values, channels)
+
+
+def rotation(height: int, width: int, angle: float, expand: bool, center: Sequence[float] | None) -> Rotation:
+    """The affine map of Image.rotate (Pillow, Image.py), for an angle in degrees that is no shortcut of it.
+
+    Positive angles turn counter-clockwise. The coefficients are rounded to 15 decimals there, so they are here.
+    """
+    center_x, center_y = (width / 2, height / 2) if center is None else (center[0], center[1])
+    radians = -math.radians(angle)
+    cos, sin, minus_sin = (round(value, 15) for value in (math.cos(radians), math.sin(radians), -math.sin(radians)))
+    # Turn about the centre: to the origin, rotate, back.
+    offset_x = cos * -center_x + sin * -center_y + 0.0 + center_x
+    offset_y = minus_sin * -center_x + cos * -center_y + 0.0 + center_y
+    if not expand:
+        return height, width, [cos, sin, offset_x, minus_sin, cos, offset_y]
+    corners = ((0, 0), (width, 0), (width, height), (0, height))
+    xs = [cos * x + sin * y + offset_x for x, y in corners]
+    ys = [minus_sin * x + cos * y + offset_y for x, y in corners]
+    new_width = math.ceil(max(xs)) - math.floor(min(xs))
+    new_height = math.ceil(max(ys)) - math.floor(min(ys))
+    # The growth is shared by both sides: shift the output by half of it.
+    shift_x, shift_y = -(new_width - width) / 2.0, -(new_height - height) / 2.0
+    offset_x, offset_y = (
+        cos * shift_x + sin * shift_y + offset_x,
+        minus_sin * shift_x + cos * shift_y + offset_y,
+    )
+    return new_height, new_width, [cos, sin, offset_x, minus_sin, cos, offset_y]
+
+
+def checked_shear(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> tuple[float, float]:
+    """Checks the arguments of an affine map as torchvision does; the shear along x and along y.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length of a sequence, or a scale that is not positive.
+    """
+    if not isinstance(angle, (int, float)):
+        raise TypeError(f"Argument angle should be int or float, got {angle!r}")
+    if not isinstance(translate, (list, tuple)):
+        raise TypeError(f"Argument translate should be a sequence, got {translate!r}")
+    if len(translate) != 2:
+        raise ValueError(f"Argument translate should be a sequence of length 2, got {translate!r}")
+    if scale <= 0.0:
+        raise ValueError(f"Argument scale should be positive, got {scale}")
+    pair: Any = shear
+    if isinstance(shear, numbers.Number):
+        pair = (shear, 0.0)
+    elif not isinstance(shear, (list, tuple)):
+        raise TypeError(f"Shear should be either a single value or a sequence of two values, got {shear!r}")
+    if len(pair) == 1:
+        pair = (pair[0], pair[0])
+    if len(pair) != 2:
+        raise ValueError(f"Shear should be a sequence containing two values. Got {shear!r}")
+    if center is not None and not isinstance(center, (list, tuple)):
+        raise TypeError(f"Argument center should be a sequence, got {center!r}")
+    return pair[0], pair[1]
+
+
+def inverse_affine_matrix(
+    center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
+) -> list[float]:
+    """From output to input for an affine map: clockwise rotation, scale and shear about `center`, then a shift.
+
+    Every rounding is torchvision's: with t the translation, c the centre and A rotation times shear (determinant 1), it
+    is A^-1 / scale * (p - c - t) + c.
+    """
+    turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
+    center_x, center_y = center
+    shift_x, shift_y = translate
+    cos_y, tan_x = math.cos(shear_y), math.tan(shear_x)
+    cos, sin = math.cos(turn - shear_y), math.sin(turn - shear_y)
+    m0 = (-sin * tan_x / cos_y + math.cos(turn)) / scale
+    m1 = -(-cos * tan_x / cos_y - math.sin(turn)) / scale
+    m3 = -(sin / cos_y) / scale
+    m4 = cos / cos_y / scale
+    back_x, back_y = -center_x - shift_x, -center_y - shift_y
+    zero = 0.0 / scale
+    m2 = zero + (m0 * back_x + m1 * back_y) + center_x
+    m5 = zero + (m3 * back_x + m4 * back_y) + center_y
+    return [m0, m1, m2, m3, m4, m5]
+
+
+def is_shift(matrix: Sequence[float]) -> bool:
+    """Whether a map from output to input does nothing but move the image by whole pixels."""
+    m0, m1, m2, m3, m4, m5 = matrix
+    return m0 == 1.0 == m4 and m1 == 0.0 == m3 and m2 % 1.0 == 0.0 == m5 % 1.0
+
+
+def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
+    """The eight numbers of a map from output to input that takes each end point to its start point.
+
+    The least squares problem, its driver and its roundings are torchvision's.
+
+    Raises:
+        ValueError: not four corners.
+    """
+    if len(startpoints) != 4 or len(endpoints) != 4:
+        raise ValueError(
+            f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
+        )
+    rows: list[list[Any]] = []
+    whole = True
+    for end, start in zip(endpoints, startpoints):
+        x, y, to_x, to_y = end[0], end[1], start[0], start[1]
+        rows.append([x, y, 1, 0, 0, 0, -to_x * x, -to_x * y])
+        rows.append([0, 0, 0, x, y, 1, -to_y * x, -to_y * y])
+        whole = whole and type(x) is type(y) is type(to_x) is type(to_y) is int
+    if whole:
+        matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
+    else:
+        # torchvision writes row by row, each in torch's dtype for such numbers.
+        matrix = torch.stack([torch.tensor(row).to(torch.float64) for row in rows])
+    # numpy converts short lists faster than torch.
+    targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
+    solution = torch.linalg.lstsq(matrix, targets, driver="gels").solution
+    coefficients: list[float] = solution.numpy().astype(np.float32).tolist()
+    return coefficients
+
+
+def checked_blur(kernel_size: Any, sigma: Any) -> tuple[Sequence[int], Sequence[float]]:
+    """Checks the arguments of a Gaussian blur as torchvision does; (width, height) of the kernel and both sigmas.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length, an even or negative kernel size, or a sigma that is not positive.
+    """
+    if not isinstance(kernel_size, (int, list, tuple)):
+        raise TypeError(f"kernel_size should be int or a sequence of integers. Got {type(kernel_size)}")
+    if isinstance(kernel_size, int):
+        kernel_size = [kernel_size, kernel_size]
+    if len(kernel_size) != 2:
+        raise ValueError(f"If kernel_size is a sequence its length should be 2. Got {len(kernel_size)}")
+    if any(size % 2 == 0 or size < 0 for size in kernel_size):
+        raise ValueError(f"kernel_size should have odd and positive integers. Got {kernel_size}")
+    if sigma is None:
+        return kernel_size, [size * 0.15 + 0.35 for size in kernel_size]
+    if not isinstance(sigma, (int, float, list, tuple)):
+        raise TypeError(f"sigma should be either float or sequence of floats. Got {type(sigma)}")
+    if isinstance(sigma, (int, float)):
+        sigma = [float(sigma), float(sigma)]
+    elif len(sigma) == 1:
+        sigma = [sigma[0], sigma[0]]
+    if len(sigma) != 2:
+        raise ValueError(f"If sigma is a sequence, its length should be 2. Got {len(sigma)}")
+    if any(value <= 0.0 for value in sigma):
+        raise ValueError(f"sigma should have positive values. Got {sigma}")
+    return kernel_size, sigma
+
+
+@functools.lru_cache(maxsize=64)
+def _positions(size: int) -> np.ndarray:
+    return np.arange(-(size // 2), size // 2 + 1, dtype=np.float32)
+
+
+def half_kernel(size: int, sigma: float) -> list[float]:
+    """The first half and the centre of a Gaussian kernel of odd size, as torchvision computes it in float32."""
+    exponents = _positions(size) / np.float32(sigma)
+    exponents *= exponents
+    exponents *= np.float32(-0.5)
+    # numpy has another exp and another order of sums.
+    density = torch.from_numpy(exponents).exp_()
+    weights: list[float] = density.div_(density.sum())[: size // 2 + 1].tolist()
+    return weights

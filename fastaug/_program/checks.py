@@ -1,0 +1,72 @@
+"""What images and arguments have to be, with torchvision's errors and warnings."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from PIL import Image
+from torch import Tensor
+
+from fastaug._program.arguments import maximum
+
+
+def need_pil(image: Any) -> Image.Image:
+    if not isinstance(image, Image.Image):
+        raise TypeError(f"img should be PIL Image. Got {type(image)}")
+    return image
+
+
+def need_image(image: Tensor) -> None:
+    if image.ndim < 2:
+        raise TypeError(f"Tensor is not a torch image: it should have 2 or more dimensions, got {image.ndim}.")
+
+
+def need_channel_axis(image: Tensor) -> None:
+    if image.ndim < 3:
+        raise TypeError(f"Input image tensor should have at least 3 dimensions, but found {image.ndim}")
+
+
+def need_not_negative(name: str, factor: float) -> None:
+    if factor < 0:
+        raise ValueError(f"{name} ({factor}) is not non-negative.")
+
+
+def need_hue(factor: float) -> None:
+    if not -0.5 <= factor <= 0.5:
+        raise ValueError(f"hue_factor ({factor}) is not in [-0.5, 0.5].")
+
+
+def need_gamma(gamma: float) -> None:
+    if gamma < 0:
+        raise ValueError(f"Gamma should be a non-negative real number, got {gamma}")
+
+
+def need_uint8(image: Tensor) -> None:
+    if image.dtype != torch.uint8:
+        raise TypeError(f"Only torch.uint8 image tensors are supported, but found {image.dtype}")
+
+
+def need_threshold(threshold: float, dtype: torch.dtype) -> None:
+    if threshold > maximum(dtype):
+        raise TypeError(f"Threshold should be less than bound of img, {maximum(dtype)}. Got {threshold}")
+
+
+def check_warp(channels: int, mode_name: str, fill: Any) -> None:
+    """The limits of warps on tensors, whatever their dtype."""
+    if fill is not None and not isinstance(fill, (int, float, tuple, list)):
+        warnings.warn("Argument fill should be either int, float, tuple or list", stacklevel=5)
+    if isinstance(fill, (tuple, list)) and len(fill) > 1 and len(fill) != channels:
+        raise ValueError(
+            "The number of elements in 'fill' cannot broadcast to match the number of channels of the image "
+            f"({len(fill)} != {channels})"
+        )
+    if mode_name not in ("nearest", "bilinear"):
+        raise ValueError(f"Interpolation mode '{mode_name}' is unsupported with Tensor input")
+
+
+def warn_antialias() -> None:
+    warnings.warn(
+        "Anti-alias option is always applied for PIL Image input. Argument antialias is ignored.", stacklevel=4
+    )

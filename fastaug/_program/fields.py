@@ -1,0 +1,79 @@
+"""Fields over an image: Gaussian blur of float planes, and sampling along a grid of positions, by the native core."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from fastaug import _C
+from fastaug._program.borrow import borrow_tensor
+
+
+def blurs(image: Tensor, kernel: Tensor) -> bool:
+    """Whether `blurred` takes this image and kernel."""
+    return (
+        image.dtype is torch.float32
+        and image.is_cpu
+        and image.is_contiguous()
+        and not image.requires_grad
+        and image.numel() > 0
+        and kernel.shape[0] // 2 < image.shape[-2]
+        and kernel.shape[1] // 2 < image.shape[-1]
+    )
+
+
+def blurred(image: Tensor, kernel: Tensor, fused: bool) -> Tensor:
+    """Every plane of a float32 image convolved with a kernel of odd sides, as torchvision's gaussian_blur does it.
+
+    `fused` says whether torch would fuse multiplications and additions.
+    """
+    result = torch.empty_like(image)
+    kernel = kernel.contiguous()
+    rows, columns = kernel.shape
+    height, width = image.shape[-2:]
+    step = height * width * image.element_size()
+    for offset in range(0, image.numel() * image.element_size(), step):
+        source, target = image.data_ptr() + offset, result.data_ptr() + offset
+        _C.blur_field(source, height, width, kernel.data_ptr(), rows, columns, fused, target)
+    return result
+
+
+def identity_grid(height: int, width: int) -> Tensor:
+    """Where the pixels of an image lie, in grid_sample's units: (1, height, width, 2), x first."""
+    columns = torch.linspace((1 - width) / width, (width - 1) / width, width)
+    rows = torch.linspace((1 - height) / height, (height - 1) / height, height)
+    grid = torch.empty(1, height, width, 2, dtype=columns.dtype)
+    grid[..., 0] = columns
+    grid[..., 1] = rows.unsqueeze(1)
+    return grid
+
+
+def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | None) -> Any:
+    """A uint8 image of at most four channels, sampled along a float32 grid of its size; in the image's container.
+
+    None when the image does not lie in one block of memory.
+    """
+    grid = grid.contiguous()
+    if isinstance(image, Image.Image):
+        bands = len(image.getbands())
+        result: Any = Image.new(image.mode, image.size, None)
+        try:
+            _C.sample_grid_pil(_C.from_pil(image, bands), grid.data_ptr(), nearest, fill, result)
+        except ValueError:
+            return None
+        return result
+    if isinstance(image, Tensor):
+        result = torch.empty(image.shape, dtype=torch.uint8)
+        height, width = image.shape[-2:]
+        strides = (width, 1, height * width)
+        _C.sample_grid(borrow_tensor(image), grid.data_ptr(), nearest, fill, result.data_ptr(), *strides)
+        return result
+    result = np.empty(image.shape, np.uint8)
+    width, channels = image.shape[1], image.shape[2] if image.ndim == 3 else 1
+    address = result.__array_interface__["data"][0]
+    _C.sample_grid(_C.from_array(image), grid.data_ptr(), nearest, fill, address, width * channels, channels, 1)
+    return result

@@ -1,0 +1,71 @@
+"""The rooms of the house: imports go down through them, and nowhere in circles."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+#: From the cellar to the roof: what is in a room imports from that room and from those before it.
+PYTHON = [
+    "_C",
+    "_program",
+    "_image",
+    "_fallback",
+    "_draft",
+    "_inspect",
+    "io",
+    "transforms",
+    "_compile",
+    "",  # the package itself, which hands out what is below
+    "_cli",
+    "__main__",
+]
+
+
+def python_imports() -> dict[str, set[str]]:
+    """What each module of the package imports of it, in functions and for types too; modules are "room.name"."""
+    paths = {path.relative_to(ROOT / "fastaug").with_suffix("").parts: path for path in ROOT.glob("fastaug/**/*.py")}
+    names = {".".join(parts).removesuffix("__init__").rstrip("."): path for parts, path in paths.items()}
+    imports: dict[str, set[str]] = {"_C": set()}
+    for name, path in names.items():
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        found = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        for node in nodes:
+            if isinstance(node, ast.ImportFrom):
+                inner = [f"{node.module}.{alias.name}" for alias in node.names]
+                found += [one for one in inner if one.removeprefix("fastaug.") in {*names, "_C"}] or [str(node.module)]
+        imports[name] = {one.removeprefix("fastaug").lstrip(".") for one in found if re.match(r"fastaug\b", one)}
+    return imports
+
+
+def upward(imports: Mapping[str, set[str]], rooms: list[str]) -> list[str]:
+    """What comes from a room above."""
+
+    def floor(module: str) -> int:
+        return rooms.index(re.split("[./]", module)[0])
+
+    return [f"{name} from {other}" for name in imports for other in imports[name] if floor(name) < floor(other)]
+
+
+def circles(imports: Mapping[str, set[str]]) -> set[str]:
+    """The modules that come, by way of others, from themselves; and those that come from these."""
+    left = dict(imports)
+    while done := [module for module in left if not left[module] & left.keys()]:
+        for module in done:
+            del left[module]
+    return set(left)
+
+
+def test_python_rooms() -> None:
+    imports = python_imports()
+    assert not upward(imports, PYTHON)
+    assert not circles(imports)
+
+
+def test_the_rules_can_be_broken() -> None:
+    assert upward({"low.a": {"high.b"}, "high.b": {"low.c"}, "low.c": set()}, ["low", "high"]) == ["low.a from high.b"]
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "onto": {"c"}, "free": set()}) == {"a", "b", "c", "onto"}

@@ -1,0 +1,3 @@
+"""What tests are made with: images, native programs, outcomes of calls and fresh processes."""
+
+from __future__ import annotations
