@@ -16,8 +16,9 @@ class PixelSource {
   virtual View layout() const = 0;
 
   // Makes the pixels of `wanted` in memory of the arena. The view stands for the whole image, laid out as layout()
-  // says, of which only that region is there. Throws Error when it cannot.
-  virtual View make(Region wanted, Arena& arena) = 0;
+  // says, of which only that region is there. `scale` is the image's pixels across and down to one of the view; no
+  // source makes another than 1 today. Throws Error when it cannot.
+  virtual View make(Region wanted, Arena& arena, int scale = 1) = 0;
 
   // Makes the whole image where it is wanted. False, with nothing done, when it cannot be made in that layout.
   virtual bool make_all(const Target& target, Arena& arena) = 0;

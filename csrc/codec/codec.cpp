@@ -2,64 +2,81 @@
 
 #include <cstring>
 
+#include "codec/table.h"
+
 namespace fastaug::codec {
 namespace {
 
-constexpr uint8_t kJpegMagic[] = {0xff, 0xd8, 0xff};
-constexpr uint8_t kPngMagic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+constexpr const Codec* kCodecs[] = {
+#define FASTAUG_FORMAT(format, room) &room::kCodec,
+#include "codec/formats.def"
+#undef FASTAUG_FORMAT
+};
 
-template <size_t kSize>
-bool begins(Bytes bytes, const uint8_t (&magic)[kSize]) {
-  return bytes.size >= kSize && std::memcmp(bytes.data, magic, kSize) == 0;
+constexpr Verdict deferred(const char* reason) { return {Outcome::kDeferred, reason, Verdict::kNowhere}; }
+
+constexpr Verdict kNotNative = deferred("not decoded natively");
+constexpr Verdict kNo16 = deferred("samples of 16 bits are not decoded in this format");
+constexpr Verdict kNoScale = deferred("scale: images are decoded at their own size only");
+
+// The row that decodes an image of this header; null where nobody here does.
+const Codec* native_codec(const Header& header, int bits) {
+  return header.native && header.bits == bits ? codec_of(header.format) : nullptr;
 }
-
-constexpr Verdict kNotOurs = {Outcome::kDeferred, "not decoded natively", Verdict::kNowhere};
 
 }  // namespace
 
+std::span<const Codec* const> codecs() { return kCodecs; }
+
+const Codec* codec_of(Format format) {
+  return format == Format::kOther ? nullptr : kCodecs[static_cast<int>(format) - 1];
+}
+
 const char* name_of(Format format) {
-  static constexpr const char* kNames[] = {"image", "JPEG", "PNG"};
-  return kNames[static_cast<int>(format)];
+  const Codec* codec = codec_of(format);
+  return codec == nullptr ? "image" : codec->name;
 }
 
 Format sniff(Bytes bytes) {
-  if (begins(bytes, kJpegMagic)) return Format::kJpeg;
-  if (begins(bytes, kPngMagic)) return Format::kPng;
+  for (const Codec* codec : kCodecs) {
+    const std::string_view magic = codec->magic;
+    if (bytes.size >= magic.size() && std::memcmp(bytes.data, magic.data(), magic.size()) == 0) return codec->format;
+  }
   return Format::kOther;
 }
 
 Header read_header(Bytes bytes) {
-  switch (sniff(bytes)) {
-    case Format::kJpeg:
-      return jpeg::read_header(bytes);
-    case Format::kPng:
-      return png::read_header(bytes);
-    default:
-      return {};
-  }
+  const Codec* codec = codec_of(sniff(bytes));
+  return codec == nullptr ? Header() : codec->read_header(bytes);
 }
 
-Verdict afford(Bytes bytes) { return sniff(bytes) == Format::kJpeg ? jpeg::afford(bytes) : Verdict{}; }
+Verdict afford(Bytes bytes) {
+  const Codec* codec = codec_of(sniff(bytes));
+  return codec == nullptr || codec->afford == nullptr ? Verdict() : codec->afford(bytes);
+}
 
-Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena, Tables tables) {
-  if (!header.native || header.bits != 8) return {kNotOurs, {}, {}};
-  if (header.format == Format::kJpeg) return jpeg::decode(bytes, header, wanted, channels, arena, tables);
-  return png::decode(bytes, header, wanted, channels, arena);
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, Tables tables) {
+  const Codec* codec = native_codec(header, 8);
+  if (codec == nullptr) return {kNotNative, {}, {}};
+  if (wanted.scale != 1) return {kNoScale, {}, {}};
+  return codec->decode(bytes, header, wanted, arena, tables);
 }
 
 Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables) {
-  if (!header.native || header.bits != 8) return kNotOurs;
-  if (header.format == Format::kJpeg) return jpeg::decode_into(bytes, header, target, arena, tables);
-  return png::decode_into(bytes, header, target, arena);
+  const Codec* codec = native_codec(header, 8);
+  return codec == nullptr ? kNotNative : codec->decode_into(bytes, header, target, arena, tables);
 }
 
 Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena) {
-  if (!header.native || header.bits != 16 || header.format != Format::kPng) return {kNotOurs, {}, {}};
-  return png::decode_16(bytes, header, wanted, arena);
+  const Codec* codec = native_codec(header, 16);
+  if (codec == nullptr) return {kNotNative, {}, {}};
+  if (codec->decode_16 == nullptr) return {kNo16, {}, {}};
+  return codec->decode_16(bytes, header, wanted, arena);
 }
 
 Region decoded_region(const Header& header, Region wanted) {
-  return header.format == Format::kJpeg ? jpeg::decoded_region(header, wanted) : png::decoded_region(header, wanted);
+  const Codec* codec = codec_of(header.format);
+  return codec == nullptr ? Region{0, 0, header.height, header.width} : codec->decoded_region(header, wanted);
 }
 
 }  // namespace fastaug::codec

@@ -18,7 +18,12 @@ struct Bytes {
   size_t size = 0;
 };
 
-enum class Format : uint8_t { kOther, kJpeg, kPng };
+enum class Format : uint8_t {
+  kOther,
+#define FASTAUG_FORMAT(format, room) format,
+#include "codec/formats.def"
+#undef FASTAUG_FORMAT
+};
 
 // "JPEG", "PNG"; "image" for kOther.
 const char* name_of(Format format);
@@ -74,10 +79,18 @@ struct Decoded {
   Region region;  // holds what was asked for, and maybe more columns or rows
 };
 
-// The pixels of `wanted`, a region inside the image, as Image.convert() makes them of the file's: `channels` as
-// converts() allows. Pixels lie interleaved, so that pixel_stride is 1 for one channel, and 3
-// or 4 for three. `header` is that of the same bytes, and native. Throws std::bad_alloc only.
-Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena, Tables tables = {});
+// What decode() is to make of an image.
+struct Wanted {
+  Region region;  // inside the image
+  int channels = 0;
+  // The image's pixels across and down to one of the result. Only 1 is decoded today; any other is deferred.
+  int scale = 1;
+};
+
+// The pixels of a region as Image.convert() makes them of the file's: `channels` as converts() allows. Pixels lie
+// interleaved, so that pixel_stride is 1 for one channel, and 3 or 4 for three. `header` is that of the same bytes, and
+// native. Throws std::bad_alloc only.
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, Tables tables = {});
 
 // The whole image straight into memory: uint8, interleaved, pixel_stride as many bytes as channels, or 4 for three (the
 // fourth then becomes 255). What was written before a verdict other than kDone is to be thrown away.
@@ -87,23 +100,8 @@ Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Are
 // strides are in bytes, as ever.
 Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena);
 
-// Rows and columns that decode() has to make for `wanted`, for plans: the whole width of a PNG, blocks of a JPEG.
+// Rows and columns that decode() has to make for `wanted`, for plans: the whole width of a PNG, blocks of a JPEG, all
+// of what is not decoded here.
 Region decoded_region(const Header& header, Region wanted);
-
-// One codec each, behind the functions above.
-namespace jpeg {
-Header read_header(Bytes bytes);
-Verdict afford(Bytes bytes);
-Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena, Tables tables);
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables);
-Region decoded_region(const Header& header, Region wanted);
-}  // namespace jpeg
-namespace png {
-Header read_header(Bytes bytes);
-Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena);
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena);
-Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena);
-Region decoded_region(const Header& header, Region wanted);
-}  // namespace png
 
 }  // namespace fastaug::codec

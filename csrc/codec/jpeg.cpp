@@ -4,6 +4,7 @@
 #include "codec/codec.h"
 #include "codec/jpeg_frame.h"
 #include "codec/jpeg_session.h"
+#include "codec/table.h"
 
 namespace fastaug::codec::jpeg {
 namespace {
@@ -83,8 +84,6 @@ Verdict inspect(Bytes bytes, const Header& header, const Frame& frame, int strid
   return {};
 }
 
-}  // namespace
-
 Header read_header(Bytes bytes) {
   const std::optional<Frame> frame = read_frame(bytes);
   // Nobody is to make room for an image that the bytes cannot be.
@@ -101,7 +100,9 @@ Verdict afford(Bytes bytes) {
   return {};
 }
 
-Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena, Tables tables) {
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, Tables tables) {
+  const Region wanted = wants.region;
+  const int channels = wants.channels;
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return {deferred("JPEG of a kind not decoded natively"), {}, {}};
   if (const Verdict verdict = inspect(bytes, header, *frame, channels); !verdict.done()) return {verdict, {}, {}};
@@ -154,5 +155,19 @@ Region decoded_region(const Header& header, Region wanted) {
   const int bottom = std::min(round_up(wanted.y + wanted.height, unit), header.height);
   return {top, crop.from, bottom - top, right - crop.from};
 }
+
+}  // namespace
+
+constinit const Codec kCodec = {
+    .format = Format::kJpeg,
+    .name = "JPEG",
+    .magic = "\xff\xd8\xff",
+    .read_header = read_header,
+    .afford = afford,
+    .decoded_region = decoded_region,
+    .decode = decode,
+    .decode_into = decode_into,
+    .decode_16 = nullptr,
+};
 
 }  // namespace fastaug::codec::jpeg

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "codec/png_chunks.h"
+#include "codec/table.h"
 #include "kernels/kernels.h"
 
 namespace fastaug::codec::png {
@@ -199,9 +200,9 @@ View view_of(const Header& header, const uint8_t* region_data, Region region, in
   return {data, header.height, header.width, channels, row_stride, pixel_stride, channel_stride};
 }
 
-}  // namespace
-
-Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, Arena& arena) {
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, Tables) {
+  const Region wanted = wants.region;
+  const int channels = wants.channels;
   const int from = header.channels;
   if (!converts(from, channels)) return {deferred("not a conversion that is done here"), {}, {}};
   const Rows rows = read_rows(bytes, header, wanted, arena);
@@ -227,7 +228,7 @@ Decoded decode(Bytes bytes, const Header& header, Region wanted, int channels, A
   return {{}, view_of(header, converted, wanted, channels, converted_stride, channels, 1), wanted};
 }
 
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena) {
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables) {
   const int from = header.channels;
   if (!converts(from, target.channels)) return deferred("not a conversion that is done here");
   const Rows rows = read_rows(bytes, header, {0, 0, header.height, header.width}, arena);
@@ -268,5 +269,19 @@ Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena
 Region decoded_region(const Header& header, Region wanted) {
   return {0, 0, std::min(wanted.y + wanted.height, header.height), header.width};
 }
+
+}  // namespace
+
+constinit const Codec kCodec = {
+    .format = Format::kPng,
+    .name = "PNG",
+    .magic = "\x89PNG\r\n\x1a\n",
+    .read_header = read_header,
+    .afford = nullptr,
+    .decoded_region = decoded_region,
+    .decode = decode,
+    .decode_into = decode_into,
+    .decode_16 = decode_16,
+};
 
 }  // namespace fastaug::codec::png

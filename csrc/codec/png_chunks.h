@@ -45,6 +45,9 @@ class Chunks {
   size_t next_;
 };
 
+// codec.h's, of a PNG.
+Header read_header(Bytes bytes);
+
 // IHDR's data, of 13 bytes. False when it announces what is not decoded here.
 bool parse_ihdr(Bytes data, Header* header);
 

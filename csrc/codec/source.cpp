@@ -18,8 +18,8 @@ View EncodedSource::layout() const {
   return {nullptr, header_.height, header_.width, channels_, stride * header_.width, stride, 1};
 }
 
-View EncodedSource::make(Region wanted, Arena& arena) {
-  const Decoded decoded = decode(bytes_, header_, wanted, channels_, arena, tables_);
+View EncodedSource::make(Region wanted, Arena& arena, int scale) {
+  const Decoded decoded = decode(bytes_, header_, {wanted, channels_, scale}, arena, tables_);
   if (!decoded.verdict.done()) throw NotDecoded(decoded.verdict);
   return decoded.view;
 }

@@ -24,7 +24,7 @@ class EncodedSource final : public PixelSource {
   EncodedSource(Bytes bytes, const Header& header, int channels, Tables tables);
 
   View layout() const override;
-  View make(Region wanted, Arena& arena) override;
+  View make(Region wanted, Arena& arena, int scale = 1) override;
   bool make_all(const Target& target, Arena& arena) override;
   Region made(Region wanted) const override { return decoded_region(header_, wanted); }
   int64_t bytes() const override { return static_cast<int64_t>(bytes_.size); }

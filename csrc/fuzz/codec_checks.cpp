@@ -119,7 +119,7 @@ class Checks {
   Decoded decode(Region wanted, Arena& arena) {
     const PeakMemory memory;
     const Decoded decoded = header_.bits == 16 ? codec::decode_16(file_, header_, wanted, arena)
-                                               : codec::decode(file_, header_, wanted, channels_, arena, tables_);
+                                               : codec::decode(file_, header_, {wanted, channels_}, arena, tables_);
     require(memory.bytes() <= memory_bound(file_, header_), "memory is bounded by what the file announces and holds");
     check_verdict(decoded.verdict, file_, tables_);
     if (decoded.verdict.done()) check_decoded(decoded, header_, wanted, channels_, sample());

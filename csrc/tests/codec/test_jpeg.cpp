@@ -55,7 +55,7 @@ Region all_of(const Header& header) { return {0, 0, header.height, header.width}
 // Packed pixels of a region; empty when the verdict is another than done.
 Pixels pixels_of(const File& file, Region region, int channels, Verdict* verdict = nullptr, const File& tables = {}) {
   Arena arena;
-  const Decoded decoded = decode(bytes_of(file), header_of(file), region, channels, arena, bytes_of(tables));
+  const Decoded decoded = decode(bytes_of(file), header_of(file), {region, channels}, arena, bytes_of(tables));
   if (verdict != nullptr) *verdict = decoded.verdict;
   if (!decoded.verdict.done()) return {};
   REQUIRE(decoded.view.channels == channels);
@@ -333,7 +333,7 @@ TEST_CASE("jpeg: a truncated file is never done") {
         const Header shortened = read_header(bytes);
         if (!shortened.native) continue;
         Arena arena;
-        const Decoded decoded = decode(bytes, shortened, all_of(header), 3, arena);
+        const Decoded decoded = decode(bytes, shortened, {all_of(header), 3}, arena);
         // The last bytes may be those of the end marker itself, or the marker's first.
         if (decoded.verdict.done()) CHECK((ended && size + 2 >= file.size()));
       }
@@ -358,13 +358,13 @@ TEST_CASE("jpeg: changed bytes are done as libjpeg does them, or not done") {
     const Header header = read_header(bytes);
     if (!header.native || int64_t{header.height} * header.width > 1'000'000) continue;
     Arena arena;
-    const Decoded whole = decode(bytes, header, all_of(header), header.channels, arena);
+    const Decoded whole = decode(bytes, header, {all_of(header), header.channels}, arena);
     if (whole.verdict.done()) {
       ++done;
       REQUIRE(pixels_of(file, all_of(header), header.channels) == decode_plainly(file));
     }
     const Region region = random_region(random, header);
-    const Decoded part = decode(bytes, header, region, header.channels, arena);
+    const Decoded part = decode(bytes, header, {region, header.channels}, arena);
     if (part.verdict.done() && whole.verdict.done()) {
       for (int y = region.y; y < region.y + region.height; ++y) {
         REQUIRE(std::memcmp(part.view.at(y, region.x, 0), whole.view.at(y, region.x, 0),
@@ -423,7 +423,7 @@ TEST_CASE("jpeg: nothing is made for sizes that the bytes cannot hold") {
   header = header_of(write_jpeg(16, 16, JpegOptions()));
   header.height = header.width = 0xff00;
   Arena arena;
-  CHECK(decode(bytes_of(file), header, {0, 0, 1, 1}, 3, arena).verdict.outcome == Outcome::kDeferred);
+  CHECK(decode(bytes_of(file), header, {{0, 0, 1, 1}, 3}, arena).verdict.outcome == Outcome::kDeferred);
 }
 
 TEST_CASE("jpeg: what nobody can afford, native or not") {
@@ -448,7 +448,7 @@ TEST_CASE("jpeg: a region takes memory for itself alone") {
   Arena arena;
   arena.bytes(1);
   const uint8_t* before = arena.bytes(64);
-  REQUIRE(decode(bytes_of(file), header_of(file), {100, 100, 10, 10}, 3, arena).verdict.done());
+  REQUIRE(decode(bytes_of(file), header_of(file), {{100, 100, 10, 10}, 3}, arena).verdict.done());
   CHECK(arena.bytes(64) - before <= 10 * 48 * 3 + 2 * 64);
 }
 
@@ -457,7 +457,7 @@ TEST_CASE("jpeg: another image than its header said") {
   Header header = header_of(file);
   header.height = 40;
   Arena arena;
-  CHECK(decode(bytes_of(file), header, {30, 0, 5, 5}, 3, arena).verdict.outcome == Outcome::kDeferred);
+  CHECK(decode(bytes_of(file), header, {{30, 0, 5, 5}, 3}, arena).verdict.outcome == Outcome::kDeferred);
 }
 
 }  // namespace

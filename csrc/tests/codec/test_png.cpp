@@ -53,7 +53,7 @@ bool decodes(const PngFile& file, const std::string& bytes, const Region& region
   const Header header = codec::read_header(guarded.bytes());
   if (!header.native) return false;
   Arena arena;
-  const Decoded decoded = codec::decode(guarded.bytes(), header, region, file.channels, arena);
+  const Decoded decoded = codec::decode(guarded.bytes(), header, {region, file.channels}, arena);
   CHECK((!decoded.verdict.done() || right(file, decoded, region, file.channels)));
   return decoded.verdict.done();
 }
@@ -86,7 +86,7 @@ TEST_CASE("pixels come out whole, by region and converted") {
       for (int to = channels <= 2 ? 1 : 3; to <= 4; ++to) {
         CAPTURE(to);
         for (const Region& region : {whole(file), some_region(file, random)}) {
-          const Decoded decoded = codec::decode(guarded.bytes(), header, region, to, arena);
+          const Decoded decoded = codec::decode(guarded.bytes(), header, {region, to}, arena);
           REQUIRE(right(file, decoded, region, to));
           REQUIRE(holds(codec::decoded_region(header, region), region));
           const ptrdiff_t stride = decoded.view.pixel_stride;
@@ -139,7 +139,7 @@ TEST_CASE("sixteen bits stay sixteen bits") {
       REQUIRE(header.native);
       REQUIRE(header.bits == 16);
       Arena arena;
-      CHECK_FALSE(codec::decode(guarded.bytes(), header, whole(file), channels, arena).verdict.done());
+      CHECK_FALSE(codec::decode(guarded.bytes(), header, {whole(file), channels}, arena).verdict.done());
       const Region region = some_region(file, random);
       const Decoded decoded = codec::decode_16(guarded.bytes(), header, region, arena);
       REQUIRE(decoded.verdict.done());

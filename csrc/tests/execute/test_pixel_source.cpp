@@ -28,7 +28,8 @@ class Piecemeal final : public PixelSource {
     return {nullptr, image_.height, image_.width, image_.channels, stride * image_.width, stride, 1};
   }
 
-  View make(Region wanted, Arena&) override {
+  View make(Region wanted, Arena&, int scale) override {
+    CHECK(scale == 1);
     const Region all = {0, 0, image_.height, image_.width};
     const int above = random_.integer(0, std::min(wanted.y, 2));
     const int before = random_.integer(0, std::min(wanted.x, 2));
