@@ -1,5 +1,6 @@
 """The native core. Private: use fastaug.transforms."""
 
+from collections.abc import Iterable
 from typing import Any, Final, final, overload
 
 import numpy as np
@@ -44,6 +45,44 @@ def from_pointer(
     owner: object,
 ) -> Source: ...
 
+@final
+class Target:
+    """Memory for a result; keeps its owner alive."""
+
+    @property
+    def height(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def channels(self) -> int: ...
+    @property
+    def dtype(self) -> int:
+        """0 for uint8, 1 for float32, 2 for float16, 3 for bfloat16."""
+
+    @property
+    def address(self) -> int: ...
+    @property
+    def owner(self) -> Any: ...
+
+def into_pil(image: Image.Image, channels: int) -> Target:
+    """Pillow's memory in place, of an image that nobody else has seen yet; ValueError when it is not one block."""
+
+def into_array(array: np.ndarray) -> Target:
+    """An HW or HWC uint8 array that may be written to, any strides."""
+
+def into_pointer(
+    data: int,
+    dtype: int,
+    height: int,
+    width: int,
+    channels: int,
+    row_stride: int,
+    pixel_stride: int,
+    channel_stride: int,
+    owner: object,
+) -> Target:
+    """Memory at `data`; strides in bytes, `dtype` as Target has it."""
+
 class Deferred(Exception):
     """Encoded bytes are not decoded natively: Pillow is to say what they are. (reason, offset); -1: unknown."""
 
@@ -83,7 +122,7 @@ class Encoded:
     def source(self, channels: int) -> Source:
         """Pixels as Pillow's convert() to L, LA, RGB or RGBA makes them; run() decodes what it needs of them.
 
-        run() and run_pil() raise Deferred or Refused.
+        run() raises Deferred or Refused.
         """
 
     def read_16(self, top: int, left: int, height: int, width: int, address: int) -> None:
@@ -92,55 +131,61 @@ class Encoded:
 def shape(program: bytes, height: int, width: int, channels: int) -> tuple[int, int, int]:
     """Checks a program; (height, width, channels) of its result."""
 
+@final
+class Job:
+    """A program, the image that it runs on, and where the result goes."""
+
+    def __init__(self, program: bytes, source: Source, target: Target) -> None: ...
+    @property
+    def program(self) -> bytes: ...
+    @property
+    def source(self) -> Source: ...
+    @property
+    def target(self) -> Target: ...
+
 def run(
-    program: bytes,
-    source: Source,
-    data: int,
-    dtype: int,
-    height: int,
-    width: int,
-    channels: int,
-    row_stride: int,
-    pixel_stride: int,
-    channel_stride: int,
+    jobs: Job | Iterable[Job],
     rewrites: int = ...,
     reference: bool = False,
-    passes: list[Pass] | None = None,
+    reports: list[list[Pass]] | None = None,
 ) -> None:
-    """Runs a program into memory at `data` (strides in bytes).
+    """Runs one job, or several one after the other, on this thread and without Python's lock.
 
-    `dtype` is 0 for uint8, 1 for float32, 2 for float16, 3 for bfloat16. `rewrites` are EXACT by default. `reference`
-    chooses the op-by-op oracle executor. What was done and how long it took is appended to `passes`.
+    `rewrites` are EXACT by default. `reference` chooses the op-by-op oracle executor. The passes of each job, with the
+    time that they took, are appended to `reports`.
     """
-
-def run_pil(
-    program: bytes,
-    source: Source,
-    image: Image.Image,
-    channels: int,
-    rewrites: int = ...,
-    reference: bool = False,
-    passes: list[Pass] | None = None,
-) -> None:
-    """Runs a program into the memory of `image`; ValueError when that is not one block."""
 
 def describe(program: bytes) -> str:
     """One line per op."""
 
 @final
 class Pass:
-    """One pass over pixels (csrc/execute/execute.h)."""
+    """One pass over pixels (csrc/plan/plan.h). What a kind of pass has no use for is 0, empty or None."""
 
     @property
-    def name(self) -> str: ...
+    def kind(self) -> str:
+        """decode, move, read, warp, window, index, filter, sharpen, blur, tables, colour, keep, turn, ..."""
+
     @property
-    def detail(self) -> str: ...
+    def name(self) -> str:
+        """The op's, in small letters, of a pass that is one op; else the kind."""
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The rewritten ops that it does, or for whose sake it is there."""
+
     @property
     def origin(self) -> int:
-        """The ops it does: bit k for op k of the program."""
+        """The ops of the program that it does: bit k for op k."""
 
     @property
-    def part(self) -> int: ...
+    def part(self) -> int:
+        """Passes of one part go row by row together."""
+
+    @property
+    def region(self) -> tuple[int, int, int, int]:
+        """What it computes: (top, left, height, width)."""
+
     @property
     def height(self) -> int: ...
     @property
@@ -148,18 +193,80 @@ class Pass:
     @property
     def channels(self) -> int: ...
     @property
+    def whole(self) -> tuple[int, int] | None:
+        """(height, width) of what `region` is a part of."""
+
+    @property
+    def read(self) -> tuple[int, int, int, int]:
+        """read, warp: the region of `crop` that it reads."""
+
+    @property
+    def crop(self) -> tuple[int, int, int, int]:
+        """read, warp: the part of the image in memory that it sees."""
+
+    @property
+    def vertical(self) -> bool: ...
+    @property
+    def samples(self) -> int:
+        """filter: of the axis, before it."""
+
+    @property
+    def taps(self) -> int: ...
+    @property
+    def composed(self) -> int:
+        """filter: the number of ops whose taps are composed."""
+
+    @property
+    def reason(self) -> str:
+        """keep, turn, statistics: any_order, turn, mean, extremes, histogram or row_order."""
+
+    @property
+    def statistics(self) -> bool: ...
+    @property
+    def degrees(self) -> int: ...
+    @property
+    def dtype(self) -> str:
+        """store: of the result."""
+
+    @property
+    def normalized(self) -> bool: ...
+    @property
+    def hflip(self) -> bool: ...
+    @property
+    def vflip(self) -> bool: ...
+    @property
+    def erased(self) -> int:
+        """store: how many boxes."""
+
+    @property
+    def format(self) -> str:
+        """decode: JPEG or PNG."""
+
+    @property
     def bytes_read(self) -> int: ...
     @property
     def bytes_written(self) -> int: ...
     @property
-    def seconds(self) -> float: ...
+    def seconds(self) -> float:
+        """Its own, without what it asks of passes before it; 0 in a plan."""
+
+@final
+class Plan:
+    """What has to be done to run a program on an image. Prints as a line for each pass; equal by content."""
+
+    @property
+    def passes(self) -> list[Pass]: ...
 
 @overload
-def plan(program: bytes, source: Source, rewrites: int = ...) -> list[Pass]:
-    """The passes that the streaming executor would make of a program."""
+def plan(job: Job, rewrites: int = ...) -> Plan:
+    """The plan that run() would make."""
 
 @overload
-def plan(program: bytes, height: int, width: int, channels: int, rewrites: int = ...) -> list[Pass]: ...
+def plan(program: bytes, source: Source, rewrites: int = ...) -> Plan:
+    """For interleaved bytes, or planes of float32, as the result."""
+
+@overload
+def plan(program: bytes, height: int, width: int, channels: int, rewrites: int = ...) -> Plan: ...
 def blur_field(
     field: int, height: int, width: int, matrix: int, kernel_height: int, kernel_width: int, fused: bool, result: int
 ) -> None:
@@ -169,23 +276,11 @@ def blur_field(
     torch would round each multiplication and addition once.
     """
 
-def sample_grid(
-    source: Source,
-    grid: int,
-    nearest: bool,
-    fill: bytes | None,
-    data: int,
-    row_stride: int,
-    pixel_stride: int,
-    channel_stride: int,
-) -> None:
-    """torch's grid_sample into uint8 memory at `data`, as large as the source.
+def sample_grid(source: Source, grid: int, nearest: bool, fill: bytes | None, target: Target) -> None:
+    """torch's grid_sample into uint8 memory as large as the source.
 
     `grid` is the address of (height, width, 2) contiguous float32 positions; `fill` four bytes, or None for zeros.
     """
-
-def sample_grid_pil(source: Source, grid: int, nearest: bool, fill: bytes | None, image: Image.Image) -> None:
-    """The same into the memory of `image`; ValueError when that is not one block."""
 
 def mix(images: list[int], weights: list[float], size: int, data: int) -> None:
     """The weighted sum, as AugMix forms it, of `size` uint8 samples at each address, into memory at `data`."""

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/arena.h"
-#include "bind/source.h"
+#include "bind/images.h"
 #include "codec/source.h"
 
 namespace py = pybind11;

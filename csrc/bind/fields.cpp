@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "bind/source.h"
+#include "bind/images.h"
 #include "execute/grid_sample.h"
 #include "execute/stages/blur.h"
 #include "kernels/kernels.h"
@@ -48,29 +48,10 @@ GridSampling as_sampling(uintptr_t grid, bool nearest, const py::object& fill) {
   return sampling;
 }
 
-void sample_grid(const Source& source, uintptr_t grid, bool nearest, const py::object& fill, uintptr_t data,
-                 ptrdiff_t row_stride, ptrdiff_t pixel_stride, ptrdiff_t channel_stride) {
+void sample_grid(const Source& source, uintptr_t grid, bool nearest, const py::object& fill, const Sink& result) {
   const GridSampling sampling = as_sampling(grid, nearest, fill);
-  const View& view = source.view;
-  const Target target{pointer<uint8_t>(data, "data"),
-                      DType::kUint8,
-                      view.height,
-                      view.width,
-                      view.channels,
-                      row_stride,
-                      pixel_stride,
-                      channel_stride};
   const py::gil_scoped_release released;
-  grid_sample(view, sampling, target, kernels());
-}
-
-void sample_grid_pil(const Source& source, uintptr_t grid, bool nearest, const py::object& fill,
-                     const py::object& image) {
-  const GridSampling sampling = as_sampling(grid, nearest, fill);
-  const Source into = from_pil(image, source.view.channels);
-  const Target target = pil_target(into.view);
-  const py::gil_scoped_release released;
-  grid_sample(source.view, sampling, target, kernels());
+  grid_sample(source.view, sampling, result.target, kernels());
 }
 
 // AugMix: the weighted sum of `size` samples of several images, into memory at `data`.
@@ -98,9 +79,7 @@ void register_fields(py::module_& m) {
   m.def("blur_field", &blur_field, py::arg("field"), py::arg("height"), py::arg("width"), py::arg("matrix"),
         py::arg("kernel_height"), py::arg("kernel_width"), py::arg("fused"), py::arg("result"));
   m.def("sample_grid", &sample_grid, py::arg("source"), py::arg("grid"), py::arg("nearest"), py::arg("fill"),
-        py::arg("data"), py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"));
-  m.def("sample_grid_pil", &sample_grid_pil, py::arg("source"), py::arg("grid"), py::arg("nearest"), py::arg("fill"),
-        py::arg("image"));
+        py::arg("target"));
   m.def("mix", &mix, py::arg("images"), py::arg("weights"), py::arg("size"), py::arg("data"));
 }
 

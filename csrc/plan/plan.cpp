@@ -324,6 +324,7 @@ Plan make_plan(Program program, const View& source, const Target& target, const 
   plan.in = {source.height, source.width, source.channels};
   plan.out = validate(program, plan.in);
   check_target(target, plan.out, !program.empty() && kind_of(program.back().id) == OpKind::kStore);
+  plan.dtype = target.dtype;
   plan.rounded = (options.rewrites & kRoundWarps) != 0;
   plan.ops = optimise(program, plan.in, options.rewrites);
   if ((options.rewrites & kMovePixels) != 0 && target.dtype == DType::kUint8) {

@@ -106,10 +106,11 @@ struct Plan {
   std::vector<Shape> shapes;  // shapes[k] enters op k, the last comes out
   std::vector<Pass> passes;
   StorePlan store;
-  BlitMap blit;           // kMove
-  bool rounded = false;   // fast mode's warps
-  bool decoded = false;   // the first pass is kDecode
-  bool in_place = false;  // kDecode writes into the target, and nothing is left to do
+  BlitMap blit;                 // kMove
+  DType dtype = DType::kUint8;  // of the target
+  bool rounded = false;         // fast mode's warps
+  bool decoded = false;         // the first pass is kDecode
+  bool in_place = false;        // kDecode writes into the target, and nothing is left to do
 
   bool operator==(const Plan&) const = default;
 };

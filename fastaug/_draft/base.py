@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
@@ -15,7 +16,7 @@ from fastaug._fallback import tensor_color as color_fallback
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
-from fastaug._program import checks, run
+from fastaug._program import checks
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
 
@@ -61,6 +62,7 @@ class DraftBase:
         "channels",
         "copied",  # torchvision would return a copy, even though there is nothing to do
         "erases",  # ops that write into the result of `store`, one after the other
+        "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
         "flat",  # the result has no channel axis
         "height",
         "image",  # the source
@@ -92,6 +94,7 @@ class DraftBase:
         self.image = image
         self.source = self.kind = kind
         self.ops = []
+        self.first: tuple[Any, ...] | None = None
         self.store = self.erases = ()
         self.copied = self.flat = self.channel_last = self.native = False
         self.lead: tuple[int, ...] = ()
@@ -181,12 +184,12 @@ class DraftBase:
     def finish(self) -> Any:
         """Does the ops and returns the image. The random generator is torch's again."""
         self.call.draws.release()
-        return run.finish(self)
+        return finish.finish(self)
 
     def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
         """As `finish`, in another dtype or memory format; None, with nothing done, where that takes a step more."""
         self.call.draws.release()
-        return run.finish_as(self, torch.float32 if dtype is None else dtype, channels_last)
+        return finish.finish_as(self, torch.float32 if dtype is None else dtype, channels_last)
 
     def flush(self) -> Any:
         """Does the ops, goes on from their result, and returns it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from fastaug import _C
@@ -32,11 +33,8 @@ class Log(Protocol):
     def delegated(self, draft: Any, library: str) -> None:
         """`library` is about to do the draft's one op."""
 
-    def run(self, program: bytes, source: _C.Source, *target: Any) -> None:
+    def run(self, jobs: _C.Job | Sequence[_C.Job], rewrites: int) -> None:
         """In place of _C.run, with its arguments."""
-
-    def run_pil(self, program: bytes, source: _C.Source, *target: Any) -> None:
-        """In place of _C.run_pil, with its arguments."""
 
 
 class Tape(Protocol):
@@ -49,7 +47,7 @@ class Tape(Protocol):
 class Call:
     """The settings of a call."""
 
-    __slots__ = ("draws", "log", "rewrites", "run", "run_pil", "tape")
+    __slots__ = ("draws", "log", "rewrites", "run", "tape")
 
     def __init__(
         self,
@@ -63,7 +61,6 @@ class Call:
         self.log = log
         self.tape = tape
         self.run: Any = _C.run if log is None else log.run
-        self.run_pil: Any = _C.run_pil if log is None else log.run_pil
 
 
 #: An exact call that nobody watches.

@@ -138,6 +138,8 @@ class ColorDraft(DraftBase):
 
     def invert(self) -> None:
         if self._has_tables():
+            if not self.ops:
+                self.first = ("invert",)
             self.ops.append(ops.INVERT)
         else:
             self._eager("invert")
@@ -146,6 +148,8 @@ class ColorDraft(DraftBase):
         if not 0 <= bits <= 8:
             raise ValueError(f"The number if bits should be between 0 and 8. Got {bits}")
         if self._has_tables() and type(bits) is int and bits > 0:
+            if not self.ops:
+                self.first = ("posterize", bits)
             self.ops.append(ops.posterize(bits))
         else:
             self._eager("posterize", bits)

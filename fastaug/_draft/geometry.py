@@ -32,12 +32,16 @@ class GeometryDraft(DraftBase):
 
     def hflip(self) -> None:
         if self.native or (self.store and not self.erases):
+            if not self.ops:
+                self.first = ("hflip",)
             self.ops.append(ops.HFLIP)
         else:
             self._eager("hflip")
 
     def vflip(self) -> None:
         if self.native or (self.store and not self.erases):
+            if not self.ops:
+                self.first = ("vflip",)
             self.ops.append(ops.VFLIP)
         else:
             self._eager("vflip")
@@ -58,6 +62,8 @@ class GeometryDraft(DraftBase):
                 top, left = as_int(top), as_int(left)
                 height, width = bottom - top, right - left
             if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
+                if not self.ops:
+                    self.first = ("window", top, left, height, width, ops.NO_FILL)
                 self.ops.append(ops.window(top, left, height, width))
                 self.height, self.width = height, width
                 return
@@ -113,6 +119,8 @@ class GeometryDraft(DraftBase):
             colour = arguments.fill_bytes(fill, self.channels)
             if colour is None:
                 return False
+            if not self.ops:
+                self.first = ("window", -top, -left, height, width, colour) if len(colour) <= 4 else None
             self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
             if self.info:
                 self.info = {"transparency": self.info["transparency"]} if "transparency" in self.info else None
@@ -172,6 +180,8 @@ class GeometryDraft(DraftBase):
             return
         if number == 0:
             rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
+            if not self.ops and rule == ops.NEAREST_PILLOW:
+                self.first = ("nearest", height, width)
             self.ops.append(ops.nearest(height, width, rule))
         elif self.mode in ALPHA_MODES:
             self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | _RESIZE_FLAGS), ops.UNPREMULTIPLY)
@@ -204,6 +214,8 @@ class GeometryDraft(DraftBase):
                 self.copied = True
                 return True
             if angle == 180 or (angle in (90, 270) and (expand or self.width == self.height)):
+                if not self.ops:
+                    self.first = ("rotate", int(angle))
                 self.ops.append(ops.ROT90[int(angle)])
                 if angle != 180:
                     self.height, self.width = self.width, self.height
@@ -273,6 +285,8 @@ class GeometryDraft(DraftBase):
                 self.copied = True
                 return True
             if max(abs(top), abs(left)) <= _MAX_SIDE:
+                if not self.ops and len(colour) <= 4 and (number == 0 or self.mode not in ALPHA_MODES):
+                    self.first = ("window", top, left, height, width, colour)
 
                 def op(part: bytes) -> bytes:
                     return ops.window(top, left, height, width, part)

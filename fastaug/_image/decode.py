@@ -12,6 +12,7 @@ from fastaug import _C
 from fastaug._image import pillow
 from fastaug._image.encoded import CHANNELS, Encoded
 from fastaug._program import ops
+from fastaug._program.pil import run_into_pil
 
 #: (top, left, height, width)
 Region: TypeAlias = tuple[int, int, int, int]
@@ -54,9 +55,8 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None) -> n
         check_out(out, shape, np.dtype(np.uint8))
         # The core writes any rows, but the samples of one have to lie side by side.
         result = out if out[0].flags.c_contiguous and out.strides[0] > 0 else np.empty(shape, np.uint8)
-    address = result.__array_interface__["data"][0]
     try:
-        _C.run(program, encoded.source(channels), address, 0, height, width, channels, result.strides[0], channels, 1)
+        _C.run(_C.Job(program, encoded.source(channels), _C.into_array(result)))
     except _C.Deferred as deferred:
         return store(_by_pillow(image, data, region, deferred), out)
     except _C.Refused as refused:
@@ -86,7 +86,8 @@ def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> I
     dithered = region is not None and any(step in _DITHERED for step in rest)
     program, height, width = _program(image, None if dithered else region)
     try:
-        made = _run_pil(program, encoded.source(CHANNELS[mode]), mode, height, width)
+        channels = CHANNELS[mode]
+        made = run_into_pil(program, encoded.source(channels), mode, (height, width, channels))
     except _C.Deferred as deferred:
         return _by_pillow(image, data, region, deferred)
     except _C.Refused as refused:
@@ -111,20 +112,6 @@ def _by_pillow(image: Encoded, data: bytes, region: Any, native: Exception | Non
 def _crop(image: Image.Image, region: Region) -> Image.Image:
     top, left, height, width = region
     return image.crop((left, top, left + width, top + height))
-
-
-def _run_pil(program: bytes, source: _C.Source, mode: str, height: int, width: int) -> Image.Image:
-    image = Image.new(mode, (width, height), None)  # uninitialised: the program writes every pixel
-    channels = CHANNELS[mode]
-    try:
-        _C.run_pil(program, source, image, channels)
-    except ValueError:
-        # Pillow splits large images into blocks.
-        array = np.empty((height, width, channels), np.uint8)
-        address = array.__array_interface__["data"][0]
-        _C.run(program, source, address, 0, height, width, channels, width * channels, channels, 1)
-        image = Image.frombytes(mode, (width, height), array)
-    return image
 
 
 def _program(image: Encoded, region: Any) -> tuple[bytes, int, int]:
@@ -205,8 +192,7 @@ def store(image: Image.Image, out: np.ndarray | None = None) -> np.ndarray:
         result = np.array(image)
     else:
         result = np.empty(shape, np.uint8)
-        address = result.__array_interface__["data"][0]
-        _C.run(b"", source, address, 0, height, width, channels, width * channels, channels, 1)
+        _C.run(_C.Job(b"", source, _C.into_array(result)))
     if out is None:
         return result
     out[...] = result

@@ -165,7 +165,6 @@ def _twin_result(pipeline: Any, whole: Callable[[Any], Any], image: Any) -> Any:
 def _reference(pipeline: Any, image: Any) -> Any:
     call = Call(pipeline._call.draws, _C.EXACT)
     call.run = functools.partial(_C.run, reference=True)
-    call.run_pil = functools.partial(_C.run_pil, reference=True)
     return pipeline._run(image, call)
 
 

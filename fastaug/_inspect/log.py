@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -87,14 +88,12 @@ class Run:
 
     program: bytes
     source: Shape
-    result: Shape
-    dtype: int
     passes: list[_C.Pass]
     seconds: float
     #: Which transform each op is of.
     owners: list[Node | None]
-    #: The Pillow image or the address that it was written to.
-    target: Any
+    #: Where the result was written.
+    target: _C.Target
 
     def nodes(self, origin: int) -> list[Node]:
         """The transforms of a mask of ops, in order, each once."""
@@ -246,28 +245,22 @@ class Log:
         self._ran, self._awaits_run = True, False
         self._mark = time.perf_counter()
 
-    def run(self, program: bytes, source: _C.Source, *target: Any, **options: Any) -> None:
-        self._run(_C.run, program, source, target, options, tuple(target[2:5]), target[1])
-
-    def run_pil(self, program: bytes, source: _C.Source, *target: Any, **options: Any) -> None:
-        image, channels = target[:2]
-        self._run(_C.run_pil, program, source, target, options, (image.height, image.width, channels), 0)
+    def run(self, jobs: _C.Job | Sequence[_C.Job], rewrites: int) -> None:
+        for job in (jobs,) if isinstance(jobs, _C.Job) else jobs:
+            self._run(job, rewrites)
 
     # Who did what, and when.
 
-    def _run(
-        self, function: Any, program: bytes, source: _C.Source, target: Any, options: Any, result: Any, dtype: int
-    ) -> None:
-        passes: list[_C.Pass] = []
+    def _run(self, job: _C.Job, rewrites: int) -> None:
+        reports: list[list[_C.Pass]] = []
+        program = job.program
         # What another library is about to do follows this run, and all runs of a batch.
         self._awaits_run = self._awaits_run or self._is_further(program)
         self._charge()
-        function(program, source, *target, **options, passes=passes)
+        _C.run(job, rewrites, reports=reports)
         now = time.perf_counter()
-        shape = (source.height, source.width, source.channels)
-        self.timeline.append(
-            Run(program, shape, result, dtype, passes, now - self._mark, self._owners(program), target[0])
-        )
+        source = (job.source.height, job.source.width, job.source.channels)
+        self.timeline.append(Run(program, source, reports[0], now - self._mark, self._owners(program), job.target))
         self._awaits_run = False
         self._ran = True
         self._mark = time.perf_counter()
@@ -336,14 +329,14 @@ def _shape_of(draft: DraftBase) -> Shape:
     return draft.height, draft.width, draft.channels
 
 
-def _is_result(image: Any, target: Any) -> bool:
+def _is_result(image: Any, target: _C.Target) -> bool:
     """Whether `image` is what a run wrote to `target`."""
     if isinstance(image, Image.Image):
         # Images of several blocks are written elsewhere first.
-        return image is target or isinstance(target, int)
+        return image is target.owner or not isinstance(target.owner, Image.Image)
     if isinstance(image, torch.Tensor):
-        return isinstance(target, int) and image.data_ptr() == target
-    return isinstance(image, np.ndarray) and bool(image.__array_interface__["data"][0] == target)
+        return image.data_ptr() == target.address
+    return isinstance(image, np.ndarray) and bool(image.__array_interface__["data"][0] == target.address)
 
 
 def logged(pipeline: Any, image: Any) -> tuple[Any, Log]:

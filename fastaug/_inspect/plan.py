@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from fastaug import _C
 from fastaug._inspect.log import Log, Node, Outside, Run, Shape, kind_of, name_of, ops_of
 
-# Why an op needs what comes before it as a whole; the others need rows in an order in which filters do not give them.
-_NEEDS = {
-    "AFFINE": "reads its input in any order",
-    "PERSPECTIVE": "reads its input in any order",
-    "ROT90": "turns rows into columns",
-    "CONTRAST": "needs the mean of the whole image first",
-    "AUTOCONTRAST": "needs the extremes of the whole image first",
-    "EQUALIZE": "needs the histogram of the whole image first",
+# Why an op needs what comes before it as a whole, by the core's word for it.
+_REASONS = {
+    "any_order": "reads its input in any order",
+    "turn": "turns rows into columns",
+    "mean": "needs the mean of the whole image first",
+    "extremes": "needs the extremes of the whole image first",
+    "histogram": "needs the histogram of the whole image first",
+    "row_order": "reads rows in an order in which a filter before it does not give them",
 }
 
 
@@ -90,7 +89,46 @@ def _grouped(timeline: list[Run | Outside]) -> list[tuple[Run | Outside, int]]:
 
 
 def _looks(run: Run) -> list[tuple[str, str]]:
-    return [(one.name, one.detail) for one in run.passes]
+    return [(one.name, detail_of(one)) for one in run.passes]
+
+
+def detail_of(one: _C.Pass) -> str:
+    """What a pass of the core does, in words, beside its name and the size of what it gives."""
+    names = ", ".join(name.lower() for name in one.ops)
+    top, left, height, width = one.region
+    if one.kind == "decode":
+        assert one.whole is not None
+        if (top, left, height, width) == (0, 0, *one.whole):
+            return f"{one.format}, all of {height}x{width}"
+        rows, columns = f"rows {top} to {top + height}", f"columns {left} to {left + width}"
+        return f"{one.format}, {rows}, {columns} of {one.whole[0]}x{one.whole[1]}"
+    if one.kind == "warp":
+        assert one.whole is not None
+        return f"of {one.whole[0]}x{one.whole[1]}, from {_size(one.read)} of {_size(one.crop)}"
+    if one.kind == "filter":
+        samples = height if one.vertical else width
+        composed = f", {one.composed} ops in one" if one.composed else ""
+        return f"{'height' if one.vertical else 'width'} {one.samples} to {samples}, {one.taps} taps{composed}"
+    if one.kind == "keep":
+        return f"for {names}{', with its statistics' if one.statistics else ''}"
+    if one.kind == "store":
+        parts = [one.dtype]
+        parts += ["normalised"] * one.normalized + ["flipped left to right"] * one.hflip
+        parts += ["flipped top to bottom"] * one.vflip + [names] * bool(names) + ["erased"] * bool(one.erased)
+        return ", ".join(parts)
+    words = {
+        "move": "whole pixels",
+        "read": f"of {_size(one.crop)}",
+        "tables": names,
+        "colour": names,
+        "turn": f"by {one.degrees} degrees",
+        "statistics": f"for {names}",
+    }
+    return words.get(one.kind, "")
+
+
+def _size(region: tuple[int, int, int, int]) -> str:
+    return f"{region[2]}x{region[3]}"
 
 
 def _add_outside(plan: Plan, entry: Outside, numbers: dict[Node, int]) -> None:
@@ -123,6 +161,7 @@ def _add_outside(plan: Plan, entry: Outside, numbers: dict[Node, int]) -> None:
             "bytes_written": written,
             "seconds": entry.seconds,
             "of": None,
+            "reads": None,
         }
     )
     plan.bytes["moved"] += read + written
@@ -147,11 +186,11 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
             step["ops"].append(lines[k])
             if not done >> k & 1:
                 step["dropped"].append(lines[k])
-    last = decoded = int(bool(run.passes) and run.passes[0].name == "decode")
+    last = decoded = int(bool(run.passes) and run.passes[0].kind == "decode")
     for position, one in enumerate(run.passes):
         number = len(plan.passes) + 1
         steps = [plan.steps[numbers[node]] for node in run.nodes(one.origin)]
-        if one.name == "decode":
+        if one.kind == "decode":
             # It is no op of the program: what asked for it is the image itself, or a Decode in front of it.
             steps = [step for step in plan.steps if step["name"] == "Decode" and not step["passes"]][:1]
         for step in steps:
@@ -159,13 +198,13 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
         mine = [k for k in range(len(ops)) if one.origin >> k & 1]
         whole = _whole(one, mine, names, shapes, position)
         # The core says which part of the cropped image it reads; here is of what that is a part.
-        cropped = one.name == "read" and position == decoded
+        cropped = one.kind == "read" and position == decoded
         plan.passes.append(
             {
                 "pass": number,
                 "by": "fastaug",
                 "name": one.name,
-                "detail": f"of {shapes[0][0]}x{shapes[0][1]}" if cropped else one.detail,
+                "detail": f"of {shapes[0][0]}x{shapes[0][1]}" if cropped else detail_of(one),
                 "program": program,
                 "part": one.part,
                 "images": count,
@@ -178,6 +217,7 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
                 "bytes_written": count * one.bytes_written,
                 "seconds": count * one.seconds,
                 "of": whole,
+                "reads": (*one.read[2:], *one.crop[2:]) if one.kind == "warp" else None,
             }
         )
         plan.bytes["moved"] += count * (one.bytes_read + one.bytes_written)
@@ -191,13 +231,12 @@ def _whole(
     one: _C.Pass, mine: list[int], names: list[str], shapes: list[Shape], position: int
 ) -> tuple[int, int] | None:
     """(height, width) of the image that a pass would work on, if what comes later did not need less."""
-    if position < 2 and one.name in ("read", "decode"):
+    if position < 2 and one.kind in ("read", "decode"):
         return shapes[0][:2]
-    found = re.match(r"of (\d+)x(\d+)", one.detail)
-    if found:
-        return int(found[1]), int(found[2])
+    if one.kind in ("read", "warp"):
+        return one.whole
     # The passes of a resize have sizes between the two of the op.
-    if mine and not any(names[k] in ("RESIZE", "NEAREST") for k in mine) and one.name not in ("store", "turn", "keep"):
+    if mine and not any(names[k] in ("RESIZE", "NEAREST") for k in mine) and one.kind not in ("store", "turn", "keep"):
         return shapes[mine[-1] + 1][:2]
     return None
 
@@ -205,22 +244,19 @@ def _whole(
 def _add_part(plan: Plan, run: Run, position: int, names: list[str], numbers: dict[Node, int]) -> None:
     """What made a part end before the pass at `position`."""
     before = run.passes[position - 1]
-    # `keep` says for which op; `turn` and `statistics` are of it.
-    word = re.match(r"for (\w+)", before.detail)
-    name = word[1].upper() if word else ("ROT90" if before.name == "turn" else "")
+    name = before.ops[0]
     part = 0
     for one in run.passes[position:]:
         if one.part == run.passes[position].part:
             part |= one.origin
     wanted = [k for k in range(len(names)) if names[k] == name and (part | before.origin) >> k & 1]
     owner = run.owners[wanted[0]] if wanted else None
-    reason = _NEEDS.get(name, "reads rows in an order in which a filter before it does not give them")
     where = plan.steps[numbers[owner]] if owner is not None else None
     plan.barriers.append(
         {
             "step": where["step"] if where else "",
-            "name": f"{name.lower() or before.name}{' of ' + where['name'] if where else ''}",
-            "reason": reason,
+            "name": f"{name.lower()}{' of ' + where['name'] if where else ''}",
+            "reason": _REASONS[before.reason],
             "pass": len(plan.passes),
         }
     )
@@ -240,7 +276,7 @@ def _op_by_op(ops: list[bytes], shapes: list[Shape]) -> int:
 def _gaps(run: Run) -> int:
     """Bytes between the pixels of the source, such as the fourth of Pillow's RGB: whoever reads it reads them too."""
     first = run.passes[0] if run.passes else None
-    if first is None or first.name != "read" or not first.bytes_read:
+    if first is None or first.kind != "read" or not first.bytes_read:
         return 0
     height, width, channels = run.source
     return (first.bytes_read // (first.height * first.width) - channels) * height * width
@@ -261,9 +297,8 @@ def _add_notes(plan: Plan) -> None:
             plan.notes.append(f"{who}: crop in place, by reading only that ({number})")
         elif len(one["ops"]) > 1:
             plan.notes.append(f"{who}: {len(one['ops'])} ops in one pass ({number}, {one['name']})")
-        read = re.search(r"from (\d+)x(\d+) of (\d+)x(\d+)", one["detail"])
-        if read and read.groups()[:2] != read.groups()[2:]:
-            height, width, whole_height, whole_width = read.groups()
+        if one["reads"] and one["reads"][:2] != one["reads"][2:]:
+            height, width, whole_height, whole_width = one["reads"]
             plan.notes.append(f"{number} ({one['name']}): reads {height}x{width} of {whole_height}x{whole_width}")
     _add_regions(plan)
     for step in plan.steps:

@@ -1,4 +1,4 @@
-"""Tensors as sources of the native core."""
+"""Tensors as sources and targets of the native core."""
 
 from __future__ import annotations
 
@@ -17,3 +17,10 @@ def borrow_tensor(image: torch.Tensor) -> _C.Source:
     channels, height, width = shape
     channel_stride, row_stride, pixel_stride = strides
     return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
+
+
+def tensor_target(result: torch.Tensor) -> _C.Target:
+    """A contiguous uint8 tensor, CHW or HW."""
+    *lead, height, width = result.shape
+    channels = lead[0] if lead else 1
+    return _C.into_pointer(result.data_ptr(), 0, height, width, channels, width, 1, height * width, result)

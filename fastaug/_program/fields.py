@@ -10,7 +10,7 @@ from PIL import Image
 from torch import Tensor
 
 from fastaug import _C
-from fastaug._program.borrow import borrow_tensor
+from fastaug._program.borrow import borrow_tensor, tensor_target
 
 
 def blurs(image: Tensor, kernel: Tensor) -> bool:
@@ -62,18 +62,14 @@ def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | None) -> Any:
         bands = len(image.getbands())
         result: Any = Image.new(image.mode, image.size, None)
         try:
-            _C.sample_grid_pil(_C.from_pil(image, bands), grid.data_ptr(), nearest, fill, result)
+            source, target = _C.from_pil(image, bands), _C.into_pil(result, bands)
         except ValueError:
             return None
-        return result
-    if isinstance(image, Tensor):
+    elif isinstance(image, Tensor):
         result = torch.empty(image.shape, dtype=torch.uint8)
-        height, width = image.shape[-2:]
-        strides = (width, 1, height * width)
-        _C.sample_grid(borrow_tensor(image), grid.data_ptr(), nearest, fill, result.data_ptr(), *strides)
-        return result
-    result = np.empty(image.shape, np.uint8)
-    width, channels = image.shape[1], image.shape[2] if image.ndim == 3 else 1
-    address = result.__array_interface__["data"][0]
-    _C.sample_grid(_C.from_array(image), grid.data_ptr(), nearest, fill, address, width * channels, channels, 1)
+        source, target = borrow_tensor(image), tensor_target(result)
+    else:
+        result = np.empty(image.shape, np.uint8)
+        source, target = _C.from_array(image), _C.into_array(result)
+    _C.sample_grid(source, grid.data_ptr(), nearest, fill, target)
     return result

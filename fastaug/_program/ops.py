@@ -88,24 +88,6 @@ def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) 
     return _WINDOW.pack(_WINDOW_ID, 0, fill, top, left, height, width)
 
 
-def window_of(op: bytes) -> tuple[int, int, int, int, bytes] | None:
-    """(top, left, height, width, fill) when `op` is a WINDOW."""
-    op_id, _, fill, top, left, height, width = _WINDOW.unpack(op)
-    return (top, left, height, width, fill) if op_id == _WINDOW_ID else None
-
-
-def pillow_nearest_of(op: bytes) -> tuple[int, int] | None:
-    """(height, width) when `op` is a NEAREST by Pillow's rule."""
-    op_id, rule, height, width = _SIZED.unpack(op)
-    return (height, width) if op_id == _NEAREST_ID and rule == NEAREST_PILLOW else None
-
-
-def mask_of(op: bytes) -> int | None:
-    """What is left of each sample when `op` is a POSTERIZE."""
-    op_id, _, bits = _INTEGER.unpack(op)
-    return 0x100 - (1 << (8 - bits)) if op_id == _POSTERIZE_ID else None
-
-
 def pad(left: int, top: int, right: int, bottom: int, mode: str) -> bytes:
     return _PAD.pack(_PAD_ID, PAD_MODES[mode], left, top, right, bottom)
 

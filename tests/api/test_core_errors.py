@@ -52,6 +52,10 @@ BAD_PROGRAMS = {
 }
 
 
+def into(memory: np.ndarray, dtype: int, height: int, width: int, channels: int, row: int) -> _C.Target:
+    return _C.into_pointer(memory.ctypes.data, int(dtype), height, width, channels, row, 3, 1, memory)
+
+
 @pytest.mark.parametrize("name", BAD_PROGRAMS)
 def test_bad_program(name: str) -> None:
     program = BAD_PROGRAMS[name]
@@ -61,9 +65,11 @@ def test_bad_program(name: str) -> None:
     source, result = _C.from_array(IMAGE), np.zeros(64, np.uint8)
     for plain in (False, True):
         with pytest.raises((ValueError, TypeError, MemoryError)):
-            _C.run(program, source, result.ctypes.data, False, 1, 1, 3, 3, 3, 1, reference=plain)
+            _C.run(_C.Job(program, source, into(result, 0, 1, 1, 3, 3)), reference=plain)
         with pytest.raises((ValueError, TypeError, MemoryError)):
-            _C.run_pil(program, source, pil("RGB", 1, 1), 3, plain)
+            _C.run(_C.Job(program, source, _C.into_pil(pil("RGB", 1, 1), 3)), reference=plain)
+        with pytest.raises((ValueError, TypeError, MemoryError)):
+            _C.plan(_C.Job(program, source, _C.into_pil(pil("RGB", 1, 1), 3)))
     assert not result.any()
 
 
@@ -84,18 +90,18 @@ def test_result_of_another_shape_or_type() -> None:
     ):
         for plain in (False, True):
             with pytest.raises((ValueError, TypeError)):
-                _C.run(
-                    program, source, result.ctypes.data, as_float, height, width, channels, 36, 3, 1, reference=plain
-                )
+                _C.run(_C.Job(program, source, into(result, as_float, height, width, channels, 36)), reference=plain)
     with pytest.raises((ValueError, TypeError)):
-        _C.run(pack([Op("TO_FLOAT")]), source, result.ctypes.data, False, 10, 12, 3, 36, 3, 1)
+        _C.run(_C.Job(pack([Op("TO_FLOAT")]), source, into(result, 0, 10, 12, 3, 36)))
     with pytest.raises((ValueError, TypeError)):
-        _C.run_pil(pack([Op("TO_FLOAT")]), source, pil("RGB", 10, 12), 3)
+        _C.run(_C.Job(pack([Op("TO_FLOAT")]), source, _C.into_pil(pil("RGB", 10, 12), 3)))
     for mode, channels in (("L", 3), ("RGB", 1), ("F", 1)):
         with pytest.raises(ValueError):
-            _C.run_pil(b"", source, pil(mode, 10, 12), channels)
+            _C.into_pil(pil(mode, 10, 12), channels)
     with pytest.raises(ValueError):
-        _C.run_pil(b"", source, pil("RGB", 9, 12), 3)
+        _C.run(_C.Job(b"", source, _C.into_pil(pil("RGB", 9, 12), 3)))
+    with pytest.raises(ValueError):
+        into(result, 4, 10, 12, 3, 36)
     assert not result.any()
 
 
@@ -106,6 +112,12 @@ def test_bad_arrays() -> None:
     for thing in (None, [[1, 2]], "image", 3):
         with pytest.raises(TypeError):
             _C.from_array(thing)
+        with pytest.raises(TypeError):
+            _C.into_array(thing)
+    fixed = np.zeros((4, 4), np.uint8)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="writable"):
+        _C.into_array(fixed)
 
 
 def test_bad_pil_images() -> None:
@@ -122,9 +134,30 @@ def test_wrong_python_types() -> None:
         with pytest.raises(TypeError):
             _C.shape(*arguments)
     with pytest.raises(TypeError):
-        _C.run(b"", IMAGE, 0, False, 10, 12, 3, 36, 3, 1)
+        _C.Job(b"", IMAGE, _C.into_array(np.zeros((10, 12, 3), np.uint8)))
     with pytest.raises(TypeError):
-        _C.Source()
+        _C.Job(b"", _C.from_array(IMAGE), IMAGE)
+    for jobs in (None, 3, [None], [b""]):
+        with pytest.raises(TypeError):
+            _C.run(jobs)
+    for made in (_C.Source, _C.Target, _C.Plan):
+        with pytest.raises(TypeError):
+            made()
+
+
+def test_several_jobs_run_in_order() -> None:
+    results = [np.zeros((10, 12, 3), np.uint8) for _ in range(3)]
+    programs = [b"", pack([Op("HFLIP")]), pack([Op("INVERT")])]
+    jobs = [
+        _C.Job(*one, _C.into_array(result))
+        for one, result in zip(((p, _C.from_array(IMAGE)) for p in programs), results)
+    ]
+    reports: list[list[_C.Pass]] = []
+    _C.run(jobs, reports=reports)
+    assert [report[-1].kind for report in reports] == ["move", "move", "store"]
+    for result, expected in zip(results, (IMAGE, IMAGE[:, ::-1], 255 - IMAGE)):
+        assert np.array_equal(result, expected)
+    _C.run([])
 
 
 def test_null_pointers() -> None:
@@ -134,7 +167,7 @@ import numpy as np
 from fastaug import _C
 source = _C.from_array(np.zeros((10, 12, 3), np.uint8))
 calls = {
-    "result": lambda: _C.run(b"", source, 0, False, 10, 12, 3, 36, 3, 1),
+    "result": lambda: _C.into_pointer(0, 0, 10, 12, 3, 36, 3, 1, None),
     "source": lambda: _C.from_pointer(0, 10, 12, 3, 36, 3, 1, None),
 }
 for name, call in calls.items():

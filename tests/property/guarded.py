@@ -58,7 +58,8 @@ def check(seed: int) -> None:
         view = _C.from_pointer(source.address, height, width, channels, *in_strides, source)
         for plain in (False, True):
             result.bytes[:] = 0xA5
-            _C.run(pack(ops), view, result.address, item == 4, *expected.shape, *out_strides, reference=plain)
+            into = _C.into_pointer(result.address, int(item == 4), *expected.shape, *out_strides, result)
+            _C.run(_C.Job(pack(ops), view, into), reference=plain)
             pixels = result.bytes.view(expected.dtype)
             if planar_result:
                 pixels = pixels.reshape(out_channels, out_height, out_width).transpose(1, 2, 0)

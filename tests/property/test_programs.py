@@ -236,7 +236,7 @@ def test_a_program_reads_its_source_each_time() -> None:
 
 @pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA"])
 def test_result_in_pillow_layout(mode: str) -> None:
-    """run_pil writes into the memory of a PIL image, the bytes between the bands included."""
+    """run() writes into the memory of a PIL image, the bytes between the bands included."""
     from PIL import Image
 
     channels = len(Image.new(mode, (1, 1)).getbands())
@@ -248,7 +248,7 @@ def test_result_in_pillow_layout(mode: str) -> None:
         for plain in (False, True):
             height, width, planes = expected.shape
             result = Image.new({1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}[planes], (width, height))
-            _C.run_pil(pack(ops), _C.from_array(image), result, planes, reference=plain)
+            _C.run(_C.Job(pack(ops), _C.from_array(image), _C.into_pil(result, planes)), reference=plain)
             assert np.array_equal(np.asarray(result).reshape(expected.shape), expected), describe(ops)
             result.load()
 
@@ -260,5 +260,5 @@ def test_descriptions_name_every_op() -> None:
         lines = _C.describe(pack(ops)).splitlines()
         assert len(lines) == len(ops)
         assert all(line.split()[0] == op.name for line, op in zip(lines, ops))
-        passes = _C.plan(pack(ops), *image.shape)
+        passes = _C.plan(pack(ops), *image.shape).passes
         assert passes and passes[-1].height and all(one.name for one in passes)

@@ -1,4 +1,4 @@
-#include "bind/source.h"
+#include "bind/images.h"
 
 #include <atomic>
 #include <cstring>
@@ -112,19 +112,48 @@ Source from_pil(const py::object& image, int channels) {
   return {view, capsule};
 }
 
-Target pil_target(const View& image) {
-  return {const_cast<uint8_t*>(image.data),
-          DType::kUint8,
-          image.height,
-          image.width,
-          image.channels == 2 ? 4 : image.channels,
-          image.row_stride,
-          image.pixel_stride,
-          1,
-          true};
+namespace {
+
+// The same memory to write to; only for an image that nobody else has seen yet.
+Sink into_pil(const py::object& image, int channels) {
+  const Source source = from_pil(image, channels);
+  const View& view = source.view;
+  Target target{const_cast<uint8_t*>(view.data),
+                DType::kUint8,
+                view.height,
+                view.width,
+                view.channels,
+                view.row_stride,
+                view.pixel_stride,
+                1,
+                true};
+  if (view.channels == 2) target.channels = 4;
+  return {target, image};
 }
 
-void register_source(py::module_& m) {
+Sink into_array(const py::buffer& array) {
+  const Source source = from_array(array);
+  if (array.request().readonly) fail(ErrorCode::kValue, "array must be writable");
+  const View& view = source.view;
+  return {{const_cast<uint8_t*>(view.data), DType::kUint8, view.height, view.width, view.channels, view.row_stride,
+           view.pixel_stride, view.channel_stride},
+          array};
+}
+
+Sink into_pointer(uintptr_t data, int dtype, int height, int width, int channels, ptrdiff_t row_stride,
+                  ptrdiff_t pixel_stride, ptrdiff_t channel_stride, py::object owner) {
+  if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
+  if (dtype < 0 || dtype > static_cast<int>(DType::kBfloat16)) {
+    fail(ErrorCode::kValue, "dtype must be 0 to 3, got " + std::to_string(dtype));
+  }
+  return {{reinterpret_cast<void*>(data), static_cast<DType>(dtype), height, width, channels, row_stride, pixel_stride,
+           channel_stride},
+          std::move(owner)};
+}
+
+}  // namespace
+
+void register_images(py::module_& m) {
   py::class_<Source>(m, "Source", py::is_final())
       .def_property_readonly("height", [](const Source& s) { return s.view.height; })
       .def_property_readonly("width", [](const Source& s) { return s.view.width; })
@@ -133,6 +162,18 @@ void register_source(py::module_& m) {
   m.def("from_array", &from_array, py::arg("array"));
   m.def("from_pointer", &from_pointer, py::arg("data"), py::arg("height"), py::arg("width"), py::arg("channels"),
         py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"), py::arg("owner"));
+  py::class_<Sink>(m, "Target", py::is_final())
+      .def_property_readonly("height", [](const Sink& s) { return s.target.height; })
+      .def_property_readonly("width", [](const Sink& s) { return s.target.width; })
+      .def_property_readonly("channels", [](const Sink& s) { return s.target.channels; })
+      .def_property_readonly("dtype", [](const Sink& s) { return static_cast<int>(s.target.dtype); })
+      .def_property_readonly("address", [](const Sink& s) { return reinterpret_cast<uintptr_t>(s.target.data); })
+      .def_property_readonly("owner", [](const Sink& s) { return s.owner; });
+  m.def("into_pil", &into_pil, py::arg("image"), py::arg("channels"));
+  m.def("into_array", &into_array, py::arg("array"));
+  m.def("into_pointer", &into_pointer, py::arg("data"), py::arg("dtype"), py::arg("height"), py::arg("width"),
+        py::arg("channels"), py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"),
+        py::arg("owner"));
 }
 
 }  // namespace fastaug::bind

@@ -1,4 +1,5 @@
-// Images that come in: a view, or pixels that are yet to be made, and whatever Python object keeps their memory alive.
+// Images that come in, as a view or as pixels that are yet to be made, and memory that results go to; each with
+// whatever Python object keeps its memory alive.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,13 +17,16 @@ struct Source {
   std::shared_ptr<PixelSource> pixels{};  // where they are made; the view is then its layout
 };
 
+// What Python knows as Target.
+struct Sink {
+  Target target;
+  pybind11::object owner;
+};
+
 // Pillow's own memory of an image: L in bytes, every multi-band 8-bit mode in 4-byte pixels, LA as L, L, L, A. Its
 // Arrow export shares that memory, and raises ValueError when the rows do not lie in one block.
 Source from_pil(const pybind11::object& image, int channels);
 
-// The same memory to write to; only for an image that nobody else has seen yet.
-Target pil_target(const View& image);
-
-void register_source(pybind11::module_& m);
+void register_images(pybind11::module_& m);
 
 }  // namespace fastaug::bind

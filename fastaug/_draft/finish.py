@@ -1,0 +1,181 @@
+"""The end of a draft: left to Pillow or torch where that is one move, or else one job, or several, for the core."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug import _C
+from fastaug._program import delegate
+from fastaug._program.borrow import borrow_tensor
+from fastaug._program.job import FLOATS, Job
+from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
+
+if TYPE_CHECKING:
+    from fastaug._program.delegate import Named
+
+_float32 = torch.float32
+_uint8 = torch.uint8
+_cpu = torch.device("cpu")
+
+
+def finish(draft: Any) -> Any:
+    """The image of a fastaug._draft.base.DraftBase with all its ops done, in the draft's container."""
+    return _decoding(draft, _finish) if draft.source == ENCODED else _finish(draft)
+
+
+def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
+    """The result as a tensor of another dtype, or with the channels of a pixel side by side; None if not natively."""
+    if draft.source == ENCODED:
+        result: torch.Tensor | None = _decoding(draft, _finish_as, dtype, channels_last)
+        return result
+    return _finish_as(draft, dtype, channels_last)
+
+
+def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
+    """Does `work` on a draft of an encoded image; with Pillow's pixels, if the core leaves the decoding to Pillow."""
+    try:
+        return work(draft, *arguments)
+    except _C.Refused as error:
+        raise draft.image.error(draft.image.encoded()[0], error) from None
+    except _C.Deferred as error:
+        encoded, deferred = draft.image, error
+    if draft.call.log is not None:
+        draft.call.log.decoding(draft, f"the core does not decode it: {deferred.args[0]}")
+    draft.image = encoded.pil(deferred)
+    draft.source = PIL_IMAGE
+    return work(draft, *arguments)
+
+
+def _finish(draft: Any) -> Any:
+    kind = draft.kind
+    if kind == draft.source and not draft.store:
+        if not draft.ops:
+            return _untouched(draft)
+        if draft.first is not None and len(draft.ops) == 1:
+            done = _delegated(draft, draft.first)
+            if done is not None:
+                return done
+    if draft.lead or draft.bands > 4:
+        return _finish_parts(draft)
+    result = job_of(draft).execute(draft.call.run, draft.call.rewrites)
+    if kind == PIL_IMAGE:
+        result.info = _copied_info(draft)
+    return result
+
+
+def job_of(draft: Any) -> Job:
+    """The draft of one image of at most four channels as a job."""
+    program, source = _borrowed(draft)
+    dtype = _float32 if draft.store else _uint8
+    size = (draft.height, draft.width, draft.channels)
+    return Job(program, source, draft.kind, size, draft.mode, dtype, draft.flat, draft.channel_last)
+
+
+def _borrowed(draft: Any) -> tuple[bytes, _C.Source]:
+    """The program, and the image for it."""
+    ops: Any = draft.ops
+    store: Any = draft.store
+    if store:
+        ops = (*ops, *store, *draft.erases)
+    if draft.source == ENCODED:
+        return b"".join(ops), draft.image.source()
+    if draft.source == TENSOR:
+        return b"".join(ops), borrow_tensor(draft.image)
+    if draft.source != PIL_IMAGE:
+        return b"".join(ops), _C.from_array(draft.image)
+    image = draft.image
+    try:
+        return b"".join(ops), _C.from_pil(image, draft.bands)
+    except ValueError:
+        # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
+        cropped = delegate.crop_by_pillow(image, draft.first)
+    if cropped is not None:
+        image, ops = cropped, ops[1:]
+        try:
+            return b"".join(ops), _C.from_pil(image, draft.bands)
+        except ValueError:
+            pass  # still too large
+    return b"".join(ops), _C.from_array(np.asarray(image))
+
+
+def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
+    if dtype not in FLOATS or not draft.store or draft.lead or draft.flat or draft.bands > 4:
+        return None
+    job = job_of(draft)
+    job.dtype, job.interleaved = dtype, channels_last
+    result: torch.Tensor = job.execute(draft.call.run, draft.call.rewrites)
+    return result
+
+
+def _delegated(draft: Any, op: Named) -> Any:
+    """The result of a draft's only op, if it is one move for Pillow or torch."""
+    if draft.kind == TENSOR:
+        done: Any = delegate.by_torch(draft.image, op)
+    elif draft.kind == PIL_IMAGE and draft.mode == draft.image.mode and draft.bands <= 4:
+        done = delegate.by_pillow(draft.image, op)
+        if done is not None:
+            done.info = _copied_info(draft)
+    else:
+        return None
+    if done is not None and draft.call.log is not None:
+        draft.call.log.delegated(draft, "torch" if draft.kind == TENSOR else "Pillow")
+    return done
+
+
+def _copied_info(draft: Any) -> dict[Any, Any]:
+    info = draft.info or {}
+    return {key: value.copy() if isinstance(value, list) else value for key, value in info.items()}
+
+
+def _untouched(draft: Any) -> Any:
+    """The source itself, or a copy of it where torchvision makes one."""
+    image = draft.image
+    if draft.kind == PIL_IMAGE and draft.mode != image.mode:
+        # Only read as another mode.
+        return Image.frombuffer(draft.mode or "", image.size, image.tobytes(), "raw", draft.mode, 0, 1)
+    if not draft.copied:
+        return image
+    if draft.kind == TENSOR:
+        return image.clone()
+    copy = image.copy()
+    if draft.kind == PIL_IMAGE and not draft.info:
+        copy.info = {}
+    return copy
+
+
+def _finish_parts(draft: Any) -> Any:
+    """Batches, and images of more than four channels: a job for each image and every four channels."""
+    height, width, channels = draft.height, draft.width, draft.channels
+    bands, lead = draft.bands, draft.lead
+    if draft.kind == TENSOR:
+        dtype = _float32 if draft.store else _uint8
+        result: Any = torch.empty((*lead, channels, height, width), dtype=dtype, device=_cpu)
+        address, size = result.data_ptr(), result.element_size()
+        strides = (size * width, size, size * height * width)
+    else:
+        result = np.empty((height, width, channels), np.uint8)
+        address, size = result.__array_interface__["data"][0], 1
+        strides = (width * channels, channels, 1)
+    image = draft.image
+    borrow: Any
+    if draft.source == TENSOR:
+        images, borrow = image.reshape(-1, bands, *image.shape[-2:]), borrow_tensor
+    else:
+        images, borrow = np.moveaxis(image, 2, 0)[None], lambda part: _C.from_array(np.moveaxis(part, 0, 2))
+    number = FLOATS[_float32] if draft.store else 0
+    jobs = []
+    for index, first in itertools.product(range(images.shape[0]), range(0, bands, 4)):
+        part = images[index, first : first + 4]
+        count = min(4, channels - first) if bands > 4 else channels
+        program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
+        at = address + index * strides[2] * channels + first * strides[2]
+        target = _C.into_pointer(at, number, height, width, count, *strides, result)
+        jobs.append(_C.Job(program, borrow(part), target))
+    draft.call.run(jobs, draft.call.rewrites)
+    return result

@@ -1,0 +1,79 @@
+"""Single ops that are one pass over memory for Pillow or torch, without rows or planes: done there.
+
+A draft keeps the first of its ops also by name, as (name, *arguments): "hflip", "vflip", "rotate" by 90, 180 or 270
+degrees, "window" of (top, left, height, width, fill), "nearest" to (height, width) by Pillow's rule, "invert" and
+"posterize" to so many bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from PIL import Image
+
+Named = tuple[Any, ...]
+
+# Pillow copies into pages that it does not have to clear first.
+_ROTATIONS = {
+    90: Image.Transpose.ROTATE_90,
+    180: Image.Transpose.ROTATE_180,
+    270: Image.Transpose.ROTATE_270,
+}
+
+
+def by_pillow(image: Image.Image, op: Named) -> Image.Image | None:
+    """None for an op that is not faster there."""
+    name = op[0]
+    if name == "hflip":
+        return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    if name == "vflip":
+        return image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
+    if name == "rotate":
+        return image.transpose(_ROTATIONS[op[1]])
+    if name == "window":
+        cropped = crop_by_pillow(image, op)
+        if cropped is not None:
+            return cropped
+        _, top, left, height, width, fill = op
+        canvas = Image.new(image.mode, (width, height), tuple(fill[: len(image.getbands())]))
+        canvas.paste(image, (-left, -top))
+        return canvas
+    if name == "nearest":
+        return image.resize((op[2], op[1]), Image.Resampling.NEAREST)
+    return None
+
+
+def crop_by_pillow(image: Image.Image, op: Named | None) -> Image.Image | None:
+    """None for an op that is no crop inside the image."""
+    if op is None or op[0] != "window":
+        return None
+    _, top, left, height, width, _ = op
+    if top < 0 or left < 0 or top + height > image.height or left + width > image.width:
+        return None
+    return image.crop((left, top, left + width, top + height))
+
+
+def by_torch(image: torch.Tensor, op: Named) -> torch.Tensor | None:
+    """None for an op that is not faster there. A crop is a view."""
+    name = op[0]
+    if name == "invert":
+        return image.bitwise_not()
+    if name == "hflip":
+        return image.flip(-1)
+    if name == "vflip":
+        return image.flip(-2)
+    if name == "posterize":
+        return image.bitwise_and(0x100 - (1 << (8 - op[1])))
+    if name != "window":
+        return None
+    _, top, left, height, width, fill = op
+    image_height, image_width = image.shape[-2:]
+    bottom, right = top + height, left + width
+    if top >= 0 and left >= 0 and bottom <= image_height and right <= image_width:
+        return image[..., top:bottom, left:right]
+    # torch pads with one number, and crops only what is there.
+    colours = set(fill[: image.shape[-3]] if image.dim() > 2 else fill[:1])
+    if len(colours) > 1 or top >= image_height or left >= image_width or bottom <= 0 or right <= 0:
+        return None
+    return torch.constant_pad_nd(image, (-left, right - image_width, -top, bottom - image_height), fill[0])

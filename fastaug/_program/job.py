@@ -1,0 +1,91 @@
+"""A program, the image that it runs on, and what its result is to be: all that the native core is told of a draft."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+from fastaug import _C
+from fastaug._program.kinds import PIL_IMAGE, TENSOR
+from fastaug._program.pil import Run, run_into_pil
+
+#: The native core's numbers of the dtypes that a store writes.
+FLOATS = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
+
+_empty = torch.empty
+_cpu = torch.device("cpu")
+_float32 = torch.float32
+_uint8 = torch.uint8
+
+
+class Job:
+    """One image in memory, or encoded, and what is to become of it."""
+
+    __slots__ = (
+        "channels",
+        "dtype",  # of a tensor
+        "flat",  # the result has no channel axis
+        "height",
+        "interleaved",  # a CHW tensor is a view of HWC memory
+        "kind",  # PIL_IMAGE, ARRAY or TENSOR
+        "mode",  # of a PIL image
+        "program",
+        "source",
+        "width",
+    )
+
+    def __init__(
+        self,
+        program: bytes,
+        source: _C.Source,
+        kind: int,
+        size: tuple[int, int, int],
+        mode: str | None = None,
+        dtype: torch.dtype = _uint8,
+        flat: bool = False,
+        interleaved: bool = False,
+    ) -> None:
+        self.program = program
+        self.source = source
+        self.kind = kind
+        self.height, self.width, self.channels = size
+        self.mode = mode
+        self.dtype = dtype
+        self.flat = flat
+        self.interleaved = interleaved
+
+    def execute(self, run: Run = _C.run, rewrites: int = _C.EXACT) -> Any:
+        """The result. `run` may be another than _C.run, with its arguments."""
+        if self.kind == TENSOR:
+            result, target = self._tensor()
+            run(_C.Job(self.program, self.source, target), rewrites)
+            return result
+        if self.kind == PIL_IMAGE:
+            assert self.mode is not None
+            size = (self.height, self.width, self.channels)
+            return run_into_pil(self.program, self.source, self.mode, size, run, rewrites)
+        array = np.empty((self.height, self.width) if self.flat else (self.height, self.width, self.channels), np.uint8)
+        run(_C.Job(self.program, self.source, _C.into_array(array)), rewrites)
+        return array
+
+    def _tensor(self) -> tuple[torch.Tensor, _C.Target]:
+        height, width, channels, dtype = self.height, self.width, self.channels, self.dtype
+        # Sizes one by one: torch parses them faster than a tuple.
+        if dtype is _uint8:
+            number, size = 0, 1
+        else:
+            number = FLOATS[dtype]
+            size = 4 if number == 1 else 2
+        if self.interleaved:
+            result = _empty(height, width, channels, dtype=dtype, device=_cpu)
+            strides = (size * width * channels, size * channels, size)
+        else:
+            if self.flat:
+                result = _empty(height, width, dtype=dtype, device=_cpu)
+            else:
+                result = _empty(channels, height, width, dtype=dtype, device=_cpu)
+            strides = (size * width, size, size * width * height)
+        target = _C.into_pointer(result.data_ptr(), number, height, width, channels, *strides, result)
+        return (result.permute(2, 0, 1) if self.interleaved else result), target
