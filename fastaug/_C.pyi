@@ -1,7 +1,7 @@
 """The native core. Private: use fastaug.transforms."""
 
-from collections.abc import Iterable
-from typing import Any, Final, final, overload
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias, final, overload
 
 import numpy as np
 from PIL import Image
@@ -131,25 +131,16 @@ class Encoded:
 def shape(program: bytes, height: int, width: int, channels: int) -> tuple[int, int, int]:
     """Checks a program; (height, width, channels) of its result."""
 
-@final
-class Job:
-    """A program, the image that it runs on, and where the result goes."""
-
-    def __init__(self, program: bytes, source: Source, target: Target) -> None: ...
-    @property
-    def program(self) -> bytes: ...
-    @property
-    def source(self) -> Source: ...
-    @property
-    def target(self) -> Target: ...
+#: A program, the image that it runs on, and where the result goes.
+_Job: TypeAlias = tuple[bytes, Source, Target]
 
 def run(
-    jobs: Job | Iterable[Job],
+    jobs: Sequence[_Job],
     rewrites: int = ...,
     reference: bool = False,
     reports: list[list[Pass]] | None = None,
 ) -> None:
-    """Runs one job, or several one after the other, on this thread and without Python's lock.
+    """Runs jobs one after the other, on this thread and without Python's lock.
 
     `rewrites` are EXACT by default. `reference` chooses the op-by-op oracle executor. The passes of each job, with the
     time that they took, are appended to `reports`.
@@ -258,7 +249,7 @@ class Plan:
     def passes(self) -> list[Pass]: ...
 
 @overload
-def plan(job: Job, rewrites: int = ...) -> Plan:
+def plan(job: _Job, rewrites: int = ...) -> Plan:
     """The plan that run() would make."""
 
 @overload

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "bind/arrow.h"
@@ -19,9 +21,31 @@ T* from_capsule(const py::handle& capsule, const char* name) {
   return pointer;
 }
 
+// Names that every call looks up, made once.
+struct Names {
+  py::str im = interned("im");
+  py::str mode = interned("mode");
+  py::str size = interned("size");
+  py::str array = interned("__arrow_c_array__");
+
+  static const Names& get() {
+    // Never freed: it may outlive the interpreter.
+    static const Names* const names = new Names;
+    return *names;
+  }
+
+ private:
+  static py::str interned(const char* name) { return py::reinterpret_steal<py::str>(PyUnicode_InternFromString(name)); }
+};
+
+py::object owned(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
 // Null when there is none.
-py::object attribute(const py::handle& object, const char* name) {
-  PyObject* found = PyObject_GetAttrString(object.ptr(), name);
+py::object attribute(const py::handle& object, const py::str& name) {
+  PyObject* found = PyObject_GetAttr(object.ptr(), name.ptr());
   if (found != nullptr) return py::reinterpret_steal<py::object>(found);
   if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
   PyErr_Clear();
@@ -36,7 +60,10 @@ void check_layout(const py::object& core, bool bytes, int channels) {
     std::atomic<bool> seen{false};
   };
   static Mode modes[] = {{"L", 1}, {"LA", 2}, {"RGB", 3}, {"YCbCr", 3}, {"HSV", 3}, {"RGBA", 4}, {"CMYK", 4}};
-  const auto name = core.attr("mode").cast<std::string>();
+  const py::object named = owned(PyObject_GetAttr(core.ptr(), Names::get().mode.ptr()));
+  const char* const text = PyUnicode_AsUTF8(named.ptr());
+  if (text == nullptr) throw py::error_already_set();
+  const std::string_view name = text;
   for (Mode& mode : modes) {
     if (name != mode.name || channels != mode.channels || bytes != (channels == 1)) continue;
     if (mode.seen) return;
@@ -44,12 +71,13 @@ void check_layout(const py::object& core, bool bytes, int channels) {
     const auto* schema = from_capsule<ArrowSchema>(capsule, "arrow_schema");
     const bool pixels = std::strcmp(schema->format, "+w:4") == 0 && std::strcmp(schema->children[0]->format, "C") == 0;
     if (bytes ? std::strcmp(schema->format, "C") != 0 : !pixels) {
-      fail(ErrorCode::kRuntime, "Pillow's Arrow export of mode " + name + " has an unexpected layout");
+      fail(ErrorCode::kRuntime, "Pillow's Arrow export of mode " + std::string(name) + " has an unexpected layout");
     }
     mode.seen = true;
     return;
   }
-  fail(ErrorCode::kValue, "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " + name);
+  fail(ErrorCode::kValue,
+       "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " + std::string(name));
 }
 
 Source from_array(const py::buffer& array) {
@@ -86,17 +114,18 @@ Source from_pil(const py::object& image, int channels) {
   if (channels < 1 || channels > kMaxChannels) {
     fail(ErrorCode::kValue, "channels must be 1 to 4, got " + std::to_string(channels));
   }
-  const py::object core = attribute(image, "im");
-  const py::object export_array = core ? attribute(core, "__arrow_c_array__") : py::object();
+  const Names& names = Names::get();
+  const py::object core = attribute(image, names.im);
+  const py::object export_array = core ? attribute(core, names.array) : py::object();
   if (!export_array) {
     fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
                                py::str(py::type::handle_of(image)).cast<std::string>());
   }
-  const py::object capsule = export_array();
+  const py::object capsule = owned(PyObject_CallNoArgs(export_array.ptr()));
   const auto* array = from_capsule<ArrowArray>(capsule, "arrow_array");
   const bool bytes = array->n_children == 0;
   check_layout(core, bytes, channels);
-  const auto [width, height] = core.attr("size").cast<std::pair<int, int>>();
+  const auto [width, height] = owned(PyObject_GetAttr(core.ptr(), names.size.ptr())).cast<std::pair<int, int>>();
   View view;
   view.width = width;
   view.height = height;

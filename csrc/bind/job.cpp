@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/status.h"
+#include "bind/images.h"
 #include "bind/plan.h"
 #include "execute/reference.h"
 
@@ -13,6 +14,17 @@ namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
+
+std::string type_of(const py::handle& object) { return py::str(py::type::handle_of(object)).cast<std::string>(); }
+
+template <class T>
+const T& argument(const py::handle& object, const char* name) {
+  py::detail::make_caster<T> caster;
+  if (!caster.load(object, false)) {
+    fail(ErrorCode::kType, std::string("a job is (bytes, Source, Target), got as its ") + name + " " + type_of(object));
+  }
+  return py::detail::cast_op<const T&>(caster);
+}
 
 // The plain executor knows only pixels that are there.
 void execute_plainly(const Job& job) {
@@ -22,30 +34,13 @@ void execute_plainly(const Job& job) {
   execute_reference(job.program, view, job.target);
 }
 
-template <class T>
-const T& argument(const py::handle& object, const char* name) {
-  if (!py::isinstance<T>(object)) {
-    fail(ErrorCode::kType, std::string(name) + " must be a " +
-                               py::str(py::type::of<T>().attr("__name__")).cast<std::string>() + ", got " +
-                               py::str(py::type::handle_of(object)).cast<std::string>());
-  }
-  return object.cast<const T&>();
-}
-
 // One after the other, on this thread, without Python's lock.
-void run(const py::object& jobs, uint32_t rewrites, bool reference, const py::object& reports) {
+void run(const py::sequence& jobs, uint32_t rewrites, bool reference, const py::object& reports) {
   const bool reported = !reports.is_none();
-  if (py::isinstance<PyJob>(jobs) && !reported) {
-    const Job job = jobs.cast<const PyJob&>().job();
-    const py::gil_scoped_release released;
-    return reference ? execute_plainly(job) : execute(job, {nullptr, rewrites});
-  }
+  const py::tuple held(jobs);  // whatever becomes of the caller's sequence meanwhile
   std::vector<Job> all;
-  if (py::isinstance<PyJob>(jobs)) {
-    all.push_back(jobs.cast<const PyJob&>().job());
-  } else {
-    for (const py::handle& one : jobs) all.push_back(argument<PyJob>(one, "each of jobs").job());
-  }
+  all.reserve(held.size());
+  for (const py::handle& job : held) all.push_back(as_job(job));
   std::vector<Report> done(reported && !reference ? all.size() : 0);
   {
     const py::gil_scoped_release released;
@@ -64,30 +59,28 @@ void run(const py::object& jobs, uint32_t rewrites, bool reference, const py::ob
 
 }  // namespace
 
-Program as_program(const py::bytes& bytes) {
-  const std::string_view text = bytes;
-  if (text.size() % sizeof(Op) != 0) {
-    fail(ErrorCode::kValue, "program must be a whole number of " + std::to_string(sizeof(Op)) + "-byte ops, got " +
-                                std::to_string(text.size()) + " bytes");
+Program as_program(const py::handle& bytes) {
+  if (!PyBytes_Check(bytes.ptr())) {
+    fail(ErrorCode::kType, "program must be bytes, got " + type_of(bytes));
   }
-  return {reinterpret_cast<const Op*>(text.data()), text.size() / sizeof(Op)};
+  const auto size = static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()));
+  if (size % sizeof(Op) != 0) {
+    fail(ErrorCode::kValue, "program must be a whole number of " + std::to_string(sizeof(Op)) + "-byte ops, got " +
+                                std::to_string(size) + " bytes");
+  }
+  return {reinterpret_cast<const Op*>(PyBytes_AS_STRING(bytes.ptr())), size / sizeof(Op)};
 }
 
-PyJob::PyJob(py::bytes program, py::object source, py::object target)
-    : program_(std::move(program)),
-      source_object_(std::move(source)),
-      target_object_(std::move(target)),
-      source_(&argument<Source>(source_object_, "source")),
-      sink_(&argument<Sink>(target_object_, "target")) {
-  as_program(program_);
+Job as_job(const py::handle& tuple) {
+  if (!PyTuple_Check(tuple.ptr()) || PyTuple_GET_SIZE(tuple.ptr()) != 3) {
+    fail(ErrorCode::kType, "a job is (bytes, Source, Target), got " + type_of(tuple));
+  }
+  const auto& source = argument<Source>(PyTuple_GET_ITEM(tuple.ptr(), 1), "source");
+  const auto& sink = argument<Sink>(PyTuple_GET_ITEM(tuple.ptr(), 2), "target");
+  return {as_program(PyTuple_GET_ITEM(tuple.ptr(), 0)), {source.view, source.pixels.get()}, sink.target};
 }
 
 void register_job(py::module_& m) {
-  py::class_<PyJob>(m, "Job", py::is_final())
-      .def(py::init<py::bytes, py::object, py::object>(), py::arg("program"), py::arg("source"), py::arg("target"))
-      .def_property_readonly("program", &PyJob::program_object)
-      .def_property_readonly("source", &PyJob::source_object)
-      .def_property_readonly("target", &PyJob::target_object);
   m.def("run", &run, py::arg("jobs"), py::arg("rewrites") = uint32_t{kExactRewrites}, py::arg("reference") = false,
         py::arg("reports") = py::none());
 }

@@ -200,10 +200,11 @@ void register_plan(py::module_& m) {
       .def("__eq__", [](const PyPlan& a, const PyPlan& b) { return *a.plan == *b.plan; });
   m.def(
       "plan",
-      [](const PyJob& job, uint32_t rewrites) {
-        const bool encoded = job.source().pixels != nullptr;
-        return as_python(make_plan(job.program(), job.source().view, job.target(), {kernels(), rewrites, encoded}),
-                         job.source().pixels.get());
+      [](const py::tuple& tuple, uint32_t rewrites) {
+        const Job job = as_job(tuple);
+        PixelSource* const pixels = job.source.pixels;
+        const PlanOptions options{kernels(), rewrites, pixels != nullptr};
+        return as_python(make_plan(job.program, job.source.view, job.target, options), pixels);
       },
       py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites});
   m.def(

@@ -33,7 +33,7 @@ class Log(Protocol):
     def delegated(self, draft: Any, library: str) -> None:
         """`library` is about to do the draft's one op."""
 
-    def run(self, jobs: _C.Job | Sequence[_C.Job], rewrites: int) -> None:
+    def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
         """In place of _C.run, with its arguments."""
 
 

@@ -176,6 +176,6 @@ def _finish_parts(draft: Any) -> Any:
         program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
         at = address + index * strides[2] * channels + first * strides[2]
         target = _C.into_pointer(at, number, height, width, count, *strides, result)
-        jobs.append(_C.Job(program, borrow(part), target))
+        jobs.append((program, borrow(part), target))
     draft.call.run(jobs, draft.call.rewrites)
     return result

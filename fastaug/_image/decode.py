@@ -56,7 +56,7 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None) -> n
         # The core writes any rows, but the samples of one have to lie side by side.
         result = out if out[0].flags.c_contiguous and out.strides[0] > 0 else np.empty(shape, np.uint8)
     try:
-        _C.run(_C.Job(program, encoded.source(channels), _C.into_array(result)))
+        _C.run([(program, encoded.source(channels), _C.into_array(result))])
     except _C.Deferred as deferred:
         return store(_by_pillow(image, data, region, deferred), out)
     except _C.Refused as refused:
@@ -192,7 +192,7 @@ def store(image: Image.Image, out: np.ndarray | None = None) -> np.ndarray:
         result = np.array(image)
     else:
         result = np.empty(shape, np.uint8)
-        _C.run(_C.Job(b"", source, _C.into_array(result)))
+        _C.run([(b"", source, _C.into_array(result))])
     if out is None:
         return result
     out[...] = result

@@ -245,22 +245,21 @@ class Log:
         self._ran, self._awaits_run = True, False
         self._mark = time.perf_counter()
 
-    def run(self, jobs: _C.Job | Sequence[_C.Job], rewrites: int) -> None:
-        for job in (jobs,) if isinstance(jobs, _C.Job) else jobs:
-            self._run(job, rewrites)
+    def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
+        for job in jobs:
+            self._run(*job, rewrites)
 
     # Who did what, and when.
 
-    def _run(self, job: _C.Job, rewrites: int) -> None:
+    def _run(self, program: bytes, source: _C.Source, target: _C.Target, rewrites: int) -> None:
         reports: list[list[_C.Pass]] = []
-        program = job.program
         # What another library is about to do follows this run, and all runs of a batch.
         self._awaits_run = self._awaits_run or self._is_further(program)
         self._charge()
-        _C.run(job, rewrites, reports=reports)
+        _C.run([(program, source, target)], rewrites, reports=reports)
         now = time.perf_counter()
-        source = (job.source.height, job.source.width, job.source.channels)
-        self.timeline.append(Run(program, source, reports[0], now - self._mark, self._owners(program), job.target))
+        shape = (source.height, source.width, source.channels)
+        self.timeline.append(Run(program, shape, reports[0], now - self._mark, self._owners(program), target))
         self._awaits_run = False
         self._ran = True
         self._mark = time.perf_counter()

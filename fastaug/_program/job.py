@@ -24,16 +24,14 @@ class Job:
     """One image in memory, or encoded, and what is to become of it."""
 
     __slots__ = (
-        "channels",
         "dtype",  # of a tensor
         "flat",  # the result has no channel axis
-        "height",
         "interleaved",  # a CHW tensor is a view of HWC memory
         "kind",  # PIL_IMAGE, ARRAY or TENSOR
         "mode",  # of a PIL image
         "program",
+        "size",  # (height, width, channels)
         "source",
-        "width",
     )
 
     def __init__(
@@ -50,7 +48,7 @@ class Job:
         self.program = program
         self.source = source
         self.kind = kind
-        self.height, self.width, self.channels = size
+        self.size = size
         self.mode = mode
         self.dtype = dtype
         self.flat = flat
@@ -58,34 +56,27 @@ class Job:
 
     def execute(self, run: Run = _C.run, rewrites: int = _C.EXACT) -> Any:
         """The result. `run` may be another than _C.run, with its arguments."""
-        if self.kind == TENSOR:
-            result, target = self._tensor()
-            run(_C.Job(self.program, self.source, target), rewrites)
-            return result
-        if self.kind == PIL_IMAGE:
+        kind = self.kind
+        if kind == PIL_IMAGE:
             assert self.mode is not None
-            size = (self.height, self.width, self.channels)
-            return run_into_pil(self.program, self.source, self.mode, size, run, rewrites)
-        array = np.empty((self.height, self.width) if self.flat else (self.height, self.width, self.channels), np.uint8)
-        run(_C.Job(self.program, self.source, _C.into_array(array)), rewrites)
-        return array
-
-    def _tensor(self) -> tuple[torch.Tensor, _C.Target]:
-        height, width, channels, dtype = self.height, self.width, self.channels, self.dtype
+            return run_into_pil(self.program, self.source, self.mode, self.size, run, rewrites)
+        height, width, channels = self.size
+        if kind != TENSOR:
+            array = np.empty((height, width) if self.flat else self.size, np.uint8)
+            run(((self.program, self.source, _C.into_array(array)),), rewrites)
+            return array
+        dtype = self.dtype
+        number, size = (1, 4) if dtype is _float32 else (0, 1) if dtype is _uint8 else (FLOATS[dtype], 2)
         # Sizes one by one: torch parses them faster than a tuple.
-        if dtype is _uint8:
-            number, size = 0, 1
-        else:
-            number = FLOATS[dtype]
-            size = 4 if number == 1 else 2
         if self.interleaved:
             result = _empty(height, width, channels, dtype=dtype, device=_cpu)
-            strides = (size * width * channels, size * channels, size)
+            row, pixel, channel = size * width * channels, size * channels, size
         else:
             if self.flat:
                 result = _empty(height, width, dtype=dtype, device=_cpu)
             else:
                 result = _empty(channels, height, width, dtype=dtype, device=_cpu)
-            strides = (size * width, size, size * width * height)
-        target = _C.into_pointer(result.data_ptr(), number, height, width, channels, *strides, result)
-        return (result.permute(2, 0, 1) if self.interleaved else result), target
+            row, pixel, channel = size * width, size, size * width * height
+        target = _C.into_pointer(result.data_ptr(), number, height, width, channels, row, pixel, channel, result)
+        run(((self.program, self.source, target),), rewrites)
+        return result.permute(2, 0, 1) if self.interleaved else result

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from PIL import Image
 
 from fastaug import _C
 
-#: What runs a job: _C.run, or what takes its place.
-Run = Callable[[_C.Job, int], None]
+#: What runs jobs: _C.run, or what takes its place.
+Run = Callable[[Sequence[tuple[bytes, _C.Source, _C.Target]], int], None]
 
 
 def run_into_pil(
@@ -30,7 +30,7 @@ def run_into_pil(
     except ValueError:
         # Pillow splits large images into blocks: these alone are copied once.
         array = np.empty((height, width) if channels == 1 else size, np.uint8)
-        run(_C.Job(program, source, _C.into_array(array)), rewrites)
+        run(((program, source, _C.into_array(array)),), rewrites)
         return Image.frombuffer(mode, (width, height), array, "raw", mode, 0, 1).copy()
-    run(_C.Job(program, source, target), rewrites)
+    run(((program, source, target),), rewrites)
     return image

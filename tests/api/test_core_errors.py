@@ -65,11 +65,11 @@ def test_bad_program(name: str) -> None:
     source, result = _C.from_array(IMAGE), np.zeros(64, np.uint8)
     for plain in (False, True):
         with pytest.raises((ValueError, TypeError, MemoryError)):
-            _C.run(_C.Job(program, source, into(result, 0, 1, 1, 3, 3)), reference=plain)
+            _C.run([(program, source, into(result, 0, 1, 1, 3, 3))], reference=plain)
         with pytest.raises((ValueError, TypeError, MemoryError)):
-            _C.run(_C.Job(program, source, _C.into_pil(pil("RGB", 1, 1), 3)), reference=plain)
+            _C.run([(program, source, _C.into_pil(pil("RGB", 1, 1), 3))], reference=plain)
         with pytest.raises((ValueError, TypeError, MemoryError)):
-            _C.plan(_C.Job(program, source, _C.into_pil(pil("RGB", 1, 1), 3)))
+            _C.plan((program, source, _C.into_pil(pil("RGB", 1, 1), 3)))
     assert not result.any()
 
 
@@ -90,16 +90,16 @@ def test_result_of_another_shape_or_type() -> None:
     ):
         for plain in (False, True):
             with pytest.raises((ValueError, TypeError)):
-                _C.run(_C.Job(program, source, into(result, as_float, height, width, channels, 36)), reference=plain)
+                _C.run([(program, source, into(result, as_float, height, width, channels, 36))], reference=plain)
     with pytest.raises((ValueError, TypeError)):
-        _C.run(_C.Job(pack([Op("TO_FLOAT")]), source, into(result, 0, 10, 12, 3, 36)))
+        _C.run([(pack([Op("TO_FLOAT")]), source, into(result, 0, 10, 12, 3, 36))])
     with pytest.raises((ValueError, TypeError)):
-        _C.run(_C.Job(pack([Op("TO_FLOAT")]), source, _C.into_pil(pil("RGB", 10, 12), 3)))
+        _C.run([(pack([Op("TO_FLOAT")]), source, _C.into_pil(pil("RGB", 10, 12), 3))])
     for mode, channels in (("L", 3), ("RGB", 1), ("F", 1)):
         with pytest.raises(ValueError):
             _C.into_pil(pil(mode, 10, 12), channels)
     with pytest.raises(ValueError):
-        _C.run(_C.Job(b"", source, _C.into_pil(pil("RGB", 9, 12), 3)))
+        _C.run([(b"", source, _C.into_pil(pil("RGB", 9, 12), 3))])
     with pytest.raises(ValueError):
         into(result, 4, 10, 12, 3, 36)
     assert not result.any()
@@ -134,9 +134,9 @@ def test_wrong_python_types() -> None:
         with pytest.raises(TypeError):
             _C.shape(*arguments)
     with pytest.raises(TypeError):
-        _C.Job(b"", IMAGE, _C.into_array(np.zeros((10, 12, 3), np.uint8)))
+        _C.run([(b"", IMAGE, _C.into_array(np.zeros((10, 12, 3), np.uint8)))])
     with pytest.raises(TypeError):
-        _C.Job(b"", _C.from_array(IMAGE), IMAGE)
+        _C.run([(b"", _C.from_array(IMAGE), IMAGE)])
     for jobs in (None, 3, [None], [b""]):
         with pytest.raises(TypeError):
             _C.run(jobs)
@@ -149,8 +149,7 @@ def test_several_jobs_run_in_order() -> None:
     results = [np.zeros((10, 12, 3), np.uint8) for _ in range(3)]
     programs = [b"", pack([Op("HFLIP")]), pack([Op("INVERT")])]
     jobs = [
-        _C.Job(*one, _C.into_array(result))
-        for one, result in zip(((p, _C.from_array(IMAGE)) for p in programs), results)
+        (*one, _C.into_array(result)) for one, result in zip(((p, _C.from_array(IMAGE)) for p in programs), results)
     ]
     reports: list[list[_C.Pass]] = []
     _C.run(jobs, reports=reports)

@@ -59,7 +59,7 @@ def check(seed: int) -> None:
         for plain in (False, True):
             result.bytes[:] = 0xA5
             into = _C.into_pointer(result.address, int(item == 4), *expected.shape, *out_strides, result)
-            _C.run(_C.Job(pack(ops), view, into), reference=plain)
+            _C.run([(pack(ops), view, into)], reference=plain)
             pixels = result.bytes.view(expected.dtype)
             if planar_result:
                 pixels = pixels.reshape(out_channels, out_height, out_width).transpose(1, 2, 0)

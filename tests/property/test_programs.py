@@ -248,7 +248,7 @@ def test_result_in_pillow_layout(mode: str) -> None:
         for plain in (False, True):
             height, width, planes = expected.shape
             result = Image.new({1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}[planes], (width, height))
-            _C.run(_C.Job(pack(ops), _C.from_array(image), _C.into_pil(result, planes)), reference=plain)
+            _C.run([(pack(ops), _C.from_array(image), _C.into_pil(result, planes))], reference=plain)
             assert np.array_equal(np.asarray(result).reshape(expected.shape), expected), describe(ops)
             result.load()
 

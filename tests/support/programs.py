@@ -80,7 +80,7 @@ def execute(
     start = memory.ctypes.data + slack * size
     strides = (stride, size, stride * height) if planar else (stride, channels * size, size)
     target = _C.into_pointer(start, number, height, width, channels, *strides, memory)
-    _C.run(_C.Job(program, view, target), rewrites, reference=plain)
+    _C.run([(program, view, target)], rewrites, reference=plain)
     rows = memory[slack * size :].reshape(lines, stride)
     assert (memory[: slack * size] == 0xA5).all() and (rows[:, row:] == 0xA5).all(), "wrote beside a row"
     pixels = rows[:, :row].copy().view(kind)
