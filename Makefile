@@ -1,8 +1,11 @@
-# make demo | test | soak | fuzz | bench | docs | wheel | lint | format | clean. Each target installs what it needs, once.
+# make demo | test | tables | mutants | soak | fuzz | bench | docs | wheel | lint | format | clean. Each target installs
+# what it needs, once. `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to
+# see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random chains are run in every way, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
-#   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench
+#   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench; make mutants:
+#                            those whose name holds it
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
@@ -109,6 +112,15 @@ test-asan: $(STAMPS)/build-tools | system-test
 # torch's own threads would only fight the test processes for the cores.
 test-python: $(STAMPS)/test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark -n $(JOBS) $(ARGS)
+
+# What the native tests read, from the op table of the Python tests.
+.PHONY: tables mutants
+tables: $(STAMPS)/test
+	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/tables/native.py
+
+# Formulas that are changed on purpose, each of which the native tests must notice.
+mutants: $(STAMPS)/build-tools | system-test
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/mutants.py --jobs $(JOBS) $(ARGS)
 
 # Random pipelines against torchvision, and native programs under all rewrites, as many as one likes.
 .PHONY: soak

@@ -18,8 +18,11 @@ endif()
 add_library(fastaug_fuzz OBJECT ${fuzz_common})
 target_link_libraries(fastaug_fuzz PUBLIC fastaug_core)
 
+# Programs have the operands of the native tests' table, which is read once.
+set(fuzz_program_sources csrc/tests/support/tables.cpp)
 foreach(target jpeg png sniff program)
-  add_executable(fuzz_${target} csrc/fuzz/${target}.cpp)
+  add_executable(fuzz_${target} csrc/fuzz/${target}.cpp ${fuzz_${target}_sources})
   target_link_libraries(fuzz_${target} PRIVATE fastaug_fuzz fastaug_codecs)
+  target_compile_definitions(fuzz_${target} PRIVATE FASTAUG_TABLES="${CMAKE_CURRENT_SOURCE_DIR}/tests/tables")
   target_link_options(fuzz_${target} PRIVATE ${fuzz_main})
 endforeach()

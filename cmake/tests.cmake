@@ -7,20 +7,31 @@ endif()
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS csrc/tests/*.cpp)
 add_executable(fastaug_tests ${test_sources})
-target_include_directories(fastaug_tests SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
-# Files of the codecs' formats are made by the codecs' libraries.
-target_link_libraries(fastaug_tests PRIVATE fastaug_core fastaug_codecs)
+# The answers alone, which compile in seconds: what tools/mutants.py runs against changed formulas.
+file(GLOB answer_sources CONFIGURE_DEPENDS csrc/tests/program/test_answers.cpp csrc/tests/support/*.cpp)
+add_executable(fastaug_answers EXCLUDE_FROM_ALL csrc/tests/main.cpp ${answer_sources})
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+# csrc/tests/main.cpp exits with this code when the machine lacks the instruction set that FASTAUG_ISA names.
+set(skip_code 77)
+foreach(target fastaug_tests fastaug_answers)
+  target_include_directories(${target} SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
+  # Files of the codecs' formats are made by the codecs' libraries.
+  target_link_libraries(${target} PRIVATE fastaug_core fastaug_codecs)
+  target_compile_definitions(${target} PRIVATE
+    FASTAUG_SKIP_CODE=${skip_code}
+    # Where the tables of operands and answers are.
+    FASTAUG_TABLES="${CMAKE_CURRENT_SOURCE_DIR}/tests/tables")
+endforeach()
+
+if(NOT FASTAUG_SIMD)
+  set(isas scalar)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
   set(isas scalar neon)
 elseif(FASTAUG_SANITIZE)
   set(isas scalar avx2 avx512)  # four times as slow; what sse4 does is the same source once more
 else()
   set(isas scalar sse4 avx2 avx512)
 endif()
-# csrc/tests/main.cpp exits with this code when the machine lacks the instruction set that FASTAUG_ISA names.
-set(skip_code 77)
-target_compile_definitions(fastaug_tests PRIVATE FASTAUG_SKIP_CODE=${skip_code})
 foreach(isa IN LISTS isas)
   add_test(NAME native.${isa} COMMAND fastaug_tests)
   set_tests_properties(native.${isa} PROPERTIES

@@ -31,7 +31,11 @@
 // No kernel uses AES, PCLMUL or half floats; leave them out of what a target demands.
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLE_F16C
+#if defined(FASTAUG_SCALAR_ONLY)  // FASTAUG_SIMD=OFF
+#define FASTAUG_SIMD_TARGETS 0
+#else
 #define FASTAUG_SIMD_TARGETS (HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON)
+#endif
 // Whatever other targets this version of Highway knows are off.
 #define HWY_DISABLED_TARGETS (~(FASTAUG_SIMD_TARGETS | HWY_SCALAR | HWY_EMU128))
 

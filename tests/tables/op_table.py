@@ -31,6 +31,8 @@ TORCH, FILLED = 0x400, 0x800
 LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING = 1, 2, 3, 4, 5
 PAD_MODES = ("edge", "reflect", "symmetric")
 LARGEST = 90
+#: Sides that images often have: ones, odd ones, and those around the lanes of a vector.
+SIDES = (1, 2, 3, 4, 5, 6, 8, 15, 16, 17, 24, 31, 33, 40, 64, 70)
 
 
 @dataclass(frozen=True)
@@ -250,14 +252,15 @@ def erase(op: Op, image: np.ndarray) -> np.ndarray:
 
 
 def fill(rng: random.Random) -> tuple[int, ...]:
+    """Gray half of the time, black above all, so that two ops may have the same."""
+    if rng.random() < 0.5:
+        return (rng.choice([0, 0, 0, 255, rng.randrange(256)]),) * 4
     return tuple(rng.choice([0, 255, rng.randrange(256)]) for _ in range(4))
 
 
 def size(rng: random.Random, now: int) -> int:
-    """A new extent: the same, one, twice, or anything up to LARGEST."""
-    return min(
-        LARGEST, rng.choice([now, 1, 2 * now, max(1, now // 2), rng.randint(1, LARGEST), rng.randint(1, LARGEST)])
-    )
+    """A new extent: the same, one, twice, one that other images have, or anything up to LARGEST."""
+    return min(LARGEST, rng.choice([now, 1, 2 * now, max(1, now // 2), rng.choice(SIDES), rng.randint(1, LARGEST)]))
 
 
 def factor(rng: random.Random) -> float:
@@ -362,6 +365,11 @@ def draw_erase(rng: random.Random, image: np.ndarray) -> Op:
     return Op("ERASE", box, tuple(rng.choice([0.0, 1.0, rng.gauss(0, 1)]) for _ in range(4)))
 
 
+def draw_hue(rng: random.Random, image: np.ndarray) -> Op:
+    shift = rng.randrange(256)
+    return Op("HUE", (shift,), (shift / 255.0,))
+
+
 def alpha_flag(image: np.ndarray) -> int:
     return HAS_ALPHA if image.shape[2] in (2, 4) else 0
 
@@ -418,7 +426,7 @@ ROWS: dict[str, Row] = {
     ),
     "CONTRAST": Row("reduction", contrast, lambda rng, x: draw_blend("CONTRAST", rng, x)),
     "SATURATION": Row("pointwise", saturation, lambda rng, x: draw_blend("SATURATION", rng, x), COLOURS),
-    "HUE": Row("pointwise", hue, lambda rng, x: Op("HUE", (rng.randrange(256),)), COLOURS),
+    "HUE": Row("pointwise", hue, draw_hue, COLOURS),
     "LUMA": Row("pointwise", lambda op, x: grey(x), lambda rng, x: Op("LUMA"), COLOURS),
     "REPLICATE": Row(
         "pointwise",
@@ -453,7 +461,8 @@ ROWS: dict[str, Row] = {
         "pointwise",
         gamma,
         lambda rng, x: Op(
-            "GAMMA", f=(rng.choice([0.0, 1.0, rng.uniform(0, 4)]), rng.choice([1.0, 0.0, 7.5, -1.0, rng.uniform(0, 2)]))
+            "GAMMA",
+            f=(rng.choice([0.0, 1.0, rng.uniform(0, 4)]), rng.choice([1.0, 0.0, 0.5, 7.5, -1.0, rng.uniform(0, 2)])),
         ),
     ),
     "AUTOCONTRAST": Row(

@@ -1,14 +1,17 @@
 // Random programs over every op of the registry, on small images: the input of the tests that compare executors.
+// Operands are rows of the table that pytest's generator writes (tables.h), so that the two never differ in what they
+// try.
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
 
+#include "base/status.h"
 #include "program/program.h"
+#include "tests/support/tables.h"
 
 namespace fastaug::test {
 
@@ -23,126 +26,27 @@ class BasicRandomProgram {
   double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(rng_); }
   bool chance(double p) { return real(0, 1) < p; }
 
-  // Operands that fit `in`; false when the op does not take such an image.
+  // Operands that fit `in`, of the table; false when none that were looked at do. Half of the windows and more show no
+  // pixel outside the image, and many a size stays what it is.
   bool fill_in(Op& op, Shape in) {
-    // Gray, and black above all, are as likely as any colour, so that two ops may have the same.
-    const int gray = chance(0.5) ? 0 : integer(0, 255);
-    const bool colourful = chance(0.5);
-    for (uint8_t& value : op.fill) value = static_cast<uint8_t>(colourful ? integer(0, 255) : gray);
-    const bool alpha = in.channels == 2 || in.channels == 4;
-    switch (op.id) {
-      case OpId::WINDOW:
-        op.i[2] = side();
-        op.i[3] = side();
-        op.i[0] = integer(-op.i[2], in.height);
-        op.i[1] = integer(-op.i[3], in.width);
-        if (chance(0.6) && op.i[2] <= in.height && op.i[3] <= in.width) {
-          op.i[0] = integer(0, in.height - op.i[2]);
-          op.i[1] = integer(0, in.width - op.i[3]);
-        }
-        return true;
-      case OpId::PAD:
-        op.flags = static_cast<uint16_t>(integer(0, 2));
-        for (int k = 0; k < 4; ++k) op.i[k] = chance(0.3) ? 0 : integer(0, 20);
-        return in.height < most_ && in.width < most_;
-      case OpId::RESIZE:
-        op.flags = static_cast<uint16_t>(integer(1, 5) | (chance(0.3) ? kWidthFirst : 0));
-        op.i[0] = chance(0.2) ? in.height : side();
-        op.i[1] = chance(0.2) ? in.width : side();
-        return true;
-      case OpId::NEAREST:
-        op.flags = static_cast<uint16_t>(integer(0, 2));
-        op.i[0] = side();
-        op.i[1] = side();
-        return true;
-      case OpId::ROT90:
-        op.flags = static_cast<uint16_t>(integer(1, 3));
-        return true;
-      case OpId::AFFINE: {
-        static constexpr uint16_t kModes[] = {0, 2, 3};
-        op.flags = kModes[integer(0, 2)];
-        if (op.flags != 3 && chance(0.3)) op.flags |= chance(0.5) ? kTorch : kTorch | kFilled;
-        op.i[0] = side();
-        op.i[1] = side();
-        const double angle = chance(0.2) ? 0.0 : real(-3.2, 3.2);
-        const double scale = chance(0.3) ? 1.0 : real(0.3, 2.5);
-        const double matrix[] = {std::cos(angle) * scale,  std::sin(angle) * scale, real(-20, in.width),
-                                 -std::sin(angle) * scale, std::cos(angle) * scale, real(-20, in.height)};
-        std::copy_n(matrix, 6, op.f);
-        if (chance(0.2)) op.f[2] = op.f[5] = 0.0;
-        if (chance(0.2)) {  // by whole pixels
-          const double moved[] = {1.0, 0.0, std::rint(op.f[2]), 0.0, 1.0, std::rint(op.f[5])};
-          std::copy_n(moved, 6, op.f);
-        }
-        return true;
-      }
-      case OpId::PERSPECTIVE: {
-        static constexpr uint16_t kModes[] = {0, 2, 3};
-        op.flags = kModes[integer(0, 2)];
-        op.i[0] = side();
-        op.i[1] = side();
-        const double tilt = chance(0.3) ? 0.0 : real(0, 2);
-        const double coefficients[] = {real(0.3, 2),
-                                       real(-0.8, 0.8),
-                                       real(-in.width, in.width),
-                                       real(-0.8, 0.8),
-                                       real(0.3, 2),
-                                       real(-in.height, in.height),
-                                       real(-tilt, tilt) / op.i[1],
-                                       real(-tilt, tilt) / op.i[0]};
-        std::copy_n(coefficients, 8, op.f);
-        return true;
-      }
-      case OpId::BLUR:
-        return fill_in_blur(op, in);
-      case OpId::BRIGHTNESS:
-        op.f[0] = factor();
-        op.flags = alpha ? kHasAlpha : 0;
-        return true;
-      case OpId::CONTRAST:
-      case OpId::SHARPNESS:
-        op.f[0] = factor();
-        op.flags = alpha ? kHasAlpha : chance(0.4) ? kTorch : 0;
-        return true;
-      case OpId::SATURATION:
-        op.f[0] = factor();
-        op.flags = in.channels == 3 && chance(0.4) ? kTorch : 0;
-        return in.channels >= 3;
-      case OpId::POSTERIZE:
-        op.i[0] = integer(1, 8);
-        return true;
-      case OpId::SOLARIZE:
-        op.f[0] = chance(0.2) ? integer(-1, 1) * 256.0 : chance(0.5) ? integer(1, 3) * 64.0 : real(0, 256);
-        return true;
-      case OpId::GAMMA:
-        op.f[0] = chance(0.3) ? integer(0, 1) : real(0, 4);
-        op.f[1] = chance(0.3) ? integer(-1, 1) : real(0, 2);
-        return true;
-      case OpId::INVERT:
-      case OpId::AUTOCONTRAST:
-      case OpId::EQUALIZE:
-        return true;
-      case OpId::HUE:
-        op.i[0] = integer(0, 255);
-        op.f[0] = op.i[0] / 255.0;
-        return in.channels >= 3;
-      case OpId::LUMA:
-        return in.channels >= 3;
-      case OpId::REPLICATE:
-        op.i[0] = integer(1, 4);
-        return in.channels == 1;
-      case OpId::PREMULTIPLY:
-      case OpId::UNPREMULTIPLY:
-        return alpha;
-      case OpId::HFLIP:
-      case OpId::VFLIP:
-        return true;
-      case OpId::TO_FLOAT:
-      case OpId::NORMALIZE:
-      case OpId::ERASE:
-        return false;  // appended by store()
+    const std::span<const Operands> rows = operands_of(op.id);
+    const bool inside = chance(0.6);
+    const bool same_height = chance(0.2);
+    const bool same_width = chance(0.2);
+    const Operands* found = nullptr;
+    for (int tries = 0; tries < kTries; ++tries) {
+      const Operands& row = rows[static_cast<size_t>(integer(0, static_cast<int>(rows.size()) - 1))];
+      const std::optional<Shape> out = shape_made(row, in);
+      if (!out) continue;
+      found = &row;
+      const bool liked = row.op.id == OpId::WINDOW
+                             ? !inside || is_window_inside(row.op, in)
+                             : (!same_height || out->height == in.height) && (!same_width || out->width == in.width);
+      if (liked) break;
     }
-    return false;
+    if (found == nullptr) return false;
+    op = found->op;
+    return true;
   }
 
   // `moves`: only ops that move pixels.
@@ -153,7 +57,7 @@ class BasicRandomProgram {
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
       const bool mixes = op.id == OpId::RESIZE || op.id == OpId::AFFINE || op.id == OpId::PERSPECTIVE;
       if (moves && (kind_of(op.id) != OpKind::kGeometry || mixes)) continue;
-      if (!fill_in(op, in)) continue;
+      if (kind_of(op.id) == OpKind::kStore || !fill_in(op, in)) continue;
       in = shape_after(op, in);
       ops.push_back(op);
     }
@@ -168,7 +72,7 @@ class BasicRandomProgram {
       Op op{};
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
       if (chance(0.8)) op.id = likely[static_cast<size_t>(integer(0, static_cast<int>(likely.size()) - 1))];
-      if (!fill_in(op, in)) continue;
+      if (kind_of(op.id) == OpKind::kStore || !fill_in(op, in)) continue;
       in = shape_after(op, in);
       ops.push_back(op);
     }
@@ -178,27 +82,14 @@ class BasicRandomProgram {
 
   // Appends TO_FLOAT, perhaps NORMALIZE, perhaps ERASEs.
   void store(Shape in, std::vector<Op>* ops) {
-    Op op{};
-    op.id = OpId::TO_FLOAT;
-    ops->push_back(op);
-    if (chance(0.6)) {
-      op.id = OpId::NORMALIZE;
-      for (int c = 0; c < kMaxChannels; ++c) {
-        op.f[c] = real(-1, 1);
-        op.f[4 + c] = real(0.05, 2);
-      }
-      ops->push_back(op);
-    }
-    while (chance(0.2)) {
-      op = {};
-      op.id = OpId::ERASE;
-      op.i[2] = integer(1, in.height);
-      op.i[3] = integer(1, in.width);
-      op.i[0] = integer(0, in.height - op.i[2]);
-      op.i[1] = integer(0, in.width - op.i[3]);
-      for (int c = 0; c < kMaxChannels; ++c) op.f[c] = real(-2, 2);
-      ops->push_back(op);
-    }
+    const auto append = [&](OpId id) {
+      Op op{};
+      op.id = id;
+      if (fill_in(op, in)) ops->push_back(op);
+    };
+    append(OpId::TO_FLOAT);
+    if (chance(0.6)) append(OpId::NORMALIZE);
+    while (chance(0.2)) append(OpId::ERASE);
   }
 
   std::vector<uint8_t> pixels(size_t count) {
@@ -211,37 +102,33 @@ class BasicRandomProgram {
     return result;
   }
 
-  int side() { return chance(0.1) ? 1 : integer(1, most_); }
-
- private:
-  double factor() {
-    static constexpr double kSpecial[] = {0.0, 1.0, 0.5, 2.0, -0.5};
-    return chance(0.3) ? kSpecial[integer(0, 4)] : real(0.0, 3.0);
+  int side() {
+    if (chance(0.1)) return 1;
+    const std::span<const int> usual = usual_sides();
+    const int side = usual[static_cast<size_t>(integer(0, static_cast<int>(usual.size()) - 1))];
+    return chance(0.3) && side <= most_ ? side : integer(1, most_);
   }
 
-  // A kernel of positive weights whose sum is one; false when its borders do not fit the image.
-  bool fill_in_blur(Op& op, Shape in) {
-    const int half_width = integer(0, chance(0.7) ? 3 : 15);
-    const int half_height = chance(0.5) ? half_width : integer(0, 3);
-    const bool square = half_width == half_height && chance(0.8);
-    if (half_width >= in.width || half_height >= in.height) return false;
-    if (!square && half_width + half_height + 2 > 16) return false;
-    op.flags = static_cast<uint16_t>((square ? kSquare : 0) | (chance(0.3) ? kUnfused : 0));
-    op.i[0] = 2 * half_width + 1;
-    op.i[1] = 2 * half_height + 1;
-    float weights[16] = {};
-    float* next = weights;
-    for (const int half : {half_width, half_height}) {
-      float sum = 0;
-      for (int k = 0; k <= half; ++k) {
-        next[k] = static_cast<float>(real(0, 1));
-        sum += k < half ? 2 * next[k] : next[k];
-      }
-      for (int k = 0; k <= half; ++k) *next++ /= sum;
-      if (square) break;
+ private:
+  // Rows that are looked at before an op is given up for an image.
+  static constexpr int kTries = 40;
+  // What a padding may add to an image of the largest sides.
+  static constexpr int kPadded = 40;
+
+  // What a row makes of an image; nothing where it does not fit it, or would make too large a one.
+  std::optional<Shape> shape_made(const Operands& row, Shape in) const {
+    if (!row.channels[in.channels]) return {};
+    const bool pads = row.op.id == OpId::PAD;
+    if (pads && (in.height >= most_ || in.width >= most_)) return {};
+    try {
+      const Shape out = shape_after(row.op, in);
+      const bool kept = std::minmax(out.height, out.width) == std::minmax(in.height, in.width);
+      const int most = most_ + (pads ? kPadded : 0);
+      if (kept || (out.height <= most && out.width <= most)) return out;
+    } catch (const Error&) {
+      // The row was drawn for another image.
     }
-    std::memcpy(op.f, weights, sizeof weights);
-    return true;
+    return {};
   }
 
   int most_;
