@@ -58,10 +58,12 @@ class BasicRandomProgram {
       case OpId::ROT90:
         op.flags = static_cast<uint16_t>(integer(1, 3));
         return true;
-      case OpId::AFFINE: {
+      case OpId::AFFINE:
+      case OpId::TORCH_AFFINE: {
         static constexpr uint16_t kModes[] = {0, 2, 3};
-        op.flags = kModes[integer(0, 2)];
-        if (op.flags != 3 && chance(0.3)) op.flags |= chance(0.5) ? kTorch : kTorch | kFilled;
+        const bool torch = op.id == OpId::TORCH_AFFINE;
+        op.flags = kModes[integer(0, torch ? 1 : 2)];
+        if (torch && chance(0.5)) op.flags |= kFilled;
         op.i[0] = side();
         op.i[1] = side();
         const double angle = chance(0.2) ? 0.0 : real(-3.2, 3.2);
@@ -96,17 +98,16 @@ class BasicRandomProgram {
       case OpId::BLUR:
         return fill_in_blur(op, in);
       case OpId::BRIGHTNESS:
+      case OpId::CONTRAST:
+      case OpId::SHARPNESS:
+      case OpId::TORCH_CONTRAST:
+      case OpId::TORCH_SHARPNESS:
         op.f[0] = factor();
         op.flags = alpha ? kHasAlpha : 0;
         return true;
-      case OpId::CONTRAST:
-      case OpId::SHARPNESS:
-        op.f[0] = factor();
-        op.flags = alpha ? kHasAlpha : chance(0.4) ? kTorch : 0;
-        return true;
       case OpId::SATURATION:
+      case OpId::TORCH_SATURATION:
         op.f[0] = factor();
-        op.flags = in.channels == 3 && chance(0.4) ? kTorch : 0;
         return in.channels >= 3;
       case OpId::POSTERIZE:
         op.i[0] = integer(1, 8);
@@ -120,6 +121,7 @@ class BasicRandomProgram {
         return true;
       case OpId::INVERT:
       case OpId::AUTOCONTRAST:
+      case OpId::TORCH_AUTOCONTRAST:
       case OpId::EQUALIZE:
         return true;
       case OpId::HUE:
@@ -151,8 +153,7 @@ class BasicRandomProgram {
     while (static_cast<int>(ops.size()) < length) {
       Op op{};
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
-      const bool mixes = op.id == OpId::RESIZE || op.id == OpId::AFFINE || op.id == OpId::PERSPECTIVE;
-      if (moves && (kind_of(op.id) != OpKind::kGeometry || mixes)) continue;
+      if (moves && !has(op.id, Trait::kMove)) continue;
       if (!fill_in(op, in)) continue;
       in = shape_after(op, in);
       ops.push_back(op);
