@@ -10,20 +10,6 @@ namespace {
 
 using Index = BlitIndex;
 
-bool is_move(OpId id) {
-  switch (id) {
-    case OpId::WINDOW:
-    case OpId::PAD:
-    case OpId::NEAREST:
-    case OpId::HFLIP:
-    case OpId::VFLIP:
-    case OpId::ROT90:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void select(Index& axis, const Index& chosen) {
   Index result(chosen.size());
   for (size_t k = 0; k < chosen.size(); ++k) result[k] = axis[static_cast<size_t>(chosen[k])];
@@ -72,18 +58,21 @@ BlitMap blit_map(const OpList& ops, Shape in) {
       case OpId::HFLIP:
         std::reverse(map.across.begin(), map.across.end());
         break;
-      default:  // ROT90, counter-clockwise: (y, x) comes from (x, width - 1 - y)
+      case OpId::ROT90:  // counter-clockwise: (y, x) comes from (x, width - 1 - y)
         std::swap(map.down, map.across);
         std::reverse(op.flags == 1 ? map.down.begin() : map.across.begin(),
                      op.flags == 1 ? map.down.end() : map.across.end());
         map.transposed = !map.transposed;
+        break;
+      default:
+        fail_on("blit_map", op.id);
     }
   }
   return map;
 }
 
 bool only_moves(const OpList& ops) {
-  return std::all_of(ops.begin(), ops.end(), [](const Op& op) { return is_move(op.id); });
+  return std::all_of(ops.begin(), ops.end(), [](const Op& op) { return has(op.id, Trait::kMove); });
 }
 
 bool is_blit(const View& source, const Target& target) {

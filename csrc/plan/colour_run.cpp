@@ -5,11 +5,12 @@
 namespace fastaug {
 namespace {
 
-// Ops that make each sample of itself alone, given their statistics.
-bool is_per_sample(const Op& op) { return is_table(op.id) || op.id == OpId::BRIGHTNESS || op.id == OpId::CONTRAST; }
+bool is_table(const Op& op) { return has(op.id, Trait::kTable); }
+bool is_per_sample(const Op& op) { return has(op.id, Trait::kPerSample); }
+bool is_cheap(const Op& op) { return has(op.id, Trait::kCheap); }
 
-// Costs of kernels per sample, from measurements with AVX2 and SSE4 on rows of 64 to 512: a lookup, an op of
-// is_cheap_table(), an op of Kernels::pointwise, and the conversions around a run of those.
+// Costs of kernels per sample, from measurements with AVX2 and SSE4 on rows of 64 to 512: a lookup, a cheap op, an op
+// of Kernels::pointwise, and the conversions around a run of those.
 constexpr int kLookup = 8;
 constexpr int kCheap = 1;
 constexpr int kFloat = 4;
@@ -20,8 +21,8 @@ constexpr int kConversion = 4;
 int cost_of_stages(const Step* ops, int count, bool left, bool right) {
   int cost = 0;
   for (int begin = 0, end = 0; begin < count; begin = end) {
-    const bool tables = is_table(ops[begin].id);
-    while (end < count && is_table(ops[end].id) == tables) ++end;
+    const bool tables = is_table(ops[begin]);
+    while (end < count && is_table(ops[end]) == tables) ++end;
     if (!tables) {
       const bool converted = (begin == 0 && left) || (end == count && right);
       cost += (end - begin) * kFloat + (converted ? 0 : kConversion);
@@ -36,7 +37,7 @@ int cost_of_stages(const Step* ops, int count, bool left, bool right) {
 int composable(const Step* ops, int count, int64_t samples, bool left) {
   const auto end = std::find_if_not(ops, ops + count, is_per_sample);
   const int size = static_cast<int>(end - ops);
-  const auto is_float = [](const Op& op) { return !is_table(op.id); };
+  const auto is_float = [](const Op& op) { return !is_table(op); };
   const auto floats = std::count_if(ops, end, is_float);
   if (floats == 0) return 0;
   const bool right = size < count;
@@ -49,7 +50,7 @@ int composable(const Step* ops, int count, int64_t samples, bool left) {
 }  // namespace
 
 bool goes_one_by_one(const Step* ops, int count) {
-  return count * kCheap < kLookup && std::all_of(ops, ops + count, is_cheap_table);
+  return count * kCheap < kLookup && std::all_of(ops, ops + count, is_cheap);
 }
 
 ColourRun colour_run(const Step* ops, int count, int64_t samples, uint32_t rewrites) {
@@ -61,10 +62,10 @@ ColourRun colour_run(const Step* ops, int count, int64_t samples, uint32_t rewri
     const int composed = composable(ops, end, samples, false);
     if (composed != 0) return {composed, true};
   }
-  const bool tables = is_table(ops[0].id);
+  const bool tables = is_table(ops[0]);
   int last = 1;
-  for (; last < end && is_table(ops[last].id) == tables; ++last) {
-    if (floats && is_float_op(ops[last]) != is_float_op(ops[0])) break;
+  for (; last < end && is_table(ops[last]) == tables; ++last) {
+    if (floats && has(ops[last].id, Trait::kFloatForm) != has(ops[0].id, Trait::kFloatForm)) break;
     const bool enters = is_per_sample(ops[last]) && !is_per_sample(ops[last - 1]);
     if (compose && enters && composable(ops + last, end - last, samples, true) != 0) break;
   }

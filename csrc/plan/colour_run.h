@@ -7,11 +7,6 @@
 
 namespace fastaug {
 
-// Table ops with a kernel that needs no table.
-inline bool is_cheap_table(const Op& op) {
-  return op.id == OpId::INVERT || op.id == OpId::SOLARIZE || op.id == OpId::POSTERIZE;
-}
-
 // True when the cheap ops of a run are done one by one, rather than as a table.
 bool goes_one_by_one(const Step* ops, int count);
 

@@ -20,6 +20,41 @@ struct Part {
   Region source;                // what is needed of what enters op `begin`
 };
 
+// Whether ops of a kind are a pass each; others share one, or are done by the store.
+constexpr bool has_pass(OpKind kind) { return kind == OpKind::kGeometry || kind == OpKind::kFilter; }
+
+// The pass that an op of such a kind is; kStore stands for none.
+constexpr PassKind pass_of(OpId id) {
+  switch (id) {
+    case OpId::WINDOW:
+      return PassKind::kWindow;
+    case OpId::PAD:
+    case OpId::NEAREST:
+    case OpId::HFLIP:
+    case OpId::VFLIP:
+      return PassKind::kIndex;
+    case OpId::RESIZE:
+      return PassKind::kFilter;
+    case OpId::ROT90:
+      return PassKind::kTurn;
+    case OpId::AFFINE:
+    case OpId::PERSPECTIVE:
+    case OpId::TORCH_AFFINE:
+      return PassKind::kWarp;
+    case OpId::SHARPNESS:
+    case OpId::TORCH_SHARPNESS:
+      return PassKind::kSharpen;
+    case OpId::BLUR:
+      return PassKind::kBlur;
+    default:
+      return PassKind::kStore;
+  }
+}
+static_assert(registry::for_every_op([](OpId id) {
+                return has_pass(kind_of(id)) == (pass_of(id) != PassKind::kStore);
+              }),
+              "an op of geometry, or a filter, has no pass");
+
 // The image that is in memory while a part is planned.
 struct Memory {
   Region crop;  // the part of it that the next op sees as its input
@@ -87,7 +122,7 @@ class Planner {
       }
       ops.pop_back();
     }
-    while (!ops.empty() && is_flip(ops.back().id)) {
+    while (!ops.empty() && has(ops.back().id, Trait::kFlip)) {
       bool& flip = ops.back().id == OpId::HFLIP ? store.hflip : store.vflip;
       flip = !flip;
       store.origin |= ops.back().origin;
@@ -108,7 +143,7 @@ class Planner {
       const OpId id = ops_[part.end].id;
       if (kind_of(id) == OpKind::kReduction) reduced_until = part.end;
       // What is kept between parts lies as a warp wants it, if a warp comes next.
-      walks = is_warp(id);
+      walks = has(id, Trait::kWarp);
       begin = whole_input_of(id) == WholeInput::kTurn ? part.end + 1 : part.end;
     }
     Region out = whole(regions_.shape(ops_.size()));
@@ -137,7 +172,7 @@ class Planner {
       const bool ready = whole_input == WholeInput::kNo || k == reduced_until ||
                          (whole_input == WholeInput::kAnyOrder && k == start && walks);
       if (!ready) return k;
-      if (is_index_op(op.id) && in_order) {
+      if (has(op.id, Trait::kAxisIndex) && in_order) {
         const std::vector<int32_t>& rows = regions_.rows(k);
         if (!std::is_sorted(rows.begin(), rows.end())) return k;
       }
@@ -158,7 +193,7 @@ class Planner {
       cropped |= ops_[k].origin;
     }
     size_t k = part.start;
-    const bool warps = k < part.end && is_warp(ops_[k].id);
+    const bool warps = k < part.end && has(ops_[k].id, Trait::kWarp);
     Pass& first = warps ? add(PassKind::kWarp, k, k + 1) : add(PassKind::kRead, part.begin, part.start);
     first.origin |= cropped;
     first.crop = memory_.crop;
@@ -173,26 +208,20 @@ class Planner {
 
   // A pass for op k, and for those after it that the same pass can do. Returns the first op that is left.
   size_t continue_with(const Part& part, size_t k) {
-    const Op& op = ops_[k];
+    const OpId id = ops_[k].id;
+    if (!has_pass(kind_of(id))) return colour(part, k);
+    const PassKind kind = pass_of(id);
     const Region out = part.regions[k + 1 - part.start];
-    const OpKind kind = kind_of(op.id);
-    if (op.id == OpId::RESIZE) {
+    if (kind == PassKind::kFilter) {
       resize(k, out);
-      return k + 1;
-    }
-    if (kind == OpKind::kPointwise || kind == OpKind::kReduction) return colour(part, k);
-    if (is_index_op(op.id)) {
-      Pass& pass = stream_pass(PassKind::kIndex, k, k + 1, out);
-      pass.rows = regions_.take_rows(k);
-      pass.columns = regions_.take_columns(k);
-    } else if (op.id == OpId::WINDOW) {
-      stream_pass(PassKind::kWindow, k, k + 1, out);
-    } else if (op.id == OpId::SHARPNESS) {
-      stream_pass(PassKind::kSharpen, k, k + 1, out);
-    } else if (op.id == OpId::BLUR) {
-      stream_pass(PassKind::kBlur, k, k + 1, out);
+    } else if (kind == PassKind::kWarp || kind == PassKind::kTurn) {
+      fail_on("a part that goes on", id);  // one begins with a warp, and ends before a turn
     } else {
-      fail(ErrorCode::kRuntime, std::string("no pass does ") + name_of(op.id));
+      Pass& pass = stream_pass(kind, k, k + 1, out);
+      if (kind == PassKind::kIndex) {
+        pass.rows = regions_.take_rows(k);
+        pass.columns = regions_.take_columns(k);
+      }
     }
     return k + 1;
   }
@@ -211,7 +240,7 @@ class Planner {
     const auto [count, tables] =
         colour_run(&ops_[k], static_cast<int>(last - k), area(region_) * channels_, options_.rewrites);
     last = k + static_cast<size_t>(count);
-    const bool floats = !tables && (options_.rewrites & kFloatColour) != 0 && is_float_op(ops_[k]);
+    const bool floats = !tables && (options_.rewrites & kFloatColour) != 0 && has(ops_[k].id, Trait::kFloatForm);
     StorePlan& store = plan_.store;
     if (floats && store.floats && last == ops_.size()) {
       store.fused_begin = static_cast<int>(k);

@@ -63,7 +63,7 @@ class TensorDraft(Draft):
         number = _SAMPLERS.get(mode_name)
         if not self.native or number is None or len(self.lead) > 1 or not all(map(math.isfinite, matrix)):
             return False
-        flags = number | ops.TORCH | _fused()
+        flags = number | _fused()
         colour = bytes(max(self.channels, 4))
         if fill is not None:
             checks.check_warp(self.channels, mode_name, fill)
@@ -73,7 +73,7 @@ class TensorDraft(Draft):
             flags |= ops.FILLED
             colour = exact
         height, width = self.height, self.width
-        self._append_filled(lambda part: ops.affine(height, width, flags, matrix, part), colour)
+        self._append_filled(lambda part: ops.torch_affine(height, width, flags, matrix, part), colour)
         return True
 
     def adjust_contrast(self, factor: float) -> None:
@@ -82,7 +82,7 @@ class TensorDraft(Draft):
         if not self._colour_channels() or not math.isfinite(factor) or not exact:
             self._eager("adjust_contrast", factor)
         else:
-            self.ops.append(ops.contrast(factor, ops.TORCH))
+            self.ops.append(ops.torch_contrast(factor))
 
     def adjust_saturation(self, factor: float) -> None:
         checks.need_not_negative("saturation_factor", factor)
@@ -90,17 +90,17 @@ class TensorDraft(Draft):
         if not channels or not math.isfinite(factor):
             self._eager("adjust_saturation", factor)
         elif channels == 3:
-            self.ops.append(ops.saturation(factor, ops.TORCH))
+            self.ops.append(ops.torch_saturation(factor))
 
     def adjust_sharpness(self, factor: float) -> None:
         checks.need_not_negative("sharpness_factor", factor)
         if not self._colour_channels() or not math.isfinite(factor) or len(self.lead) > 1:
             self._eager("adjust_sharpness", factor)
         else:
-            self.ops.append(ops.sharpness(factor, ops.TORCH))
+            self.ops.append(ops.torch_sharpness(factor))
 
     def autocontrast(self) -> None:
         if self._has_tables():
-            self.ops.append(ops.AUTOCONTRAST_TORCH)
+            self.ops.append(ops.TORCH_AUTOCONTRAST)
         else:
             self._eager("autocontrast")

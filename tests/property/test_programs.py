@@ -162,7 +162,7 @@ CHAINS: dict[str, list[Op]] = {
     "warps of warps": [
         PERSPECTIVE,
         Op("WINDOW", (2, 3, 50, 51)),
-        Op("AFFINE", (50, 51), (0.9, 0.2, 3.0, -0.2, 1.1, -2.0), TORCH | FILLED | 2, (9, 8, 7, 6)),
+        Op("TORCH_AFFINE", (50, 51), (0.9, 0.2, 3.0, -0.2, 1.1, -2.0), FILLED | 2, (9, 8, 7, 6)),
         PERSPECTIVE,
         Op("HFLIP"),
         Op("WINDOW", (0, 30, 20, 20)),

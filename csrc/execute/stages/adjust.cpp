@@ -1,4 +1,4 @@
-// Stages of table ops and of SHARPNESS.
+// Stages of table ops, and of SHARPNESS and TORCH_SHARPNESS.
 #include "pixel/adjust.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class TableStage final : public Stage {
       bool changed = false;
       for (int v = 0; v < 256; ++v) ramp.row[0][v] = static_cast<uint8_t>(v);
       for (int k = 0; k < count; ++k) {
-        if (!is_table(steps[k].id) && (steps[k].flags & kHasAlpha) != 0 && c == channels - 1) continue;
+        if (!has(steps[k].id, Trait::kTable) && c >= colours_of(steps[k], channels)) continue;
         apply(steps[k], reduced[k] == nullptr ? nullptr : reduced[k]->table[c], means == nullptr ? 0.0f : means[k],
               ramp);
         changed = true;
@@ -53,16 +53,23 @@ class TableStage final : public Stage {
 
  private:
   void cheap(const Op& op, uint8_t* row, int width) const {
-    if (op.id == OpId::POSTERIZE) return kernels_.posterize(posterize_mask(op.i[0]), row, width);
-    // Inverting is solarizing from 0 on.
-    kernels_.solarize(op.id == OpId::INVERT ? 0 : solarize_threshold(op.f[0]), row, width);
+    switch (op.id) {
+      case OpId::POSTERIZE:
+        return kernels_.posterize(posterize_mask(op.i[0]), row, width);
+      case OpId::INVERT:
+        return kernels_.solarize(0, row, width);
+      case OpId::SOLARIZE:
+        return kernels_.solarize(solarize_threshold(op.f[0]), row, width);
+      default:
+        fail_on("TableStage", op.id);
+    }
   }
 
   // The op on the samples of a table, by the kernels that would do it on those of an image. `own` is the table of a
   // reduction.
   void apply(const Op& op, const uint8_t* own, float mean, const Planes& ramp) const {
-    if (is_cheap_table(op)) return cheap(op, ramp.row[0], 256);
-    if (!is_table(op.id)) {
+    if (has(op.id, Trait::kCheap)) return cheap(op, ramp.row[0], 256);
+    if (!has(op.id, Trait::kTable)) {
       Op plain = op;
       plain.flags = static_cast<uint16_t>(op.flags & ~kHasAlpha);
       return kernels_.pointwise(&plain, &mean, 1, 1, ramp.row, 256);
@@ -85,12 +92,12 @@ class TableStage final : public Stage {
 class SharpenStage final : public Stage {
  public:
   SharpenStage(Context& context, Stage* input, const Op& op, Shape in, Region wanted)
-      : kernels_(context.kernels), input_(input), op_(op), in_(in) {
+      : kernels_(context.kernels), kernel_(sharpen_kernel(op, kernels_)), input_(input), op_(op), in_(in) {
     region = wanted;
     channels = input->channels;
     in_order = true;
-    colors_ = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
-    if ((op.flags & kTorch) != 0 && in.height > 2 && in.width > 2) blend_border();
+    colors_ = colours_of(op, channels);
+    if (op.id == OpId::TORCH_SHARPNESS && in.height > 2 && in.width > 2) blend_border();
     for (Planes& planes : ring_) planes = make_planes(context.arena, input->region.width);
     next_ = input->region.y;
   }
@@ -115,8 +122,8 @@ class SharpenStage final : public Stage {
       const uint8_t first = at_border(centre[0]);
       const uint8_t last_one = at_border(centre[region.width - 1]);
       if (begin < end) {
-        kernels_.sharpen(at(y - 1, c) + shift + begin, centre + begin, at(y + 1, c) + shift + begin, end - begin,
-                         op_.f[0], (op_.flags & kTorch) != 0, dst.row[c] + begin);
+        kernel_(at(y - 1, c) + shift + begin, centre + begin, at(y + 1, c) + shift + begin, end - begin, op_.f[0],
+                dst.row[c] + begin);
       }
       if (begin > 0) dst.row[c][0] = first;
       if (end < region.width) dst.row[c][region.width - 1] = last_one;
@@ -131,7 +138,7 @@ class SharpenStage final : public Stage {
     uint8_t same[3 * 256 + kRowPad] = {};
     uint8_t blended[sizeof same];
     for (int k = 0; k < 3 * 256; ++k) same[k] = static_cast<uint8_t>(k / 3);
-    kernels_.sharpen(same + 1, same + 1, same + 1, 3 * 256 - 2, op_.f[0], true, blended);
+    kernel_(same + 1, same + 1, same + 1, 3 * 256 - 2, op_.f[0], blended);
     for (int v = 0; v < 256; ++v) table_[v] = blended[3 * v];
     border_ = table_;
   }
@@ -140,6 +147,7 @@ class SharpenStage final : public Stage {
   const uint8_t* at(int y, int c) const { return ring_[y % kRows].row[c]; }
 
   const Kernels& kernels_;
+  SharpenKernel kernel_;
   Stage* input_;
   const Op& op_;
   Shape in_;
@@ -155,6 +163,17 @@ class SharpenStage final : public Stage {
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means) {
   return context.arena.make<TableStage>(context, input, ops, reduced, count, means);
+}
+
+SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels) {
+  switch (op.id) {
+    case OpId::SHARPNESS:
+      return kernels.sharpen;
+    case OpId::TORCH_SHARPNESS:
+      return kernels.torch_sharpen;
+    default:
+      fail_on("sharpen_kernel", op.id);
+  }
 }
 
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region) {

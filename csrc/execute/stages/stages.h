@@ -72,9 +72,11 @@ Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<con
 // one entry per op, BRIGHTNESS and CONTRAST may be among them.
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means = nullptr);
-// SHARPNESS.
+// SHARPNESS and TORCH_SHARPNESS.
+using SharpenKernel = void (*)(const uint8_t*, const uint8_t*, const uint8_t*, int, double, uint8_t*);
+SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels);
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
-// A run of other pointwise ops; `means` has one entry per op. `floats`: they are is_float_op, and done in float32.
+// A run of other pointwise ops; `means` has one entry per op. `floats`: they are of kFloatForm, and done in float32.
 Stage* pointwise_stage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,
                        bool floats);
 

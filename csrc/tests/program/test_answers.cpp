@@ -59,7 +59,7 @@ TEST_CASE("answers: both executors give the bits of Pillow, torchvision and nump
       Buffer streamed(answer.shape, stored, 1);
       ExecuteOptions options;
       options.rewrites = rewrites;
-      execute(answer.program, view, streamed.target, options);
+      execute({answer.program, {view}, streamed.target}, options);
       CHECK_MESSAGE(is_answer(streamed, answer), "the streaming executor, rewrites ", rewrites);
     }
   }

@@ -55,9 +55,8 @@ class BasicRandomProgram {
     while (static_cast<int>(ops.size()) < length) {
       Op op{};
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
-      const bool mixes = op.id == OpId::RESIZE || op.id == OpId::AFFINE || op.id == OpId::PERSPECTIVE;
-      if (moves && (kind_of(op.id) != OpKind::kGeometry || mixes)) continue;
-      if (kind_of(op.id) == OpKind::kStore || !fill_in(op, in)) continue;
+      if (moves && !has(op.id, Trait::kMove)) continue;
+      if (!fill_in(op, in)) continue;
       in = shape_after(op, in);
       ops.push_back(op);
     }
