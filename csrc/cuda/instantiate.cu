@@ -11,7 +11,7 @@
 #include "program/program.h"
 // After the lanes that its bodies call.
 #include "pixel/float_colour.h"
-#include "pixel/pointwise.h"
+#include "pixel/point.h"
 #include "pixel/taps.h"
 
 namespace fastaug::cuda {
@@ -43,68 +43,53 @@ struct Operands {
 
 __device__ inline int first_index() { return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); }
 __device__ inline int index_step() { return static_cast<int>(gridDim.x * blockDim.x); }
-__device__ inline uint8_t to_u8(float v) { return static_cast<uint8_t>(static_cast<int>(v)); }
-__device__ inline float load(const DeviceImage& image, int c, int k) { return static_cast<float>(image.plane[c][k]); }
+FASTAUG_FN uint8_t to_u8(float v) { return static_cast<uint8_t>(static_cast<int>(v)); }
+FASTAUG_FN float load(const DeviceImage& image, int c, int k) { return static_cast<float>(image.plane[c][k]); }
 
 // ---- Pointwise ops on pixel k, in place.
 
 __device__ inline float factor_of(const Operands& p) { return static_cast<float>(p.op.f[0]); }
-__device__ inline float rest_of(const Operands& p) { return scalar::torch_rest(p.op.f[0]); }
 
-template <class Body>
-__device__ void each_color(Body body, const Operands& p, const DeviceImage& image, int k) {
-  const int colors = image.channels - ((p.op.flags & kHasAlpha) != 0 ? 1 : 0);
-  for (int c = 0; c < colors; ++c) image.plane[c][k] = to_u8(body(load(image, c, k)));
-}
+// The loop of a lane op over the channels of a pixel.
+struct Pixel {
+  const DeviceImage& image;
+  int k;
 
-template <class Body>
-__device__ void together(Body body, const DeviceImage& image, int k) {
-  float r = load(image, 0, k);
-  float g = load(image, 1, k);
-  float b = load(image, 2, k);
-  body(r, g, b);
-  image.plane[0][k] = to_u8(r);
-  image.plane[1][k] = to_u8(g);
-  image.plane[2][k] = to_u8(b);
-}
+  FASTAUG_FN void store(int c, float v) const { image.plane[c][k] = to_u8(v); }
 
-template <class Body>
-__device__ void with_alpha(Body body, const DeviceImage& image, int k) {
-  const float alpha = load(image, image.channels - 1, k);
-  for (int c = 0; c < image.channels - 1; ++c) image.plane[c][k] = to_u8(body(load(image, c, k), alpha));
-}
+  template <class Body>
+  FASTAUG_FN void each(Body body, int colours, int) const {
+    for (int c = 0; c < colours; ++c) store(c, body(load(image, c, k)));
+  }
+  template <class Body>
+  FASTAUG_FN void together(Body body, int) const {
+    float r = load(image, 0, k);
+    float g = load(image, 1, k);
+    float b = load(image, 2, k);
+    body(r, g, b);
+    store(0, r);
+    store(1, g);
+    store(2, b);
+  }
+  template <class Body>
+  FASTAUG_FN void opaque(Body body, int channels) const {
+    together(body, channels);
+    if (channels == 4) image.plane[3][k] = 255;
+  }
+  template <class Body>
+  FASTAUG_FN void reduce(Body body) const {
+    store(0, body(load(image, 0, k), load(image, 1, k), load(image, 2, k)));
+  }
+  FASTAUG_FN void replicate(int copies) const {
+    for (int c = 1; c < copies; ++c) image.plane[c][k] = image.plane[0][k];
+  }
+  template <class Body>
+  FASTAUG_FN void with_alpha(Body body, int channels) const {
+    const float alpha = load(image, channels - 1, k);
+    for (int c = 0; c < channels - 1; ++c) store(c, body(load(image, c, k), alpha));
+  }
+};
 
-__device__ void brightness(const Operands& p, const DeviceImage& image, int k) {
-  each_color(scalar::Brightness{factor_of(p)}, p, image, k);
-}
-__device__ void contrast(const Operands& p, const DeviceImage& image, int k) {
-  each_color(scalar::Contrast{factor_of(p), p.mean}, p, image, k);
-}
-__device__ void torch_contrast(const Operands& p, const DeviceImage& image, int k) {
-  each_color(scalar::TorchContrast{factor_of(p), rest_of(p), p.mean}, p, image, k);
-}
-__device__ void saturation(const Operands& p, const DeviceImage& image, int k) {
-  together(scalar::Saturation{factor_of(p)}, image, k);
-}
-__device__ void torch_saturation(const Operands& p, const DeviceImage& image, int k) {
-  together(scalar::TorchSaturation{factor_of(p), rest_of(p)}, image, k);
-}
-__device__ void hue(const Operands& p, const DeviceImage& image, int k) {
-  together(scalar::Hue{static_cast<float>(p.op.i[0])}, image, k);
-  if (image.channels == 4) image.plane[3][k] = 255;
-}
-__device__ void luma(const Operands&, const DeviceImage& image, int k) {
-  image.plane[0][k] = to_u8(scalar::Luma()(load(image, 0, k), load(image, 1, k), load(image, 2, k)));
-}
-__device__ void replicate(const Operands& p, const DeviceImage& image, int k) {
-  for (int c = 1; c < p.op.i[0]; ++c) image.plane[c][k] = to_u8(scalar::Replicate()(load(image, 0, k)));
-}
-__device__ void premultiply(const Operands&, const DeviceImage& image, int k) {
-  with_alpha(scalar::Premultiply(), image, k);
-}
-__device__ void unpremultiply(const Operands&, const DeviceImage& image, int k) {
-  with_alpha(scalar::Unpremultiply(), image, k);
-}
 __device__ void invert(const Operands&, const DeviceImage& image, int k) {
   for (int c = 0; c < image.channels; ++c) image.plane[c][k] = static_cast<uint8_t>(255 - image.plane[c][k]);
 }
@@ -223,13 +208,18 @@ __device__ void pillow_sharpen(const Operands& p, const DeviceImage& in, const D
 
 // torchvision leaves images alone that are all border.
 __device__ void torch_sharpen(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
-  sharpen(scalar::TorchSharpness{factor_of(p), rest_of(p)}, in.height > 2 && in.width > 2, p, in, out, y, x);
+  sharpen(scalar::TorchSharpness{factor_of(p), scalar::torch_rest(p.op.f[0])}, in.height > 2 && in.width > 2, p, in,
+          out, y, x);
 }
 
-// ---- One specialisation per op. Pointwise ops work on `out`, which holds their input.
+// ---- One specialisation per op but lane ops. Pointwise ops work on `out`, which holds their input.
 
 template <OpId kId>
-struct DeviceOp;
+struct DeviceOp {
+  static __device__ void run(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) {
+    scalar::visit_as<kId>(p.op, p.mean, out.channels, Pixel{out, y * out.width + x});
+  }
+};
 
 #define FASTAUG_DEVICE_POINTWISE(id, body)                                                                    \
   template <>                                                                                                 \
@@ -238,16 +228,6 @@ struct DeviceOp;
       body(p, out, y * out.width + x);                                                                        \
     }                                                                                                         \
   };
-FASTAUG_DEVICE_POINTWISE(BRIGHTNESS, brightness)
-FASTAUG_DEVICE_POINTWISE(CONTRAST, contrast)
-FASTAUG_DEVICE_POINTWISE(TORCH_CONTRAST, torch_contrast)
-FASTAUG_DEVICE_POINTWISE(SATURATION, saturation)
-FASTAUG_DEVICE_POINTWISE(TORCH_SATURATION, torch_saturation)
-FASTAUG_DEVICE_POINTWISE(HUE, hue)
-FASTAUG_DEVICE_POINTWISE(LUMA, luma)
-FASTAUG_DEVICE_POINTWISE(REPLICATE, replicate)
-FASTAUG_DEVICE_POINTWISE(PREMULTIPLY, premultiply)
-FASTAUG_DEVICE_POINTWISE(UNPREMULTIPLY, unpremultiply)
 FASTAUG_DEVICE_POINTWISE(INVERT, invert)
 FASTAUG_DEVICE_POINTWISE(POSTERIZE, posterize)
 FASTAUG_DEVICE_POINTWISE(SOLARIZE, solarize)
@@ -301,7 +281,7 @@ __global__ void run_float_ops(const Op* ops, const float* means, int count, Devi
     for (int c = 0; c < channels; ++c) v[c] = load(image, c, k);
     for (int j = 0; j < count; ++j) {
       const scalar::FloatOp op = scalar::float_op(ops[j], means[j], channels);
-      scalar::apply_float_op(op, v);
+      scalar::visit_float(op, scalar::FloatPixel<float>{v, op.channels});
       channels = op.channels;
     }
     for (int c = 0; c < channels; ++c) image.plane[c][k] = to_u8(v[c] + 0.5f);

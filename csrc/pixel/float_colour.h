@@ -20,62 +20,20 @@ constexpr float kLumaRed = 19595.0f / 65536;
 constexpr float kLumaGreen = 38470.0f / 65536;
 constexpr float kLumaBlue = 7471.0f / 65536;
 
-// An op with its numbers worked out.
-struct FloatOp {
-  enum Kind : uint8_t { kBlend, kSaturate, kHue, kLuma, kReplicate };
-
-  Kind kind;
-  int kept;      // kBlend: the channel that is left alone; kMaxChannels when there is none
-  int channels;  // after it
-  float factor;  // of the sample; kHue: the turn in sixths of the circle, in [1, 7)
-  float rest;    // kBlend: what is added; kSaturate: the factor of the luma
-};
-
-// On `channels` channels; `mean` is the mean luma of the image, for CONTRAST. All of ImageEnhance is d + factor * (v -
-// d), clipped: d is black, the mean or the pixel's luma.
-FASTAUG_FN FloatOp float_op(const Op& op, float mean, int channels) {
-  const int kept = (op.flags & kHasAlpha) != 0 ? channels - 1 : kMaxChannels;
-  FloatOp result{FloatOp::kBlend, kept, channels, static_cast<float>(op.f[0]), 0.0f};
-  switch (op.id) {
-    case OpId::CONTRAST:
-      result.rest = static_cast<float>((1.0 - op.f[0]) * mean);
-      break;
-    case OpId::SATURATION:
-      result.kind = FloatOp::kSaturate;
-      result.rest = static_cast<float>(1.0 - op.f[0]);
-      break;
-    case OpId::HUE: {
-      const double sixths = 6.0 * (op.f[0] - ::floor(op.f[0]));
-      result.kind = FloatOp::kHue;
-      result.factor = static_cast<float>(sixths < 1.0 ? sixths + 6.0 : sixths);
-      break;
-    }
-    case OpId::LUMA:
-      result.kind = FloatOp::kLuma;
-      result.channels = 1;
-      break;
-    case OpId::REPLICATE:
-      result.kind = FloatOp::kReplicate;
-      result.channels = op.i[0];
-      break;
-    default:
-      break;
-  }
-  return result;
-}
-
 template <class V>
 FASTAUG_FN V clip(V v, V low, V high) {
   return min(max(v, low), high);
 }
 
-template <class V>
-FASTAUG_FN V float_luma(V r, V g, V b) {
-  const V sum = mul_add_quick(g, set<V>(kLumaGreen), mul(r, set<V>(kLumaRed)));
-  return mul_add_quick(b, set<V>(kLumaBlue), sum);
-}
+struct FloatLuma {
+  template <class V>
+  FASTAUG_FN V operator()(V r, V g, V b) const {
+    const V sum = mul_add_quick(g, set<V>(kLumaGreen), mul(r, set<V>(kLumaRed)));
+    return mul_add_quick(b, set<V>(kLumaBlue), sum);
+  }
+};
 
-// BRIGHTNESS and CONTRAST.
+// All of ImageEnhance is d + factor * (v - d), clipped: d is black, the mean or the pixel's luma. Here d is a number.
 struct FloatBlend {
   float factor;
   float rest;
@@ -92,7 +50,7 @@ struct FloatSaturation {
 
   template <class V>
   FASTAUG_FN void operator()(V& r, V& g, V& b) const {
-    const V luma = mul(float_luma(r, g, b), set<V>(rest));
+    const V luma = mul(FloatLuma()(r, g, b), set<V>(rest));
     const V f = set<V>(factor);
     r = clip(mul_add_quick(r, f, luma), set<V>(0.0f), set<V>(255.0f));
     g = clip(mul_add_quick(g, f, luma), set<V>(0.0f), set<V>(255.0f));
@@ -127,29 +85,115 @@ struct FloatHue {
   }
 };
 
-// One op on a pixel.
-template <class V>
-FASTAUG_FN void apply_float_op(const FloatOp& op, V* v) {
-  switch (op.kind) {
-    case FloatOp::kBlend:
-      for (int c = 0; c < op.channels; ++c) {
-        if (c != op.kept) v[c] = FloatBlend{op.factor, op.rest}(v[c]);
-      }
-      return;
-    case FloatOp::kSaturate:
-      return FloatSaturation{op.factor, op.rest}(v[0], v[1], v[2]);
-    case FloatOp::kHue:
-      FloatHue{op.factor}(v[0], v[1], v[2]);
-      if (op.channels == 4) v[3] = set<V>(255.0f);
-      return;
-    case FloatOp::kLuma:
-      v[0] = float_luma(v[0], v[1], v[2]);
-      return;
-    case FloatOp::kReplicate:
-      for (int c = 1; c < op.channels; ++c) v[c] = v[0];
-      return;
+// An op with its numbers worked out.
+struct FloatOp {
+  enum Kind : uint8_t { kBlend, kSaturate, kHue, kLuma, kReplicate };
+
+  Kind kind;
+  float factor;  // of the sample; kHue: the turn in sixths of the circle, in [1, 7)
+  float rest;    // kBlend: what is added; kSaturate: the factor of the luma
+  int kept;      // kBlend: the channel that is left alone; kMaxChannels when there is none
+  int channels;  // after it
+};
+
+// The table of ops of kFloatForm; `mean` is the mean luma of the image.
+FASTAUG_FN FloatOp form_of(OpTag<OpId::BRIGHTNESS>, const Op& op, float) {
+  return {FloatOp::kBlend, static_cast<float>(op.f[0]), 0.0f, 0, 0};
+}
+FASTAUG_FN FloatOp form_of(OpTag<OpId::CONTRAST>, const Op& op, float mean) {
+  return {FloatOp::kBlend, static_cast<float>(op.f[0]), static_cast<float>((1.0 - op.f[0]) * mean), 0, 0};
+}
+FASTAUG_FN FloatOp form_of(OpTag<OpId::SATURATION>, const Op& op, float) {
+  return {FloatOp::kSaturate, static_cast<float>(op.f[0]), static_cast<float>(1.0 - op.f[0]), 0, 0};
+}
+FASTAUG_FN FloatOp form_of(OpTag<OpId::HUE>, const Op& op, float) {
+  const double sixths = 6.0 * (op.f[0] - ::floor(op.f[0]));
+  return {FloatOp::kHue, static_cast<float>(sixths < 1.0 ? sixths + 6.0 : sixths), 0.0f, 0, 0};
+}
+FASTAUG_FN FloatOp form_of(OpTag<OpId::LUMA>, const Op&, float) { return {FloatOp::kLuma, 0.0f, 0.0f, 0, 0}; }
+FASTAUG_FN FloatOp form_of(OpTag<OpId::REPLICATE>, const Op&, float) { return {FloatOp::kReplicate, 0.0f, 0.0f, 0, 0}; }
+
+// False for an op without such a form.
+template <OpId kId>
+FASTAUG_FN bool make_float_op(const Op& op, float mean, int channels, FloatOp* result) {
+  if constexpr (kHas<kId, Trait::kFloatForm>) {
+    *result = form_of(OpTag<kId>(), op, mean);
+    result->kept = kHas<kId, Trait::kAlphaFlag> ? colours_of(op, channels) : channels;
+    if (result->kept == channels) result->kept = kMaxChannels;
+    result->channels = channels_after(kChannelsOf<kId>, op, channels);
+    return true;
+  } else {
+    return false;
   }
 }
+
+// The form of an op on `channels` channels.
+FASTAUG_FN FloatOp float_op(const Op& op, float mean, int channels) {
+  FloatOp result{};
+  switch (op.id) {
+#define FASTAUG_OP(name, ...)                                                  \
+  case OpId::name:                                                             \
+    if (make_float_op<OpId::name>(op, mean, channels, &result)) return result; \
+    break;
+#include "program/ops.def"
+#undef FASTAUG_OP
+  }
+#ifndef __CUDA_ARCH__
+  fail_on("float_op", op.id);
+#endif
+  return result;
+}
+
+// Runs one op. What the loop has to have:
+//   each(body, kept)  v = body(v) in all channels but one
+//   together(body)    body(r, g, b)
+//   opaque()          a fourth channel becomes 255
+//   reduce(body)      channel 0 = body(r, g, b)
+//   replicate()       all channels = channel 0
+template <class Loop>
+FASTAUG_FN void visit_float(const FloatOp& op, Loop loop) {
+  switch (op.kind) {
+    case FloatOp::kBlend:
+      return loop.each(FloatBlend{op.factor, op.rest}, op.kept);
+    case FloatOp::kSaturate:
+      return loop.together(FloatSaturation{op.factor, op.rest});
+    case FloatOp::kHue:
+      loop.together(FloatHue{op.factor});
+      return loop.opaque();
+    case FloatOp::kLuma:
+      return loop.reduce(FloatLuma());
+    case FloatOp::kReplicate:
+      return loop.replicate();
+  }
+}
+
+// The loop over the channels of one pixel, `channels` of them after the op.
+template <class V>
+struct FloatPixel {
+  V* v;
+  int channels;
+
+  template <class Body>
+  FASTAUG_FN void each(Body body, int kept) const {
+    for (int c = 0; c < channels; ++c) {
+      if (c != kept) v[c] = body(v[c]);
+    }
+  }
+  template <class Body>
+  FASTAUG_FN void together(Body body) const {
+    body(v[0], v[1], v[2]);
+  }
+  FASTAUG_FN void opaque() const {
+    if (channels == 4) v[3] = set<V>(255.0f);
+  }
+  template <class Body>
+  FASTAUG_FN void reduce(Body body) const {
+    v[0] = body(v[0], v[1], v[2]);
+  }
+  FASTAUG_FN void replicate() const {
+    for (int c = 1; c < channels; ++c) v[c] = v[0];
+  }
+};
 
 FASTAUG_LANES_END
 

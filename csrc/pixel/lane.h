@@ -7,11 +7,9 @@
 
 #include <cmath>
 
-#ifdef __CUDACC__
-#define FASTAUG_FN __host__ __device__ inline
-#else
-#define FASTAUG_FN inline
-#endif
+#include "base/device.h"
+
+#define FASTAUG_FN FASTAUG_HOST_DEVICE inline
 
 // The namespace that bodies live in, one per kind of lane.
 #define FASTAUG_LANES_BEGIN namespace fastaug::scalar {

@@ -197,8 +197,8 @@ struct Hue {
   }
 };
 
-// Image.convert("L") of one channel back to several, and what every op does to a channel that it leaves alone.
-struct Replicate {
+// What every op does to a channel that it leaves alone.
+struct Keep {
   template <class V>
   FASTAUG_FN V operator()(V v) const {
     return v;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/device.h"
 #include "base/image.h"
 #include "program/traits.h"
 
@@ -64,9 +65,9 @@ inline Region whole(Shape shape) { return {0, 0, shape.height, shape.width}; }
 
 using Program = std::span<const Op>;
 
-// How many channels an op makes of `channels`.
-inline int channels_after(const Op& op, int channels) {
-  switch (info_of(op.id).channels) {
+// How many channels an op, by that column of its row, makes of `channels`.
+FASTAUG_HOST_DEVICE inline int channels_after(Channels rule, const Op& op, int channels) {
+  switch (rule) {
     case Channels::kAny:
     case Channels::kColour:
     case Channels::kOpaque:
@@ -80,8 +81,12 @@ inline int channels_after(const Op& op, int channels) {
   return channels;
 }
 
+inline int channels_after(const Op& op, int channels) { return channels_after(info_of(op.id).channels, op, channels); }
+
 // The channels, from the first on, that an op of kAlphaFlag changes.
-inline int colours_of(const Op& op, int channels) { return channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0); }
+FASTAUG_HOST_DEVICE inline int colours_of(const Op& op, int channels) {
+  return channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+}
 
 // A WINDOW that shows only pixels of its image.
 inline bool is_window_inside(const Op& op, Shape in) {

@@ -113,6 +113,14 @@ constexpr bool is_lane_op(OpId id) {
   return (kind == OpKind::kPointwise || kind == OpKind::kReduction) && !has(id, Trait::kTable);
 }
 
+// The registry in device code, which cannot call the functions above.
+template <OpId kId>
+inline constexpr Channels kChannelsOf = info_of(kId).channels;
+template <OpId kId, Trait kTrait>
+inline constexpr bool kHas = has(kId, kTrait);
+template <OpId kId>
+inline constexpr bool kIsLaneOp = is_lane_op(kId);
+
 namespace registry {
 
 // Whether `holds` is true of every op.
@@ -155,6 +163,7 @@ static_assert(for_every_op([](OpId id) {
   const OpInfo& info = info_of(id);
   const bool any = info.channels == Channels::kAny;
   return follows(!any, is_lane_op(id) && !has(id, kChannelwise)) &&
+         follows(is_lane_op(id) && any, has(id, kAlphaFlag)) &&
          follows(has(id, kAlphaFlag), any && info.operands.form == Operands::kFactor) &&
          follows(info.operands.form == Operands::kFactor, has(id, kCanVanish)) &&
          follows(info.kind == OpKind::kStore, info.traits == kNone);

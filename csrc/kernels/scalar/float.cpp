@@ -14,7 +14,7 @@ int run(const Op* ops, const float* means, int count, int channels, const uint8_
   for (int c = 0; c < channels; ++c) v[c] = static_cast<float>(planes[c][x]);
   for (int k = 0; k < count; ++k) {
     const FloatOp op = float_op(ops[k], means[k], channels);
-    apply_float_op(op, v);
+    visit_float(op, FloatPixel<float>{v, op.channels});
     channels = op.channels;
   }
   return channels;

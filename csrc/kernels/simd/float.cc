@@ -60,43 +60,40 @@ struct Run {
   }
 };
 
+// The loop over one step's pixels: all planes that the run has on its way, whatever their number is now.
+template <int kPlanes>
+struct StepPixels {
+  Two* v;
+
+  template <class Body>
+  HWY_INLINE void each(Body body, int kept) const {
+    for (int c = 0; c < kPlanes; ++c) {
+      if (c % 2 == 0 || c != kept) v[c] = {body(v[c].a), body(v[c].b)};  // alpha is the second or fourth
+    }
+  }
+  template <class Body>
+  HWY_INLINE void together(Body body) const {
+    if constexpr (kPlanes >= 3) {
+      body(v[0].a, v[1].a, v[2].a);
+      body(v[0].b, v[1].b, v[2].b);
+    }
+  }
+  HWY_INLINE void opaque() const {
+    if constexpr (kPlanes == 4) v[3].a = v[3].b = set<V>(255.0f);
+  }
+  template <class Body>
+  HWY_INLINE void reduce(Body body) const {
+    if constexpr (kPlanes >= 3) v[0] = {body(v[0].a, v[1].a, v[2].a), body(v[0].b, v[1].b, v[2].b)};
+  }
+  HWY_INLINE void replicate() const {
+    for (int c = 1; c < kPlanes; ++c) v[c] = v[0];
+  }
+};
+
 // The run over one step's pixels.
 template <int kPlanes>
 HWY_INLINE void apply(const Run& run, Two (&v)[kPlanes]) {
-  for (const FloatOp *op = run.ops, *end = op + run.count; op != end; ++op) {
-    switch (op->kind) {
-      case FloatOp::kBlend: {
-        const FloatBlend body{op->factor, op->rest};
-        for (int c = 0; c < kPlanes; ++c) {
-          if (c % 2 == 0 || c != op->kept) v[c] = {body(v[c].a), body(v[c].b)};  // alpha is the second or fourth
-        }
-        break;
-      }
-      case FloatOp::kSaturate:
-        if constexpr (kPlanes >= 3) {
-          const FloatSaturation body{op->factor, op->rest};
-          body(v[0].a, v[1].a, v[2].a);
-          body(v[0].b, v[1].b, v[2].b);
-        }
-        break;
-      case FloatOp::kHue:
-        if constexpr (kPlanes >= 3) {
-          const FloatHue body{op->factor};
-          body(v[0].a, v[1].a, v[2].a);
-          body(v[0].b, v[1].b, v[2].b);
-          if constexpr (kPlanes == 4) v[3].a = v[3].b = set<V>(255.0f);
-        }
-        break;
-      case FloatOp::kLuma:
-        if constexpr (kPlanes >= 3) {
-          v[0] = {float_luma(v[0].a, v[1].a, v[2].a), float_luma(v[0].b, v[1].b, v[2].b)};
-        }
-        break;
-      case FloatOp::kReplicate:
-        for (int c = 1; c < kPlanes; ++c) v[c] = v[0];
-        break;
-    }
-  }
+  for (const FloatOp *op = run.ops, *end = op + run.count; op != end; ++op) visit_float(*op, StepPixels<kPlanes>{v});
 }
 
 // Calls kernel.run<planes>(...) for the number of planes that a run needs.

@@ -16,7 +16,7 @@
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
 // After the lanes that its bodies call.
-#include "pixel/pointwise.h"
+#include "pixel/point.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -85,7 +85,7 @@ struct Pass {
   int count;
 
   template <class Body>
-  HWY_INLINE void each(Body body, int c) const {
+  HWY_INLINE void plane(Body body, int c) const {
     for (int x = 0; x < count; x += step_lanes()) {
       const Two v = in.load(c, x);
       out.store(c, x, {body(v.a), body(v.b)});
@@ -95,18 +95,18 @@ struct Pass {
   // Channels that the op leaves alone.
   HWY_INLINE void keep(int begin, int end) const {
     if constexpr (!std::is_same_v<In, Out>) {
-      for (int c = begin; c < end; ++c) each(Replicate(), c);
+      for (int c = begin; c < end; ++c) plane(Keep(), c);
     }
   }
 
   template <class Body>
-  HWY_INLINE void each_color(Body body, int colors, int channels) const {
-    for (int c = 0; c < colors; ++c) each(body, c);
-    keep(colors, channels);
+  HWY_INLINE void each(Body body, int colours, int channels) const {
+    for (int c = 0; c < colours; ++c) plane(body, c);
+    keep(colours, channels);
   }
 
   template <class Body>
-  HWY_INLINE void together(Body body) const {
+  HWY_INLINE void mix(Body body) const {
     for (int x = 0; x < count; x += step_lanes()) {
       Two r = in.load(0, x);
       Two g = in.load(1, x);
@@ -131,60 +131,38 @@ struct Pass {
     keep(channels - 1, channels);
   }
 
-  void luma() const {
-    for (int x = 0; x < count; x += step_lanes()) {
-      const Two r = in.load(0, x);
-      const Two g = in.load(1, x);
-      const Two b = in.load(2, x);
-      out.store(0, x, {Luma()(r.a, g.a, b.a), Luma()(r.b, g.b, b.b)});
-    }
+  template <class Body>
+  HWY_INLINE void together(Body body, int channels) const {
+    mix(body);
+    keep(3, channels);
   }
 
-  void replicate(int channels) const {
-    for (int x = 0; x < count; x += step_lanes()) {
-      const Two v = in.load(0, x);
-      for (int c = 0; c < channels; ++c) out.store(c, x, {Replicate()(v.a), Replicate()(v.b)});
-    }
-  }
-
-  void opaque() const {
+  template <class Body>
+  HWY_INLINE void opaque(Body body, int channels) const {
+    mix(body);
+    if (channels < 4) return;
     const V full = set<V>(255.0f);
     for (int x = 0; x < count; x += step_lanes()) out.store(3, x, {full, full});
   }
 
-  void run(const Op& op, float mean, int channels) const {
-    const auto factor = static_cast<float>(op.f[0]);
-    const float rest = torch_rest(op.f[0]);
-    const int colors = colours_of(op, channels);
-    switch (op.id) {
-      case OpId::BRIGHTNESS:
-        return each_color(Brightness{factor}, colors, channels);
-      case OpId::CONTRAST:
-        return each_color(Contrast{factor, mean}, colors, channels);
-      case OpId::TORCH_CONTRAST:
-        return each_color(TorchContrast{factor, rest, mean}, colors, channels);
-      case OpId::SATURATION:
-        together(Saturation{factor});
-        return keep(3, channels);
-      case OpId::TORCH_SATURATION:
-        together(TorchSaturation{factor, rest});
-        return keep(3, channels);
-      case OpId::HUE:
-        together(Hue{static_cast<float>(op.i[0])});
-        if (channels == 4) opaque();
-        return;
-      case OpId::LUMA:
-        return luma();
-      case OpId::REPLICATE:
-        return replicate(op.i[0]);
-      case OpId::PREMULTIPLY:
-        return with_alpha(Premultiply(), channels);
-      case OpId::UNPREMULTIPLY:
-        return with_alpha(Unpremultiply(), channels);
-      default:
-        fail_on("pointwise", op.id);
+  template <class Body>
+  HWY_INLINE void reduce(Body body) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two r = in.load(0, x);
+      const Two g = in.load(1, x);
+      const Two b = in.load(2, x);
+      out.store(0, x, {body(r.a, g.a, b.a), body(r.b, g.b, b.b)});
     }
   }
+
+  void replicate(int copies) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      const Two v = in.load(0, x);
+      for (int c = 0; c < copies; ++c) out.store(c, x, {v.a, v.b});
+    }
+  }
+
+  void run(const Op& op, float mean, int channels) const { visit(op, mean, channels, *this); }
 };
 
 void pointwise(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
