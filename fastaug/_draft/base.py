@@ -177,9 +177,10 @@ class DraftBase:
     def take(self, transform: Any, step: Any) -> None:
         """Drafts a transform whose step (through.Step) this is, with parameters that the call's tape draws or kept."""
         tape: Any = self.call.tape
-        if step.prepare is not None:
-            step.prepare(transform, self)
-        step.draft(transform, self, None if step.sample is None else tape.take(transform, self))
+        prepare, sample, do = step
+        if prepare is not None:
+            prepare(transform, self)
+        do(transform, self, None if sample is None else tape.take(transform, self))
 
     def finish(self) -> Any:
         """Does the ops and returns the image. The random generator is torch's again."""

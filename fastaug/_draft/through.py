@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import nn
 from torch.nn.modules import module as _module
@@ -11,17 +11,10 @@ from torch.nn.modules import module as _module
 from fastaug._draft.draft import Draft
 from fastaug._program.ops import MAX_OPS
 
-
-class Step(NamedTuple):
-    """How the transforms of a class are drafted: functions of the transform and the draft."""
-
-    #: What is done to the image before parameters are drawn, if anything is.
-    prepare: Callable[[Any, Draft], None] | None
-    #: Draws the parameters, if there are any; touches no pixels.
-    sample: Callable[[Any, Draft], Any] | None
-    #: Appends the ops for these parameters; draws nothing.
-    draft: Callable[[Any, Draft, Any], None]
-
+#: How the transforms of a class are drafted, as functions of a transform and a draft: what is done to the image before
+#: parameters are drawn, if anything is; what draws them, if there are any, and touches no pixels; and what appends the
+#: ops for given parameters, and draws nothing.
+Step = tuple[Callable[[Any, Draft], None] | None, Callable[[Any, Draft], Any] | None, Callable[[Any, Draft, Any], None]]
 
 # Hooks on all modules, which a draft would pass by. torch changes these dictionaries in place.
 global_pre_hooks = _module._global_forward_pre_hooks
@@ -43,12 +36,12 @@ def step_of(cls: type) -> Step | None:
             call = "forward" if issubclass(cls, nn.Module) else "__call__"
             if ours and getattr(cls, call) is getattr(owner, call):
                 sample = cls._sample if getattr(cls, "_drawn", ()) else None  # type: ignore[attr-defined]
-                step = Step(getattr(cls, "_prepare", None), sample, owner.__dict__["_draft"])
+                step = owner.__dict__.get("_before_drawing"), sample, owner.__dict__["_draft"]
             if issubclass(cls, nn.Module) and cls.__call__ is not nn.Module.__call__:
                 step = None
             break
     if cls is nn.Sequential:
-        step = Step(None, None, _draft_sequential)
+        step = None, None, _draft_sequential
     _steps[cls] = step
     return step
 

@@ -13,7 +13,7 @@ from torch import nn
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
-from fastaug._program.kinds import TENSOR
+from fastaug._program.kinds import OTHER, TENSOR
 
 
 class Transform(nn.Module):
@@ -21,9 +21,6 @@ class Transform(nn.Module):
 
     #: Names of the parameters that `_sample` draws; one name means that it returns no tuple.
     _drawn: tuple[str, ...] = ()
-
-    #: What is done to the image before parameters are drawn, where anything is: a method of a draft.
-    _prepare: Any = None
 
     #: The class's own get_params: one that someone has put in its place is asked instead.
     _own_params: Any = None
@@ -54,8 +51,6 @@ class Transform(nn.Module):
         """The transformed image, in the container of ``img``."""
         draft = Draft(img)
         try:
-            if self._prepare is not None:
-                self._prepare(draft)
             self._draft(draft, self._sample(draft) if self._drawn else None)
             return draft.finish()
         finally:
@@ -106,9 +101,10 @@ def fill_of(fill: Any, kind: int, channels: int) -> Any:
 
 def check_fill(fill: Any, draft: Draft) -> None:
     """What a transform with a fill checks before it draws: that there is an image, and that there are numbers."""
-    channels, _, _ = draft.dimensions()
-    if draft.kind == TENSOR:
-        fill_of(fill, TENSOR, channels)
+    if draft.kind == OTHER or not draft.bands:
+        draft.dimensions()
+    if draft.kind == TENSOR and fill is not None:
+        fill_of(fill, TENSOR, draft.channels)
 
 
 def need_shape(image: Any, name: str) -> None:

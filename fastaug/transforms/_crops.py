@@ -162,7 +162,18 @@ class RandomCrop(Transform):
         _, height, width = Draft(img).dimensions()
         return _draw_crop(_TORCH, height, width, output_size)
 
-    def _prepare(self, draft: Draft) -> None:
+    def forward(self, img: Any) -> Any:
+        """The transformed image, in the container of ``img``."""
+        draft = Draft(img)
+        try:
+            self._before_drawing(draft)
+            self._draft(draft, self._sample(draft))
+            return draft.finish()
+        finally:
+            draft.call.draws.release()
+
+    def _before_drawing(self, draft: Draft) -> None:
+        """What is done to the image before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
         if self.pad_if_needed:
