@@ -91,7 +91,10 @@ class Outline(Draft):
 
     def finish(self) -> Any:
         self.call.draws.release()
-        draft = Draft(self.first(), Call(self.call.draws, self.call.rewrites))
+        image = self.first()
+        if self.works and isinstance(image, torch.Tensor):
+            image = image.clone()  # some transforms may write into a tensor that they are given
+        draft = Draft(image, Call(self.call.draws, self.call.rewrites))
         for work in self.works:
             work(draft)
         return draft.finish()

@@ -245,5 +245,7 @@ def test_get_params_of_the_users_own_sees_the_image() -> None:
 def test_a_sampled_image_is_not_changed() -> None:
     tensor = torch.rand(3, 40, 50)
     before = tensor.clone()
-    T.Compose([T.RandomErasing(1.0, inplace=True), T.Normalize([0.5], [0.5], inplace=True)]).sample(tensor)
-    assert torch.equal(tensor, before)
+    inplace = [T.RandomErasing(1.0, inplace=True), T.Normalize([0.5], [0.5], inplace=True)]
+    for steps in (inplace, [*inplace, T.Lambda(lambda image: image.flip(0))]):
+        T.Compose(steps).sample(tensor)
+        assert torch.equal(tensor, before)
