@@ -30,11 +30,11 @@ class Outline(Draft):
 
     __slots__ = (
         "entered",  # how many transforms were entered, or images begun with
-        "first",  # gives the image at the beginning
+        "origin",  # gives the image at the beginning
         "works",  # what is to be done to a draft of it, one after the other
     )
 
-    first: Callable[[], Any]
+    origin: Callable[[], Any]
     works: list[Callable[[Draft], None]]
 
     def __init__(self, image: Any, call: Call) -> None:
@@ -46,11 +46,11 @@ class Outline(Draft):
         """Of an image of three channels that `first` makes if it is wanted; as a tensor it holds floats."""
         outline = cls((), call)
         outline._become(kind, height, width, 3, "RGB", np.uint8 if kind == ARRAY else torch.float32)
-        outline.first = first
+        outline.origin = first
         return outline
 
     def reset(self, image: Any) -> None:
-        self.first, self.works = lambda: image, []
+        self.origin, self.works = lambda: image, []
         self.entered += 1
         super().reset(image)
 
@@ -91,7 +91,7 @@ class Outline(Draft):
 
     def finish(self) -> Any:
         self.call.draws.release()
-        image = self.first()
+        image = self.origin()
         if self.works and isinstance(image, torch.Tensor):
             image = image.clone()  # some transforms may write into a tensor that they are given
         draft = Draft(image, Call(self.call.draws, self.call.rewrites))
