@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -13,7 +11,7 @@ from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.pipeline import REWRITES, checked_mode
-from fastaug._draft.through import MAX_DRAFT, draft_through, global_hooks, global_pre_hooks
+from fastaug._draft.through import MAX_DRAFT, Step, draft_through, global_hooks, global_pre_hooks, step_of
 from fastaug._inspect.methods import SeenPipeline
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -75,9 +73,8 @@ class Compiled(SeenPipeline):
         """Derives what is not part of a pickle."""
         self._call = self._call_for(self._mode)
         # What is nobody else's can get no hooks, and needs no questions.
-        self._steps: tuple[Callable[[Draft], None], ...] = tuple(
-            transform._draft if own and hasattr(transform, "_draft") else partial(draft_through, (transform,))
-            for transform, own in zip(self.transforms, self._own)
+        self._steps: tuple[tuple[Any, Step | None], ...] = tuple(
+            (transform, step_of(type(transform)) if own else None) for transform, own in zip(self.transforms, self._own)
         )
 
     def _call_for(self, mode: Any) -> Call:
@@ -96,15 +93,21 @@ class Compiled(SeenPipeline):
     def _draft_all(self, draft: Draft) -> None:
         if self.generator is not None:
             self._follow_worker()
-        if global_hooks or global_pre_hooks or draft.call.log is not None:
+        if global_hooks or global_pre_hooks or draft.call.log is not None or draft.call.tape is not None:
             draft_through(self.transforms, draft)
             return
-        for step in self._steps:
-            step(draft)
+        for transform, step in self._steps:
+            if step is None:
+                draft_through((transform,), draft)
+                continue
+            prepare, sample, do = step
+            if prepare is not None:
+                prepare(transform, draft)
+            do(transform, draft, None if sample is None else sample(transform, draft))
             if len(draft.ops) > MAX_DRAFT:
-                draft.flush()
+                draft.shorten()
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None = None) -> None:
         """Inside another pipeline: its mode, log and tape rule, the generator and the format are those of this one."""
         outer = draft.call
         if self.generator is None:
@@ -118,7 +121,10 @@ class Compiled(SeenPipeline):
                 self._call.draws.release()
                 draft.call = outer
         if self.dtype is not None or self.memory_format is not None:
-            draft.reset(self._delivered(draft))
+            draft.apart(self._deliver)
+
+    def _deliver(self, draft: Draft) -> None:
+        draft.reset(self._delivered(draft))
 
     def _delivered(self, draft: Draft) -> Any:
         if self.dtype is None and self.memory_format is None:

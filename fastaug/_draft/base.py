@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -176,10 +177,13 @@ class DraftBase:
         elif self.kind == OTHER:
             pil_fallback.dimensions(self.image)
 
-    def drawn(self, transform: Any) -> Any:
-        """The parameters that `transform` draws for this image."""
-        tape = self.call.tape
-        return transform._sample(self) if tape is None else tape.take(transform, self)
+    def take(self, transform: Any, step: Any) -> None:
+        """Drafts a transform whose step (through.Step) this is, with parameters that the call's tape draws or kept."""
+        tape: Any = self.call.tape
+        prepare, sample, do = step
+        if prepare is not None:
+            prepare(transform, self)
+        do(transform, self, None if sample is None else tape.take(transform, self))
 
     def finish(self) -> Any:
         """Does the ops and returns the image. The random generator is torch's again."""
@@ -197,6 +201,17 @@ class DraftBase:
         if image is not self.image or self.ops:
             self.reset(image)
         return image
+
+    def shorten(self) -> None:
+        """Does the ops, because there are about as many as a program holds."""
+        self.flush()
+
+    def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
+        """Does `work` to this draft: a transform that works on the image itself.
+
+        It keeps the size and the container of the image, unless its result is no image but something like `result`.
+        """
+        work(self)
 
     # What the native core does not do.
 

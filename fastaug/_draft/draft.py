@@ -20,8 +20,8 @@ from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
-# The modes that a tensor or array of so many channels may be given; the first is the default.
-_MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}
+#: The modes that a tensor or array of so many channels may be given; the first is the default.
+MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}
 
 
 class Draft(GeometryDraft, FilterDraft, ColorDraft):
@@ -64,7 +64,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
     def to_pil(self, mode: str | None) -> None:
         """ToPILImage."""
         if self.native and self.kind != PIL_IMAGE and not self.lead:
-            accepted = _MODES_OF.get(self.channels, ())
+            accepted = MODES_OF.get(self.channels, ())
             if accepted and (mode is None or mode in accepted):
                 self.kind = PIL_IMAGE
                 self.mode = mode or accepted[0]

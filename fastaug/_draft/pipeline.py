@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import io
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,9 @@ from PIL import Image
 from fastaug import _C
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
+from fastaug._draft.outline import Outline
 from fastaug._draft.tape import Recording, Replaying
+from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
 #: The rewrites of programs that each mode allows.
 REWRITES = {"exact": _C.EXACT, "fast": _C.FAST}
@@ -91,11 +95,11 @@ class Pipeline:
         """Draws the parameters for one image, as a call would, and processes no pixels.
 
         The random generators go on as in a call. A callable of your own, and whatever else fastaug does not know, is
-        called, with a black image that the transforms before it were applied to.
+        called, with a black image that the transforms before it were applied to; only for it are there pixels.
 
         Args:
             size: (height, width), or an int for a square: of an RGB image, or whatever else the first transform takes;
-                or an image, which is not changed.
+                or an image, which is not changed, and takes the place of the black one.
 
         Returns:
             The parameters as plain data, in lists and dictionaries of strings and numbers. :meth:`replay` takes them.
@@ -109,28 +113,44 @@ class Pipeline:
             >>> transform.replay(image, params) == transform.replay(image, params)
             True
         """
-        image = blank(self.transforms, size) if isinstance(size, (int, tuple, list)) else size
         tape = Recording()
         call = Call(self._call.draws, self._call.rewrites, tape=tape)
+        outline = _outline(self.transforms, size, call) if isinstance(size, (int, tuple, list)) else Outline(size, call)
         try:
-            self._draft_all(Draft(image, call))
+            self._draft_all(outline)
         finally:
             call.draws.release()
         return tape.params
 
-    def replay(self, image: Any, params: Any) -> Any:
+    def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
         """The transformed image, with parameters that :meth:`sample` has drawn. Draws nothing.
 
-        Callables of your own are called, and draw what they draw.
+        The same parameters apply to any number of images, in any container. Callables of your own are called, and draw
+        what they draw.
 
         Args:
             image: as in a call; of any size that the parameters fit.
             params: what :meth:`sample` returned, unchanged or edited.
+            subset: whether this pipeline has only some of the transforms that ``params`` were drawn for, in the same
+                order, as a pipeline of masks may have the geometry of the one of the images. Entries of other classes
+                than the one that comes next are skipped then.
 
         Raises:
-            ValueError: ``params`` are of another pipeline.
+            TypeError: ``params`` are no list of dictionaries.
+            ValueError: ``params`` are of another pipeline; or, with ``subset``, lack an entry for a transform of this
+                one.
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> from PIL import Image
+            >>> images = T.Compose([T.RandomCrop(24), T.ColorJitter(0.5, 0.5), T.RandomRotation(20)])
+            >>> masks = T.Compose([T.RandomCrop(24), T.RandomRotation(20, fill=255)])
+            >>> image, mask = Image.new("RGB", (80, 60)), Image.new("L", (80, 60))
+            >>> params = images.sample(image)
+            >>> images.replay(image, params).size, masks.replay(mask, params, subset=True).size
+            ((24, 24), (24, 24))
         """
-        tape = Replaying(params)
+        tape = Replaying(params, subset)
         result = self._run(image, Call(self._call.draws, self._call.rewrites, tape=tape))
         tape.end()
         return result
@@ -144,25 +164,50 @@ class Pipeline:
             self._call = self._call_for(self._mode)
 
 
+# What the first transform takes, where it is no PIL image.
+_FIRST = {
+    "ToPILImage": ARRAY,
+    **dict.fromkeys(("ConvertImageDtype", "LinearTransformation", "Normalize", "RandomErasing"), TENSOR),
+}
+
+
+def _outline(transforms: Iterable[Any], size: Any, call: Call) -> Outline:
+    """That of a black image."""
+    height, width = _checked_size(size)
+    first = _first(transforms)
+    if first == "Decode":
+        return Outline(blank(transforms, size), call)
+    return Outline.of_shape(_FIRST.get(first, PIL_IMAGE), height, width, partial(blank, transforms, size), call)
+
+
+def _checked_size(size: Any) -> tuple[int, int]:
+    height, width = (size, size) if isinstance(size, int) else tuple(size)
+    if height < 1 or width < 1:
+        raise ValueError(f"size should be positive, got {size!r}")
+    return height, width
+
+
 def blank(transforms: Iterable[Any], size: Any) -> Any:
     """A black image of `size`, (height, width) or an int, that the first of the transforms takes.
 
     Raises:
         ValueError: wrong length, or a size that is not positive.
     """
-    height, width = (size, size) if isinstance(size, int) else tuple(size)
-    if height < 1 or width < 1:
-        raise ValueError(f"size should be positive, got {size!r}")
+    height, width = _checked_size(size)
     first = _first(transforms)
     if first == "Decode":
-        file = io.BytesIO()
-        Image.new("RGB", (width, height)).save(file, "PNG")
-        return file.getvalue()
-    if first == "ToPILImage":
+        return _black_png(height, width)
+    kind = _FIRST.get(first, PIL_IMAGE)
+    if kind == ARRAY:
         return np.zeros((height, width, 3), np.uint8)
-    if first in ("ConvertImageDtype", "LinearTransformation", "Normalize", "RandomErasing"):
-        return torch.zeros(3, height, width)
-    return Image.new("RGB", (width, height))
+    return torch.zeros(3, height, width) if kind == TENSOR else Image.new("RGB", (width, height))
+
+
+@functools.lru_cache(maxsize=4)
+def _black_png(height: int, width: int) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (width, height)).save(file, "PNG")
+    return file.getvalue()
 
 
 def _first(transforms: Iterable[Any]) -> str:

@@ -44,18 +44,20 @@ class Replaying:
 
     Args:
         params: what a `Recording` of the same pipeline kept, also after a way through JSON.
+        subset: whether entries of transforms that the pipeline does not have are skipped.
 
     Raises:
         TypeError: not a sequence of dictionaries.
     """
 
-    def __init__(self, params: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, params: Sequence[dict[str, Any]], subset: bool = False) -> None:
         if isinstance(params, (str, bytes, dict)) or not isinstance(params, Sequence):
             raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(params)}")
         for entry in params:
             if not isinstance(entry, dict):
                 raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {entry!r} in it")
         self.params = params
+        self.subset = subset
         self._position = 0
 
     def take(self, transform: Any, draft: Any) -> Any:
@@ -65,6 +67,8 @@ class Replaying:
             ValueError: they are not such as `transform` draws.
         """
         name, names = type(transform).__name__, transform._drawn
+        if self.subset:
+            self._skip(name, names)
         if self._position == len(self.params):
             raise ValueError(
                 f"params do not belong to this pipeline: {name} needs {_listed(names)}, but all {len(self.params)} "
@@ -82,6 +86,17 @@ class Replaying:
         drawn = tuple(entry[key] for key in names)
         return None if all(value is None for value in drawn) else drawn
 
+    def _skip(self, name: str, names: Any) -> None:
+        """Goes to the next entry of a transform of this name."""
+        for position in range(self._position, len(self.params)):
+            if self.params[position].get("transform") == name:
+                self._position = position
+                return
+        raise ValueError(
+            f"params lack what this pipeline needs: {name} needs {_listed(names)}, but of the {len(self.params)} "
+            f"entries none from entry {self._position} on is of {name}"
+        )
+
     def end(self) -> None:
         """The pipeline is through.
 
@@ -89,7 +104,7 @@ class Replaying:
             ValueError: there are parameters left.
         """
         left = len(self.params) - self._position
-        if left:
+        if left and not self.subset:
             raise ValueError(
                 f"params do not belong to this pipeline: it used {self._position} of {len(self.params)} entries, and "
                 f"the next one is of {self.params[self._position].get('transform')}"

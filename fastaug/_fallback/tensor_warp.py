@@ -14,8 +14,18 @@ from fastaug._program import arguments, fields
 from fastaug._program.checks import check_warp, need_image
 
 
-def _expanded_size(matrix: Tensor, height: int, width: int) -> tuple[int, int]:
+def rotated_size(height: int, width: int, angle: float, center: Any) -> tuple[int, int]:
     """(height, width) of the rectangle around the rotated image."""
+    return _size_around(_rotation(height, width, angle, center), height, width)
+
+
+def _rotation(height: int, width: int, angle: float, center: Any) -> list[float]:
+    # Rotations of tensors are counter-clockwise, affine maps clockwise.
+    return affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
+
+
+def _size_around(rows: list[float], height: int, width: int) -> tuple[int, int]:
+    matrix = torch.tensor(rows, dtype=torch.float).view(2, 3)
     corners = torch.tensor(
         [
             [-0.5 * width, -0.5 * height, 1.0],
@@ -38,11 +48,10 @@ def rotate(
 ) -> Tensor:
     channels, height, width = dimensions(image)
     check_warp(channels, mode_name, fill)
-    # Rotations of tensors are counter-clockwise, affine maps clockwise.
-    matrix = affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
+    matrix = _rotation(height, width, angle, center)
     out_height, out_width = height, width
     if expand:
-        out_height, out_width = _expanded_size(torch.tensor(matrix, dtype=torch.float).view(2, 3), height, width)
+        out_height, out_width = _size_around(matrix, height, width)
     return _sample(image, _affine_grid(image, matrix, out_height, out_width), mode_name, fill)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from fastaug._draft.tensor import TensorDraft
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms import functional as F
 from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_space, table_of
-from fastaug.transforms._base import Transform, fill_of
+from fastaug.transforms._base import Transform, check_fill, fill_of
 
 __all__ = ["AugMix"]
 
@@ -93,11 +94,12 @@ class AugMix(Transform):
         return self._sample_dirichlet(params)
 
     def _sample(self, draft: Draft) -> Drawn:
+        check_fill(self.fill, draft)
         draws = draft.call.draws
         space = _space_of_all if self.all_ops else _space_of_some
         table = table_of(self, draws, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
         count = draft.lead[0] if draft.lead else 1
-        device = draft.image.device if draft.kind == TENSOR else _CPU
+        device = draft.image.device if draft.kind == draft.source == TENSOR else _CPU
         draws.release()
         shares = self._draw_shares(draws, [self.alpha, self.alpha], count, device)
         weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, count, device)
@@ -111,11 +113,13 @@ class AugMix(Transform):
         depth = self.chain_depth if self.chain_depth > 0 else draws.randint(1, 4)
         return [draw_op(draws, table, self.severity) for _ in range(depth)]
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: Drawn) -> None:
+        draft.apart(partial(self._mix, params))
+
+    def _mix(self, drawn: Drawn, draft: Draft) -> None:
         channels, _, _ = draft.dimensions()
         fill = fill_of(self.fill, draft.kind, channels)
         image = draft.flush()
-        drawn = draft.drawn(self)
         if isinstance(image, Tensor):
             draft.reset(self._mixed(image, drawn, fill))
         elif isinstance(image, Image.Image):

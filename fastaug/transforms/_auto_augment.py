@@ -15,7 +15,7 @@ from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._program.ops import MAX_OPS
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
-from fastaug.transforms._base import Transform, as_float32, fill_of
+from fastaug.transforms._base import Transform, as_float32, check_fill, fill_of
 
 __all__ = ["AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
@@ -82,7 +82,7 @@ def apply_op(draft: Draft, name: str, magnitude: float, interpolation: Any, fill
         raise ValueError(f"The provided operator {name} is not recognized.")
     op(draft, magnitude, interpolation, fill)
     if len(draft.ops) > _MAX_DRAFT:
-        draft.flush()
+        draft.shorten()
 
 
 def draw_op(draws: Draws, table: Table, strengths: int | None = None) -> tuple[str, float]:
@@ -220,12 +220,12 @@ class AutoAugment(Transform):
         return policy, torch.tensor(probabilities), torch.tensor(signs)
 
     def _sample(self, draft: Draft) -> Ops:
+        check_fill(self.fill, draft)
         draws = draft.call.draws
-        if self.get_params is _auto_params:
+        if self.get_params is self._own_params:
             policy, probabilities, signs = _draw_policy(draws, len(self.policies))
         else:
-            draws.release()
-            policy, *tensors = self.get_params(len(self.policies))
+            policy, *tensors = self._asked(draft, len(self.policies))
             probabilities, signs = (tensor.tolist() for tensor in tensors)
         table = table_of(self, draws, AutoAugment, _auto_space, 10, (draft.height, draft.width))
         ops = []
@@ -236,26 +236,21 @@ class AutoAugment(Transform):
                 ops.append((name, -magnitude if signed and sign == 0 else magnitude))
         return ops
 
-    def _draft(self, draft: Draft) -> None:
-        _apply(self, draft)
+    def _draft(self, draft: Draft, params: Ops) -> None:
+        _apply_all(params, self, draft)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(policy={self.policy}, fill={self.fill})"
-
-
-# The class's own: a get_params that someone has put in its place is called instead.
-_auto_params = AutoAugment.get_params
 
 
 def _draw_policy(draws: Draws, count: int) -> tuple[int, list[float], list[int]]:
     return draws.randint(0, count), [draws.rand(), draws.rand()], [draws.randint(0, 2), draws.randint(0, 2)]
 
 
-def _apply(transform: Any, draft: Draft) -> None:
-    channels, _, _ = draft.dimensions()
-    fill = fill_of(transform.fill, draft.kind, channels)
+def _apply_all(ops: Ops, transform: Any, draft: Draft) -> None:
+    fill = fill_of(transform.fill, draft.kind, draft.channels)
     interpolation = transform.interpolation
-    for name, magnitude in draft.drawn(transform):
+    for name, magnitude in ops:
         apply_op(draft, name, magnitude, interpolation, fill)
 
 
@@ -302,6 +297,7 @@ class RandAugment(Transform):
         return _rand_space(num_bins, image_size)
 
     def _sample(self, draft: Draft) -> Ops:
+        check_fill(self.fill, draft)
         draws = draft.call.draws
         size = draft.height, draft.width
         table = table_of(self, draws, RandAugment, _rand_space, self.num_magnitude_bins, size)
@@ -314,8 +310,8 @@ class RandAugment(Transform):
             ops.append((name, magnitude))
         return ops
 
-    def _draft(self, draft: Draft) -> None:
-        _apply(self, draft)
+    def _draft(self, draft: Draft, params: Ops) -> None:
+        _apply_all(params, self, draft)
 
     def __repr__(self) -> str:
         return (
@@ -358,12 +354,13 @@ class TrivialAugmentWide(Transform):
         return _wide_space(num_bins)
 
     def _sample(self, draft: Draft) -> Ops:
+        check_fill(self.fill, draft)
         draws = draft.call.draws
         table = table_of(self, draws, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
         return [draw_op(draws, table)]
 
-    def _draft(self, draft: Draft) -> None:
-        _apply(self, draft)
+    def _draft(self, draft: Draft, params: Ops) -> None:
+        _apply_all(params, self, draft)
 
     def __repr__(self) -> str:
         return (

@@ -13,7 +13,7 @@ from torch import nn
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
-from fastaug._program.kinds import TENSOR
+from fastaug._program.kinds import OTHER, TENSOR
 
 
 class Transform(nn.Module):
@@ -22,18 +22,36 @@ class Transform(nn.Module):
     #: Names of the parameters that `_sample` draws; one name means that it returns no tuple.
     _drawn: tuple[str, ...] = ()
 
+    #: The class's own get_params: one that someone has put in its place is asked instead.
+    _own_params: Any = None
+    get_params: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "get_params" in vars(cls) and cls.__module__.startswith("fastaug."):
+            cls._own_params = vars(cls)["get_params"]
+
+    def _asked(self, draft: Draft, *arguments: Any, **named: Any) -> Any:
+        """What a get_params of the user's own draws, from where the draws so far have ended."""
+        draft.call.draws.release()
+        return self.get_params(*arguments, **named)
+
     def _sample(self, draft: Draft) -> Any:
-        """Draws the parameters from draft.call.draws, exactly as torchvision draws them: plain numbers, in a tuple."""
+        """Draws the parameters from draft.call.draws, exactly as torchvision draws them: plain numbers, in a tuple.
+
+        Of the draft only the size, the channels, the container and the dtype count: they draw for any image like it.
+        What torchvision checks before it draws is checked here too.
+        """
 
     @abstractmethod
-    def _draft(self, draft: Draft) -> None:
-        """Takes the parameters from draft.drawn(self) and appends the ops."""
+    def _draft(self, draft: Draft, params: Any) -> None:
+        """Appends the ops that these parameters stand for; they may have been drawn for another image."""
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
         draft = Draft(img)
         try:
-            self._draft(draft)
+            self._draft(draft, self._sample(draft) if self._drawn else None)
             return draft.finish()
         finally:
             draft.call.draws.release()
@@ -79,6 +97,14 @@ def fill_of(fill: Any, kind: int, channels: int) -> Any:
     if kind != TENSOR or fill is None:
         return fill
     return [float(fill)] * channels if isinstance(fill, (int, float)) else [float(value) for value in fill]
+
+
+def check_fill(fill: Any, draft: Draft) -> None:
+    """What a transform with a fill checks before it draws: that there is an image, and that there are numbers."""
+    if draft.kind == OTHER or not draft.bands:
+        draft.dimensions()
+    if draft.kind == TENSOR and fill is not None:
+        fill_of(fill, TENSOR, draft.channels)
 
 
 def need_shape(image: Any, name: str) -> None:

@@ -110,14 +110,13 @@ class ColorJitter(Transform):
 
     def _sample(self, draft: Draft) -> Factors:
         draws = draft.call.draws
-        if self.get_params is _jitter_params:
+        if self.get_params is self._own_params:
             return _draw_factors(draws, self.brightness, self.contrast, self.saturation, self.hue)
-        draws.release()
-        drawn = self.get_params(self.brightness, self.contrast, self.saturation, self.hue)
-        return list(map(int, drawn[0])), drawn[1], drawn[2], drawn[3], drawn[4]
+        order, *factors = self._asked(draft, self.brightness, self.contrast, self.saturation, self.hue)
+        return list(map(int, order)), *factors
 
-    def _draft(self, draft: Draft) -> None:
-        order, *factors = draft.drawn(self)
+    def _draft(self, draft: Draft, params: Factors) -> None:
+        order, *factors = params
         for which in order:
             factor = factors[which]
             if factor is None:
@@ -136,10 +135,6 @@ class ColorJitter(Transform):
             f"{type(self).__name__}(brightness={self.brightness}, contrast={self.contrast}, "
             f"saturation={self.saturation}, hue={self.hue})"
         )
-
-
-# The class's own: a get_params that someone has put in its place is called instead.
-_jitter_params = ColorJitter.get_params
 
 
 def _draw_factors(
@@ -174,7 +169,7 @@ class Grayscale(Transform):
         super().__init__()
         self.num_output_channels = num_output_channels
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.grayscale(self.num_output_channels)
 
     def __repr__(self) -> str:
@@ -204,11 +199,12 @@ class RandomGrayscale(Transform):
         self.p = p
 
     def _sample(self, draft: Draft) -> bool:
+        draft.dimensions()
         return happens(draft.call.draws, self.p)
 
-    def _draft(self, draft: Draft) -> None:
-        channels, _, _ = draft.dimensions()
-        if draft.drawn(self):
+    def _draft(self, draft: Draft, params: bool) -> None:
+        if params:
+            channels, _, _ = draft.dimensions()
             draft.grayscale(channels)
 
     def __repr__(self) -> str:
@@ -231,8 +227,8 @@ class _RandomColor(Transform):
         # Compared in float64, as torchvision does here; its other transforms compare in float32.
         return bool(draft.call.draws.rand() < self.p)
 
-    def _draft(self, draft: Draft) -> None:
-        if draft.drawn(self):
+    def _draft(self, draft: Draft, params: bool) -> None:
+        if params:
             self._adjust(draft)
 
     def __repr__(self) -> str:

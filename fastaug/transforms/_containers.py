@@ -43,7 +43,7 @@ class Compose(SeenPipeline):
         if checked_mode(mode) != "exact":
             self.mode = mode
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None = None) -> None:
         draft_through(self.transforms, draft)
 
     _draft_all = _draft
@@ -106,8 +106,8 @@ class RandomApply(Transform):
     def _sample(self, draft: Draft) -> bool:
         return happens(draft.call.draws, self.p, or_equal=True)
 
-    def _draft(self, draft: Draft) -> None:
-        if draft.drawn(self):
+    def _draft(self, draft: Draft, params: bool) -> None:
+        if params:
             draft_through(self.transforms, draft)
 
     def __repr__(self) -> str:
@@ -154,7 +154,7 @@ class RandomOrder(RandomTransforms):
     def __call__(self, img: Any) -> Any:
         draft = Draft(img)
         try:
-            self._draft(draft)
+            self._draft(draft, self._sample(draft))
             return draft.finish()
         finally:
             draft.call.draws.release()
@@ -164,8 +164,8 @@ class RandomOrder(RandomTransforms):
         random.shuffle(order)
         return order
 
-    def _draft(self, draft: Draft) -> None:
-        draft_through([self.transforms[index] for index in draft.drawn(self)], draft)
+    def _draft(self, draft: Draft, params: Sequence[int]) -> None:
+        draft_through([self.transforms[index] for index in params], draft)
 
 
 class RandomChoice(RandomTransforms):
@@ -199,8 +199,8 @@ class RandomChoice(RandomTransforms):
     def _sample(self, draft: Draft) -> int:
         return random.choices(range(len(self.transforms)), weights=self.p)[0]
 
-    def _draft(self, draft: Draft) -> None:
-        draft_through((self.transforms[draft.drawn(self)],), draft)
+    def _draft(self, draft: Draft, params: int) -> None:
+        draft_through((self.transforms[params],), draft)
 
     def __repr__(self) -> str:
         return f"{super().__repr__()}(p={self.p})"

@@ -36,7 +36,7 @@ class ToTensor:
     def __call__(self, pic: Image.Image | np.ndarray) -> Tensor:
         return F.to_tensor(pic)
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.to_float()
 
     def __repr__(self) -> str:
@@ -59,7 +59,7 @@ class PILToTensor:
     def __call__(self, pic: Image.Image) -> Tensor:
         return F.pil_to_tensor(pic)
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.to_uint8_tensor()
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ class ToPILImage:
     def __call__(self, pic: Tensor | np.ndarray) -> Image.Image:
         return F.to_pil_image(pic, self.mode)
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.to_pil(self.mode)
 
     def __repr__(self) -> str:
@@ -111,7 +111,7 @@ class ConvertImageDtype(Transform):
         super().__init__()
         self.dtype = dtype
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.convert_dtype(self.dtype)
 
     def forward(self, image: Tensor) -> Any:
@@ -148,7 +148,7 @@ class Normalize(Transform):
         self.std = std
         self.inplace = inplace
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         if not draft.store:  # not straight after a conversion to float
             draft.normalize(self.mean, self.std, self.inplace)
             return
@@ -210,7 +210,10 @@ class LinearTransformation(Transform):
         self.transformation_matrix = transformation_matrix
         self.mean_vector = mean_vector
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
+        draft.apart(self._transformed)
+
+    def _transformed(self, draft: Draft) -> None:
         image = draft.flush()
         need_shape(image, "tensor")
         shape = image.shape

@@ -41,7 +41,7 @@ class CenterCrop(Transform):
         super().__init__()
         self.size = setup_size(size)
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.center_crop(self.size)
 
     def __repr__(self) -> str:
@@ -71,8 +71,8 @@ class FiveCrop(Transform):
         super().__init__()
         self.size = setup_size(size)
 
-    def _draft(self, draft: Draft) -> None:
-        draft.reset(F.five_crop(draft.flush(), self.size))
+    def _draft(self, draft: Draft, params: None) -> None:
+        draft.apart(lambda draft: draft.reset(F.five_crop(draft.flush(), self.size)), ())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size})"
@@ -100,8 +100,8 @@ class TenCrop(Transform):
         self.size = setup_size(size)
         self.vertical_flip = vertical_flip
 
-    def _draft(self, draft: Draft) -> None:
-        draft.reset(F.ten_crop(draft.flush(), self.size, self.vertical_flip))
+    def _draft(self, draft: Draft, params: None) -> None:
+        draft.apart(lambda draft: draft.reset(F.ten_crop(draft.flush(), self.size, self.vertical_flip)), ())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size}, vertical_flip={self.vertical_flip})"
@@ -162,13 +162,18 @@ class RandomCrop(Transform):
         _, height, width = Draft(img).dimensions()
         return _draw_crop(_TORCH, height, width, output_size)
 
-    def _sample(self, draft: Draft) -> Box:
-        _, height, width = draft.dimensions()
-        if self.get_params is not _crop_params:
-            return self.get_params(draft.flush(), self.size)
-        return _draw_crop(draft.call.draws, height, width, self.size)
+    def forward(self, img: Any) -> Any:
+        """The transformed image, in the container of ``img``."""
+        draft = Draft(img)
+        try:
+            self._before_drawing(draft)
+            self._draft(draft, self._sample(draft))
+            return draft.finish()
+        finally:
+            draft.call.draws.release()
 
-    def _draft(self, draft: Draft) -> None:
+    def _before_drawing(self, draft: Draft) -> None:
+        """What is done to the image before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
         if self.pad_if_needed:
@@ -177,15 +182,20 @@ class RandomCrop(Transform):
                 draft.pad((self.size[1] - width, 0), self.fill, self.padding_mode)
             if height < self.size[0]:
                 draft.pad((0, self.size[0] - height), self.fill, self.padding_mode)
-        top, left, height, width = draft.drawn(self)
+
+    def _sample(self, draft: Draft) -> Box:
+        _, height, width = draft.dimensions()
+        if self.get_params is self._own_params:
+            return _draw_crop(draft.call.draws, height, width, self.size)
+        box: Box = self._asked(draft, draft.flush(), self.size)
+        return box
+
+    def _draft(self, draft: Draft, params: Box) -> None:
+        top, left, height, width = params
         draft.crop(top, left, height, width)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size}, padding={self.padding})"
-
-
-# The class's own: a get_params that someone has put in its place is called instead.
-_crop_params = RandomCrop.get_params
 
 
 def _draw_crop(draws: Draws, height: int, width: int, size: tuple[int, ...]) -> Box:
@@ -265,8 +275,9 @@ class RandomResizedCrop(Transform):
         return _draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(ratio))
 
     def _sample(self, draft: Draft) -> Box:
-        if self.get_params is not _resized_crop_params:
-            return self.get_params(draft.flush(), self.scale, self.ratio)
+        if self.get_params is not self._own_params:
+            box: Box = self._asked(draft, draft.flush(), self.scale, self.ratio)
+            return box
         ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
         key = (ratio, torch.get_default_dtype())
         if self._log_key != key:
@@ -275,8 +286,8 @@ class RandomResizedCrop(Transform):
         _, height, width = draft.dimensions()
         return _draw_resized_crop(draft.call.draws, height, width, self.scale, ratio, self._log_bounds)
 
-    def _draft(self, draft: Draft) -> None:
-        top, left, height, width = draft.drawn(self)
+    def _draft(self, draft: Draft, params: Box) -> None:
+        top, left, height, width = params
         draft.crop(top, left, height, width)
         draft.resize(self.size, self.interpolation, None, self.antialias)
 
@@ -287,9 +298,6 @@ class RandomResizedCrop(Transform):
             f"{type(self).__name__}(size={self.size}, scale={scale}, ratio={ratio}, "
             f"interpolation={self.interpolation.value}, antialias={self.antialias})"
         )
-
-
-_resized_crop_params = RandomResizedCrop.get_params
 
 
 def log_bounds(ratio: Sequence[float]) -> tuple[float, float]:

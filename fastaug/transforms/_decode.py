@@ -61,7 +61,7 @@ class Decode(Transform):
         self.exif = exif
         self.jpeg_tables = jpeg_tables
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         if isinstance(draft.image, LazyImage):
             return
         source: Any = draft.finish()

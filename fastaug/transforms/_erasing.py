@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -112,7 +113,7 @@ class RandomErasing(Transform):
         draws = draft.call.draws
         if not happens(draws, self.p):
             return None
-        own = self.get_params is _erasing_params
+        own = self.get_params is self._own_params
         if own and draft.kind == TENSOR and draft.bands and not draft.flat:
             channels, height, width = draft.channels, draft.height, draft.width
         else:
@@ -121,7 +122,8 @@ class RandomErasing(Transform):
             channels, height, width = image.shape[-3], image.shape[-2], image.shape[-1]
         values = self._values(channels)
         if not own:
-            return self.get_params(image, scale=self.scale, ratio=self.ratio, value=values)
+            asked: Drawn = self._asked(draft, image, scale=self.scale, ratio=self.ratio, value=values)
+            return asked
         ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
         key = (ratio, torch.get_default_dtype())
         if self._log_key != key:
@@ -148,17 +150,20 @@ class RandomErasing(Transform):
             )
         return values
 
-    def _draft(self, draft: Draft) -> None:
-        drawn = draft.drawn(self)
-        if drawn is None:
+    def _draft(self, draft: Draft, params: Drawn | None) -> None:
+        if params is None:
             return
-        top, left, box_height, box_width, noise = drawn
-        # Parameters of another image may reach beyond this one.
-        height, width = max(min(box_height, draft.height - top), 0), max(min(box_width, draft.width - left), 0)
-        if draft.store and noise is None:
+        if draft.store and params[4] is None:
+            top, left, height, width = _inside(params, draft)
             values = self._values(draft.channels)
             if not (height and width) or (values is not None and draft.erase(top, left, height, width, values)):
                 return
+        draft.apart(partial(self._overwrite, params))
+
+    def _overwrite(self, params: Drawn, draft: Draft) -> None:
+        top, left, height, width = _inside(params, draft)
+        box_height, box_width = params[2:4]
+        noise: Any = params[4]
         source = draft.image
         fresh = bool(draft.ops or draft.store or draft.copied or draft.kind != draft.source)
         image = draft.flush()
@@ -186,8 +191,10 @@ class RandomErasing(Transform):
         )
 
 
-# The class's own: a get_params that someone has put in its place is called instead.
-_erasing_params = RandomErasing.get_params
+def _inside(params: Drawn, draft: Draft) -> tuple[int, int, int, int]:
+    """The part of the box that lies in this image: it may have been drawn for another one."""
+    top, left, height, width, _ = params
+    return top, left, max(min(height, draft.height - top), 0), max(min(width, draft.width - left), 0)
 
 
 def _draw_box(

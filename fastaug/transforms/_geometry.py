@@ -52,7 +52,7 @@ class Resize(Transform):
         self.interpolation = stored_interpolation(interpolation)
         self.antialias = antialias
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.resize(self.size, self.interpolation, self.max_size, self.antialias)
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ class Pad(Transform):
         self.fill = fill
         self.padding_mode = padding_mode
 
-    def _draft(self, draft: Draft) -> None:
+    def _draft(self, draft: Draft, params: None) -> None:
         draft.pad(self.padding, self.fill, self.padding_mode)
 
     def __repr__(self) -> str:
@@ -132,8 +132,8 @@ class RandomHorizontalFlip(Transform):
     def _sample(self, draft: Draft) -> bool:
         return happens(draft.call.draws, self.p)
 
-    def _draft(self, draft: Draft) -> None:
-        if draft.drawn(self):
+    def _draft(self, draft: Draft, params: bool) -> None:
+        if params:
             draft.hflip()
 
     def __repr__(self) -> str:
@@ -162,8 +162,8 @@ class RandomVerticalFlip(Transform):
     def _sample(self, draft: Draft) -> bool:
         return happens(draft.call.draws, self.p)
 
-    def _draft(self, draft: Draft) -> None:
-        if draft.drawn(self):
+    def _draft(self, draft: Draft, params: bool) -> None:
+        if params:
             draft.vflip()
 
     def __repr__(self) -> str:

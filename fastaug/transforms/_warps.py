@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -15,12 +16,14 @@ from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments
-from fastaug.transforms._base import Transform, fill_of, happens
+from fastaug.transforms._base import Transform, check_fill, fill_of, happens
 
 __all__ = ["ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation"]
 
 Affine = tuple[float, tuple[int, int], float, tuple[float, float]]
 Points = list[list[int]]
+#: A number in [0, 1) for each pixel, for the horizontal and for the vertical displacement: (1, 1, height, width).
+Noise = tuple[Tensor, Tensor]
 
 _TORCH = TorchDraws()
 
@@ -77,16 +80,15 @@ class RandomRotation(Transform):
         return _TORCH.uniform(float(degrees[0]), float(degrees[1]))
 
     def _sample(self, draft: Draft) -> float:
-        draws = draft.call.draws
-        if self.get_params is _rotation_params:
-            return draws.uniform(float(self.degrees[0]), float(self.degrees[1]))
-        draws.release()
-        return self.get_params(self.degrees)
+        check_fill(self.fill, draft)
+        if self.get_params is self._own_params:
+            return draft.call.draws.uniform(float(self.degrees[0]), float(self.degrees[1]))
+        angle: float = self._asked(draft, self.degrees)
+        return angle
 
-    def _draft(self, draft: Draft) -> None:
-        channels, _, _ = draft.dimensions()
-        fill = fill_of(self.fill, draft.kind, channels)
-        draft.rotate(draft.drawn(self), self.interpolation, self.expand, self.center, fill)
+    def _draft(self, draft: Draft, params: float) -> None:
+        fill = fill_of(self.fill, draft.kind, draft.channels)
+        draft.rotate(params, self.interpolation, self.expand, self.center, fill)
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}"
@@ -96,10 +98,6 @@ class RandomRotation(Transform):
         if self.fill is not None:
             text += f", fill={self.fill}"
         return text + ")"
-
-
-# The class's own: a get_params that someone has put in its place is called instead.
-_rotation_params = RandomRotation.get_params
 
 
 class RandomAffine(Transform):
@@ -176,17 +174,16 @@ class RandomAffine(Transform):
         return _draw_affine(_TORCH, degrees, translate, scale_ranges, shears, img_size)
 
     def _sample(self, draft: Draft) -> Affine:
-        draws = draft.call.draws
+        check_fill(self.fill, draft)
         size = [draft.width, draft.height]
-        if self.get_params is _affine_params:
-            return _draw_affine(draws, self.degrees, self.translate, self.scale, self.shear, size)
-        draws.release()
-        return self.get_params(self.degrees, self.translate, self.scale, self.shear, size)
+        if self.get_params is self._own_params:
+            return _draw_affine(draft.call.draws, self.degrees, self.translate, self.scale, self.shear, size)
+        drawn: Affine = self._asked(draft, self.degrees, self.translate, self.scale, self.shear, size)
+        return drawn
 
-    def _draft(self, draft: Draft) -> None:
-        channels, _, _ = draft.dimensions()
-        fill = fill_of(self.fill, draft.kind, channels)
-        angle, translate, scale, shear = draft.drawn(self)
+    def _draft(self, draft: Draft, params: Affine) -> None:
+        fill = fill_of(self.fill, draft.kind, draft.channels)
+        angle, translate, scale, shear = params
         draft.affine(angle, translate, scale, shear, self.interpolation, fill, self.center)
 
     def __repr__(self) -> str:
@@ -201,9 +198,6 @@ class RandomAffine(Transform):
         if self.center is not None:
             text += f", center={self.center}"
         return text + ")"
-
-
-_affine_params = RandomAffine.get_params
 
 
 def _draw_affine(
@@ -279,26 +273,22 @@ class RandomPerspective(Transform):
         return _draw_corners(_TORCH, width, height, distortion_scale)
 
     def _sample(self, draft: Draft) -> tuple[Points, Points] | None:
+        check_fill(self.fill, draft)
         draws = draft.call.draws
         if not happens(draws, self.p):
             return None
-        if self.get_params is _perspective_params:
+        if self.get_params is self._own_params:
             return _draw_corners(draws, draft.width, draft.height, self.distortion_scale)
-        draws.release()
-        return self.get_params(draft.width, draft.height, self.distortion_scale)
+        corners: tuple[Points, Points] = self._asked(draft, draft.width, draft.height, self.distortion_scale)
+        return corners
 
-    def _draft(self, draft: Draft) -> None:
-        channels, _, _ = draft.dimensions()
-        fill = fill_of(self.fill, draft.kind, channels)
-        drawn = draft.drawn(self)
-        if drawn is not None:
-            draft.perspective(drawn[0], drawn[1], self.interpolation, fill)
+    def _draft(self, draft: Draft, params: tuple[Points, Points] | None) -> None:
+        if params is not None:
+            fill = fill_of(self.fill, draft.kind, draft.channels)
+            draft.perspective(params[0], params[1], self.interpolation, fill)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"
-
-
-_perspective_params = RandomPerspective.get_params
 
 
 def _draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
@@ -365,24 +355,28 @@ class ElasticTransform(Transform):
             >>> T.ElasticTransform.get_params([50.0, 50.0], [5.0, 5.0], [24, 32]).shape
             torch.Size([1, 24, 32, 2])
         """
-        return _displacement(None, alpha, sigma, size)
+        return _displacement(_draw_noise(None, sigma, size), alpha, sigma)
 
-    def _sample(self, draft: Draft) -> Tensor | bytes:
-        """The displacements; for a tape, what they can be drawn from again."""
-        call = draft.call
-        call.draws.release()
-        size = [draft.height, draft.width]
-        if self.get_params is not _elastic_params:
-            return self.get_params(self.alpha, self.sigma, size)
-        state = None if call.tape is None else noise_state(call.draws)
-        displacement = _displacement(call.draws.generator, self.alpha, self.sigma, size)
-        return displacement if state is None else state
-
-    def _draft(self, draft: Draft) -> None:
+    def _sample(self, draft: Draft) -> Tensor | Noise | bytes:
+        """The noise; for a tape, what it can be drawn from again; from a user's own get_params, the displacements."""
         _, height, width = draft.dimensions()
-        displacement = draft.drawn(self)
-        if not isinstance(displacement, Tensor):
-            displacement = _displacement(generator_at(displacement), self.alpha, self.sigma, [height, width])
+        call = draft.call
+        if self.get_params is not self._own_params:
+            displacement: Tensor = self._asked(draft, self.alpha, self.sigma, [height, width])
+            return displacement
+        call.draws.release()
+        state = None if call.tape is None else noise_state(call.draws)
+        noise = _draw_noise(call.draws.generator, self.sigma, [height, width])
+        return noise if state is None else state
+
+    def _draft(self, draft: Draft, params: Tensor | Noise | bytes) -> None:
+        draft.apart(partial(self._move, params))
+
+    def _move(self, params: Tensor | Noise | bytes, draft: Draft) -> None:
+        _, height, width = draft.dimensions()
+        if not isinstance(params, (Tensor, tuple)):
+            params = _draw_noise(generator_at(params), self.sigma, [height, width])
+        displacement = params if isinstance(params, Tensor) else _displacement(params, self.alpha, self.sigma)
         draft.elastic_transform(displacement, self.interpolation.value, self.fill)
 
     def forward(self, tensor: Any) -> Any:
@@ -396,27 +390,39 @@ class ElasticTransform(Transform):
         )
 
 
-_elastic_params = ElasticTransform.get_params
+def _draw_noise(generator: torch.Generator | None, sigma: Sequence[float], size: list[int]) -> Noise:
+    across, down = (_draw_plane(generator, extent, sigma, size) for extent in sigma)
+    return across, down
 
 
-def _displacement(
-    generator: torch.Generator | None, alpha: Sequence[float], sigma: Sequence[float], size: list[int]
-) -> Tensor:
-    height, width = size
-    across = _smooth_noise(generator, height, width, sigma[0], sigma) * alpha[0] / width
-    down = _smooth_noise(generator, height, width, sigma[1], sigma) * alpha[1] / height
+def _draw_plane(generator: torch.Generator | None, extent: float, sigma: Sequence[float], size: list[int]) -> Tensor:
+    plane = torch.rand([1, 1, *size], generator=generator)
+    if extent > 0.0:
+        kernel, _ = arguments.checked_blur([_kernel_size(extent)] * 2, sigma)
+        if kernel[0] // 2 >= min(size):
+            # torch draws no further where the mirrored border is wider than the image.
+            _smooth(plane, extent, sigma)
+    return plane
+
+
+def _displacement(noise: Noise, alpha: Sequence[float], sigma: Sequence[float]) -> Tensor:
+    height, width = noise[0].shape[-2:]
+    across = _smooth(noise[0], sigma[0], sigma) * alpha[0] / width
+    down = _smooth(noise[1], sigma[1], sigma) * alpha[1] / height
     return torch.concat([across, down], 1).permute([0, 2, 3, 1])
 
 
-def _smooth_noise(
-    generator: torch.Generator | None, height: int, width: int, extent: float, sigma: Sequence[float]
-) -> Tensor:
+def _smooth(noise: Tensor, extent: float, sigma: Sequence[float]) -> Tensor:
     """Noise in [-1, 1), blurred by a kernel that is cut off at four times `extent`."""
-    noise = torch.rand([1, 1, height, width], generator=generator) * 2 - 1
+    noise = noise * 2 - 1
     if extent > 0.0:
-        size = int(8 * extent + 1) | 1
+        size = _kernel_size(extent)
         noise = warp_fallback.gaussian_blur(noise, *arguments.checked_blur([size, size], sigma))
     return noise
+
+
+def _kernel_size(extent: float) -> int:
+    return int(8 * extent + 1) | 1
 
 
 def _check_lengths(value: Any, name: str, lengths: tuple[int, ...]) -> None:

@@ -8,8 +8,11 @@ import pickle
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+import torchvision.transforms as TV
+import torchvision.transforms.functional as TF
 
 import fastaug
 import fastaug.transforms as T
@@ -321,6 +324,92 @@ def test_parameters_of_another_pipeline() -> None:
 def test_parameters_that_are_none(params: Any) -> None:
     with pytest.raises(TypeError, match="params should be a list of dictionaries"):
         T.Compose([T.RandomCrop(20)]).replay(pil("RGB", 40, 50), params)
+
+
+# ---- parameters of one pipeline for another with fewer transforms
+
+
+def joint(interpolation: Any, colour: bool, **fill: Any) -> T.Compose:
+    """Geometry for images or masks; images get colours and noise as well."""
+    colours = [T.ColorJitter(0.4, 0.4, 0.4, 0.1), T.RandomGrayscale(0.3)] if colour else []
+    return T.Compose(
+        [
+            T.RandomResizedCrop(48, (0.3, 1.0), interpolation=interpolation),
+            *colours,
+            T.RandomHorizontalFlip(),
+            *([T.RandomApply([T.GaussianBlur(3)], p=0.5)] if colour else []),
+            T.RandomRotation(30, interpolation=interpolation, **fill),
+            T.RandomPerspective(0.4, 0.7, interpolation=interpolation, **fill),
+            T.ElasticTransform(30.0, 3.0, interpolation=interpolation, **fill),
+            *([T.AugMix()] if colour else []),
+            T.RandomCrop(40, padding=4, **fill),
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_image_and_its_mask(seed: int) -> None:
+    """A mask gets what torchvision's functions make of it with the parameters that were drawn for the image."""
+    nearest = T.InterpolationMode.NEAREST
+    images, masks = joint(T.InterpolationMode.BILINEAR, True), joint(nearest, False, fill=255)
+    image, mask = pil("RGB", 60, 70), pil("L", 60, 70, 1)
+    expected = run(images, image, seed)
+    seed_all(seed)
+    params = images.sample(image)
+    assert snapshot(images.replay(image, params)) == snapshot(expected.value)
+
+    drawn: dict[str, Any] = {entry["transform"]: entry for entry in params}
+    box = (drawn["RandomResizedCrop"][side] for side in ("top", "left", "height", "width"))
+    by_hand = TF.resized_crop(mask, *box, [48, 48], TV.InterpolationMode.NEAREST)
+    by_hand = TF.hflip(by_hand) if drawn["RandomHorizontalFlip"]["applied"] else by_hand
+    by_hand = TF.rotate(by_hand, drawn["RandomRotation"]["angle"], fill=[255])
+    if (start := drawn["RandomPerspective"]["startpoints"]) is not None:
+        end = drawn["RandomPerspective"]["endpoints"]
+        by_hand = TF.perspective(by_hand, start, end, TV.InterpolationMode.NEAREST, [255])
+    torch.set_rng_state(torch.frombuffer(bytearray(drawn["ElasticTransform"]["noise"]), dtype=torch.uint8))
+    field = TV.ElasticTransform.get_params([30.0, 30.0], [3.0, 3.0], [48, 48])
+    by_hand = TF.elastic_transform(by_hand, field, TV.InterpolationMode.NEAREST, [255.0])
+    by_hand = TF.pad(by_hand, 4, 255)
+    by_hand = TF.crop(by_hand, *(drawn["RandomCrop"][side] for side in ("top", "left", "height", "width")))
+
+    seed_all(99)
+    states = torch.get_rng_state(), random.getstate()
+    assert snapshot(masks.replay(mask, params, subset=True)) == snapshot(by_hand)
+    assert snapshot(fastaug.compile(masks).replay(mask, params, subset=True)) == snapshot(by_hand)
+    assert torch.equal(torch.get_rng_state(), states[0]) and random.getstate() == states[1]
+    # A whole pipeline is a subset of itself.
+    assert snapshot(images.replay(image, params, subset=True)) == snapshot(expected.value)
+
+
+def test_parameters_for_several_images() -> None:
+    """Of other sizes and in other containers, from one and the same list."""
+    images = joint(T.InterpolationMode.BILINEAR, True)
+    params = images.sample((60, 70))
+    kept = copy.deepcopy(params)
+    pictures = [pil("RGB", 60, 70, seed) for seed in range(3)]
+    for picture in pictures:
+        replayed = images.replay(picture, params)
+        assert snapshot(images.replay(picture, params)) == snapshot(replayed)
+        assert np.array_equal(images.replay(np.asarray(picture), params), np.asarray(replayed))
+    for other in (pil("L", 80, 75), noise(64, 90), torch.from_numpy(noise(70, 70).transpose(2, 0, 1).copy())):
+        assert Draft(images.replay(other, params)).dimensions()[1:] == (40, 40)
+    assert snapshot(params) == snapshot(kept)
+
+
+def test_a_subset_that_is_none() -> None:
+    image = pil("L", 40, 50)
+    params = T.Compose([T.RandomRotation(10), T.ColorJitter(0.5), T.RandomCrop(20)]).sample((40, 50))
+    with pytest.raises(ValueError, match=r"RandomAffine needs angle, .*, but of the 3 entries none"):
+        T.Compose([T.RandomRotation(10), T.RandomAffine(10)]).replay(image, params, subset=True)
+    # In their order: what was skipped does not come again.
+    with pytest.raises(ValueError, match="none from entry 3 on is of RandomRotation"):
+        T.Compose([T.RandomCrop(20), T.RandomRotation(10)]).replay(image, params, subset=True)
+    with pytest.raises(ValueError, match=r"RandomCrop needs top, .*, but entry 0 is of RandomCrop with"):
+        T.Compose([T.RandomCrop(20)]).replay(image, [{"transform": "RandomCrop", "top": 3}], subset=True)
+    # Asked for by name only.
+    with pytest.raises(ValueError, match="but entry 1 is of ColorJitter"):
+        T.Compose([T.RandomRotation(10), T.RandomCrop(20)]).replay(image, params)
+    assert T.Compose([T.Resize(10)]).replay(image, params, subset=True).size == (12, 10)
 
 
 def test_noise_that_is_none() -> None:

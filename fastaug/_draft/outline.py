@@ -1,0 +1,180 @@
+"""Drafts without pixels, for the drawing of parameters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug._draft.call import Call
+from fastaug._draft.draft import MODES_OF, Draft
+from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._image.lazy import LazyImage
+from fastaug._program import arguments
+from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
+
+_CPU = torch.device("cpu")
+
+
+class Outline(Draft):
+    """A draft that follows the size, the channels and the container of an image through a pipeline, and makes none.
+
+    That is all that random draws depend on. Whoever asks for the image nevertheless, such as a callable of the user's,
+    gets it: all that was done so far is then done to the image at the beginning. What Pillow and torch would do at once
+    is only followed as well, so errors that they would find show when the parameters are replayed.
+    """
+
+    __slots__ = (
+        "entered",  # how many transforms were entered, or images begun with
+        "origin",  # gives the image at the beginning
+        "works",  # what is to be done to a draft of it, one after the other
+    )
+
+    origin: Callable[[], Any]
+    works: list[Callable[[Draft], None]]
+
+    def __init__(self, image: Any, call: Call) -> None:
+        self.entered = 0
+        super().__init__(image, call)
+
+    @classmethod
+    def of_shape(cls, kind: int, height: int, width: int, first: Callable[[], Any], call: Call) -> Outline:
+        """Of an image of three channels that `first` makes if it is wanted; as a tensor it holds floats."""
+        outline = cls((), call)
+        outline._become(kind, height, width, 3, "RGB", np.uint8 if kind == ARRAY else torch.float32)
+        outline.origin = first
+        return outline
+
+    def reset(self, image: Any) -> None:
+        self.origin, self.works = lambda: image, []
+        self.entered += 1
+        super().reset(image)
+
+    def _reset_encoded(self, image: LazyImage) -> None:
+        if image.native:
+            super()._reset_encoded(image)
+        else:
+            width, height = image.size
+            self._become(PIL_IMAGE, height, width, 0, image.mode)
+
+    def _become(self, kind: int, height: int, width: int, channels: int, mode: str | None, dtype: Any = None) -> None:
+        """Goes on as from an image of this kind, of which there is nothing else.
+
+        A PIL image has as many channels as its mode, and only the others have a dtype.
+        """
+        height, width = max(int(height), 0), max(int(width), 0)
+        flat, lead = self.flat, self.lead
+        if kind == PIL_IMAGE:
+            super().reset(Image.new(mode or "RGB", (1, 1)))
+            self.height, self.width = height, width
+            self.native = self.native and height > 0 and width > 0
+        elif kind == TENSOR:
+            device = self.image.device if self.source == TENSOR else _CPU
+            shape = (height, width) if flat else (*lead, channels, height, width)
+            super().reset(torch.empty((), dtype=dtype, device=device).expand(shape))
+        else:
+            super().reset(np.broadcast_to(np.empty((), dtype), (height, width) if flat else (height, width, channels)))
+
+    def _dtype(self) -> Any:
+        """Of the samples so far, where they are a tensor's or an array's."""
+        if self.kind == PIL_IMAGE:
+            return None
+        if self.store:
+            return torch.float32
+        if self.native:
+            return torch.uint8 if self.kind == TENSOR else np.uint8
+        return self.image.dtype
+
+    def finish(self) -> Any:
+        self.call.draws.release()
+        image = self.origin()
+        if self.works and isinstance(image, torch.Tensor):
+            image = image.clone()  # some transforms may write into a tensor that they are given
+        draft = Draft(image, Call(self.call.draws, self.call.rewrites))
+        for work in self.works:
+            work(draft)
+        return draft.finish()
+
+    def take(self, transform: Any, step: Any) -> None:
+        tape: Any = self.call.tape
+        prepare, sample, do = step
+        if prepare is not None:
+            prepare(transform, self)
+            self.works.append(partial(prepare, transform))
+        params = None if sample is None else tape.take(transform, self)
+        self.entered += 1
+        entered = self.entered
+        do(transform, self, params)
+        if self.entered == entered:
+            # It did its own work: transforms inside of it, and what begins with another image, are in `works` already.
+            self.works.append(lambda draft: do(transform, draft, params))
+        self.shorten()
+
+    def shorten(self) -> None:
+        self.ops.clear()
+
+    def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
+        self.works.append(work)
+        self.entered += 1
+        if result is not None:
+            super().reset(result)
+        elif self.kind != OTHER:
+            self._become(self.kind, self.height, self.width, self.channels, self.mode, self._dtype())
+
+    def to_float(self) -> None:
+        if self.kind == ARRAY and not self.native and self.bands:
+            self._become(TENSOR, self.height, self.width, self.channels, None, torch.float32)
+        else:
+            super().to_float()
+
+    def to_pil(self, mode: str | None) -> None:
+        if self.kind in (ARRAY, TENSOR) and not self.native and not self.lead and self.channels in MODES_OF:
+            self._become(PIL_IMAGE, self.height, self.width, 0, mode or MODES_OF[self.channels][0])
+        else:
+            super().to_pil(mode)
+
+    def _eager(self, name: str, *given: Any) -> None:
+        if self.kind == OTHER:
+            super()._eager(name, *given)
+            return
+        kind, mode, dtype = self.kind, self.mode, self._dtype()
+        height, width, channels = self.height, self.width, self.channels
+        if name == "crop":
+            _, _, height, width = given
+        elif name == "resize":
+            height, width = given[:2]
+        elif name == "pad":
+            left, top, right, bottom = arguments.sides(given[0]) or (0, 0, 0, 0)
+            height, width = height + top + bottom, width + left + right
+        elif name == "rotate":
+            angle, _, _, expand, center, _ = given
+            if expand:
+                height, width = self._expanded(angle, center)
+        elif name == "grayscale":
+            channels = given[0]
+            mode = mode and ("L" if channels == 1 else "RGB")
+        elif name == "equalize" and mode == "P":
+            mode = "RGB"  # Pillow gives up the palette
+        elif name == "convert_image_dtype":
+            dtype = given[0]
+        elif name in ("to_tensor", "pil_to_tensor"):
+            kind, dtype = TENSOR, torch.get_default_dtype() if name == "to_tensor" else torch.uint8
+        self._become(kind, height, width, channels, mode, dtype)
+
+    _eager_tensor = _eager
+
+    def _expanded(self, angle: float, center: Any) -> tuple[int, int]:
+        """(height, width) after a rotation that shows all of the image."""
+        height, width = self.height, self.width
+        if self.kind == TENSOR:
+            return warp_fallback.rotated_size(height, width, angle, center)
+        angle %= 360.0
+        if not center and angle in (0, 180):
+            return height, width
+        if not center and angle in (90, 270):
+            return width, height
+        return arguments.rotation(height, width, angle, True, center)[:2]
