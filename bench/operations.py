@@ -139,7 +139,11 @@ COLOUR = (
     one("AutoAugment()", lambda T: T.AutoAugment()),
     one("RandAugment()", lambda T: T.RandAugment()),
     one("TrivialAugmentWide()", lambda T: T.TrivialAugmentWide()),
-    one("AugMix()", lambda T: T.AugMix()),
+    one(
+        "AugMix()",
+        lambda T: T.AugMix(),
+        *("TORCH_AFFINE", "TORCH_CONTRAST", "TORCH_SATURATION", "TORCH_SHARPNESS", "TORCH_AUTOCONTRAST"),
+    ),
 )
 
 CONVERT = (

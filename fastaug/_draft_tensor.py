@@ -62,7 +62,7 @@ class TensorDraft(Draft):
         number = _SAMPLERS.get(mode_name)
         if not self.native or number is None or len(self.lead) > 1 or not all(map(math.isfinite, matrix)):
             return False
-        flags = number | _ops.TORCH | _fused()
+        flags = number | _fused()
         colour = bytes(max(self.channels, 4))
         if fill is not None:
             _fallback_tensor_warp.check_warp(self.channels, mode_name, fill)
@@ -72,7 +72,7 @@ class TensorDraft(Draft):
             flags |= _ops.FILLED
             colour = exact
         height, width = self.height, self.width
-        self._append_filled(lambda part: _ops.affine(height, width, flags, matrix, part), colour)
+        self._append_filled(lambda part: _ops.torch_affine(height, width, flags, matrix, part), colour)
         return True
 
     def adjust_contrast(self, factor: float) -> None:
@@ -81,7 +81,7 @@ class TensorDraft(Draft):
         if not self._colour_channels() or not math.isfinite(factor) or not exact:
             self._eager("adjust_contrast", factor)
         else:
-            self.ops.append(_ops.contrast(factor, _ops.TORCH))
+            self.ops.append(_ops.torch_contrast(factor))
 
     def adjust_saturation(self, factor: float) -> None:
         _fallback_tensor_color.need_not_negative("saturation_factor", factor)
@@ -89,17 +89,17 @@ class TensorDraft(Draft):
         if not channels or not math.isfinite(factor):
             self._eager("adjust_saturation", factor)
         elif channels == 3:
-            self.ops.append(_ops.saturation(factor, _ops.TORCH))
+            self.ops.append(_ops.torch_saturation(factor))
 
     def adjust_sharpness(self, factor: float) -> None:
         _fallback_tensor_color.need_not_negative("sharpness_factor", factor)
         if not self._colour_channels() or not math.isfinite(factor) or len(self.lead) > 1:
             self._eager("adjust_sharpness", factor)
         else:
-            self.ops.append(_ops.sharpness(factor, _ops.TORCH))
+            self.ops.append(_ops.torch_sharpness(factor))
 
     def autocontrast(self) -> None:
         if self._has_tables():
-            self.ops.append(_ops.AUTOCONTRAST_TORCH)
+            self.ops.append(_ops.TORCH_AUTOCONTRAST)
         else:
             self._eager("autocontrast")

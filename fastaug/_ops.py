@@ -23,11 +23,9 @@ NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = 0, 1, 2
 WIDTH_FIRST = 0x100
 HAS_ALPHA = 1
 
-#: The arithmetic of torchvision's tensor functions, for AFFINE, CONTRAST, SATURATION, SHARPNESS and AUTOCONTRAST.
-TORCH = 0x400
-#: AFFINE under TORCH: what lies outside is the fill, not zero.
+#: TORCH_AFFINE: what lies outside is the fill, not zero.
 FILLED = 0x800
-#: AFFINE under TORCH: torch's matrix product fuses.
+#: TORCH_AFFINE: torch's matrix product fuses.
 FUSED = 0x1000
 # BLUR: both kernels are the same; torch's convolution does not fuse; and the number of weights that fit into an op.
 _SQUARE = 1
@@ -58,7 +56,7 @@ UNPREMULTIPLY = _PLAIN.pack(_ID["UNPREMULTIPLY"], 0)
 TO_FLOAT = _PLAIN.pack(_ID["TO_FLOAT"], 0)
 INVERT = _PLAIN.pack(_ID["INVERT"], 0)
 AUTOCONTRAST = _PLAIN.pack(_ID["AUTOCONTRAST"], 0)
-AUTOCONTRAST_TORCH = _PLAIN.pack(_ID["AUTOCONTRAST"], TORCH)
+TORCH_AUTOCONTRAST = _PLAIN.pack(_ID["TORCH_AUTOCONTRAST"], 0)
 EQUALIZE = _PLAIN.pack(_ID["EQUALIZE"], 0)
 REPLICATE_3 = _INTEGER.pack(_ID["REPLICATE"], 0, 3)
 #: Counter-clockwise rotations by 90, 180 and 270 degrees.
@@ -81,6 +79,10 @@ _SOLARIZE_ID = _ID["SOLARIZE"]
 _GAMMA_ID = _ID["GAMMA"]
 _SHARPNESS_ID = _ID["SHARPNESS"]
 _BLUR_ID = _ID["BLUR"]
+_TORCH_AFFINE_ID = _ID["TORCH_AFFINE"]
+_TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
+_TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
+_TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -134,8 +136,8 @@ def contrast(factor: float, flags: int) -> bytes:
     return _FACTOR.pack(_CONTRAST_ID, flags, factor)
 
 
-def saturation(factor: float, flags: int = 0) -> bytes:
-    return _FACTOR.pack(_SATURATION_ID, flags, factor)
+def saturation(factor: float) -> bytes:
+    return _FACTOR.pack(_SATURATION_ID, 0, factor)
 
 
 def hue(share: float) -> bytes:
@@ -182,3 +184,19 @@ def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> 
 def erase(top: int, left: int, height: int, width: int, values: Sequence[float]) -> bytes:
     """One value for each of up to four channels."""
     return _ERASE.pack(_ERASE_ID, 0, top, left, height, width, *values, *(0.0,) * (4 - len(values)))
+
+
+def torch_affine(height: int, width: int, flags: int, matrix: Sequence[float], fill: bytes) -> bytes:
+    return _AFFINE.pack(_TORCH_AFFINE_ID, flags, fill, height, width, *matrix)
+
+
+def torch_contrast(factor: float) -> bytes:
+    return _FACTOR.pack(_TORCH_CONTRAST_ID, 0, factor)
+
+
+def torch_saturation(factor: float) -> bytes:
+    return _FACTOR.pack(_TORCH_SATURATION_ID, 0, factor)
+
+
+def torch_sharpness(factor: float) -> bytes:
+    return _FACTOR.pack(_TORCH_SHARPNESS_ID, 0, factor)

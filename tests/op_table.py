@@ -11,7 +11,7 @@ import math
 import random
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -27,7 +27,7 @@ IDS = {name: index for index, (name, _) in enumerate(_C.OPS)}
 HAS_ALPHA = SQUARE = 1
 WIDTH_FIRST = 0x100
 UNFUSED = 2
-TORCH, FILLED = 0x400, 0x800
+FILLED = 0x800
 LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING = 1, 2, 3, 4, 5
 PAD_MODES = ("edge", "reflect", "symmetric")
 LARGEST = 90
@@ -116,8 +116,6 @@ def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
 
 
 def affine(op: Op, image: np.ndarray) -> np.ndarray:
-    if op.flags & TORCH:
-        return torch_affine(op, image)
     height, width = op.i
     kind = Image.Resampling(op.flags)
     return planes(
@@ -156,21 +154,15 @@ def grey(image: np.ndarray) -> np.ndarray:
 
 
 def contrast(op: Op, image: np.ndarray) -> np.ndarray:
-    if op.flags & TORCH:
-        return on_tensor(image, lambda x: tensor_functional.adjust_contrast(x, op.f[0]))
     mean = int(grey(image).astype(np.int64).sum() / (image.shape[0] * image.shape[1]) + 0.5)
     return blend(np.full_like(image, mean), image, op.f[0], bool(op.flags & HAS_ALPHA))
 
 
 def saturation(op: Op, image: np.ndarray) -> np.ndarray:
-    if op.flags & TORCH:
-        return on_tensor(image, lambda x: tensor_functional.adjust_saturation(x, op.f[0]))
     return blend(np.repeat(grey(image), 3, axis=2), image, op.f[0], image.shape[2] == 4)
 
 
 def sharpness(op: Op, image: np.ndarray) -> np.ndarray:
-    if op.flags & TORCH:
-        return on_tensor(image, lambda x: tensor_functional.adjust_sharpness(x, op.f[0]))
     smooth = planes(image, lambda plane, _: plane.filter(ImageFilter.SMOOTH))
     return blend(smooth, image, op.f[0], bool(op.flags & HAS_ALPHA))
 
@@ -295,8 +287,8 @@ def draw_torch_affine(rng: random.Random, image: np.ndarray) -> Op:
     a, b = math.cos(angle) * zoom, math.sin(angle) * zoom
     shift = rng.choice([(0.0, 0.0), (float(rng.randint(-9, 9)), 2.0), (rng.uniform(-w, w), rng.uniform(-h, h))])
     matrix = (a, b + rng.choice([0.0, 0.4]), shift[0], -b, a, shift[1])
-    flags = TORCH | rng.choice([0, BILINEAR]) | rng.choice([0, FILLED])
-    return Op("AFFINE", out, matrix, flags, fill(rng))
+    flags = rng.choice([0, BILINEAR]) | rng.choice([0, FILLED])
+    return Op("TORCH_AFFINE", out, matrix, flags, fill(rng))
 
 
 def draw_perspective(rng: random.Random, image: np.ndarray) -> Op:
@@ -333,8 +325,6 @@ def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
 
 
 def draw_affine(rng: random.Random, image: np.ndarray) -> Op:
-    if rng.random() < 0.3:
-        return draw_torch_affine(rng, image)
     h, w, _ = image.shape
     out_h, out_w = (h, w) if rng.random() < 0.5 else (size(rng, h), size(rng, w))
     kind = rng.randrange(6)
@@ -374,13 +364,9 @@ def alpha_flag(image: np.ndarray) -> int:
     return HAS_ALPHA if image.shape[2] in (2, 4) else 0
 
 
-def draw_blend(name: str, rng: random.Random, image: np.ndarray) -> Op:
-    """An op with a factor, which may follow torchvision's tensors: those have one or three channels, and no negative
-    factors."""
-    amount = factor(rng)
-    if image.shape[2] in (1, 3) and rng.random() < 0.4:
-        return Op(name, f=(abs(amount),), flags=TORCH)
-    return Op(name, f=(amount,), flags=0 if name == "SATURATION" else alpha_flag(image))
+ANY = frozenset({1, 2, 3, 4})
+
+Reference = Callable[[Op, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -388,13 +374,32 @@ class Row:
     """A line of the op table."""
 
     kind: str
-    reference: Callable[[Op, np.ndarray], np.ndarray]
+    reference: Reference
     draw: Callable[[random.Random, np.ndarray], Op]
-    channels: frozenset[int] = field(default_factory=lambda: frozenset({1, 2, 3, 4}))
+    channels: frozenset[int] = ANY
+
+
+def blends(kind: str, name: str, reference: Reference, channels: frozenset[int] | None = None) -> Row:
+    """An op with a factor; one that does not take 3 and 4 channels alike is told which is alpha."""
+    flags = alpha_flag if channels is None else lambda image: 0
+    return Row(kind, reference, lambda rng, x: Op(name, f=(factor(rng),), flags=flags(x)), channels or ANY)
+
+
+def torch_blends(kind: str, name: str, function: str, channels: frozenset[int]) -> Row:
+    """One of torchvision's functions for tensors, which take no negative factors."""
+    change = getattr(tensor_functional, function)
+    return Row(
+        kind,
+        lambda op, x: on_tensor(x, lambda tensor: change(tensor, op.f[0])),
+        lambda rng, x: Op(name, f=(abs(factor(rng)),)),
+        channels,
+    )
 
 
 COLOURS = frozenset({3, 4})
 PAIRS = frozenset({2, 4})
+#: What torchvision's colour functions for tensors take.
+TENSORS = frozenset({1, 3})
 
 ROWS: dict[str, Row] = {
     "WINDOW": Row("geometry", window, draw_window),
@@ -419,13 +424,11 @@ ROWS: dict[str, Row] = {
         "geometry", lambda op, x: np.rot90(x, op.flags), lambda rng, x: Op("ROT90", flags=rng.choice([1, 2, 3]))
     ),
     "AFFINE": Row("geometry", affine, draw_affine),
-    "BRIGHTNESS": Row(
-        "pointwise",
-        lambda op, x: blend(np.zeros_like(x), x, op.f[0], bool(op.flags & HAS_ALPHA)),
-        lambda rng, x: Op("BRIGHTNESS", f=(factor(rng),), flags=alpha_flag(x)),
+    "BRIGHTNESS": blends(
+        "pointwise", "BRIGHTNESS", lambda op, x: blend(np.zeros_like(x), x, op.f[0], bool(op.flags & HAS_ALPHA))
     ),
-    "CONTRAST": Row("reduction", contrast, lambda rng, x: draw_blend("CONTRAST", rng, x)),
-    "SATURATION": Row("pointwise", saturation, lambda rng, x: draw_blend("SATURATION", rng, x), COLOURS),
+    "CONTRAST": blends("reduction", "CONTRAST", contrast),
+    "SATURATION": blends("pointwise", "SATURATION", saturation, COLOURS),
     "HUE": Row("pointwise", hue, draw_hue, COLOURS),
     "LUMA": Row("pointwise", lambda op, x: grey(x), lambda rng, x: Op("LUMA"), COLOURS),
     "REPLICATE": Row(
@@ -475,7 +478,17 @@ ROWS: dict[str, Row] = {
         lambda op, x: planes(x, lambda plane, _: ImageOps.equalize(plane)),
         lambda rng, x: Op("EQUALIZE"),
     ),
-    "SHARPNESS": Row("filter", sharpness, lambda rng, x: draw_blend("SHARPNESS", rng, x)),
+    "SHARPNESS": blends("filter", "SHARPNESS", sharpness),
     "BLUR": Row("filter", blur, draw_blur),
     "ERASE": Row("store", erase, draw_erase),
+    "TORCH_AFFINE": Row("geometry", torch_affine, draw_torch_affine),
+    "TORCH_CONTRAST": torch_blends("reduction", "TORCH_CONTRAST", "adjust_contrast", TENSORS),
+    "TORCH_SATURATION": torch_blends("pointwise", "TORCH_SATURATION", "adjust_saturation", TENSORS & COLOURS),
+    "TORCH_SHARPNESS": torch_blends("filter", "TORCH_SHARPNESS", "adjust_sharpness", TENSORS),
+    "TORCH_AUTOCONTRAST": Row(
+        "reduction",
+        lambda op, x: on_tensor(x, tensor_functional.autocontrast),
+        lambda rng, x: Op("TORCH_AUTOCONTRAST"),
+        TENSORS,
+    ),
 }

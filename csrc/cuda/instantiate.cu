@@ -28,7 +28,7 @@ struct DeviceImage {
 // What the host prepares for an op: which operands it needs depends on the op.
 struct Operands {
   Op op;
-  float mean;             // CONTRAST
+  float mean;             // WholeInput::kMean
   const uint8_t* table;   // GAMMA, AUTOCONTRAST, EQUALIZE: 256 samples per channel
   const int32_t* row;     // geometry: source row per output row, -1 for fill
   const int32_t* column;  // geometry: source column per output column, -1 for fill
@@ -37,7 +37,7 @@ struct Operands {
   const int32_t* weight;
   int stride;
   bool vertical;
-  WarpOperands warp;  // AFFINE, PERSPECTIVE
+  WarpOperands warp;  // kWarp
   BlurKernel blur;    // BLUR
 };
 
@@ -50,7 +50,6 @@ __device__ inline float load(const DeviceImage& image, int c, int k) { return st
 
 __device__ inline float factor_of(const Operands& p) { return static_cast<float>(p.op.f[0]); }
 __device__ inline float rest_of(const Operands& p) { return scalar::torch_rest(p.op.f[0]); }
-__device__ inline bool is_torch(const Operands& p) { return (p.op.flags & kTorch) != 0; }
 
 template <class Body>
 __device__ void each_color(Body body, const Operands& p, const DeviceImage& image, int k) {
@@ -79,12 +78,16 @@ __device__ void brightness(const Operands& p, const DeviceImage& image, int k) {
   each_color(scalar::Brightness{factor_of(p)}, p, image, k);
 }
 __device__ void contrast(const Operands& p, const DeviceImage& image, int k) {
-  if (is_torch(p)) return each_color(scalar::TorchContrast{factor_of(p), rest_of(p), p.mean}, p, image, k);
   each_color(scalar::Contrast{factor_of(p), p.mean}, p, image, k);
 }
+__device__ void torch_contrast(const Operands& p, const DeviceImage& image, int k) {
+  each_color(scalar::TorchContrast{factor_of(p), rest_of(p), p.mean}, p, image, k);
+}
 __device__ void saturation(const Operands& p, const DeviceImage& image, int k) {
-  if (is_torch(p)) return together(scalar::TorchSaturation{factor_of(p), rest_of(p)}, image, k);
   together(scalar::Saturation{factor_of(p)}, image, k);
+}
+__device__ void torch_saturation(const Operands& p, const DeviceImage& image, int k) {
+  together(scalar::TorchSaturation{factor_of(p), rest_of(p)}, image, k);
 }
 __device__ void hue(const Operands& p, const DeviceImage& image, int k) {
   together(scalar::Hue{static_cast<float>(p.op.i[0])}, image, k);
@@ -161,23 +164,24 @@ __device__ void mix_taps(const Operands& p, const DeviceImage& in, const DeviceI
   }
 }
 
-template <int kChannels>
+template <OpId kId, int kChannels>
 __device__ void warp_to_planes(const Operands& p, const DeviceImage& out, int y, int x) {
   uint8_t pixel[kChannels];
-  warp_pixel<kChannels>(p.op, p.warp, y, x, pixel);
+  warp_pixel<kId, kChannels>(p.op, p.warp, y, x, pixel);
   for (int c = 0; c < kChannels; ++c) out.plane[c][y * out.width + x] = pixel[c];
 }
 
+template <OpId kId>
 __device__ void warp(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) {
   switch (out.channels) {
     case 1:
-      return warp_to_planes<1>(p, out, y, x);
+      return warp_to_planes<kId, 1>(p, out, y, x);
     case 2:
-      return warp_to_planes<2>(p, out, y, x);
+      return warp_to_planes<kId, 2>(p, out, y, x);
     case 3:
-      return warp_to_planes<3>(p, out, y, x);
+      return warp_to_planes<kId, 3>(p, out, y, x);
     default:
-      return warp_to_planes<4>(p, out, y, x);
+      return warp_to_planes<kId, 4>(p, out, y, x);
   }
 }
 
@@ -196,23 +200,30 @@ __device__ void erase(const Operands& p, const DeviceImage&, const DeviceImage& 
 
 // ---- Filters: output pixel (y, x).
 
-// At the border, where the smoothed image is the image itself, Pillow's blend changes nothing, unlike torchvision's,
-// which leaves images alone that are all border.
-__device__ void sharpen(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+// blend(smooth, v) makes the sample. At the border, where the smoothed image is the image itself, Pillow's blend
+// changes nothing; a border that is to be blended all the same is `blended`.
+template <class Body>
+__device__ void sharpen(Body blend, bool blended, const Operands& p, const DeviceImage& in, const DeviceImage& out,
+                        int y, int x) {
   const bool border = y == 0 || x == 0 || y == in.height - 1 || x == in.width - 1;
-  const bool copied = border && !(is_torch(p) && in.height > 2 && in.width > 2);
   const int colors = in.channels - ((p.op.flags & kHasAlpha) != 0 ? 1 : 0);
   for (int c = 0; c < in.channels; ++c) {
     const uint8_t* row = in.plane[c] + y * in.width;
     uint8_t* to = out.plane[c] + y * out.width + x;
     *to = row[x];
-    if (copied || c >= colors) continue;
+    if ((border && !blended) || c >= colors) continue;
     const int smooth = border ? row[x] : smooth_of(smooth_sum(row - in.width, row, row + in.width, x));
-    const auto d = static_cast<float>(smooth);
-    const auto v = static_cast<float>(row[x]);
-    *to = to_u8(is_torch(p) ? scalar::TorchSharpness{factor_of(p), rest_of(p)}(d, v)
-                            : scalar::Sharpness{factor_of(p)}(d, v));
+    *to = to_u8(blend(static_cast<float>(smooth), static_cast<float>(row[x])));
   }
+}
+
+__device__ void pillow_sharpen(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+  sharpen(scalar::Sharpness{factor_of(p)}, false, p, in, out, y, x);
+}
+
+// torchvision leaves images alone that are all border.
+__device__ void torch_sharpen(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
+  sharpen(scalar::TorchSharpness{factor_of(p), rest_of(p)}, in.height > 2 && in.width > 2, p, in, out, y, x);
 }
 
 // ---- One specialisation per op. Pointwise ops work on `out`, which holds their input.
@@ -229,7 +240,9 @@ struct DeviceOp;
   };
 FASTAUG_DEVICE_POINTWISE(BRIGHTNESS, brightness)
 FASTAUG_DEVICE_POINTWISE(CONTRAST, contrast)
+FASTAUG_DEVICE_POINTWISE(TORCH_CONTRAST, torch_contrast)
 FASTAUG_DEVICE_POINTWISE(SATURATION, saturation)
+FASTAUG_DEVICE_POINTWISE(TORCH_SATURATION, torch_saturation)
 FASTAUG_DEVICE_POINTWISE(HUE, hue)
 FASTAUG_DEVICE_POINTWISE(LUMA, luma)
 FASTAUG_DEVICE_POINTWISE(REPLICATE, replicate)
@@ -240,6 +253,7 @@ FASTAUG_DEVICE_POINTWISE(POSTERIZE, posterize)
 FASTAUG_DEVICE_POINTWISE(SOLARIZE, solarize)
 FASTAUG_DEVICE_POINTWISE(GAMMA, look_up)
 FASTAUG_DEVICE_POINTWISE(AUTOCONTRAST, look_up)
+FASTAUG_DEVICE_POINTWISE(TORCH_AUTOCONTRAST, look_up)
 FASTAUG_DEVICE_POINTWISE(EQUALIZE, look_up)
 FASTAUG_DEVICE_POINTWISE(TO_FLOAT, to_float)
 FASTAUG_DEVICE_POINTWISE(NORMALIZE, normalize)
@@ -259,10 +273,12 @@ FASTAUG_DEVICE_GEOMETRY(HFLIP, copy_by_table)
 FASTAUG_DEVICE_GEOMETRY(VFLIP, copy_by_table)
 FASTAUG_DEVICE_GEOMETRY(ROT90, copy_turned)
 FASTAUG_DEVICE_GEOMETRY(RESIZE, mix_taps)
-FASTAUG_DEVICE_GEOMETRY(AFFINE, warp)
-FASTAUG_DEVICE_GEOMETRY(PERSPECTIVE, warp)
+FASTAUG_DEVICE_GEOMETRY(AFFINE, warp<OpId::AFFINE>)
+FASTAUG_DEVICE_GEOMETRY(PERSPECTIVE, warp<OpId::PERSPECTIVE>)
+FASTAUG_DEVICE_GEOMETRY(TORCH_AFFINE, warp<OpId::TORCH_AFFINE>)
 FASTAUG_DEVICE_GEOMETRY(BLUR, blur)
-FASTAUG_DEVICE_GEOMETRY(SHARPNESS, sharpen)
+FASTAUG_DEVICE_GEOMETRY(SHARPNESS, pillow_sharpen)
+FASTAUG_DEVICE_GEOMETRY(TORCH_SHARPNESS, torch_sharpen)
 FASTAUG_DEVICE_GEOMETRY(ERASE, erase)
 #undef FASTAUG_DEVICE_GEOMETRY
 
@@ -273,7 +289,7 @@ __global__ void run_op(Operands p, DeviceImage in, DeviceImage out) {
   }
 }
 
-#define FASTAUG_OP(name, kind) template __global__ void run_op<OpId::name>(Operands, DeviceImage, DeviceImage);
+#define FASTAUG_OP(name, ...) template __global__ void run_op<OpId::name>(Operands, DeviceImage, DeviceImage);
 #include "program/ops.def"
 #undef FASTAUG_OP
 

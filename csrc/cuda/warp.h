@@ -9,12 +9,12 @@
 
 namespace fastaug::cuda {
 
-// What the host prepares for AFFINE and PERSPECTIVE.
+// What the host prepares for ops of kWarp.
 struct WarpOperands {
   WarpSource source;
   NearestRoute route;  // AFFINE, nearest
   FixedMap fixed;
-  float theta[6];  // AFFINE under kTorch, as in AffineGrid
+  float theta[6];  // TORCH_AFFINE, as in AffineGrid
   bool fused;
 };
 
@@ -35,7 +35,7 @@ __device__ void affine_pixel(const Op& op, const WarpOperands& w, int y, int x, 
   }
 }
 
-// AFFINE under kTorch.
+// TORCH_AFFINE.
 template <int kChannels>
 __device__ void grid_pixel(const Op& op, const WarpOperands& w, int y, int x, uint8_t* pixel) {
   const bool fuse = affine_grid_fuses(w.fused, op.i[0], op.i[1]);
@@ -63,11 +63,16 @@ __device__ void perspective_pixel(const Op& op, const WarpOperands& w, int y, in
   }
 }
 
-template <int kChannels>
+template <OpId kId, int kChannels>
 __device__ void warp_pixel(const Op& op, const WarpOperands& w, int y, int x, uint8_t* pixel) {
-  if (op.id == OpId::PERSPECTIVE) return perspective_pixel<kChannels>(op, w, y, x, pixel);
-  if ((op.flags & kTorch) != 0) return grid_pixel<kChannels>(op, w, y, x, pixel);
-  affine_pixel<kChannels>(op, w, y, x, pixel);
+  if constexpr (kId == OpId::PERSPECTIVE) {
+    perspective_pixel<kChannels>(op, w, y, x, pixel);
+  } else if constexpr (kId == OpId::TORCH_AFFINE) {
+    grid_pixel<kChannels>(op, w, y, x, pixel);
+  } else {
+    static_assert(kId == OpId::AFFINE);
+    affine_pixel<kChannels>(op, w, y, x, pixel);
+  }
 }
 
 }  // namespace fastaug::cuda

@@ -15,20 +15,6 @@ namespace {
 // fill is what shows, because it was drawn over the earlier one's.
 using Index = std::vector<int32_t>;
 
-bool is_move(OpId id) {
-  switch (id) {
-    case OpId::WINDOW:
-    case OpId::PAD:
-    case OpId::NEAREST:
-    case OpId::HFLIP:
-    case OpId::VFLIP:
-    case OpId::ROT90:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Both axes of the output, in source coordinates.
 struct Map {
   Index down;               // one entry per output row
@@ -82,11 +68,14 @@ Map compose(const OpList& ops, int height, int width) {
       case OpId::HFLIP:
         std::reverse(map.across.begin(), map.across.end());
         break;
-      default:  // ROT90, counter-clockwise: (y, x) comes from (x, width - 1 - y)
+      case OpId::ROT90:  // counter-clockwise: (y, x) comes from (x, width - 1 - y)
         std::swap(map.down, map.across);
         std::reverse(op.flags == 1 ? map.down.begin() : map.across.begin(),
                      op.flags == 1 ? map.down.end() : map.across.end());
         map.transposed = !map.transposed;
+        break;
+      default:
+        fail_on("blit", op.id);
     }
   }
   return map;
@@ -254,7 +243,7 @@ void move(const Map& map, const OpList& ops, const std::array<int, kMaxChannels>
 }  // namespace
 
 bool only_moves(const OpList& ops) {
-  return std::all_of(ops.begin(), ops.end(), [](const Op& op) { return is_move(op.id); });
+  return std::all_of(ops.begin(), ops.end(), [](const Op& op) { return has(op.id, Trait::kMove); });
 }
 
 bool execute_moves(const OpList& ops, const View& source, const Target& target, const Kernels& kernels) {

@@ -9,43 +9,65 @@ namespace fastaug {
 
 Reduction::Reduction(const Op& op, Shape in, const Kernels& kernels) : op_(op), in_(in), kernels_(kernels) {
   std::fill_n(low_, kMaxChannels, uint8_t{255});
-  if (op.id == OpId::EQUALIZE) std::memset(counts_, 0, sizeof counts_[0] * static_cast<size_t>(in.channels));
+  if (whole_input_of(op.id) == WholeInput::kHistogram) {
+    std::memset(counts_, 0, sizeof counts_[0] * static_cast<size_t>(in.channels));
+  }
 }
 
 void Reduction::add(const uint8_t* const* planes) {
   switch (op_.id) {
     case OpId::CONTRAST:
-      sum_ += (op_.flags & kTorch) ? kernels_.gray_sum(planes, in_.channels, in_.width)
-                                   : kernels_.luma_sum(planes, in_.channels, in_.width);
+      sum_ += kernels_.luma_sum(planes, in_.channels, in_.width);
+      return;
+    case OpId::TORCH_CONTRAST:
+      sum_ += kernels_.gray_sum(planes, in_.channels, in_.width);
       return;
     case OpId::AUTOCONTRAST:
+    case OpId::TORCH_AUTOCONTRAST:
       for (int c = 0; c < in_.channels; ++c) kernels_.extremes(planes[c], in_.width, &low_[c], &high_[c]);
       return;
-    default:
+    case OpId::EQUALIZE:
       for (int c = 0; c < in_.channels; ++c) kernels_.histogram(planes[c], in_.width, counts_[c]);
+      return;
+    default:
+      fail_on("Reduction::add", op_.id);
   }
 }
 
 float Reduction::mean() const {
   const double pixels = static_cast<double>(in_.height) * in_.width;
-  // torch.mean adds up in float32, which is exact up to a sum of 2^24; beyond, its last bits depend on torch's number
-  // of threads, and whoever wants them has to ask torch.
-  if (op_.flags & kTorch) return static_cast<float>(sum_) / static_cast<float>(pixels);
-  // Pillow, ImageEnhance.Contrast: int(mean + 0.5), in double.
-  return static_cast<float>(static_cast<int>(static_cast<double>(sum_) / pixels + 0.5));
+  switch (op_.id) {
+    case OpId::CONTRAST:
+      // Pillow, ImageEnhance.Contrast: int(mean + 0.5), in double.
+      return static_cast<float>(static_cast<int>(static_cast<double>(sum_) / pixels + 0.5));
+    case OpId::TORCH_CONTRAST:
+      // torch.mean adds up in float32, which is exact up to a sum of 2^24; beyond, its last bits depend on torch's
+      // number of threads, and whoever wants them has to ask torch.
+      return static_cast<float>(sum_) / static_cast<float>(pixels);
+    default:
+      fail_on("Reduction::mean", op_.id);
+  }
 }
 
 void Reduction::tables(ChannelTables* out) const {
   for (int c = 0; c < in_.channels; ++c) {
-    if (op_.id == OpId::AUTOCONTRAST) {
-      const auto make = (op_.flags & kTorch) ? torch_autocontrast_table : autocontrast_table;
-      make(low_[c], high_[c], out->table[c]);
-    } else {
-      uint32_t counts[256];
-      for (int v = 0; v < 256; ++v) {
-        counts[v] = counts_[c][0][v] + counts_[c][1][v] + counts_[c][2][v] + counts_[c][3][v];
+    switch (op_.id) {
+      case OpId::AUTOCONTRAST:
+        autocontrast_table(low_[c], high_[c], out->table[c]);
+        break;
+      case OpId::TORCH_AUTOCONTRAST:
+        torch_autocontrast_table(low_[c], high_[c], out->table[c]);
+        break;
+      case OpId::EQUALIZE: {
+        uint32_t counts[256];
+        for (int v = 0; v < 256; ++v) {
+          counts[v] = counts_[c][0][v] + counts_[c][1][v] + counts_[c][2][v] + counts_[c][3][v];
+        }
+        equalize_table(counts, out->table[c]);
+        break;
       }
-      equalize_table(counts, out->table[c]);
+      default:
+        fail_on("Reduction::tables", op_.id);
     }
   }
 }
@@ -65,8 +87,10 @@ void plain_table(const Op& op, uint8_t* table) {
       for (int v = 0; v < 256; ++v) table[v] = static_cast<uint8_t>(v < threshold ? v : 255 - v);
       return;
     }
-    default:
+    case OpId::GAMMA:
       return gamma_table(op.f[0], op.f[1], table);
+    default:
+      fail_on("plain_table", op.id);
   }
 }
 

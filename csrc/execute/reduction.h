@@ -21,9 +21,9 @@ class Reduction {
 
   void add(const uint8_t* const* planes);
 
-  // CONTRAST: the mean that it blends with. Pillow's is an integer, torchvision's for tensors a float.
+  // Of ops that need the mean: what they blend with, an integer for CONTRAST, any number for TORCH_CONTRAST.
   float mean() const;
-  // AUTOCONTRAST and EQUALIZE.
+  // Of ops that need extremes or a histogram.
   void tables(ChannelTables* out) const;
 
  private:
@@ -36,7 +36,7 @@ class Reduction {
   uint32_t counts_[kMaxChannels][kHistograms][256];
 };
 
-// The table of an op that needs no statistics: INVERT, POSTERIZE, SOLARIZE, GAMMA.
+// The table of an op of kTable that needs no statistics.
 void plain_table(const Op& op, uint8_t* table);
 
 }  // namespace fastaug

@@ -86,7 +86,7 @@ Image warp(Image& in, const Op& op) {
     sampled.grid = grid.data();
     uint8_t* planes[kMaxChannels] = {line.data(), line.data(), line.data(), line.data()};
     for (row.y = 0; row.y < op.i[0]; ++row.y) {
-      if (op.flags & kTorch) {
+      if (op.id == OpId::TORCH_AFFINE) {
         positions.y = row.y;
         scalar.affine_grid(positions, grid.data());
         grid_kernel(op, scalar)(sampled, planes);
@@ -107,7 +107,7 @@ Image pointwise(Image in, const Op& op) {
   const Shape flat{1, static_cast<int>(in.area()), in.shape.channels};
   Reduction reduction(op, flat, scalar);
   if (kind_of(op.id) == OpKind::kReduction) reduction.add(planes);
-  if (is_table(op.id)) {
+  if (has(op.id, Trait::kTable)) {
     ChannelTables tables;
     if (kind_of(op.id) == OpKind::kReduction) {
       reduction.tables(&tables);
@@ -119,23 +119,24 @@ Image pointwise(Image in, const Op& op) {
     }
     return in;
   }
-  const float mean = op.id == OpId::CONTRAST ? reduction.mean() : 0.0f;
+  const float mean = whole_input_of(op.id) == WholeInput::kMean ? reduction.mean() : 0.0f;
   scalar.pointwise(&op, &mean, 1, in.shape.channels, planes, flat.width);
   in.shape = shape_after(op, in.shape);
   return in;
 }
 
 Image sharpen(Image& in, const Op& op) {
-  const int colors = in.shape.channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+  const int colors = colours_of(op, in.shape.channels);
+  const SharpenKernel kernel = sharpen_kernel(op, *kernels("scalar"));
   return filled(in.shape, [&](int y, int x, int c) {
     const bool border = y == 0 || x == 0 || y == in.shape.height - 1 || x == in.shape.width - 1;
-    const bool torch = (op.flags & kTorch) != 0 && in.shape.height > 2 && in.shape.width > 2;
+    const bool torch = op.id == OpId::TORCH_SHARPNESS && in.shape.height > 2 && in.shape.width > 2;
     if (c >= colors || (border && !torch)) return in.at(y, x, c);
     const uint8_t alone[3] = {in.at(y, x, c), in.at(y, x, c), in.at(y, x, c)};
     const uint8_t* rows[3];
     for (int k = 0; k < 3; ++k) rows[k] = border ? alone + 1 : &in.at(y + k - 1, x, c);
     uint8_t sample = 0;
-    kernels("scalar")->sharpen(rows[0], rows[1], rows[2], 1, op.f[0], torch, &sample);
+    kernel(rows[0], rows[1], rows[2], 1, op.f[0], &sample);
     return sample;
   });
 }
@@ -162,6 +163,7 @@ Image blur(Image& in, const Op& op) {
 
 Image apply(Image in, const Op& op) {
   const Shape out = shape_after(op, in.shape);
+  if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return pointwise(std::move(in), op);
   switch (op.id) {
     case OpId::WINDOW:
       return filled(out, [&](int y, int x, int c) {
@@ -198,13 +200,15 @@ Image apply(Image in, const Op& op) {
       });
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
+    case OpId::TORCH_AFFINE:
       return warp(in, op);
     case OpId::SHARPNESS:
+    case OpId::TORCH_SHARPNESS:
       return sharpen(in, op);
     case OpId::BLUR:
       return blur(in, op);
     default:
-      return pointwise(std::move(in), op);
+      fail_on("execute_reference", op.id);
   }
 }
 

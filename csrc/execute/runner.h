@@ -144,7 +144,7 @@ class Runner {
       }
       ops.pop_back();
     }
-    while (!ops.empty() && is_flip(ops.back().id)) {
+    while (!ops.empty() && has(ops.back().id, Trait::kFlip)) {
       bool& flip = ops.back().id == OpId::HFLIP ? store_.hflip : store_.vflip;
       flip = !flip;
       store_origin_ |= ops.back().origin;
@@ -166,7 +166,7 @@ class Runner {
       const OpId id = ops_[part.end].id;
       if (kind_of(id) == OpKind::kReduction) reduced_until = part.end;
       // What is kept between parts lies as a warp wants it, if a warp comes next.
-      can_walk = is_warp(id);
+      can_walk = has(id, Trait::kWarp);
       begin = id == OpId::ROT90 ? part.end + 1 : part.end;
     }
     Region out = whole(needs_.shape(ops_.size()));
@@ -190,10 +190,10 @@ class Runner {
     bool in_order = false;
     for (size_t k = start; k < ops_.size(); ++k) {
       const Op& op = ops_[k];
-      if (is_warp(op.id) && (k > start || !can_walk)) return k;
+      if (has(op.id, Trait::kWarp) && (k > start || !can_walk)) return k;
       if (op.id == OpId::ROT90) return k;
       if (kind_of(op.id) == OpKind::kReduction && k != reduced_until) return k;
-      if (is_index_op(op.id) && in_order) {
+      if (has(op.id, Trait::kAxisIndex) && in_order) {
         const std::vector<int32_t>& rows = needs_.rows(k);
         if (!std::is_sorted(rows.begin(), rows.end())) return k;
       }
@@ -217,7 +217,7 @@ class Runner {
       return turned;
     }
     if (kind_of(op.id) != OpKind::kReduction) {
-      const bool pixels = is_warp(op.id) && chain->channels > 1;
+      const bool pixels = has(op.id, Trait::kWarp) && chain->channels > 1;
       return keep(end, chain, pixels ? Layout::kInterleaved : Layout::kPlanar, nullptr);
     }
     Reduction reduction(op, needs_.shape(end), context_.kernels);
@@ -228,7 +228,7 @@ class Runner {
       log_.sink([&] { return pass("statistics", op.origin, chain->region, chain->channels, "for " + lower(op.id)); },
                 [&] { reduce(chain, &reduction); });
     }
-    if (op.id == OpId::CONTRAST) {
+    if (whole_input_of(op.id) == WholeInput::kMean) {
       means_[end] = reduction.mean();
     } else {
       ChannelTables* tables = context_.arena.make<ChannelTables>();
@@ -302,7 +302,7 @@ class Runner {
     Stage* chain = nullptr;
     const Region read = part.regions[0];
     const int64_t bytes = area(read) * pixel_bytes(view);
-    if (k < part.end && is_warp(ops_[k].id)) {
+    if (k < part.end && has(ops_[k].id, Trait::kWarp)) {
       const Region out = part.regions[1];
       const bool rounded = (rewrites_ & kRoundWarps) != 0;
       const Step& op = ops_[k++];
@@ -334,7 +334,7 @@ class Runner {
     if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return add_run(chain, part, k);
     if (op.id == OpId::WINDOW) {
       chain = window_stage(context_, chain, op, needs_.shape(k), out);
-    } else if (op.id == OpId::SHARPNESS) {
+    } else if (op.id == OpId::SHARPNESS || op.id == OpId::TORCH_SHARPNESS) {
       chain = sharpen_stage(context_, chain, op, needs_.shape(k), out);
     } else if (op.id == OpId::BLUR) {
       chain = blur_stage(context_, chain, op, needs_.shape(k), out);
@@ -352,7 +352,7 @@ class Runner {
     const int64_t samples = area(chain->region) * chain->channels;
     const auto [count, tables] = pointwise_run(&ops_[k], static_cast<int>(last - k), samples, rewrites_);
     last = k + static_cast<size_t>(count);
-    const bool floats = !tables && (rewrites_ & kFloatColour) != 0 && is_float_op(ops_[k]);
+    const bool floats = !tables && (rewrites_ & kFloatColour) != 0 && has(ops_[k].id, Trait::kFloatForm);
     uint64_t origin = 0;
     for (size_t j = k; j < last; ++j) origin |= ops_[j].origin;
     if (floats && stored_ && last == ops_.size()) {

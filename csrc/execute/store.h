@@ -22,7 +22,7 @@ struct StoreOptions {
   FloatStore normalize;
   std::vector<Erase> erases;  // one after the other, when all rows are stored
 
-  // Fast mode: a last run of ops that are is_float_op, done on the way into the target, whose channels are those that
+  // Fast mode: a last run of ops of kFloatForm, done on the way into the target, whose channels are those that
   // come out. `means` has one entry per op.
   bool fused = false;
   const Op* ops = nullptr;

@@ -145,9 +145,8 @@ struct Kernels {
   // garbage. Not one byte outside the rows is read or written.
   bool (*unfilter)(const FilteredRows& rows);
 
-  // A run of pointwise ops other than those that the members below do, and of CONTRAST, in place on `planes`, which
-  // always holds kMaxChannels row buffers; channels may change on the way. `means` has one entry per op: the mean luma
-  // for CONTRAST, else unused.
+  // A run of lane ops (is_lane_op) in place on `planes`, which always holds kMaxChannels row buffers; channels may
+  // change on the way. `means` has one entry per op: the mean for those that need it, else unused.
   void (*pointwise)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width);
   // Sum of Pillow's 8-bit luma over the row; of the samples themselves when channels < 3.
   uint64_t (*luma_sum)(const uint8_t* const* planes, int channels, int width);
@@ -163,9 +162,11 @@ struct Kernels {
   void (*extremes)(const uint8_t* row, int width, uint8_t* low, uint8_t* high);
   void (*histogram)(const uint8_t* row, int width, uint32_t (*counts)[256]);
   // One plane of SHARPNESS: dst[x] for x in [0, width) from columns x - 1 to x + 1 of three rows (row[-1] is there).
-  // `torch` chooses torchvision's blend for tensors.
-  void (*sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor, bool torch,
+  void (*sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
                   uint8_t* dst);
+  // The same of TORCH_SHARPNESS.
+  void (*torch_sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
+                        uint8_t* dst);
 
   // One row of a blur: dst[x] for x in [0, width) from columns x to x + kernel.width - 1 of kernel.height rows, which
   // start kernel.width / 2 columns before dst does. Equal to the sum that torch's convolution forms, one fused

@@ -1,6 +1,6 @@
 // The colour ops of fast mode: a lane is a sample in [0, 255] as float32, before and after each op, and is never
 // rounded in between. Where Pillow clips, so do these; where Pillow truncates, or keeps hue and saturation in 8 bits,
-// these compute what was meant. is_float_op (program/program.h) says which ops have such a form.
+// these compute what was meant. Trait::kFloatForm says which ops have such a form.
 //
 // Include pixel/lane.h first for plain floats (and CUDA), or kernels/simd/lane-inl.h for vectors, as for
 // pixel/pointwise.h.

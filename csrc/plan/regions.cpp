@@ -16,12 +16,15 @@ std::vector<int32_t> axis_index(const Op& op, int in_size, int out_size, bool ro
       return pad_index(static_cast<PadMode>(op.flags), in_size, op.i[rows ? 1 : 0], op.i[rows ? 3 : 2]);
     case OpId::NEAREST:
       return nearest_index(static_cast<NearestRule>(op.flags), in_size, out_size);
-    default: {
+    case OpId::HFLIP:
+    case OpId::VFLIP: {
       std::vector<int32_t> index(static_cast<size_t>(out_size));
       const bool reversed = rows == (op.id == OpId::VFLIP);
       for (int k = 0; k < out_size; ++k) index[static_cast<size_t>(k)] = reversed ? out_size - 1 - k : k;
       return index;
     }
+    default:
+      fail_on("axis_index", op.id);
   }
 }
 
@@ -122,6 +125,8 @@ Region Needs::resized(size_t k, Region out) {
 Region Needs::needed(size_t k, Region out) {
   const Op& op = ops_[k];
   const Shape in = shapes_[k];
+  // A reduction, too, once its statistics are there.
+  if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return out;
   switch (op.id) {
     case OpId::WINDOW: {
       const int y0 = std::clamp(out.y + op.i[0], 0, in.height - 1);
@@ -143,16 +148,17 @@ Region Needs::needed(size_t k, Region out) {
       return resized(k, out);
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
+    case OpId::TORCH_AFFINE:
       return (rewrites_ & kPreimage) ? warp_region(op, in, out) : whole(in);
     case OpId::ROT90:
       return whole(in);
     case OpId::SHARPNESS:
+    case OpId::TORCH_SHARPNESS:
       return neighbourhood(out, 1, 1, in);
     case OpId::BLUR:
       return blur_region(op, in, out);
     default:
-      // For a reduction, too, once its statistics are there.
-      return out;
+      fail_on("Needs::needed", op.id);
   }
 }
 

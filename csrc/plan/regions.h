@@ -10,9 +10,6 @@
 
 namespace fastaug {
 
-// Ops that map every output row and column to one input row and column.
-inline bool is_index_op(OpId id) { return id == OpId::PAD || id == OpId::NEAREST || is_flip(id); }
-
 class Needs {
  public:
   // `ops` without those of the store. With kComposeTaps, runs of separable ops become one RESIZE each, whose taps
@@ -26,7 +23,7 @@ class Needs {
   // Region of the input of op k that `out` of its output needs. Never empty. Keeps the tables of RESIZE for it.
   Region needed(size_t k, Region out);
 
-  // Input row and column of every output row and column of an index op.
+  // Input row and column of every output row and column of an op of kAxisIndex.
   const std::vector<int32_t>& rows(size_t k);
   const std::vector<int32_t>& columns(size_t k);
 
@@ -39,7 +36,7 @@ class Needs {
 
  private:
   struct Tables {
-    std::vector<int32_t> rows;  // index ops
+    std::vector<int32_t> rows;  // kAxisIndex
     std::vector<int32_t> columns;
     std::shared_ptr<const AxisTable> vertical;  // RESIZE
     std::shared_ptr<const AxisTable> horizontal;

@@ -10,9 +10,9 @@
 namespace fastaug {
 namespace {
 
-bool is_turn(OpId id) { return is_flip(id) || id == OpId::ROT90; }
+bool is_flip(const Op& op) { return has(op.id, Trait::kFlip); }
 
-bool is_torch(const Op& op) { return (op.flags & kTorch) != 0; }
+bool is_turn(const Op& op) { return has(op.id, Trait::kTurn); }
 
 auto at(OpList& ops, size_t k) { return ops.begin() + static_cast<ptrdiff_t>(k); }
 
@@ -23,12 +23,12 @@ bool any_pair(const OpList& ops, const Fits& fits) {
   return std::adjacent_find(ops.begin(), ops.end(), fits) != ops.end();
 }
 
-bool is_solarize(OpId id) { return id == OpId::SOLARIZE || id == OpId::INVERT; }
-
-// The first sample that the op inverts.
+// The first sample that an op of kInverts inverts.
 int threshold_of(const Op& op) { return op.id == OpId::INVERT ? 0 : solarize_threshold(op.f[0]); }
 
 bool is_no_op(const Op& op, Shape in) {
+  if (!has(op.id, Trait::kCanVanish)) return false;
+  if (info_of(op.id).operands.form == Operands::kFactor) return static_cast<float>(op.f[0]) == 1.0f;
   switch (op.id) {
     case OpId::WINDOW:
       return op.i[0] == 0 && op.i[1] == 0 && op.i[2] == in.height && op.i[3] == in.width;
@@ -37,11 +37,6 @@ bool is_no_op(const Op& op, Shape in) {
     case OpId::RESIZE:
     case OpId::NEAREST:
       return op.i[0] == in.height && op.i[1] == in.width;
-    case OpId::BRIGHTNESS:
-    case OpId::CONTRAST:
-    case OpId::SATURATION:
-    case OpId::SHARPNESS:
-      return static_cast<float>(op.f[0]) == 1.0f;
     case OpId::POSTERIZE:
       return op.i[0] == 8;
     case OpId::SOLARIZE:
@@ -51,7 +46,7 @@ bool is_no_op(const Op& op, Shape in) {
     case OpId::REPLICATE:
       return op.i[0] == 1;
     default:
-      return false;
+      fail_on("is_no_op", op.id);
   }
 }
 
@@ -86,6 +81,7 @@ bool sink_flip(Step& flip, Step& next, Shape in) {
       flip.id = horizontal ? OpId::VFLIP : OpId::HFLIP;
       break;
     case OpId::SHARPNESS:
+    case OpId::TORCH_SHARPNESS:
       break;
     case OpId::HFLIP:
       if (horizontal) return false;
@@ -99,40 +95,22 @@ bool sink_flip(Step& flip, Step& next, Shape in) {
 
 // True when `op` treats a channel the same whatever the number of channels, if all of them are equal.
 bool takes_one_channel(const Op& op, int copies) {
-  if (op.flags & kHasAlpha && (op.id == OpId::BRIGHTNESS || op.id == OpId::CONTRAST || op.id == OpId::SHARPNESS)) {
-    return false;
-  }
-  switch (op.id) {
-    case OpId::WINDOW:
-    case OpId::AFFINE:
-    case OpId::PERSPECTIVE:
-      return std::all_of(op.fill, op.fill + copies, [&](uint8_t v) { return v == op.fill[0]; });
-    case OpId::CONTRAST:
-      // torchvision's gray of three equal samples is not always that sample.
-      return !is_torch(op) || copies < 3;
-    case OpId::BRIGHTNESS:
-    case OpId::AUTOCONTRAST:
-    case OpId::EQUALIZE:
-    case OpId::PAD:
-    case OpId::RESIZE:
-    case OpId::NEAREST:
-    case OpId::ROT90:
-    case OpId::SHARPNESS:
-    case OpId::BLUR:
-      return true;
-    default:
-      return is_table(op.id);
-  }
+  if (!has(op.id, Trait::kChannelwise)) return false;
+  if (has(op.id, Trait::kAlphaFlag) && (op.flags & kHasAlpha) != 0) return false;
+  // torchvision's gray of three equal samples is not always that sample.
+  if (op.id == OpId::TORCH_CONTRAST) return copies < 3;
+  if (!has(op.id, Trait::kFills)) return true;
+  return std::all_of(op.fill, op.fill + copies, [&](uint8_t v) { return v == op.fill[0]; });
 }
 
 // True when `op` leaves `copies` equal channels as they are.
 bool keeps_gray(const Op& op, int copies) {
-  return (op.id == OpId::SATURATION && !is_torch(op)) || (op.id == OpId::HUE && copies == 3);
+  return has(op.id, Trait::kKeepsGray) && (copies == 3 || info_of(op.id).channels != Channels::kOpaque);
 }
 
 // Makes one op, or none, of two; returns how many ops are left of them.
 int merge_colours_of(Step& first, const Step& second) {
-  if (is_solarize(first.id) && is_solarize(second.id)) {
+  if (has(first.id, Trait::kInverts) && has(second.id, Trait::kInverts)) {
     const int threshold = threshold_of(first);
     if (threshold != threshold_of(second)) return 2;
     if (threshold == 0) return 0;
@@ -169,7 +147,7 @@ int drop_no_ops(OpList& ops, Shape in) {
     if (is_no_op(ops[k], in)) {
       ops.erase(at(ops, k));
       ++changed;
-    } else if (k + 1 < ops.size() && is_flip(ops[k].id) && ops[k].id == ops[k + 1].id) {
+    } else if (k + 1 < ops.size() && is_flip(ops[k]) && ops[k].id == ops[k + 1].id) {
       ops.erase(at(ops, k), at(ops, k + 2));
       ++changed;
     } else {
@@ -199,11 +177,11 @@ int merge_windows(OpList& ops, Shape in) {
 // The statistics of a reduction do not depend on the order of pixels; SHARPNESS sums integers. HFLIP goes before VFLIP,
 // so that pairs meet.
 int sink_flips(OpList& ops, Shape in) {
-  const auto fits = [](const Op& a, const Op& b) { return is_flip(a.id) && kind_of(b.id) != OpKind::kStore; };
+  const auto fits = [](const Op& a, const Op& b) { return is_flip(a) && kind_of(b.id) != OpKind::kStore; };
   if (!any_pair(ops, fits)) return 0;
   int changed = 0;
   for (size_t k = 0; k + 1 < ops.size(); ++k) {
-    if (is_flip(ops[k].id) && sink_flip(ops[k], ops[k + 1], in)) ++changed;
+    if (is_flip(ops[k]) && sink_flip(ops[k], ops[k + 1], in)) ++changed;
     in = shape_after(ops[k], in);
   }
   return changed;
@@ -212,7 +190,7 @@ int sink_flips(OpList& ops, Shape in) {
 // Every run of quarter turns and flips is a turn by 0 or 90 degrees, then HFLIP or not, then VFLIP or not. Where the
 // turn is there, one HFLIP is one VFLIP after the opposite turn, which is cheaper: rows in another order cost nothing.
 int merge_turns(OpList& ops, Shape) {
-  if (!any_pair(ops, [](const Op& a, const Op& b) { return is_turn(a.id) && is_turn(b.id); })) return 0;
+  if (!any_pair(ops, [](const Op& a, const Op& b) { return is_turn(a) && is_turn(b); })) return 0;
   int changed = 0;
   for (size_t begin = 0; begin < ops.size();) {
     size_t end = begin;
@@ -220,7 +198,7 @@ int merge_turns(OpList& ops, Shape) {
     bool across = false;
     bool down = false;
     uint64_t origin = 0;
-    for (; end < ops.size() && is_turn(ops[end].id); ++end) {
+    for (; end < ops.size() && is_turn(ops[end]); ++end) {
       const Op& op = ops[end];
       origin |= ops[end].origin;
       if (op.id == OpId::ROT90) {
@@ -266,7 +244,7 @@ int merge_turns(OpList& ops, Shape) {
 //   op, window inside  ->  the same window of the op's input, op
 int hoist_windows(OpList& ops, Shape in) {
   const auto fits = [](const Op& op, const Op& window) {
-    return window.id == OpId::WINDOW && (op.id == OpId::PAD || is_turn(op.id) || kind_of(op.id) == OpKind::kPointwise);
+    return window.id == OpId::WINDOW && (op.id == OpId::PAD || is_turn(op) || kind_of(op.id) == OpKind::kPointwise);
   };
   if (!any_pair(ops, fits)) return 0;
   int changed = 0;
@@ -280,7 +258,7 @@ int hoist_windows(OpList& ops, Shape in) {
     if (op.id == OpId::PAD) {
       if (!hoist_before_padding(op, window, before, &swapped)) continue;
     } else {
-      if (is_flip(op.id) && !mirror_window(op.id, window, before)) continue;
+      if (is_flip(op) && !mirror_window(op.id, window, before)) continue;
       if (op.id == OpId::ROT90) turn_window(op, window, before);
       std::swap(op, window);
     }
@@ -295,7 +273,7 @@ int hoist_windows(OpList& ops, Shape in) {
 int straighten_warps(OpList& ops, Shape) {
   int changed = 0;
   for (Step& op : ops) {
-    if (op.id != OpId::AFFINE || is_torch(op)) continue;
+    if (op.id != OpId::AFFINE) continue;
     const double* f = op.f;
     if (f[0] != 1.0 || f[1] != 0.0 || f[3] != 0.0 || f[4] != 1.0) continue;
     if (f[2] != std::rint(f[2]) || f[5] != std::rint(f[5])) continue;
@@ -333,7 +311,7 @@ int sink_replicas(OpList& ops, Shape) {
   for (size_t k = 0; k + 1 < ops.size(); ++k) {
     if (ops[k].id != OpId::REPLICATE) continue;
     size_t next = k + 1;
-    while (next < ops.size() && is_flip(ops[next].id)) ++next;
+    while (next < ops.size() && is_flip(ops[next])) ++next;
     if (next == ops.size() || !takes_one_channel(ops[next], ops[k].i[0])) continue;
     std::rotate(at(ops, k), at(ops, k + 1), at(ops, next + 1));
     k = next - 1;

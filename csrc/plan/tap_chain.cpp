@@ -42,8 +42,12 @@ AxisStep axis_step(const Op& op, bool row, Shape in) {
       step.kind = AxisStep::kShift;
       step.offset = op.i[k];
       break;
-    default:
+    case OpId::HFLIP:
+    case OpId::VFLIP:
       step.kind = (op.id == OpId::HFLIP) == row ? AxisStep::kReverse : AxisStep::kShift;
+      break;
+    default:
+      fail_on("axis_step", op.id);
   }
   return step;
 }
@@ -293,23 +297,15 @@ double width_first_cost(double rows, double columns, double in_rows, double v_ta
 }  // namespace
 
 bool is_separable(const Op& op, Shape in) {
-  switch (op.id) {
-    case OpId::RESIZE: {
-      // Products do not commute with clipping: where weights are negative, sums leave the range of bytes, and Pillow
-      // clips them after each pass.
-      const auto filter = static_cast<Filter>(op.flags & kFilterMask);
-      return filter != Filter::kBicubic && filter != Filter::kLanczos;
-    }
-    case OpId::NEAREST:
-    case OpId::PAD:
-    case OpId::HFLIP:
-    case OpId::VFLIP:
-      return true;
-    case OpId::WINDOW:
-      return is_window_inside(op, in) || std::all_of(op.fill, op.fill + kMaxChannels, [](int v) { return v == 0; });
-    default:
-      return false;
+  if (!has(op.id, Trait::kSeparable)) return false;
+  if (op.id == OpId::RESIZE) {
+    // Products do not commute with clipping: where weights are negative, sums leave the range of bytes, and Pillow
+    // clips them after each pass.
+    const auto filter = static_cast<Filter>(op.flags & kFilterMask);
+    return filter != Filter::kBicubic && filter != Filter::kLanczos;
   }
+  if (op.id != OpId::WINDOW || is_window_inside(op, in)) return true;
+  return std::all_of(op.fill, op.fill + kMaxChannels, [](int v) { return v == 0; });
 }
 
 size_t separable_end(const OpList& ops, size_t begin, Shape in) {

@@ -15,7 +15,7 @@ constexpr double kKnown = 0x1p20;
 Region warp_region(const Op& op, Shape in, Region out) {
   const double* m = op.f;
   const bool perspective = op.id == OpId::PERSPECTIVE;
-  const bool torch = (op.flags & kTorch) != 0;
+  const bool torch = op.id == OpId::TORCH_AFFINE;
   // torch's matrices are between centres, and give the index of a pixel.
   const double move_x = torch ? 0.5 * op.i[1] : 0.0;
   const double move_y = torch ? 0.5 * op.i[0] : 0.0;

@@ -10,17 +10,6 @@
 namespace fastaug {
 namespace {
 
-struct OpInfo {
-  const char* name;
-  OpKind kind;
-};
-
-constexpr OpInfo kOps[] = {
-#define FASTAUG_OP(name, kind) {#name, OpKind::kind},
-#include "program/ops.def"
-#undef FASTAUG_OP
-};
-
 // One side of an image. Twice it still fits int32, so window arithmetic cannot overflow.
 constexpr int kMaxSide = 1 << 29;
 // Samples of one channel; offsets into a plane fit int32.
@@ -89,16 +78,43 @@ void need_blur(const Op& op, Shape in) {
   }
 }
 
-}  // namespace
-
-OpKind kind_of(OpId id) { return kOps[static_cast<int>(id)].kind; }
-
-const char* name_of(OpId id) {
-  return static_cast<int>(id) < kOpCount ? kOps[static_cast<int>(id)].name : "unknown op";
+void need_operands(const Op& op) {
+  const Operands& operands = info_of(op.id).operands;
+  switch (operands.form) {
+    case Operands::kPlain:
+    case Operands::kOwn:
+      return;
+    case Operands::kFactor:
+      return need_factor(op);
+    case Operands::kNumber:
+      return need_finite(op, 1);
+    case Operands::kInteger:
+      if (op.i[0] < operands.low || op.i[0] > operands.high) {
+        bad(op, std::string(operands.name) + " must be " + std::to_string(operands.low) + ".." +
+                    std::to_string(operands.high) + ", got " + std::to_string(op.i[0]));
+      }
+      return;
+  }
 }
 
-Shape shape_after(const Op& op, Shape in) {
-  if (static_cast<int>(op.id) >= kOpCount) bad(op, "id " + std::to_string(static_cast<int>(op.id)));
+void need_channels(const Op& op, Shape in) {
+  switch (info_of(op.id).channels) {
+    case Channels::kAny:
+      if (has(op.id, Trait::kAlphaFlag) && (op.flags & kHasAlpha) != 0) need_channels(op, in, {2, 4});
+      return;
+    case Channels::kColour:
+    case Channels::kOpaque:
+    case Channels::kToGray:
+      return need_channels(op, in, {3, 4});
+    case Channels::kFromGray:
+      return need_channels(op, in, {1});
+    case Channels::kAlpha:
+      return need_channels(op, in, {2, 4});
+  }
+}
+
+// Of ops that check their operands themselves.
+Shape own_shape(const Op& op, Shape in) {
   switch (op.id) {
     case OpId::WINDOW:
       if (std::abs(int64_t{op.i[0]}) > kMaxSide || std::abs(int64_t{op.i[1]}) > kMaxSide)
@@ -118,63 +134,21 @@ Shape shape_after(const Op& op, Shape in) {
       if (op.flags > static_cast<uint16_t>(NearestRule::kTorchExact))
         bad(op, "unknown rule " + std::to_string(op.flags));
       return sized(op, op.i[0], op.i[1], in.channels);
-    case OpId::HFLIP:
-    case OpId::VFLIP:
-      return in;
     case OpId::ROT90:
       if (op.flags < 1 || op.flags > 3) bad(op, "turns must be 1, 2 or 3, got " + std::to_string(op.flags));
       return op.flags == 2 ? in : Shape{in.width, in.height, in.channels};
     case OpId::AFFINE:
-      need_interpolation(op, (op.flags & kTorch) == 0);
-      need_finite(op, 6);
-      return sized(op, op.i[0], op.i[1], in.channels);
+    case OpId::TORCH_AFFINE:
     case OpId::PERSPECTIVE:
-      need_interpolation(op, true);
-      need_finite(op, 8);
+      need_interpolation(op, op.id != OpId::TORCH_AFFINE);
+      need_finite(op, op.id == OpId::PERSPECTIVE ? 8 : 6);
       return sized(op, op.i[0], op.i[1], in.channels);
-    case OpId::BRIGHTNESS:
-    case OpId::CONTRAST:
-    case OpId::SHARPNESS:
-      need_factor(op);
-      if (op.flags & kHasAlpha) need_channels(op, in, {2, 4});
-      return in;
-    case OpId::POSTERIZE:
-      if (op.i[0] < 1 || op.i[0] > 8) bad(op, "bits must be 1..8, got " + std::to_string(op.i[0]));
-      return in;
-    case OpId::SOLARIZE:
-      need_finite(op, 1);
-      return in;
     case OpId::GAMMA:
       need_finite(op, 2);
       if (op.f[0] < 0) bad(op, "the exponent must not be negative, got " + std::to_string(op.f[0]));
       return in;
-    case OpId::INVERT:
-    case OpId::AUTOCONTRAST:
-    case OpId::EQUALIZE:
-      return in;
     case OpId::BLUR:
       need_blur(op, in);
-      return in;
-    case OpId::SATURATION:
-      need_factor(op);
-      need_channels(op, in, {3, 4});
-      return in;
-    case OpId::HUE:
-      if (op.i[0] < 0 || op.i[0] > 255) bad(op, "shift must be 0..255, got " + std::to_string(op.i[0]));
-      need_channels(op, in, {3, 4});
-      return in;
-    case OpId::LUMA:
-      need_channels(op, in, {3, 4});
-      return {in.height, in.width, 1};
-    case OpId::REPLICATE:
-      need_channels(op, in, {1});
-      if (op.i[0] < 1 || op.i[0] > kMaxChannels) bad(op, "channels must be 1..4, got " + std::to_string(op.i[0]));
-      return {in.height, in.width, op.i[0]};
-    case OpId::PREMULTIPLY:
-    case OpId::UNPREMULTIPLY:
-      need_channels(op, in, {2, 4});
-      return in;
-    case OpId::TO_FLOAT:
       return in;
     case OpId::NORMALIZE:
       need_finite(op, 4);
@@ -191,8 +165,85 @@ Shape shape_after(const Op& op, Shape in) {
         bad(op, "the box must lie inside the image");
       }
       return in;
+    default:
+      fail_on("shape_after", op.id);
   }
-  return in;
+}
+
+const char* pad_name(const Op& op) {
+  static const char* const kModes[] = {"edge", "reflect", "symmetric"};
+  return kModes[op.flags % 3];
+}
+
+const char* rule_name(const Op& op) {
+  static const char* const kRules[] = {"pillow", "torch", "torch-exact"};
+  return kRules[op.flags % 3];
+}
+
+// add(format, values...), as printf, takes what an op's own operands are.
+template <class Add>
+void own_text(const Op& op, const Add& add) {
+  switch (op.id) {
+    case OpId::WINDOW:
+    case OpId::ERASE:
+      return add(" top=%d left=%d %dx%d", op.i[0], op.i[1], op.i[2], op.i[3]);
+    case OpId::PAD:
+      return add(" left=%d top=%d right=%d bottom=%d %s", op.i[0], op.i[1], op.i[2], op.i[3], pad_name(op));
+    case OpId::RESIZE:
+      return add(" %dx%d %s", op.i[0], op.i[1], filter_name(op.flags & kFilterMask));
+    case OpId::NEAREST:
+      return add(" %dx%d %s", op.i[0], op.i[1], rule_name(op));
+    case OpId::ROT90:
+      return add(" %d", 90 * op.flags);
+    case OpId::AFFINE:
+    case OpId::TORCH_AFFINE:
+    case OpId::PERSPECTIVE:
+      add(" %dx%d %s [%.6g %.6g %.6g; %.6g %.6g %.6g", op.i[0], op.i[1], filter_name(op.flags & kFilterMask), op.f[0],
+          op.f[1], op.f[2], op.f[3], op.f[4], op.f[5]);
+      if (op.id == OpId::PERSPECTIVE) add("; %.6g %.6g", op.f[6], op.f[7]);
+      return add("]");
+    case OpId::GAMMA:
+      return add(" %.6g gain=%.6g", op.f[0], op.f[1]);
+    case OpId::BLUR:
+      return add(" %dx%d", op.i[1], op.i[0]);
+    case OpId::NORMALIZE:
+      return add(" mean=[%.6g %.6g %.6g] std=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[4], op.f[5], op.f[6]);
+    default:
+      fail_on("to_string", op.id);
+  }
+}
+
+template <class Add>
+void operand_text(const Op& op, const Add& add) {
+  switch (info_of(op.id).operands.form) {
+    case Operands::kPlain:
+      return;
+    case Operands::kFactor:
+    case Operands::kNumber:
+      return add(" %.6g", op.f[0]);
+    case Operands::kInteger:
+      return add(" %d", op.i[0]);
+    case Operands::kOwn:
+      return own_text(op, add);
+  }
+}
+
+bool is_known(OpId id) { return static_cast<int>(id) < kOpCount; }
+
+}  // namespace
+
+const char* name_of(OpId id) { return is_known(id) ? info_of(id).name : "unknown op"; }
+
+void fail_on(const char* function, OpId id) {
+  fail(ErrorCode::kRuntime, std::string(function) + ": op " + name_of(id) + " is none of those that it knows");
+}
+
+Shape shape_after(const Op& op, Shape in) {
+  if (!is_known(op.id)) bad(op, "id " + std::to_string(static_cast<int>(op.id)));
+  need_operands(op);
+  need_channels(op, in);
+  if (info_of(op.id).operands.form == Operands::kOwn) return own_shape(op, in);
+  return {in.height, in.width, channels_after(op, in.channels)};
 }
 
 Shape validate(Program program, Shape in) {
@@ -228,61 +279,7 @@ std::string to_string(Program program) {
     auto add = [&](const char* format, auto... values) {
       used += std::snprintf(line + used, sizeof line - static_cast<size_t>(used), format, values...);
     };
-    switch (op.id) {
-      case OpId::WINDOW:
-        add(" top=%d left=%d %dx%d", op.i[0], op.i[1], op.i[2], op.i[3]);
-        break;
-      case OpId::PAD: {
-        static const char* const kModes[] = {"edge", "reflect", "symmetric"};
-        add(" left=%d top=%d right=%d bottom=%d %s", op.i[0], op.i[1], op.i[2], op.i[3], kModes[op.flags % 3]);
-        break;
-      }
-      case OpId::RESIZE:
-        add(" %dx%d %s", op.i[0], op.i[1], filter_name(op.flags & kFilterMask));
-        break;
-      case OpId::NEAREST: {
-        static const char* const kRules[] = {"pillow", "torch", "torch-exact"};
-        add(" %dx%d %s", op.i[0], op.i[1], kRules[op.flags % 3]);
-        break;
-      }
-      case OpId::ROT90:
-        add(" %d", 90 * op.flags);
-        break;
-      case OpId::AFFINE:
-      case OpId::PERSPECTIVE:
-        add(" %dx%d %s [%.6g %.6g %.6g; %.6g %.6g %.6g", op.i[0], op.i[1], filter_name(op.flags & kFilterMask), op.f[0],
-            op.f[1], op.f[2], op.f[3], op.f[4], op.f[5]);
-        if (op.id == OpId::PERSPECTIVE) add("; %.6g %.6g", op.f[6], op.f[7]);
-        add("]");
-        break;
-      case OpId::BRIGHTNESS:
-      case OpId::CONTRAST:
-      case OpId::SATURATION:
-      case OpId::SHARPNESS:
-      case OpId::SOLARIZE:
-        add(" %.6g", op.f[0]);
-        break;
-      case OpId::GAMMA:
-        add(" %.6g gain=%.6g", op.f[0], op.f[1]);
-        break;
-      case OpId::HUE:
-      case OpId::REPLICATE:
-      case OpId::POSTERIZE:
-        add(" %d", op.i[0]);
-        break;
-      case OpId::BLUR:
-        add(" %dx%d", op.i[1], op.i[0]);
-        break;
-      case OpId::ERASE:
-        add(" top=%d left=%d %dx%d", op.i[0], op.i[1], op.i[2], op.i[3]);
-        break;
-      case OpId::NORMALIZE:
-        add(" mean=[%.6g %.6g %.6g] std=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[4], op.f[5], op.f[6]);
-        break;
-      default:
-        break;
-    }
-    if ((op.flags & kTorch) != 0 && has_torch_flavour(op.id)) add(" torch");
+    if (is_known(op.id)) operand_text(op, add);
     text += line;
     text += '\n';
   }

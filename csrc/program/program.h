@@ -8,16 +8,9 @@
 #include <string>
 
 #include "base/image.h"
+#include "program/traits.h"
 
 namespace fastaug {
-
-enum class OpId : uint16_t {
-#define FASTAUG_OP(name, kind) name,
-#include "program/ops.def"
-#undef FASTAUG_OP
-};
-
-enum class OpKind : uint8_t { kGeometry, kPointwise, kReduction, kStore, kFilter };
 
 // Pillow's Resampling numbers.
 enum class Filter : uint16_t { kLanczos = 1, kBilinear = 2, kBicubic = 3, kBox = 4, kHamming = 5 };
@@ -35,10 +28,7 @@ constexpr uint16_t kSquare = 1;
 // BLUR: the arithmetic that torch has for small images of one channel (blur_is_fused in pixel/blur.h).
 constexpr uint16_t kUnfused = 2;
 constexpr int kBlurWeights = 16;
-// The arithmetic that torchvision has for uint8 tensors, where AugMix needs it: float32, and other roundings.
-constexpr uint16_t kTorch = 0x400;
-// AFFINE under kTorch: fill shows where the image ends; and torch's matrix product fuses, as it does on some
-// processors.
+// TORCH_AFFINE: fill shows where the image ends; and torch's matrix product fuses, as it does on some processors.
 constexpr uint16_t kFilled = 0x800;
 constexpr uint16_t kFused = 0x1000;
 
@@ -53,14 +43,11 @@ struct Op {
 static_assert(sizeof(Op) == 96 && offsetof(Op, i) == 8 && offsetof(Op, f) == 32);
 
 constexpr int kMaxOps = 64;
-constexpr int kOpCount = 0
-#define FASTAUG_OP(name, kind) +1
-#include "program/ops.def"
-#undef FASTAUG_OP
-    ;
 
-OpKind kind_of(OpId id);
 const char* name_of(OpId id);
+
+// For functions that concern some ops alone. Throws Error: "plain_table: op HUE is none of those that it knows".
+[[noreturn]] void fail_on(const char* function, OpId id);
 
 // Size and channel count at one point of a program.
 struct Shape {
@@ -75,36 +62,24 @@ inline Region whole(Shape shape) { return {0, 0, shape.height, shape.width}; }
 
 using Program = std::span<const Op>;
 
-inline bool is_flip(OpId id) { return id == OpId::HFLIP || id == OpId::VFLIP; }
-
-inline bool is_warp(OpId id) { return id == OpId::AFFINE || id == OpId::PERSPECTIVE; }
-
-inline bool has_torch_flavour(OpId id) {
-  return id == OpId::AFFINE || id == OpId::CONTRAST || id == OpId::SATURATION || id == OpId::SHARPNESS ||
-         id == OpId::AUTOCONTRAST;
-}
-
-// Ops that look each sample up in a table of their own, one per channel where they are reductions.
-inline bool is_table(OpId id) {
-  return id == OpId::INVERT || id == OpId::POSTERIZE || id == OpId::SOLARIZE || id == OpId::GAMMA ||
-         id == OpId::AUTOCONTRAST || id == OpId::EQUALIZE;
-}
-
-// Ops that Kernels::pointwise_float and pointwise_store do. Those that jump from one sample to the next, SOLARIZE and
-// POSTERIZE, would jump elsewhere before rounding, and what a table does costs no less in float32.
-inline bool is_float_op(const Op& op) {
-  switch (op.id) {
-    case OpId::BRIGHTNESS:
-    case OpId::CONTRAST:
-    case OpId::SATURATION:
-    case OpId::HUE:
-    case OpId::LUMA:
-    case OpId::REPLICATE:
-      return (op.flags & kTorch) == 0;
-    default:
-      return false;
+// How many channels an op makes of `channels`.
+inline int channels_after(const Op& op, int channels) {
+  switch (info_of(op.id).channels) {
+    case Channels::kAny:
+    case Channels::kColour:
+    case Channels::kOpaque:
+    case Channels::kAlpha:
+      return channels;
+    case Channels::kToGray:
+      return 1;
+    case Channels::kFromGray:
+      return op.i[0];
   }
+  return channels;
 }
+
+// The channels, from the first on, that an op of kAlphaFlag changes.
+inline int colours_of(const Op& op, int channels) { return channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0); }
 
 // A WINDOW that shows only pixels of its image.
 inline bool is_window_inside(const Op& op, Shape in) {

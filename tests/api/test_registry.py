@@ -33,7 +33,7 @@ def test_every_op_has_a_row_in_the_benchmark() -> None:
 
 
 def test_registry_file_and_module_agree() -> None:
-    lines = (ROOT / "csrc" / "core" / "ops.def").read_text().splitlines()
+    lines = (ROOT / "csrc" / "program" / "ops.def").read_text().splitlines()
     registered = [line[len("FASTAUG_OP(") :].split(",")[0] for line in lines if line.startswith("FASTAUG_OP(")]
     assert registered == [name for name, _ in _C.OPS]
 

@@ -16,9 +16,9 @@ EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
 EXACT = {name: bit for name, bit in _C.REWRITES.items() if bit & _C.EXACT}
 
 MOVES = ["WINDOW", "WINDOW", "PAD", "HFLIP", "VFLIP", "ROT90", "NEAREST"]
-TABLES = ["BRIGHTNESS", "INVERT", "POSTERIZE", "SOLARIZE", "GAMMA", "AUTOCONTRAST", "EQUALIZE"]
-COLOURS = ["CONTRAST", "SATURATION", "HUE", "LUMA", "REPLICATE"]
-WARPS = ["AFFINE", "PERSPECTIVE", "RESIZE"]
+TABLES = ["BRIGHTNESS", "INVERT", "POSTERIZE", "SOLARIZE", "GAMMA", "AUTOCONTRAST", "EQUALIZE", "TORCH_AUTOCONTRAST"]
+COLOURS = ["CONTRAST", "TORCH_CONTRAST", "SATURATION", "TORCH_SATURATION", "HUE", "LUMA", "REPLICATE"]
+WARPS = ["AFFINE", "TORCH_AFFINE", "PERSPECTIVE", "RESIZE"]
 #: What programs are made of, so that each rewrite finds much to do.
 STYLES = {
     "all": None,
@@ -27,7 +27,7 @@ STYLES = {
     "moves and warps": [*MOVES, *MOVES, *WARPS],
     "warps and windows": [*WARPS, "WINDOW", "WINDOW", "SHARPNESS", "BLUR"],
     "tables": [*TABLES, *COLOURS, "HFLIP"],
-    "tables and filters": [*TABLES, "SHARPNESS", "BLUR", "WINDOW", "VFLIP"],
+    "tables and filters": [*TABLES, "SHARPNESS", "TORCH_SHARPNESS", "BLUR", "WINDOW", "VFLIP"],
 }
 
 

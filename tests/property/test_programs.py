@@ -10,7 +10,7 @@ import pytest
 
 from fastaug import _C
 from images import noise, photo
-from op_table import FILLED, HAS_ALPHA, ROWS, TORCH, Op
+from op_table import FILLED, HAS_ALPHA, ROWS, Op
 from programs import describe, execute, pack, random_program, reference
 
 EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
@@ -162,7 +162,7 @@ CHAINS: dict[str, list[Op]] = {
     "warps of warps": [
         PERSPECTIVE,
         Op("WINDOW", (2, 3, 50, 51)),
-        Op("AFFINE", (50, 51), (0.9, 0.2, 3.0, -0.2, 1.1, -2.0), TORCH | FILLED | 2, (9, 8, 7, 6)),
+        Op("TORCH_AFFINE", (50, 51), (0.9, 0.2, 3.0, -0.2, 1.1, -2.0), FILLED | 2, (9, 8, 7, 6)),
         PERSPECTIVE,
         Op("HFLIP"),
         Op("WINDOW", (0, 30, 20, 20)),

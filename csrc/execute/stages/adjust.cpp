@@ -1,4 +1,4 @@
-// Stages of table ops and of SHARPNESS.
+// Stages of table ops, and of SHARPNESS and TORCH_SHARPNESS.
 #include "pixel/adjust.h"
 
 #include <algorithm>
@@ -10,22 +10,20 @@
 namespace fastaug {
 namespace {
 
-// Ops that make each sample of itself alone, given their statistics.
-bool is_per_sample(const Op& op) { return is_table(op.id) || op.id == OpId::BRIGHTNESS || op.id == OpId::CONTRAST; }
+bool is_table(const Op& op) { return has(op.id, Trait::kTable); }
+bool is_per_sample(const Op& op) { return has(op.id, Trait::kPerSample); }
+bool is_cheap(const Op& op) { return has(op.id, Trait::kCheap); }
 
-// Table ops with a kernel that needs no table.
-bool is_light(const Op& op) { return op.id == OpId::INVERT || op.id == OpId::SOLARIZE || op.id == OpId::POSTERIZE; }
-
-// Costs of kernels per sample, from measurements with AVX2 and SSE4 on rows of 64 to 512: a lookup, an op of
-// is_light(), an op of Kernels::pointwise, and the conversions around a run of those.
+// Costs of kernels per sample, from measurements with AVX2 and SSE4 on rows of 64 to 512: a lookup, a cheap op, an op
+// of Kernels::pointwise, and the conversions around a run of those.
 constexpr int kLookup = 8;
-constexpr int kLight = 1;
+constexpr int kCheap = 1;
 constexpr int kFloat = 4;
 constexpr int kConversion = 4;
 
-// True when the light ops of a run are done one by one, rather than as a table.
+// True when the cheap ops of a run are done one by one, rather than as a table.
 bool goes_one_by_one(const Step* ops, int count) {
-  return count * kLight < kLookup && std::all_of(ops, ops + count, is_light);
+  return count * kCheap < kLookup && std::all_of(ops, ops + count, is_cheap);
 }
 
 // What ops[0] to ops[count - 1], all is_per_sample(), cost as stages of their own. `left` and `right`: pointwise ops
@@ -33,13 +31,13 @@ bool goes_one_by_one(const Step* ops, int count) {
 int cost_of_stages(const Step* ops, int count, bool left, bool right) {
   int cost = 0;
   for (int begin = 0, end = 0; begin < count; begin = end) {
-    const bool tables = is_table(ops[begin].id);
-    while (end < count && is_table(ops[end].id) == tables) ++end;
+    const bool tables = is_table(ops[begin]);
+    while (end < count && is_table(ops[end]) == tables) ++end;
     if (!tables) {
       const bool converted = (begin == 0 && left) || (end == count && right);
       cost += (end - begin) * kFloat + (converted ? 0 : kConversion);
     } else {
-      cost += goes_one_by_one(ops + begin, end - begin) ? (end - begin) * kLight : kLookup;
+      cost += goes_one_by_one(ops + begin, end - begin) ? (end - begin) * kCheap : kLookup;
     }
   }
   return cost;
@@ -49,7 +47,7 @@ int cost_of_stages(const Step* ops, int count, bool left, bool right) {
 int composable(const Step* ops, int count, int64_t samples, bool left) {
   const auto end = std::find_if_not(ops, ops + count, is_per_sample);
   const int size = static_cast<int>(end - ops);
-  const auto is_float = [](const Op& op) { return !is_table(op.id); };
+  const auto is_float = [](const Op& op) { return !is_table(op); };
   const auto floats = std::count_if(ops, end, is_float);
   if (floats == 0) return 0;
   const bool right = size < count;
@@ -69,7 +67,7 @@ class TableStage final : public Stage {
     channels = input->channels;
     in_order = input->in_order;
     if (goes_one_by_one(steps, count)) {
-      light_ = std::span(bare_ops(context.arena, steps, count), static_cast<size_t>(count));
+      cheap_ = std::span(bare_ops(context.arena, steps, count), static_cast<size_t>(count));
       return;
     }
     tables_ = context.arena.make<ChannelTables>();
@@ -78,7 +76,7 @@ class TableStage final : public Stage {
       bool changed = false;
       for (int v = 0; v < 256; ++v) ramp.row[0][v] = static_cast<uint8_t>(v);
       for (int k = 0; k < count; ++k) {
-        if (!is_table(steps[k].id) && (steps[k].flags & kHasAlpha) != 0 && c == channels - 1) continue;
+        if (!is_table(steps[k]) && c >= colours_of(steps[k], channels)) continue;
         apply(steps[k], reduced[k] == nullptr ? nullptr : reduced[k]->table[c], means == nullptr ? 0.0f : means[k],
               ramp);
         changed = true;
@@ -95,22 +93,29 @@ class TableStage final : public Stage {
         if (changed_[c]) kernels_.lookup(tables_->table[c], dst.row[c], region.width);
         continue;
       }
-      for (const Op& op : light_) light(op, dst.row[c], region.width);
+      for (const Op& op : cheap_) cheap(op, dst.row[c], region.width);
     }
   }
 
  private:
-  void light(const Op& op, uint8_t* row, int width) const {
-    if (op.id == OpId::POSTERIZE) return kernels_.posterize(posterize_mask(op.i[0]), row, width);
-    // Inverting is solarizing from 0 on.
-    kernels_.solarize(op.id == OpId::INVERT ? 0 : solarize_threshold(op.f[0]), row, width);
+  void cheap(const Op& op, uint8_t* row, int width) const {
+    switch (op.id) {
+      case OpId::POSTERIZE:
+        return kernels_.posterize(posterize_mask(op.i[0]), row, width);
+      case OpId::INVERT:
+        return kernels_.solarize(0, row, width);
+      case OpId::SOLARIZE:
+        return kernels_.solarize(solarize_threshold(op.f[0]), row, width);
+      default:
+        fail_on("TableStage", op.id);
+    }
   }
 
   // The op on the samples of a table, by the kernels that would do it on those of an image. `own` is the table of a
   // reduction.
   void apply(const Op& op, const uint8_t* own, float mean, const Planes& ramp) const {
-    if (is_light(op)) return light(op, ramp.row[0], 256);
-    if (!is_table(op.id)) {
+    if (is_cheap(op)) return cheap(op, ramp.row[0], 256);
+    if (!is_table(op)) {
       Op plain = op;
       plain.flags = static_cast<uint16_t>(op.flags & ~kHasAlpha);
       return kernels_.pointwise(&plain, &mean, 1, 1, ramp.row, 256);
@@ -122,8 +127,8 @@ class TableStage final : public Stage {
 
   const Kernels& kernels_;
   Stage* input_;
-  std::span<const Op> light_;
-  ChannelTables* tables_ = nullptr;  // null: light_ one by one
+  std::span<const Op> cheap_;
+  ChannelTables* tables_ = nullptr;  // null: cheap_ one by one
   bool changed_[kMaxChannels] = {};
 };
 
@@ -133,12 +138,12 @@ class TableStage final : public Stage {
 class SharpenStage final : public Stage {
  public:
   SharpenStage(Context& context, Stage* input, const Op& op, Shape in, Region wanted)
-      : kernels_(context.kernels), input_(input), op_(op), in_(in) {
+      : kernels_(context.kernels), kernel_(sharpen_kernel(op, kernels_)), input_(input), op_(op), in_(in) {
     region = wanted;
     channels = input->channels;
     in_order = true;
-    colors_ = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
-    if ((op.flags & kTorch) != 0 && in.height > 2 && in.width > 2) blend_border();
+    colors_ = colours_of(op, channels);
+    if (op.id == OpId::TORCH_SHARPNESS && in.height > 2 && in.width > 2) blend_border();
     for (Planes& planes : ring_) planes = make_planes(context.arena, input->region.width);
     next_ = input->region.y;
   }
@@ -163,8 +168,8 @@ class SharpenStage final : public Stage {
       const uint8_t first = at_border(centre[0]);
       const uint8_t last_one = at_border(centre[region.width - 1]);
       if (begin < end) {
-        kernels_.sharpen(at(y - 1, c) + shift + begin, centre + begin, at(y + 1, c) + shift + begin, end - begin,
-                         op_.f[0], (op_.flags & kTorch) != 0, dst.row[c] + begin);
+        kernel_(at(y - 1, c) + shift + begin, centre + begin, at(y + 1, c) + shift + begin, end - begin, op_.f[0],
+                dst.row[c] + begin);
       }
       if (begin > 0) dst.row[c][0] = first;
       if (end < region.width) dst.row[c][region.width - 1] = last_one;
@@ -179,7 +184,7 @@ class SharpenStage final : public Stage {
     uint8_t same[3 * 256 + kRowPad] = {};
     uint8_t blended[sizeof same];
     for (int k = 0; k < 3 * 256; ++k) same[k] = static_cast<uint8_t>(k / 3);
-    kernels_.sharpen(same + 1, same + 1, same + 1, 3 * 256 - 2, op_.f[0], true, blended);
+    kernel_(same + 1, same + 1, same + 1, 3 * 256 - 2, op_.f[0], blended);
     for (int v = 0; v < 256; ++v) table_[v] = blended[3 * v];
     border_ = table_;
   }
@@ -188,6 +193,7 @@ class SharpenStage final : public Stage {
   const uint8_t* at(int y, int c) const { return ring_[y % kRows].row[c]; }
 
   const Kernels& kernels_;
+  SharpenKernel kernel_;
   Stage* input_;
   const Op& op_;
   Shape in_;
@@ -209,10 +215,10 @@ PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t
     const int composed = composable(ops, end, samples, false);
     if (composed != 0) return {composed, true};
   }
-  const bool tables = is_table(ops[0].id);
+  const bool tables = is_table(ops[0]);
   int last = 1;
-  for (; last < end && is_table(ops[last].id) == tables; ++last) {
-    if (floats && is_float_op(ops[last]) != is_float_op(ops[0])) break;
+  for (; last < end && is_table(ops[last]) == tables; ++last) {
+    if (floats && has(ops[last].id, Trait::kFloatForm) != has(ops[0].id, Trait::kFloatForm)) break;
     const bool enters = is_per_sample(ops[last]) && !is_per_sample(ops[last - 1]);
     if (compose && enters && composable(ops + last, end - last, samples, true) != 0) break;
   }
@@ -222,6 +228,17 @@ PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means) {
   return context.arena.make<TableStage>(context, input, ops, reduced, count, means);
+}
+
+SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels) {
+  switch (op.id) {
+    case OpId::SHARPNESS:
+      return kernels.sharpen;
+    case OpId::TORCH_SHARPNESS:
+      return kernels.torch_sharpen;
+    default:
+      fail_on("sharpen_kernel", op.id);
+  }
 }
 
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region) {

@@ -45,7 +45,7 @@ class Stage {
 
 // Rows of an image in memory. `region` is in the view's coordinates.
 Stage* source_stage(Context& context, const View& view, Region region);
-// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: it must be walkable(). Of the view only `needs`, which
+// Rows of an op of kWarp of an image in memory: it must be walkable(). Of the view only `needs`, which
 // holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
 Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded);
 // True when warp_stage can walk through this image as it lies.
@@ -77,13 +77,15 @@ struct PointwiseRun {
   bool tables;
 };
 PointwiseRun pointwise_run(const Step* ops, int count, int64_t samples, uint32_t rewrites);
-// A run of table ops (is_table); `reduced` has the tables of the reductions among them, one entry per op. With `means`,
-// one entry per op, BRIGHTNESS and CONTRAST may be among them.
+// A run of ops of kTable; `reduced` has the tables of the reductions among them, one entry per op. With `means`,
+// one entry per op, all of kPerSample may be among them.
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means = nullptr);
-// SHARPNESS.
+// SHARPNESS and TORCH_SHARPNESS.
+using SharpenKernel = void (*)(const uint8_t*, const uint8_t*, const uint8_t*, int, double, uint8_t*);
+SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels);
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
-// A run of other pointwise ops; `means` has one entry per op. `floats`: they are is_float_op, and done in float32.
+// A run of other pointwise ops; `means` has one entry per op. `floats`: they are of kFloatForm, and done in float32.
 Stage* pointwise_stage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,
                        bool floats);
 

@@ -93,9 +93,10 @@ WarpKernel warp_kernel(const Op& op, const Kernels& kernels) {
       return affine ? kernels.affine_nearest : kernels.perspective_nearest;
     case Interpolation::kBilinear:
       return affine ? kernels.affine_linear : kernels.perspective_linear;
-    default:
+    case Interpolation::kBicubic:
       return affine ? kernels.affine_cubic : kernels.perspective_cubic;
   }
+  fail_on("warp_kernel", op.id);
 }
 
 // torchvision, _functional_tensor.py, _gen_affine_grid: the matrix in float32, each row over half a side of the input.
@@ -123,7 +124,7 @@ GridKernel grid_kernel(const Op& op, const Kernels& kernels) {
 }
 
 Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded) {
-  if (op.flags & kTorch) return context.arena.make<GridStage>(context, view, op, region);
+  if (op.id == OpId::TORCH_AFFINE) return context.arena.make<GridStage>(context, view, op, region);
   return context.arena.make<WarpStage>(context, view, op, region, needs, rounded);
 }
 

@@ -51,27 +51,22 @@ void each_with_alpha(Body body, int channels, uint8_t* const* planes, int width)
 int run(const Op& op, float mean, int channels, uint8_t* const* planes, int width) {
   const auto factor = static_cast<float>(op.f[0]);
   const float rest = torch_rest(op.f[0]);
-  const bool torch = (op.flags & kTorch) != 0;
-  const int colors = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+  const int colors = colours_of(op, channels);
   switch (op.id) {
     case OpId::BRIGHTNESS:
       for (int c = 0; c < colors; ++c) each(Brightness{factor}, planes[c], width);
       return channels;
     case OpId::CONTRAST:
-      for (int c = 0; c < colors; ++c) {
-        if (torch) {
-          each(TorchContrast{factor, rest, mean}, planes[c], width);
-        } else {
-          each(Contrast{factor, mean}, planes[c], width);
-        }
-      }
+      for (int c = 0; c < colors; ++c) each(Contrast{factor, mean}, planes[c], width);
+      return channels;
+    case OpId::TORCH_CONTRAST:
+      for (int c = 0; c < colors; ++c) each(TorchContrast{factor, rest, mean}, planes[c], width);
       return channels;
     case OpId::SATURATION:
-      if (torch) {
-        each_color(TorchSaturation{factor, rest}, planes, width);
-      } else {
-        each_color(Saturation{factor}, planes, width);
-      }
+      each_color(Saturation{factor}, planes, width);
+      return channels;
+    case OpId::TORCH_SATURATION:
+      each_color(TorchSaturation{factor, rest}, planes, width);
       return channels;
     case OpId::HUE:
       each_color(Hue{static_cast<float>(op.i[0])}, planes, width);
@@ -90,7 +85,7 @@ int run(const Op& op, float mean, int channels, uint8_t* const* planes, int widt
       each_with_alpha(Unpremultiply(), channels, planes, width);
       return channels;
     default:
-      return channels;
+      fail_on("pointwise", op.id);
   }
 }
 

@@ -199,14 +199,13 @@ HWY_INLINE void sharpen_with(Body body, const uint8_t* above, const uint8_t* row
   }
 }
 
-void sharpen(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor, bool torch,
-             uint8_t* dst) {
-  const auto f = static_cast<float>(factor);
-  if (torch) {
-    sharpen_with(TorchSharpness{f, torch_rest(factor)}, above, row, below, width, dst);
-  } else {
-    sharpen_with(Sharpness{f}, above, row, below, width, dst);
-  }
+void sharpen(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor, uint8_t* dst) {
+  sharpen_with(Sharpness{static_cast<float>(factor)}, above, row, below, width, dst);
+}
+
+void torch_sharpen(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
+                   uint8_t* dst) {
+  sharpen_with(TorchSharpness{static_cast<float>(factor), torch_rest(factor)}, above, row, below, width, dst);
 }
 
 }  // namespace
@@ -218,6 +217,7 @@ void fill_adjust(Kernels* table) {
   table->extremes = extremes;
   table->histogram = histogram;
   table->sharpen = sharpen;
+  table->torch_sharpen = torch_sharpen;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

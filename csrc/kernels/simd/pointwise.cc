@@ -155,20 +155,19 @@ struct Pass {
   void run(const Op& op, float mean, int channels) const {
     const auto factor = static_cast<float>(op.f[0]);
     const float rest = torch_rest(op.f[0]);
-    const bool torch = (op.flags & kTorch) != 0;
-    const int colors = channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
+    const int colors = colours_of(op, channels);
     switch (op.id) {
       case OpId::BRIGHTNESS:
         return each_color(Brightness{factor}, colors, channels);
       case OpId::CONTRAST:
-        if (torch) return each_color(TorchContrast{factor, rest, mean}, colors, channels);
         return each_color(Contrast{factor, mean}, colors, channels);
+      case OpId::TORCH_CONTRAST:
+        return each_color(TorchContrast{factor, rest, mean}, colors, channels);
       case OpId::SATURATION:
-        if (torch) {
-          together(TorchSaturation{factor, rest});
-        } else {
-          together(Saturation{factor});
-        }
+        together(Saturation{factor});
+        return keep(3, channels);
+      case OpId::TORCH_SATURATION:
+        together(TorchSaturation{factor, rest});
         return keep(3, channels);
       case OpId::HUE:
         together(Hue{static_cast<float>(op.i[0])});
@@ -183,7 +182,7 @@ struct Pass {
       case OpId::UNPREMULTIPLY:
         return with_alpha(Unpremultiply(), channels);
       default:
-        return keep(0, channels);
+        fail_on("pointwise", op.id);
     }
   }
 };
@@ -210,8 +209,7 @@ void pointwise(const Op* ops, const float* means, int count, int channels, uint8
       } else {
         Pass<Piece, Piece>{piece, piece, pixels}.run(ops[k], means[k], now);
       }
-      if (ops[k].id == OpId::LUMA) now = 1;
-      if (ops[k].id == OpId::REPLICATE) now = ops[k].i[0];
+      now = channels_after(ops[k], now);
     }
   }
 }

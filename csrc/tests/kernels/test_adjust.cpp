@@ -356,7 +356,8 @@ TEST_CASE("sharpen blends every sample with every mean") {
             rows[0][x] = rows[2][x] = static_cast<uint8_t>(x);
             rows[1][x] = static_cast<uint8_t>(v);
           }
-          kernels(name)->sharpen(rows[0] + 1, rows[1] + 1, rows[2] + 1, kWidth, factor, torch, rows[3]);
+          const auto sharpen = torch ? kernels(name)->torch_sharpen : kernels(name)->sharpen;
+          sharpen(rows[0] + 1, rows[1] + 1, rows[2] + 1, kWidth, factor, rows[3]);
           for (int x = 0; x < kWidth; ++x) {
             const int smooth = pillow_smooth(rows[0] + 1, rows[1] + 1, rows[2] + 1, x);
             const int want =
@@ -383,7 +384,8 @@ TEST_CASE("sharpen does rows of every width within their buffers") {
         for (int k = 0; k < 3; ++k) random.fill(source[k], static_cast<size_t>(width) + 2);
         const double factor = kFactors[random.next() % std::size(kFactors)];
         const bool torch = random.between(0, 1) == 1;
-        kernels(name)->sharpen(source[0] + 1, source[1] + 1, source[2] + 1, width, factor, torch, dst[0]);
+        const auto sharpen = torch ? kernels(name)->torch_sharpen : kernels(name)->sharpen;
+        sharpen(source[0] + 1, source[1] + 1, source[2] + 1, width, factor, dst[0]);
         int wrong = 0;
         for (int x = 0; x < width; ++x) {
           const int smooth = torch_smooth(source[0] + 1, source[1] + 1, source[2] + 1, x);

@@ -265,12 +265,12 @@ TEST_CASE("samples that no op changes come back as they were") {
   }
 }
 
-TEST_CASE("is_float_op leaves out torchvision's arithmetic for tensors, and tables") {
-  CHECK(is_float_op(make_op(OpId::CONTRAST)));
-  CHECK(is_float_op(make_op(OpId::HUE)));
-  CHECK_FALSE(is_float_op(make_op(OpId::CONTRAST, 1.0, 0, kTorch)));
-  CHECK_FALSE(is_float_op(make_op(OpId::SOLARIZE)));
-  CHECK_FALSE(is_float_op(make_op(OpId::RESIZE)));
+TEST_CASE("torchvision's arithmetic for tensors, and tables, have no form in float32") {
+  CHECK(has(OpId::CONTRAST, Trait::kFloatForm));
+  CHECK(has(OpId::HUE, Trait::kFloatForm));
+  CHECK_FALSE(has(OpId::TORCH_CONTRAST, Trait::kFloatForm));
+  CHECK_FALSE(has(OpId::SOLARIZE, Trait::kFloatForm));
+  CHECK_FALSE(has(OpId::RESIZE, Trait::kFloatForm));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ Op random_warp(Random& random, int height, int width) {
   const double m[] = {c, s, (random.unit() - 0.2) * width, -s, c, (random.unit() - 0.2) * height};
   std::copy(m, m + 6, op.f);
   if (kind == 2) {
-    op.flags = static_cast<uint16_t>(kTorch | (op.flags == 3 ? 2 : op.flags) | (random.next() % 2 ? kFilled : 0));
+    op.id = OpId::TORCH_AFFINE;
+    op.flags = static_cast<uint16_t>((op.flags == 3 ? 2 : op.flags) | (random.next() % 2 ? kFilled : 0));
     op.f[2] = (random.unit() - 0.5) * width;
     op.f[5] = (random.unit() - 0.5) * height;
   }
