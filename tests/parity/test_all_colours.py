@@ -10,7 +10,7 @@ from torchvision.transforms import functional as reference
 from fastaug.transforms import functional
 from support.programs import execute
 from support.programs import reference as by_reference
-from tables.op_table import TORCH, Op
+from tables.op_table import Op
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from fastaug import _C
 from support.images import noise, photo
 from support.programs import describe, execute, pack, random_program, reference
-from tables.op_table import FILLED, HAS_ALPHA, ROWS, TORCH, Op
+from tables.op_table import FILLED, HAS_ALPHA, ROWS, Op
 
 EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
 

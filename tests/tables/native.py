@@ -1,8 +1,8 @@
 """Writes what the native tests read, from the op table: operands.txt, random operands for every op of the registry, and
 answers.txt, small images and what the references make of them. `make tables` runs it.
 
-A line of operands.txt, and each op in answers.txt, is six words: name, numbers of channels that it is for, flags, fill,
-i and f. Trailing zeros of a list are left out, and a list of nothing else is "-"; f holds hexadecimal floats.
+A line of operands.txt, and each op in answers.txt, is five words: name, flags, fill, i and f. Trailing zeros of a list
+are left out, and a list of nothing else is "-"; f holds hexadecimal floats.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from fastaug import _C
-from op_table import HAS_ALPHA, ROWS, SIDES, UNFUSED, Op
-from programs import is_float, pack, reference
+from support.programs import is_float, pack, reference
+from tables.op_table import ROWS, SIDES, UNFUSED, Op
 
 FOLDER = Path(__file__).parent
-
-#: Ops whose HAS_ALPHA says that the last channel is alpha.
-ALPHA_OPS = frozenset({"BRIGHTNESS", "CONTRAST", "SHARPNESS"})
 
 #: How often each op is drawn, by its kind. Equal rows are written once.
 DRAWS = {"geometry": 160, "filter": 64, "store": 64, "pointwise": 48, "reduction": 48}
@@ -45,15 +42,6 @@ def rounded(op: Op) -> Op:
     return Op(op.name, op.i, tuple(float(np.float32(value)) for value in op.f), op.flags, op.fill)
 
 
-def channels_for(op: Op) -> list[int]:
-    """The numbers of channels that an op makes sense for."""
-    fitting = sorted(ROWS[op.name].channels)
-    if op.name not in ALPHA_OPS:
-        return fitting
-    alpha = bool(op.flags & HAS_ALPHA)
-    return [channels for channels in fitting if (channels in (2, 4)) == alpha]
-
-
 def number(value: float) -> str:
     """float.hex() without trailing zeros."""
     mantissa, exponent = float(value).hex().split("p")
@@ -67,11 +55,10 @@ def listed(values: Sequence[object], zero: object) -> str:
     return ",".join(map(str, kept)) or "-"
 
 
-def words(op: Op, channels: Sequence[int]) -> str:
+def words(op: Op) -> str:
     return " ".join(
         [
             op.name,
-            "".join(map(str, channels)),
             hex(op.flags),
             listed(op.fill, 0),
             listed(op.i, 0),
@@ -100,7 +87,7 @@ def operands() -> Iterator[str]:
         rows: dict[str, None] = {}
         for k in range(DRAWS[ROWS[name].kind]):
             op = drawn(name, LIMITS[k % len(LIMITS)], random.Random(f"operands {name} {k}"))
-            rows[words(op, channels_for(op))] = None
+            rows[words(op)] = None
         yield from rows
 
 
@@ -141,7 +128,7 @@ def answer(k: int, image: np.ndarray, ops: Sequence[Op]) -> str:
     expected = reference(ops, image)
     assert expected.dtype == (np.float32 if is_float(ops) else np.uint8)
     shape = " ".join(map(str, expected.shape))
-    return f"ANSWER {k} {shape} {expected.tobytes().hex()} " + " ".join(words(op, [image.shape[2]]) for op in ops)
+    return f"ANSWER {k} {shape} {expected.tobytes().hex()} " + " ".join(words(op) for op in ops)
 
 
 def answers_of(name: str, pictures: Sequence[np.ndarray]) -> Iterator[str]:

@@ -29,23 +29,24 @@ class BasicRandomProgram {
   // Operands that fit `in`, of the table; false when none that were looked at do. Half of the windows and more show no
   // pixel outside the image, and many a size stays what it is.
   bool fill_in(Op& op, Shape in) {
-    const std::span<const Operands> rows = operands_of(op.id);
+    const std::span<const Op> rows = operands_of(op.id);
+    const int count = static_cast<int>(rows.size());
     const bool inside = chance(0.6);
     const bool same_height = chance(0.2);
     const bool same_width = chance(0.2);
-    const Operands* found = nullptr;
-    for (int tries = 0; tries < kTries; ++tries) {
-      const Operands& row = rows[static_cast<size_t>(integer(0, static_cast<int>(rows.size()) - 1))];
+    const Op* found = nullptr;
+    for (int tries = std::min(kTries, 2 * count); tries > 0; --tries) {
+      const Op& row = rows[static_cast<size_t>(integer(0, count - 1))];
       const std::optional<Shape> out = shape_made(row, in);
       if (!out) continue;
       found = &row;
-      const bool liked = row.op.id == OpId::WINDOW
-                             ? !inside || is_window_inside(row.op, in)
+      const bool liked = row.id == OpId::WINDOW
+                             ? !inside || is_window_inside(row, in)
                              : (!same_height || out->height == in.height) && (!same_width || out->width == in.width);
       if (liked) break;
     }
     if (found == nullptr) return false;
-    op = found->op;
+    op = *found;
     return true;
   }
 
@@ -56,7 +57,7 @@ class BasicRandomProgram {
       Op op{};
       op.id = static_cast<OpId>(integer(0, kOpCount - 1));
       if (moves && !has(op.id, Trait::kMove)) continue;
-      if (!fill_in(op, in)) continue;
+      if (kind_of(op.id) == OpKind::kStore || !fill_in(op, in)) continue;
       in = shape_after(op, in);
       ops.push_back(op);
     }
@@ -110,22 +111,21 @@ class BasicRandomProgram {
 
  private:
   // Rows that are looked at before an op is given up for an image.
-  static constexpr int kTries = 40;
+  static constexpr int kTries = 24;
   // What a padding may add to an image of the largest sides.
   static constexpr int kPadded = 40;
 
-  // What a row makes of an image; nothing where it does not fit it, or would make too large a one.
-  std::optional<Shape> shape_made(const Operands& row, Shape in) const {
-    if (!row.channels[in.channels]) return {};
-    const bool pads = row.op.id == OpId::PAD;
+  // What an op makes of an image; nothing where it does not fit it, or would make too large a one.
+  std::optional<Shape> shape_made(const Op& op, Shape in) const {
+    const bool pads = op.id == OpId::PAD;
     if (pads && (in.height >= most_ || in.width >= most_)) return {};
     try {
-      const Shape out = shape_after(row.op, in);
+      const Shape out = shape_after(op, in);
       const bool kept = std::minmax(out.height, out.width) == std::minmax(in.height, in.width);
       const int most = most_ + (pads ? kPadded : 0);
       if (kept || (out.height <= most && out.width <= most)) return out;
     } catch (const Error&) {
-      // The row was drawn for another image.
+      // It was drawn for another image.
     }
     return {};
   }

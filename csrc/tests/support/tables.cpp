@@ -1,6 +1,5 @@
 #include "tests/support/tables.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -42,22 +41,22 @@ void each(const std::string& list, size_t most, auto take) {
   }
 }
 
-constexpr size_t kWords = 6;  // of an op
+constexpr size_t kWords = 5;  // of an op
+constexpr size_t kSpec = 6;   // of an answer, before its ops
 
-Operands parse_op(const std::string* word) {
-  Operands row{};
+Op parse_op(const std::string* word) {
+  Op op{};
   int id = 0;
   while (id < kOpCount && name_of(static_cast<OpId>(id)) != word[0]) ++id;
   if (id == kOpCount) end("the op " + word[0] + " is not registered");
-  row.op.id = static_cast<OpId>(id);
-  for (const char digit : word[1]) row.channels[std::clamp(digit - '0', 0, kMaxChannels)] = true;
-  row.op.flags = static_cast<uint16_t>(integer(word[2]));
-  each(word[3], std::size(row.op.fill),
-       [&](size_t k, const std::string& item) { row.op.fill[k] = static_cast<uint8_t>(integer(item)); });
-  each(word[4], std::size(row.op.i), [&](size_t k, const std::string& item) { row.op.i[k] = integer(item); });
-  each(word[5], std::size(row.op.f),
-       [&](size_t k, const std::string& item) { row.op.f[k] = std::strtod(item.c_str(), nullptr); });
-  return row;
+  op.id = static_cast<OpId>(id);
+  op.flags = static_cast<uint16_t>(integer(word[1]));
+  each(word[2], std::size(op.fill),
+       [&](size_t k, const std::string& item) { op.fill[k] = static_cast<uint8_t>(integer(item)); });
+  each(word[3], std::size(op.i), [&](size_t k, const std::string& item) { op.i[k] = integer(item); });
+  each(word[4], std::size(op.f),
+       [&](size_t k, const std::string& item) { op.f[k] = std::strtod(item.c_str(), nullptr); });
+  return op;
 }
 
 std::vector<uint8_t> parse_bytes(const std::string& hex) {
@@ -72,7 +71,7 @@ Shape parse_shape(const std::string* word) { return {integer(word[0]), integer(w
 
 struct OperandTable {
   std::vector<int> sides;
-  std::vector<Operands> rows[kOpCount];
+  std::vector<Op> rows[kOpCount];
 
   OperandTable() {
     for (const std::vector<std::string>& words : lines_of("operands.txt")) {
@@ -80,8 +79,8 @@ struct OperandTable {
         for (size_t k = 1; k < words.size(); ++k) sides.push_back(integer(words[k]));
       } else {
         if (words.size() != kWords) end("operands.txt has a line of another form");
-        const Operands row = parse_op(words.data());
-        rows[static_cast<int>(row.op.id)].push_back(row);
+        const Op op = parse_op(words.data());
+        rows[static_cast<int>(op.id)].push_back(op);
       }
     }
     for (int id = 0; id < kOpCount; ++id) {
@@ -102,11 +101,11 @@ struct AnswerTable {
     }
     for (const std::vector<std::string>& words : lines) {
       if (words[0] == "IMAGE") continue;
-      const bool whole = words[0] == "ANSWER" && words.size() > kWords && words.size() % kWords == 0;
+      const bool whole = words[0] == "ANSWER" && words.size() > kSpec && (words.size() - kSpec) % kWords == 0;
       const auto k = whole ? static_cast<size_t>(integer(words[1])) : pictures.size();
       if (k >= pictures.size()) end("answers.txt has a line of another form");
       Answer& answer = answers.emplace_back(Answer{&pictures[k], {}, parse_shape(&words[2]), parse_bytes(words[5])});
-      for (size_t at = kWords; at < words.size(); at += kWords) answer.program.push_back(parse_op(&words[at]).op);
+      for (size_t at = kSpec; at < words.size(); at += kWords) answer.program.push_back(parse_op(&words[at]));
     }
   }
 };
@@ -118,7 +117,7 @@ const OperandTable& operand_table() {
 
 }  // namespace
 
-std::span<const Operands> operands_of(OpId id) { return operand_table().rows[static_cast<int>(id)]; }
+std::span<const Op> operands_of(OpId id) { return operand_table().rows[static_cast<int>(id)]; }
 
 std::span<const int> usual_sides() { return operand_table().sides; }
 

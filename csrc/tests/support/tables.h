@@ -11,14 +11,8 @@
 
 namespace fastaug::test {
 
-struct Operands {
-  Op op;
-  bool
-      channels[kMaxChannels + 1];  // channels[n]: makes sense for an image of n channels; shape_after() may refuse more
-};
-
-// Rows of an op, in no order that means anything; never none.
-std::span<const Operands> operands_of(OpId id);
+// Rows of an op, in no order that means anything; never none. shape_after() says which of them fit an image.
+std::span<const Op> operands_of(OpId id);
 
 // Sides that the rows were drawn for, so that images that have them meet rows of their own size.
 std::span<const int> usual_sides();
