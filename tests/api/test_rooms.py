@@ -25,6 +25,9 @@ PYTHON = [
     "__main__",
 ]
 
+#: What is in a room of csrc/ includes from that room and from those before it.
+CPP = ["base", "program", "pixel", "kernels", "plan", "codec", "execute", "draw", "bind", "cuda", "tests", "fuzz"]
+
 
 def python_imports() -> dict[str, set[str]]:
     """What each module of the package imports of it, in functions and for types too; modules are "room.name"."""
@@ -40,6 +43,18 @@ def python_imports() -> dict[str, set[str]]:
                 found += [one for one in inner if one.removeprefix("fastaug.") in {*names, "_C"}] or [str(node.module)]
         imports[name] = {one.removeprefix("fastaug").lstrip(".") for one in found if re.match(r"fastaug\b", one)}
     return imports
+
+
+def cpp_includes() -> dict[str, set[str]]:
+    """What each file of csrc/ includes of it. Files of Highway's include themselves, once for each instruction set."""
+    paths = [path for path in ROOT.glob("csrc/**/*") if path.suffix in (".h", ".def", ".cpp", ".cc", ".cu")]
+    texts = {str(path.relative_to(ROOT / "csrc")): path.read_text() for path in paths}
+    includes: dict[str, set[str]] = {}
+    for file, text in texts.items():
+        named = re.findall(r'^\s*#\s*include "(.+?)"', text, re.MULTILINE)
+        beside = [str(Path(file).parent / name) for name in named]
+        includes[file] = {one for one in [*named, *beside] if one in texts} - {file}
+    return includes
 
 
 def upward(imports: Mapping[str, set[str]], rooms: list[str]) -> list[str]:
@@ -64,6 +79,12 @@ def test_python_rooms() -> None:
     imports = python_imports()
     assert not upward(imports, PYTHON)
     assert not circles(imports)
+
+
+def test_cpp_rooms() -> None:
+    includes = cpp_includes()
+    assert not upward(includes, CPP)
+    assert not circles(includes)
 
 
 def test_the_rules_can_be_broken() -> None:
