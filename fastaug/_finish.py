@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _PIL_IMAGE, _ARRAY, _TENSOR, _ENCODED = 1, 2, 3, 4
 
 # The native core's numbers of the dtypes that a store writes.
-_FLOATS = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
+_FLOATS = {getattr(torch, name): number for name, number in _C.DTYPES.items() if name != "uint8"}
 
 _empty = torch.empty
 _float32 = torch.float32

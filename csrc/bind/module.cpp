@@ -10,6 +10,7 @@
 #include "bind/source.h"
 #include "execute/execute.h"
 #include "execute/reference.h"
+#include "pixel/table.h"
 
 namespace py = pybind11;
 
@@ -95,6 +96,40 @@ py::tuple op_table() {
   return ops;
 }
 
+// The numbers that Python writes into ops and asks runs for.
+void register_numbers(py::module_& m) {
+  const auto number = [](auto value) { return py::int_(static_cast<int>(value)); };
+  py::dict flags;
+  flags["WIDTH_FIRST"] = number(kWidthFirst);
+  flags["HAS_ALPHA"] = number(kHasAlpha);
+  flags["SQUARE"] = number(kSquare);
+  flags["UNFUSED"] = number(kUnfused);
+  flags["FILLED"] = number(kFilled);
+  flags["FUSED"] = number(kFused);
+  m.attr("FLAGS") = flags;
+  py::dict modes;
+  modes["edge"] = number(PadMode::kEdge);
+  modes["reflect"] = number(PadMode::kReflect);
+  modes["symmetric"] = number(PadMode::kSymmetric);
+  m.attr("PAD_MODES") = modes;
+  py::dict rules;
+  rules["pillow"] = number(NearestRule::kPillow);
+  rules["torch"] = number(NearestRule::kTorch);
+  rules["torch_exact"] = number(NearestRule::kTorchExact);
+  m.attr("NEAREST_RULES") = rules;
+  py::dict dtypes;
+  for (const DType dtype : {DType::kUint8, DType::kFloat32, DType::kFloat16, DType::kBfloat16}) {
+    dtypes[name_of(dtype)] = number(dtype);
+  }
+  m.attr("DTYPES") = dtypes;
+  py::tuple masks(9);
+  for (int bits = 0; bits <= 8; ++bits) masks[static_cast<size_t>(bits)] = number(posterize_mask(bits));
+  m.attr("POSTERIZE_MASKS") = masks;
+  m.attr("OP_BYTES") = number(sizeof(Op));
+  m.attr("MAX_OPS") = number(kMaxOps);
+  m.attr("BLUR_WEIGHTS") = number(kBlurWeights);
+}
+
 py::dict rewrite_table() {
   py::dict table;
   for (const auto& [name, bit] : named_rewrites()) table[name] = bit;
@@ -157,6 +192,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   bind::register_random(m);
   bind::register_passes(m);
   m.attr("OPS") = bind::op_table();
+  bind::register_numbers(m);
   m.attr("REWRITES") = bind::rewrite_table();
   m.attr("EXACT") = uint32_t{kExactRewrites};
   m.attr("FAST") = uint32_t{kFastRewrites};
