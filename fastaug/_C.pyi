@@ -8,6 +8,15 @@ from PIL import Image
 
 #: (name, kind) of every op; the position is the op's id in a program.
 OPS: Final[tuple[tuple[str, str], ...]]
+FLAGS: Final[dict[str, int]]
+PAD_MODES: Final[dict[str, int]]
+NEAREST_RULES: Final[dict[str, int]]
+DTYPES: Final[dict[str, int]]
+#: What is left of a sample, by the number of bits that POSTERIZE keeps.
+POSTERIZE_MASKS: Final[tuple[int, ...]]
+OP_BYTES: Final[int]
+MAX_OPS: Final[int]
+BLUR_WEIGHTS: Final[int]
 
 #: {name: bit} of every rewrite of programs (csrc/plan/rewrite.h), and the sets of them that the two modes use.
 REWRITES: Final[dict[str, int]]

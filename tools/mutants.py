@@ -36,7 +36,7 @@ class Mutant:
 
 
 POINTWISE = "csrc/pixel/pointwise.h"
-ADJUST = "csrc/pixel/adjust.h"
+TABLE = "csrc/pixel/table.h"
 
 MUTANTS = (
     Mutant("SATURATION: luma of red alone", POINTWISE, "const V luma = Luma()(r, g, b);", "const V luma = r;"),
@@ -62,7 +62,7 @@ MUTANTS = (
     ),
     Mutant(
         "TORCH_AUTOCONTRAST: divided once",
-        ADJUST,
+        TABLE,
         "1.0f / static_cast<float>(high - low) * 255.0f",
         "255.0f / static_cast<float>(high - low)",
     ),
@@ -91,8 +91,8 @@ MUTANTS = (
         "floor(div(mul(color, set<V>(255.0f)), max(alpha",
         "floor(div(mul(color, set<V>(254.0f)), max(alpha",
     ),
-    Mutant("GAMMA: 256 for 255.999", ADJUST, "(255 + 1 - 1e-3) * gain", "(255 + 1) * gain"),
-    Mutant("EQUALIZE: the step", ADJUST, "(total - last) / 255;", "total / 255;"),
+    Mutant("GAMMA: 256 for 255.999", TABLE, "(255 + 1 - 1e-3) * gain", "(255 + 1) * gain"),
+    Mutant("EQUALIZE: the step", TABLE, "(total - last) / 255;", "total / 255;"),
     Mutant(
         "PAD: the period of a reflection",
         "csrc/pixel/index.cpp",
@@ -108,7 +108,7 @@ MUTANTS = (
     ),
     Mutant(
         "RESIZE: which axis goes first",
-        "csrc/plan/regions.cpp",
+        "csrc/pixel/weigh.h",
         "return dh > 0 && dh > 2 * dw;",
         "return dh > 0;",
     ),

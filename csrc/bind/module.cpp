@@ -7,6 +7,7 @@
 #include "bind/job.h"
 #include "bind/plan.h"
 #include "bind/random.h"
+#include "pixel/table.h"
 
 namespace py = pybind11;
 
@@ -21,6 +22,40 @@ py::tuple op_table() {
     ops[static_cast<size_t>(k)] = py::make_tuple(name_of(id), kKinds[static_cast<int>(kind_of(id))]);
   }
   return ops;
+}
+
+// The numbers that Python writes into ops and asks runs for.
+void register_numbers(py::module_& m) {
+  const auto number = [](auto value) { return py::int_(static_cast<int>(value)); };
+  py::dict flags;
+  flags["WIDTH_FIRST"] = number(kWidthFirst);
+  flags["HAS_ALPHA"] = number(kHasAlpha);
+  flags["SQUARE"] = number(kSquare);
+  flags["UNFUSED"] = number(kUnfused);
+  flags["FILLED"] = number(kFilled);
+  flags["FUSED"] = number(kFused);
+  m.attr("FLAGS") = flags;
+  py::dict modes;
+  modes["edge"] = number(PadMode::kEdge);
+  modes["reflect"] = number(PadMode::kReflect);
+  modes["symmetric"] = number(PadMode::kSymmetric);
+  m.attr("PAD_MODES") = modes;
+  py::dict rules;
+  rules["pillow"] = number(NearestRule::kPillow);
+  rules["torch"] = number(NearestRule::kTorch);
+  rules["torch_exact"] = number(NearestRule::kTorchExact);
+  m.attr("NEAREST_RULES") = rules;
+  py::dict dtypes;
+  for (const DType dtype : {DType::kUint8, DType::kFloat32, DType::kFloat16, DType::kBfloat16}) {
+    dtypes[name_of(dtype)] = number(dtype);
+  }
+  m.attr("DTYPES") = dtypes;
+  py::tuple masks(9);
+  for (int bits = 0; bits <= 8; ++bits) masks[static_cast<size_t>(bits)] = number(posterize_mask(bits));
+  m.attr("POSTERIZE_MASKS") = masks;
+  m.attr("OP_BYTES") = number(sizeof(Op));
+  m.attr("MAX_OPS") = number(kMaxOps);
+  m.attr("BLUR_WEIGHTS") = number(kBlurWeights);
 }
 
 py::dict rewrite_table() {
@@ -40,6 +75,7 @@ void translate(std::exception_ptr caught) {
 
 void register_programs(py::module_& m) {
   m.attr("OPS") = op_table();
+  register_numbers(m);
   m.attr("REWRITES") = rewrite_table();
   m.attr("EXACT") = uint32_t{kExactRewrites};
   m.attr("FAST") = uint32_t{kFastRewrites};

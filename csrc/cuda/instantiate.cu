@@ -6,13 +6,17 @@
 
 #include "cuda/blur.h"
 #include "cuda/warp.h"
-#include "pixel/adjust.h"
 #include "pixel/lane.h"
 #include "program/program.h"
 // After the lanes that its bodies call.
 #include "pixel/float_colour.h"
+#include "pixel/index.h"
 #include "pixel/point.h"
+#include "pixel/smooth.h"
+#include "pixel/store.h"
+#include "pixel/table.h"
 #include "pixel/taps.h"
+#include "pixel/weigh.h"
 
 namespace fastaug::cuda {
 
@@ -91,11 +95,11 @@ struct Pixel {
 };
 
 __device__ void invert(const Operands&, const DeviceImage& image, int k) {
-  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = static_cast<uint8_t>(255 - image.plane[c][k]);
+  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = inverted(image.plane[c][k]);
 }
 __device__ void posterize(const Operands& p, const DeviceImage& image, int k) {
   const int mask = posterize_mask(p.op.i[0]);
-  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = static_cast<uint8_t>(image.plane[c][k] & mask);
+  for (int c = 0; c < image.channels; ++c) image.plane[c][k] = posterized(image.plane[c][k], mask);
 }
 __device__ void solarize(const Operands& p, const DeviceImage& image, int k) {
   const int threshold = solarize_threshold(p.op.f[0]);
@@ -126,26 +130,22 @@ __device__ void copy_by_table(const Operands& p, const DeviceImage& in, const De
 }
 
 __device__ void copy_turned(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
-  const int turns = p.op.flags & 3;
-  const int from_y = turns == 1 ? x : turns == 2 ? in.height - 1 - y : in.height - 1 - x;
-  const int from_x = turns == 1 ? in.width - 1 - y : turns == 2 ? in.width - 1 - x : y;
+  const Place from = before_turn(p.op.flags, y, x, in.height, in.width);
   for (int c = 0; c < out.channels; ++c) {
-    out.plane[c][y * out.width + x] = in.plane[c][from_y * in.width + from_x];
+    out.plane[c][y * out.width + x] = in.plane[c][from.y * in.width + from.x];
   }
 }
 
-// One pass of a resize. Pillow, Resample.c, clip8.
+// One pass of a resize.
 __device__ void mix_taps(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
   const int at = p.vertical ? y : x;
   const int32_t* weight = p.weight + static_cast<ptrdiff_t>(at) * p.stride;
+  const int step = p.vertical ? in.width : 1;
+  const int first = p.vertical ? p.first[at] * in.width + x : y * in.width + p.first[at];
   for (int c = 0; c < out.channels; ++c) {
-    int32_t sum = 1 << (kWeightBits - 1);
-    for (int t = 0; t < p.count[at]; ++t) {
-      const int source = p.first[at] + t;
-      sum += weight[t] * in.plane[c][p.vertical ? source * in.width + x : y * in.width + source];
-    }
-    const int32_t value = sum >> kWeightBits;
-    out.plane[c][y * out.width + x] = static_cast<uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
+    const uint8_t* samples = in.plane[c] + first;
+    out.plane[c][y * out.width + x] =
+        weighted_sum(weight, p.count[at], kWeightBits, [=](int t) { return samples[t * step]; });
   }
 }
 
@@ -178,8 +178,7 @@ __device__ void blur(const Operands& p, const DeviceImage& in, const DeviceImage
 
 // Of the finished floats.
 __device__ void erase(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) {
-  const int32_t* box = p.op.i;
-  if (y < box[0] || x < box[1] || y >= box[0] + box[2] || x >= box[1] + box[3]) return;
+  if (!erases(p.op, y, x)) return;
   for (int c = 0; c < out.channels; ++c) out.floats[c][y * out.width + x] = static_cast<float>(p.op.f[c]);
 }
 
@@ -191,7 +190,7 @@ template <class Body>
 __device__ void sharpen(Body blend, bool blended, const Operands& p, const DeviceImage& in, const DeviceImage& out,
                         int y, int x) {
   const bool border = y == 0 || x == 0 || y == in.height - 1 || x == in.width - 1;
-  const int colors = in.channels - ((p.op.flags & kHasAlpha) != 0 ? 1 : 0);
+  const int colors = colours_of(p.op, in.channels);
   for (int c = 0; c < in.channels; ++c) {
     const uint8_t* row = in.plane[c] + y * in.width;
     uint8_t* to = out.plane[c] + y * out.width + x;
@@ -206,10 +205,9 @@ __device__ void pillow_sharpen(const Operands& p, const DeviceImage& in, const D
   sharpen(scalar::Sharpness{factor_of(p)}, false, p, in, out, y, x);
 }
 
-// torchvision leaves images alone that are all border.
 __device__ void torch_sharpen(const Operands& p, const DeviceImage& in, const DeviceImage& out, int y, int x) {
-  sharpen(scalar::TorchSharpness{factor_of(p), scalar::torch_rest(p.op.f[0])}, in.height > 2 && in.width > 2, p, in,
-          out, y, x);
+  sharpen(scalar::TorchSharpness{factor_of(p), scalar::torch_rest(p.op.f[0])}, torch_sharpens(in.height, in.width), p,
+          in, out, y, x);
 }
 
 // ---- One specialisation per op but lane ops. Pointwise ops work on `out`, which holds their input.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pixel/index.h"
+
 namespace fastaug {
 
 View materialise(Context& context, Stage* chain, Layout layout, Reduction* reduction) {
@@ -28,7 +30,6 @@ View materialise(Context& context, Stage* chain, Layout layout, Reduction* reduc
   return view;
 }
 
-// Pillow, Image.transpose: ROTATE_90 sends (y, x) to (width - 1 - x, y), ROTATE_270 to (x, height - 1 - y).
 View materialise_turned(Context& context, Stage* chain, bool counter_clockwise) {
   const int height = chain->region.height;
   const int width = chain->region.width;
@@ -41,17 +42,17 @@ View materialise_turned(Context& context, Stage* chain, bool counter_clockwise) 
   constexpr int kBand = 32;
   Planes band[kBand];
   for (Planes& planes : band) planes = make_planes(context.arena, width);
+  // Row y and column x of the chain become column and row of the view.
+  const int back = counter_clockwise ? 3 : 1;
+  const auto column_of = [&](int y) { return before_turn(back, y, 0, width, height).x; };
+  const auto row_of = [&](int x) { return before_turn(back, 0, x, width, height).y; };
   for (int y = 0; y < height; y += kBand) {
     const int rows = std::min(kBand, height - y);
-    for (int j = 0; j < rows; ++j) {
-      const int slot = counter_clockwise ? j : rows - 1 - j;
-      chain->row(chain->region.y + y + j, band[slot]);
-    }
-    const int column = counter_clockwise ? y : height - y - rows;
+    const int column = std::min(column_of(y), column_of(y + rows - 1));
+    for (int j = 0; j < rows; ++j) chain->row(chain->region.y + y + j, band[column_of(y + j) - column]);
     for (int c = 0; c < channels; ++c) {
       for (int x = 0; x < width; ++x) {
-        const int out_y = counter_clockwise ? width - 1 - x : x;
-        uint8_t* out = data + out_y * view.row_stride + c * view.channel_stride + column;
+        uint8_t* out = data + row_of(x) * view.row_stride + c * view.channel_stride + column;
         for (int j = 0; j < rows; ++j) out[j] = band[j].row[c][x];
       }
     }

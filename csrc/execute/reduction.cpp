@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pixel/adjust.h"
+#include "pixel/table.h"
 
 namespace fastaug {
 
@@ -69,28 +69,6 @@ void Reduction::tables(ChannelTables* out) const {
       default:
         fail_on("Reduction::tables", op_.id);
     }
-  }
-}
-
-void plain_table(const Op& op, uint8_t* table) {
-  switch (op.id) {
-    case OpId::INVERT:
-      for (int v = 0; v < 256; ++v) table[v] = static_cast<uint8_t>(255 - v);
-      return;
-    case OpId::POSTERIZE: {
-      const int mask = posterize_mask(op.i[0]);
-      for (int v = 0; v < 256; ++v) table[v] = static_cast<uint8_t>(v & mask);
-      return;
-    }
-    case OpId::SOLARIZE: {
-      const int threshold = solarize_threshold(op.f[0]);
-      for (int v = 0; v < 256; ++v) table[v] = static_cast<uint8_t>(v < threshold ? v : 255 - v);
-      return;
-    }
-    case OpId::GAMMA:
-      return gamma_table(op.f[0], op.f[1], table);
-    default:
-      fail_on("plain_table", op.id);
   }
 }
 

@@ -36,7 +36,4 @@ class Reduction {
   uint32_t counts_[kMaxChannels][kHistograms][256];
 };
 
-// The table of an op of kTable that needs no statistics.
-void plain_table(const Op& op, uint8_t* table);
-
 }  // namespace fastaug

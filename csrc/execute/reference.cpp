@@ -1,7 +1,6 @@
 #include "execute/reference.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -11,7 +10,11 @@
 #include "execute/stages/stages.h"
 #include "kernels/kernels.h"
 #include "pixel/index.h"
+#include "pixel/smooth.h"
+#include "pixel/store.h"
+#include "pixel/table.h"
 #include "pixel/taps.h"
+#include "pixel/weigh.h"
 
 namespace fastaug {
 namespace {
@@ -41,13 +44,10 @@ Image filled(Shape shape, F sample) {
   return out;
 }
 
-uint8_t weighted_sum(const Taps& taps, int k, auto sample) {
-  // Sums modulo 2^32 are exact: the true sum fits int32.
-  uint32_t sum = uint32_t{1} << (kWeightBits - 1);
-  for (int t = 0; t < taps.count[k]; ++t) {
-    sum += static_cast<uint32_t>(taps.weights(k)[t]) * static_cast<uint32_t>(sample(taps.first[k] + t));
-  }
-  return static_cast<uint8_t>(std::clamp(static_cast<int32_t>(sum) >> kWeightBits, 0, 255));
+// Output k of an axis, from its samples.
+template <class Sample>
+uint8_t filtered(const Taps& taps, int k, Sample sample) {
+  return weighted_sum(taps.weights(k), taps.count[k], taps.bits, [&](int t) { return sample(taps.first[k] + t); });
 }
 
 Image resize(Image& in, const Op& op) {
@@ -56,19 +56,15 @@ Image resize(Image& in, const Op& op) {
     if (image.shape.width == op.i[1]) return image;
     const Taps taps = make_taps(filter, image.shape.width, op.i[1], 0, op.i[1]);
     return filled({image.shape.height, op.i[1], image.shape.channels},
-                  [&](int y, int x, int c) { return weighted_sum(taps, x, [&](int k) { return image.at(y, k, c); }); });
+                  [&](int y, int x, int c) { return filtered(taps, x, [&](int k) { return image.at(y, k, c); }); });
   };
   auto height_pass = [&](Image image) {
     if (image.shape.height == op.i[0]) return image;
     const Taps taps = make_taps(filter, image.shape.height, op.i[0], 0, op.i[0]);
     return filled({op.i[0], image.shape.width, image.shape.channels},
-                  [&](int y, int x, int c) { return weighted_sum(taps, y, [&](int k) { return image.at(k, x, c); }); });
+                  [&](int y, int x, int c) { return filtered(taps, y, [&](int k) { return image.at(k, x, c); }); });
   };
-  // Pillow, Resample.c, ImagingResample
-  const int64_t dh = int64_t{in.shape.height} - op.i[0];
-  const int64_t dw = int64_t{in.shape.width} - op.i[1];
-  const bool height_first = !(op.flags & kWidthFirst) && dh > 0 && dh > 2 * dw;
-  return height_first ? width_pass(height_pass(in)) : height_pass(width_pass(in));
+  return filters_height_first(op, in.shape) ? width_pass(height_pass(in)) : height_pass(width_pass(in));
 }
 
 // Channel by channel, whole rows.
@@ -130,7 +126,7 @@ Image sharpen(Image& in, const Op& op) {
   const SharpenKernel kernel = sharpen_kernel(op, *kernels("scalar"));
   return filled(in.shape, [&](int y, int x, int c) {
     const bool border = y == 0 || x == 0 || y == in.shape.height - 1 || x == in.shape.width - 1;
-    const bool torch = op.id == OpId::TORCH_SHARPNESS && in.shape.height > 2 && in.shape.width > 2;
+    const bool torch = op.id == OpId::TORCH_SHARPNESS && torch_sharpens(in.shape.height, in.shape.width);
     if (c >= colors || (border && !torch)) return in.at(y, x, c);
     const uint8_t alone[3] = {in.at(y, x, c), in.at(y, x, c), in.at(y, x, c)};
     const uint8_t* rows[3];
@@ -141,23 +137,17 @@ Image sharpen(Image& in, const Op& op) {
   });
 }
 
-// torch's convolution: one fused multiply-add per weight, row by row from zero.
 Image blur(Image& in, const Op& op) {
   const BlurWeights weights(op);
   const BlurKernel& kernel = weights.kernel();
-  const auto rows = pad_index(PadMode::kReflect, in.shape.height, kernel.height / 2, kernel.height / 2);
-  const auto columns = pad_index(PadMode::kReflect, in.shape.width, kernel.width / 2, kernel.width / 2);
-  return filled(in.shape, [&](int y, int x, int c) {
-    float sum = 0.0f;
-    for (int i = 0; i < kernel.height; ++i) {
-      for (int j = 0; j < kernel.width; ++j) {
-        const uint8_t sample = in.at(rows[static_cast<size_t>(y + i)], columns[static_cast<size_t>(x + j)], c);
-        const float weight = kernel.matrix[i * kernel.width + j];
-        const auto value = static_cast<float>(sample);
-        sum = kernel.fused ? std::fma(weight, value, sum) : sum + weight * value;
-      }
-    }
-    return static_cast<uint8_t>(std::clamp(std::nearbyint(sum), 0.0f, 255.0f));
+  const Shape shape = in.shape;
+  return filled(shape, [&](int y, int x, int c) {
+    const int top = y - kernel.height / 2;
+    const int left = x - kernel.width / 2;
+    const auto load = [&](int i, int j) {
+      return static_cast<float>(in.at(reflect(top + i, shape.height), reflect(left + j, shape.width), c));
+    };
+    return scalar::round_blur(scalar::blur_chain(kernel, load));
   });
 }
 
@@ -194,9 +184,8 @@ Image apply(Image in, const Op& op) {
       return filled(out, [&](int y, int x, int c) { return in.at(out.height - 1 - y, x, c); });
     case OpId::ROT90:
       return filled(out, [&](int y, int x, int c) {
-        if (op.flags == 1) return in.at(x, in.shape.width - 1 - y, c);
-        if (op.flags == 2) return in.at(out.height - 1 - y, out.width - 1 - x, c);
-        return in.at(in.shape.height - 1 - x, y, c);
+        const Place from = before_turn(op.flags, y, x, in.shape.height, in.shape.width);
+        return in.at(from.y, from.x, c);
       });
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
@@ -236,20 +225,16 @@ void execute_reference(Program program, const View& source, const Target& target
           *to = sample;
           continue;
         }
-        float value = static_cast<float>(sample) / 255.0f;
-        if (normalize != nullptr) {
-          value = (value - static_cast<float>(normalize->f[c])) / static_cast<float>(normalize->f[4 + c]);
-        }
+        const float mean = normalize == nullptr ? 0.0f : static_cast<float>(normalize->f[c]);
+        const float std = normalize == nullptr ? 1.0f : static_cast<float>(normalize->f[4 + c]);
+        float value = stored_value(static_cast<float>(sample), normalize != nullptr, mean, std);
         for (const Op& op : program) {
-          const bool erased =
-              op.id == OpId::ERASE && y >= op.i[0] && y < op.i[0] + op.i[2] && x >= op.i[1] && x < op.i[1] + op.i[3];
-          if (erased) value = static_cast<float>(op.f[c]);
+          if (op.id == OpId::ERASE && erases(op, y, x)) value = static_cast<float>(op.f[c]);
         }
         if (target.dtype == DType::kFloat32) {
           std::memcpy(to, &value, sizeof value);
         } else {
-          uint16_t narrow = 0;
-          kernels("scalar")->narrow(target.dtype, &value, 1, &narrow);
+          const uint16_t narrow = target.dtype == DType::kFloat16 ? to_float16(value) : to_bfloat16(value);
           std::memcpy(to, &narrow, sizeof narrow);
         }
       }

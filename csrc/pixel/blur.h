@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "pixel/index.h"
 #include "pixel/lane.h"
 #include "program/program.h"
 
@@ -48,12 +49,6 @@ class BlurWeights {
   int skip_columns_ = 0;
   float error_ = 0.0f;
 };
-
-// Index k of an axis that goes on at both ends by reflection, without its end sample twice. -size < k < 2 * size - 1.
-FASTAUG_FN int reflect(int k, int size) {
-  if (k < 0) k = -k;
-  return k < size ? k : 2 * (size - 1) - k;
-}
 
 namespace scalar {
 

@@ -7,28 +7,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
+#include "pixel/fma.h"
 #include "pixel/lane.h"
 #include "pixel/warp.h"
 
 namespace fastaug {
-
-// a * b + c, rounded once.
-FASTAUG_FN float fused(float a, float b, float c) {
-#if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__aarch64__)
-  return fmaf(a, b, c);
-#else
-  // The product is exact in double. Rounding its sum with c twice is rounding it once, unless the first time leads to
-  // the middle between two floats; and floats below the normal ones have other middles.
-  const double sum = static_cast<double>(a) * b + c;
-  uint64_t bits;
-  memcpy(&bits, &sum, sizeof(bits));
-  const bool middle = (bits & 0x1fffffff) == 0x10000000;
-  const bool small = fabs(sum) < 0x1p-125 && sum != 0.0;
-  return middle || small ? fmaf(a, b, c) : static_cast<float>(sum);
-#endif
-}
 
 // Value of torchvision's affine grid for the centre of output pixel `at` of `size`, from one row of theta.
 // _functional_tensor.py, _gen_affine_grid, where bmm sums in this order. MKL's bmm fuses on Intel's processors only.

@@ -114,7 +114,7 @@ struct TorchSaturation {
   }
 };
 
-// SHARPNESS after smooth_of (pixel/adjust.h): blends with the smoothed sample. ImageEnhance.Sharpness, and
+// SHARPNESS after smooth_of (pixel/smooth.h): blends with the smoothed sample. ImageEnhance.Sharpness, and
 // _functional_tensor.py, adjust_sharpness.
 struct Sharpness {
   float factor;

@@ -25,6 +25,20 @@ void window(Index& axis, int begin, int size, int32_t fill) {
   axis = std::move(result);
 }
 
+// By 90 or 270 degrees.
+void turn(BlitMap& map, int turns) {
+  const auto rows = static_cast<int>(map.down.size());
+  const auto columns = static_cast<int>(map.across.size());
+  BlitMap turned{Index(map.across.size()), Index(map.down.size()), !map.transposed};
+  for (int y = 0; y < columns; ++y) {
+    turned.down[static_cast<size_t>(y)] = map.across[static_cast<size_t>(before_turn(turns, y, 0, rows, columns).x)];
+  }
+  for (int x = 0; x < rows; ++x) {
+    turned.across[static_cast<size_t>(x)] = map.down[static_cast<size_t>(before_turn(turns, 0, x, rows, columns).y)];
+  }
+  map = std::move(turned);
+}
+
 }  // namespace
 
 BlitMap blit_map(const OpList& ops, Shape in) {
@@ -58,11 +72,8 @@ BlitMap blit_map(const OpList& ops, Shape in) {
       case OpId::HFLIP:
         std::reverse(map.across.begin(), map.across.end());
         break;
-      case OpId::ROT90:  // counter-clockwise: (y, x) comes from (x, width - 1 - y)
-        std::swap(map.down, map.across);
-        std::reverse(op.flags == 1 ? map.down.begin() : map.across.begin(),
-                     op.flags == 1 ? map.down.end() : map.across.end());
-        map.transposed = !map.transposed;
+      case OpId::ROT90:
+        turn(map, op.flags);
         break;
       default:
         fail_on("blit_map", op.id);

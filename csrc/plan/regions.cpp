@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "pixel/index.h"
+#include "pixel/weigh.h"
 #include "plan/neighbourhood.h"
 #include "plan/tap_chain.h"
 #include "plan/warp_region.h"
@@ -85,17 +86,13 @@ const std::vector<int32_t>& Regions::columns(size_t k) {
   return columns;
 }
 
-// Pillow 13 filters the height first when that leaves fewer pixels for the second pass (Resample.c, ImagingResample).
 bool Regions::height_first(size_t k) const {
   const Op& op = ops_[k];
   const Shape in = shapes_[k];
   if (!composed_[k].empty()) {
     return composed_height_first(*tables_[k].vertical, *tables_[k].horizontal);
   }
-  if (op.flags & kWidthFirst) return false;
-  const int64_t dh = int64_t{in.height} - op.i[0];
-  const int64_t dw = int64_t{in.width} - op.i[1];
-  return dh > 0 && dh > 2 * dw;
+  return filters_height_first(op, in);
 }
 
 std::shared_ptr<const AxisTable> Regions::axis(size_t k, bool row, int begin, int out) const {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "pixel/adjust.h"
+#include "pixel/table.h"
 #include "plan/window_algebra.h"
 
 namespace fastaug {

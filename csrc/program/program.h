@@ -26,7 +26,7 @@ constexpr uint16_t kWidthFirst = 0x100;
 constexpr uint16_t kHasAlpha = 1;
 // BLUR: both kernels are the same.
 constexpr uint16_t kSquare = 1;
-// BLUR: the arithmetic that torch has for small images of one channel (blur_is_fused in pixel/blur.h).
+// BLUR: the arithmetic that torch has for small images of one channel.
 constexpr uint16_t kUnfused = 2;
 constexpr int kBlurWeights = 16;
 // TORCH_AFFINE: fill shows where the image ends; and torch's matrix product fuses, as it does on some processors.

@@ -13,7 +13,7 @@ from PIL import Image
 from fastaug import _C
 from fastaug._program import delegate
 from fastaug._program.borrow import borrow_tensor
-from fastaug._program.job import FLOATS, Job
+from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _borrowed(draft: Any) -> tuple[bytes, _C.Source]:
 
 
 def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
-    if dtype not in FLOATS or not draft.store or draft.lead or draft.flat or draft.bands > 4:
+    if dtype not in DTYPES or not draft.store or draft.lead or draft.flat or draft.bands > 4:
         return None
     job = job_of(draft)
     job.dtype, job.interleaved = dtype, channels_last
@@ -156,11 +156,13 @@ def _finish_parts(draft: Any) -> Any:
     if draft.kind == TENSOR:
         dtype = _float32 if draft.store else _uint8
         result: Any = torch.empty((*lead, channels, height, width), dtype=dtype, device=_cpu)
-        address, size = result.data_ptr(), result.element_size()
+        number, size = DTYPES[dtype]
+        address = result.data_ptr()
         strides = (size * width, size, size * height * width)
     else:
         result = np.empty((height, width, channels), np.uint8)
-        address, size = result.__array_interface__["data"][0], 1
+        number, _ = DTYPES[_uint8]
+        address = result.__array_interface__["data"][0]
         strides = (width * channels, channels, 1)
     image = draft.image
     borrow: Any
@@ -168,7 +170,6 @@ def _finish_parts(draft: Any) -> Any:
         images, borrow = image.reshape(-1, bands, *image.shape[-2:]), borrow_tensor
     else:
         images, borrow = np.moveaxis(image, 2, 0)[None], lambda part: _C.from_array(np.moveaxis(part, 0, 2))
-    number = FLOATS[_float32] if draft.store else 0
     jobs = []
     for index, first in itertools.product(range(images.shape[0]), range(0, bands, 4)):
         part = images[index, first : first + 4]

@@ -23,4 +23,6 @@ def tensor_target(result: torch.Tensor) -> _C.Target:
     """A contiguous uint8 tensor, CHW or HW."""
     *lead, height, width = result.shape
     channels = lead[0] if lead else 1
-    return _C.into_pointer(result.data_ptr(), 0, height, width, channels, width, 1, height * width, result)
+    return _C.into_pointer(
+        result.data_ptr(), _C.DTYPES["uint8"], height, width, channels, width, 1, height * width, result
+    )

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from PIL import Image
 
+from fastaug import _C
+
 Named = tuple[Any, ...]
 
 # Pillow copies into pages that it does not have to clear first.
@@ -64,7 +66,7 @@ def by_torch(image: torch.Tensor, op: Named) -> torch.Tensor | None:
     if name == "vflip":
         return image.flip(-2)
     if name == "posterize":
-        return image.bitwise_and(0x100 - (1 << (8 - op[1])))
+        return image.bitwise_and(_C.POSTERIZE_MASKS[op[1]])
     if name != "window":
         return None
     _, top, left, height, width, fill = op

@@ -11,12 +11,11 @@ from fastaug import _C
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 from fastaug._program.pil import Run, run_into_pil
 
-#: The native core's numbers of the dtypes that a store writes.
-FLOATS = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}
+#: The native core's number of each dtype, and the bytes of a sample.
+DTYPES = {getattr(torch, name): (number, getattr(torch, name).itemsize) for name, number in _C.DTYPES.items()}
 
 _empty = torch.empty
 _cpu = torch.device("cpu")
-_float32 = torch.float32
 _uint8 = torch.uint8
 
 
@@ -66,7 +65,7 @@ class Job:
             run(((self.program, self.source, _C.into_array(array)),), rewrites)
             return array
         dtype = self.dtype
-        number, size = (1, 4) if dtype is _float32 else (0, 1) if dtype is _uint8 else (FLOATS[dtype], 2)
+        number, size = DTYPES[dtype]
         # Sizes one by one: torch parses them faster than a tuple.
         if self.interleaved:
             result = _empty(height, width, channels, dtype=dtype, device=_cpu)

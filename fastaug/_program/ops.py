@@ -13,24 +13,24 @@ from fastaug import _C
 
 _ID = {name: position for position, (name, _) in enumerate(_C.OPS)}
 
-OP_BYTES = 96
+OP_BYTES = _C.OP_BYTES
 #: The native core's limit on the length of a program.
-MAX_OPS = 64
+MAX_OPS = _C.MAX_OPS
 
 # PadMode, NearestRule and the flags of csrc/program/program.h.
-PAD_MODES = {"edge": 0, "reflect": 1, "symmetric": 2}
-NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = 0, 1, 2
-WIDTH_FIRST = 0x100
-HAS_ALPHA = 1
-
+PAD_MODES = _C.PAD_MODES
+NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = (
+    _C.NEAREST_RULES[rule] for rule in ("pillow", "torch", "torch_exact")
+)
+WIDTH_FIRST = _C.FLAGS["WIDTH_FIRST"]
+HAS_ALPHA = _C.FLAGS["HAS_ALPHA"]
 #: TORCH_AFFINE: what lies outside is the fill, not zero.
-FILLED = 0x800
+FILLED = _C.FLAGS["FILLED"]
 #: TORCH_AFFINE: torch's matrix product fuses.
-FUSED = 0x1000
-# BLUR: both kernels are the same; torch's convolution does not fuse; and the number of weights that fit into an op.
-_SQUARE = 1
-_UNFUSED = 2
-_BLUR_WEIGHTS = 16
+FUSED = _C.FLAGS["FUSED"]
+# BLUR: both kernels are the same; torch's convolution does not fuse.
+_SQUARE = _C.FLAGS["SQUARE"]
+_UNFUSED = _C.FLAGS["UNFUSED"]
 
 NO_FILL = bytes(4)
 
@@ -156,7 +156,7 @@ def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> 
     """
     square = list(across) == list(down)
     weights = [*across] if square else [*across, *down]
-    spare = _BLUR_WEIGHTS - len(weights)
+    spare = _C.BLUR_WEIGHTS - len(weights)
     if spare < 0:
         return None
     flags = (_SQUARE if square else 0) | (0 if fused else _UNFUSED)

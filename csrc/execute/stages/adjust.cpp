@@ -1,11 +1,11 @@
 // Stages of table ops, and of SHARPNESS and TORCH_SHARPNESS.
-#include "pixel/adjust.h"
-
 #include <algorithm>
 #include <cstring>
 #include <span>
 
 #include "execute/stages/stages.h"
+#include "pixel/smooth.h"
+#include "pixel/table.h"
 #include "plan/colour_run.h"
 
 namespace fastaug {
@@ -86,9 +86,6 @@ class TableStage final : public Stage {
   bool changed_[kMaxChannels] = {};
 };
 
-// Pixels at the border, where the 3x3 mean lacks neighbours, are blended with themselves. That changes nothing in
-// Pillow's arithmetic, but it does in torchvision's for tensors, which however leaves images without inner pixels
-// alone.
 class SharpenStage final : public Stage {
  public:
   SharpenStage(Context& context, Stage* input, const Op& op, Shape in, Region wanted)
@@ -97,7 +94,7 @@ class SharpenStage final : public Stage {
     channels = input->channels;
     in_order = true;
     colors_ = colours_of(op, channels);
-    if (op.id == OpId::TORCH_SHARPNESS && in.height > 2 && in.width > 2) blend_border();
+    if (op.id == OpId::TORCH_SHARPNESS && torch_sharpens(in.height, in.width)) blend_border();
     for (Planes& planes : ring_) planes = make_planes(context.arena, input->region.width);
     next_ = input->region.y;
   }

@@ -1,8 +1,10 @@
 // Plain C++ twins of the adjust kernels.
-#include "pixel/adjust.h"
-
 #include "kernels/table.h"
+#include "pixel/lane.h"
+// After the lanes that its bodies call.
 #include "pixel/pointwise.h"
+#include "pixel/smooth.h"
+#include "pixel/table.h"
 
 namespace fastaug::scalar {
 namespace {
@@ -16,7 +18,7 @@ void solarize(int threshold, uint8_t* row, int width) {
 }
 
 void posterize(int mask, uint8_t* row, int width) {
-  for (int x = 0; x < width; ++x) row[x] = static_cast<uint8_t>(row[x] & mask);
+  for (int x = 0; x < width; ++x) row[x] = posterized(row[x], mask);
 }
 
 void extremes(const uint8_t* row, int width, uint8_t* low, uint8_t* high) {

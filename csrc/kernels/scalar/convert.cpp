@@ -1,5 +1,6 @@
 // The conversion kernels in plain C++: the fallback of machines without SIMD, and what the others are tested against.
 #include "kernels/table.h"
+#include "pixel/store.h"
 
 namespace fastaug::scalar {
 namespace {
@@ -25,11 +26,7 @@ void reverse(const uint8_t* src, int width, uint8_t* dst) {
 }
 
 void mix(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign) {
-  for (int x = 0; x < width; ++x) {
-    float sum = weights[0] * static_cast<float>(images[0][x]);
-    for (int k = 1; k < count; ++k) sum += weights[k] * static_cast<float>(images[k][x]);
-    foreign[x] = static_cast<uint8_t>(sum);
-  }
+  for (int x = 0; x < width; ++x) foreign[x] = mixed(images, weights, count, x);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // After the lanes that its bodies call.
 #include "kernels/table.h"
 #include "pixel/float_colour.h"
+#include "pixel/store.h"
 
 namespace fastaug::scalar {
 namespace {
@@ -34,8 +35,7 @@ void pointwise_store(const FloatStore& store, const Op* ops, const float* means,
   for (int x = 0; x < width; ++x) {
     const int out = run(ops, means, count, channels, planes, x, v);
     for (int c = 0; c < out; ++c) {
-      const float unit = v[c] / 255.0f;
-      foreign[c][reversed ? width - 1 - x : x] = store.normalize ? (unit - store.mean[c]) / store.std[c] : unit;
+      foreign[c][reversed ? width - 1 - x : x] = stored_value(v[c], store.normalize, store.mean[c], store.std[c]);
     }
   }
 }

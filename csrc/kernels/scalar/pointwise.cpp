@@ -21,6 +21,11 @@ uint8_t gray(const uint8_t* const* planes, int x) {
                            static_cast<float>(planes[2][x])));
 }
 
+template <class Body>
+void each_sample(Body body, uint8_t* row, int width) {
+  for (int x = 0; x < width; ++x) row[x] = to_u8(body(static_cast<float>(row[x])));
+}
+
 // Whole rows, one op at a time.
 struct Rows {
   uint8_t* const* planes;
@@ -30,9 +35,7 @@ struct Rows {
 
   template <class Body>
   void each(Body body, int colours, int) const {
-    for (int c = 0; c < colours; ++c) {
-      for (int x = 0; x < width; ++x) planes[c][x] = to_u8(body(load(c, x)));
-    }
+    for (int c = 0; c < colours; ++c) each_sample(body, planes[c], width);
   }
 
   template <class Body>

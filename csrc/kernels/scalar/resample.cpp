@@ -2,14 +2,10 @@
 #include <algorithm>
 
 #include "kernels/table.h"
+#include "pixel/weigh.h"
 
 namespace fastaug::scalar {
 namespace {
-
-// Sums are taken modulo 2^32, as the vector kernels and, in effect, Pillow take them.
-uint8_t clip8(uint32_t sum, int bits) {
-  return static_cast<uint8_t>(std::clamp(static_cast<int32_t>(sum + (1u << (bits - 1))) >> bits, 0, 255));
-}
 
 // Per output: first, count, weights[table.groups], all in table.base.
 void build_row_table(const Taps& taps, RowTable* table) {
@@ -36,19 +32,13 @@ void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* con
   for (int x = 0; x < table.out; ++x, entry += table.groups + 2) {
     for (int c = 0; c < channels; ++c) {
       const uint8_t* samples = src[c] + entry[0];
-      uint32_t sum = 0;
-      for (int t = 0; t < entry[1]; ++t) sum += static_cast<uint32_t>(entry[2 + t]) * samples[t];
-      dst[c][x] = clip8(sum, table.bits);
+      dst[c][x] = weighted_sum(entry + 2, entry[1], table.bits, [=](int t) { return samples[t]; });
     }
   }
 }
 
 void resample_column(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width, uint8_t* dst) {
-  for (int x = 0; x < width; ++x) {
-    uint32_t sum = 0;
-    for (int t = 0; t < taps; ++t) sum += static_cast<uint32_t>(weights[t]) * rows[t][x];
-    dst[x] = clip8(sum, bits);
-  }
+  for (int x = 0; x < width; ++x) dst[x] = weighted_sum(weights, taps, bits, [=](int t) { return rows[t][x]; });
 }
 
 }  // namespace

@@ -1,20 +1,11 @@
 // Filters of PNG in plain C++: the fallback of machines without SIMD, and what the others are tested against.
-#include <cstdlib>
 #include <cstring>
 
 #include "kernels/table.h"
+#include "pixel/png_filter.h"
 
 namespace fastaug::scalar {
 namespace {
-
-uint8_t paeth(int left, int up, int corner) {
-  const int estimate = left + up - corner;
-  const int to_left = std::abs(estimate - left);
-  const int to_up = std::abs(estimate - up);
-  const int to_corner = std::abs(estimate - corner);
-  if (to_left <= to_up && to_left <= to_corner) return static_cast<uint8_t>(left);
-  return static_cast<uint8_t>(to_up <= to_corner ? up : corner);
-}
 
 // PNG Specification, "Filter algorithms". `above` may be nullptr, for zeros.
 bool unfilter_row(int type, const uint8_t* src, const uint8_t* above, ptrdiff_t size, ptrdiff_t pixel, uint8_t* dst) {
@@ -32,7 +23,7 @@ bool unfilter_row(int type, const uint8_t* src, const uint8_t* above, ptrdiff_t 
       for (ptrdiff_t i = 0; i < size; ++i) {
         const int left = i < pixel ? 0 : dst[i - pixel];
         const int up = above == nullptr ? 0 : above[i];
-        dst[i] = static_cast<uint8_t>(src[i] + (left + up) / 2);
+        dst[i] = static_cast<uint8_t>(src[i] + png_average(left, up));
       }
       return true;
     case 4:
@@ -40,7 +31,7 @@ bool unfilter_row(int type, const uint8_t* src, const uint8_t* above, ptrdiff_t 
         const int left = i < pixel ? 0 : dst[i - pixel];
         const int up = above == nullptr ? 0 : above[i];
         const int corner = i < pixel || above == nullptr ? 0 : above[i - pixel];
-        dst[i] = static_cast<uint8_t>(src[i] + paeth(left, up, corner));
+        dst[i] = static_cast<uint8_t>(src[i] + png_paeth(left, up, corner));
       }
       return true;
     default:

@@ -12,7 +12,8 @@
 #include <cstring>
 
 #include "kernels/table.h"
-#include "pixel/adjust.h"
+#include "pixel/smooth.h"
+#include "pixel/table.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"

@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "kernels/table.h"
+#include "pixel/fma.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -83,9 +84,8 @@ HWY_INLINE void form_fused_chains(const BlurKernel& kernel, Source source, float
 
 #else
 
-// Without a fused multiply-add, in double: the product of two floats is exact, and rounding the sum to double first
-// changes its rounding to float only if it lands on the middle between two floats. Middles of normal floats end in a
-// one and 28 zeros. Whoever comes across one, or among the subnormal floats, has this false and must start again.
+// Without a fused multiply-add, in double, as pixel/fma.h has it. Whoever comes across a sum that may be rounded
+// wrongly has any() and must start again.
 using Doubles = hn::Repartition<double, Floats>;
 
 class Doubt {
@@ -94,9 +94,9 @@ class Doubt {
   HWY_INLINE void note(hn::Vec<Doubles> sum) {
     const Doubles d;
     const hn::RebindToUnsigned<Doubles> bits;
-    const auto tail = hn::And(hn::BitCast(bits, sum), hn::Set(bits, (uint64_t{1} << 29) - 1));
-    const auto middle = hn::RebindMask(d, hn::Eq(tail, hn::Set(bits, uint64_t{1} << 28)));
-    const auto small = hn::And(hn::Lt(hn::Abs(sum), hn::Set(d, 0x1p-126)), hn::Ne(sum, hn::Zero(d)));
+    const auto tail = hn::And(hn::BitCast(bits, sum), hn::Set(bits, kDroppedBits));
+    const auto middle = hn::RebindMask(d, hn::Eq(tail, hn::Set(bits, kMiddle)));
+    const auto small = hn::And(hn::Lt(hn::Abs(sum), hn::Set(d, kSmallSum)), hn::Ne(sum, hn::Zero(d)));
     any_ = hn::Or(any_, hn::Or(middle, small));
   }
   HWY_INLINE bool any() const { return !hn::AllFalse(Doubles(), any_); }

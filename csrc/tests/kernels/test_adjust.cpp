@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "pixel/adjust.h"
+#include "pixel/smooth.h"
+#include "pixel/table.h"
 #include "tests/support/guard.h"
 
 namespace fastaug {

@@ -1,11 +1,11 @@
-// Lookup tables of the ops that map each sample by itself, and the 3x3 smoothing of SHARPNESS, all in Pillow's
-// arithmetic.
+// Lookup tables of the ops that map each sample by itself.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "pixel/lane.h"
+#include "program/program.h"
 
 namespace fastaug {
 
@@ -73,8 +73,13 @@ inline void equalize_table(const uint32_t* counts, uint8_t* table) {
   }
 }
 
+// Pillow, ImageOps.invert.
+FASTAUG_FN uint8_t inverted(uint8_t v) { return static_cast<uint8_t>(255 - v); }
+
 // Pillow, ImageOps.posterize: what keeps the highest `bits` bits, 1 to 8.
 FASTAUG_FN int posterize_mask(int bits) { return 0x100 - (1 << (8 - bits)); }
+
+FASTAUG_FN uint8_t posterized(uint8_t v, int mask) { return static_cast<uint8_t>(v & mask); }
 
 // The first sample that ImageOps.solarize inverts, 256 if none: those that are not below the threshold.
 FASTAUG_FN int solarize_threshold(double threshold) {
@@ -82,22 +87,9 @@ FASTAUG_FN int solarize_threshold(double threshold) {
   return threshold > 255.0 ? 256 : static_cast<int>(ceil(threshold));
 }
 
-FASTAUG_FN uint8_t solarized(uint8_t v, int threshold) { return v < threshold ? v : static_cast<uint8_t>(255 - v); }
+FASTAUG_FN uint8_t solarized(uint8_t v, int threshold) { return v < threshold ? v : inverted(v); }
 
-// Pillow, ImageFilter.SMOOTH, which is also torchvision's _blurred_degenerate_image: the 3x3 mean in which the centre
-// counts five times, S / 13, rounded. Pillow truncates S / 13 + 1/2, torch rounds S / 13 half to even, both after
-// float32 sums of at most 255.5. As 2 S + 13 is odd, S / 13 + 1/2 = (2 S + 13) / 26 is never an integer, and always
-// 1/26 or more away from one. Nine weights, nine products and nine sums, each off by 2^-17 at most, are together off by
-// 2^-12 at most in any order. Hence both are floor((2 S + 13) / 26), which is (S + 6) / 13 in integers.
-FASTAUG_FN int smooth_of(int sum) { return (sum + 6) / 13; }
-
-// x / 13 for x of 16 bits in smooth_of's range, up to 13 * 255 + 6, is the high half of x times this.
-constexpr int kThirteenth = 5042;
-
-// S for column x.
-FASTAUG_FN int smooth_sum(const uint8_t* above, const uint8_t* row, const uint8_t* below, int x) {
-  const int outer = above[x - 1] + above[x] + above[x + 1] + below[x - 1] + below[x] + below[x + 1];
-  return outer + row[x - 1] + row[x + 1] + 5 * row[x];
-}
+// The table of an op of kTable that needs no statistics.
+void plain_table(const Op& op, uint8_t* table);
 
 }  // namespace fastaug
