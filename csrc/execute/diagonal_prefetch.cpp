@@ -13,20 +13,20 @@ constexpr ptrdiff_t kWorthwhile = ptrdiff_t{1} << 18;
 
 }  // namespace
 
-DiagonalPrefetch::DiagonalPrefetch(const View& view, const double* matrix, Region region, Region needs,
+DiagonalPrefetch::DiagonalPrefetch(const View& view, const double* matrix, Region region, Region read,
                                    bool perspective)
-    : view_(view), region_(region), needs_(needs) {
+    : view_(view), region_(region), read_(read) {
   std::copy_n(matrix, 6, m_);
   m_[6] = perspective ? matrix[6] : 0.0;
   m_[7] = perspective ? matrix[7] : 0.0;
-  on_ = std::abs(view.row_stride) * needs.height > kWorthwhile;
+  on_ = std::abs(view.row_stride) * read.height > kWorthwhile;
   // Straight lines stay straight, and blocks convex, where the denominator keeps its sign.
   const double x = region.x;
   const double y = region.y;
   for (const double right : {x, x + region.width}) {
     for (const double bottom : {y, y + region.height + kBlock}) on_ &= m_[6] * right + m_[7] * bottom + 1.0 > 1e-3;
   }
-  if (on_) columns_.resize(static_cast<size_t>(needs.height));
+  if (on_) columns_.resize(static_cast<size_t>(read.height));
 }
 
 DiagonalPrefetch::Point DiagonalPrefetch::at(double x, double y) const {
@@ -45,7 +45,7 @@ void DiagonalPrefetch::along(Point a, Point b) {
   const int to = static_cast<int>(std::clamp(b.y + 1.0f, static_cast<float>(first_), static_cast<float>(last_)));
   float x = a.x + (static_cast<float>(from) + 0.5f - a.y) * slope;
   const float half = std::fabs(slope) * 0.5f + 1.0f;
-  Columns* columns = columns_.data() - needs_.y;
+  Columns* columns = columns_.data() - read_.y;
   for (int row = from; row <= to; ++row, x += slope) {
     const float low = slope == 0.0f ? left : std::clamp(x - half, left - 1.0f, right);
     const float high = slope == 0.0f ? right : std::clamp(x + half, left, right + 1.0f);
@@ -66,18 +66,18 @@ void DiagonalPrefetch::block(int y) {
     low = std::min(low, p.y);
     high = std::max(high, p.y);
   }
-  const auto top = static_cast<float>(needs_.y);
-  const auto bottom = static_cast<float>(needs_.y + needs_.height - 1);
+  const auto top = static_cast<float>(read_.y);
+  const auto bottom = static_cast<float>(read_.y + read_.height - 1);
   if (!(low - 1.0f < bottom && high + 1.0f > top)) return;
   first_ = static_cast<int>(std::clamp(low - 1.0f, top, bottom));
   last_ = static_cast<int>(std::clamp(high + 1.0f, top, bottom));
-  std::fill(columns_.begin() + (first_ - needs_.y), columns_.begin() + (last_ - needs_.y) + 1, Columns{1e9f, -1e9f});
+  std::fill(columns_.begin() + (first_ - read_.y), columns_.begin() + (last_ - read_.y) + 1, Columns{1e9f, -1e9f});
   for (int k = 0; k < 4; ++k) along(corner[k], corner[(k + 1) % 4]);
   const bool downwards = corner[1].y > corner[0].y;
-  const auto begin = static_cast<float>(needs_.x);
-  const auto end = static_cast<float>(needs_.x + needs_.width - 1);
+  const auto begin = static_cast<float>(read_.x);
+  const auto end = static_cast<float>(read_.x + read_.width - 1);
   for (int row = first_; row <= last_; ++row) {
-    const Columns columns = columns_[static_cast<size_t>(row - needs_.y)];
+    const Columns columns = columns_[static_cast<size_t>(row - read_.y)];
     if (!(columns.begin <= end && columns.end >= begin)) continue;
     const uint8_t* p = view_.at(row, static_cast<int>(std::max(columns.begin, begin)), 0);
     const uint8_t* stop = view_.at(row, static_cast<int>(std::min(columns.end, end)), 0);

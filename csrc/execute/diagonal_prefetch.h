@@ -10,9 +10,9 @@ namespace fastaug {
 // Before each block of output rows this asks for the source lines that the block after it will read.
 class DiagonalPrefetch {
  public:
-  // `matrix` as in WarpRow. `region` of the output is what is computed, in order of rows. Memory outside `needs`, in
+  // `matrix` as in WarpRow. `region` of the output is what is computed, in order of rows. Memory outside `read`, in
   // the view's coordinates, is left alone.
-  DiagonalPrefetch(const View& view, const double* matrix, Region region, Region needs, bool perspective);
+  DiagonalPrefetch(const View& view, const double* matrix, Region region, Region read, bool perspective);
 
   void row(int y) {
     const int k = y - region_.y;
@@ -41,9 +41,9 @@ class DiagonalPrefetch {
   const View view_;
   double m_[8];
   Region region_;
-  Region needs_;
+  Region read_;
   bool on_;
-  std::vector<Columns> columns_;  // of the rows of `needs`
+  std::vector<Columns> columns_;  // of the rows of `read`
   int first_ = 0;                 // rows that a block crosses
   int last_ = 0;
 };

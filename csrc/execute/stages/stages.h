@@ -46,8 +46,8 @@ class Stage {
 // Rows of an image in memory. `region` is in the view's coordinates.
 Stage* source_stage(Context& context, const View& view, Region region);
 // Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: is_warp_source() holds for it. Of the view only
-// `needs`, which holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
-Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded);
+// `read`, which holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
+Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region read, bool rounded);
 // The kernels for warps of this image: vector kernels keep byte offsets into it in 32 bits; plain code has no such
 // limit.
 const Kernels& kernels_in_reach(const Kernels& wanted, const View& view);

@@ -14,8 +14,8 @@ namespace {
 // AFFINE and PERSPECTIVE as Pillow computes them, or nearly so.
 class WarpStage final : public Stage {
  public:
-  WarpStage(Context& context, const View& view, const Op& op, Region wanted, Region needs, bool rounded)
-      : row_(warp_row(op, view)), prefetch_(view, row_.matrix, wanted, needs, op.id == OpId::PERSPECTIVE) {
+  WarpStage(Context& context, const View& view, const Op& op, Region wanted, Region read, bool rounded)
+      : row_(warp_row(op, view)), prefetch_(view, row_.matrix, wanted, read, op.id == OpId::PERSPECTIVE) {
     row_.rounded = rounded;
     region = wanted;
     channels = view.channels;
@@ -117,9 +117,9 @@ GridKernel grid_kernel(const Op& op, const Kernels& kernels) {
   return (op.flags & kFilterMask) == 0 ? kernels.grid_nearest : kernels.grid_linear;
 }
 
-Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region needs, bool rounded) {
+Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region read, bool rounded) {
   if (op.id == OpId::TORCH_AFFINE) return context.arena.make<GridStage>(context, view, op, region);
-  return context.arena.make<WarpStage>(context, view, op, region, needs, rounded);
+  return context.arena.make<WarpStage>(context, view, op, region, read, rounded);
 }
 
 void blit_warped(const Op& op, const View& source, const Target& target, const Kernels& kernels) {
@@ -127,8 +127,8 @@ void blit_warped(const Op& op, const View& source, const Target& target, const K
   WarpRow row = warp_row(op, source);
   row.source.channels = 4;
   for (int c = source.channels; c < 4; ++c) row.fill[c] = 255;
-  const Region needs = warp_region(op, {source.height, source.width, source.channels}, everything);
-  DiagonalPrefetch prefetch(source, row.matrix, everything, needs, false);
+  const Region read = warp_region(op, {source.height, source.width, source.channels}, everything);
+  DiagonalPrefetch prefetch(source, row.matrix, everything, read, false);
   auto* out = static_cast<uint8_t*>(target.data);
   for (row.y = 0; row.y < target.height; ++row.y, out += target.row_stride) {
     prefetch.row(row.y);
