@@ -8,6 +8,12 @@
 
 namespace fastaug {
 
+// Whether pixels of so many channels are made in the target itself: packed bytes, or three in pixels of four.
+inline bool is_decoder_target(const Target& target, int channels) {
+  const bool packed = target.pixel_stride == target.channels || (target.pixel_stride == 4 && target.channels == 3);
+  return target.dtype == DType::kUint8 && target.channels == channels && target.channel_stride == 1 && packed;
+}
+
 class PixelSource {
  public:
   virtual ~PixelSource() = default;
@@ -20,8 +26,8 @@ class PixelSource {
   // source makes another than 1 today. Throws Error when it cannot.
   virtual View make(Region wanted, Arena& arena, int scale = 1) = 0;
 
-  // Makes the whole image where it is wanted. False, with nothing done, when it cannot be made in that layout.
-  virtual bool make_all(const Target& target, Arena& arena) = 0;
+  // Makes the whole image where it is wanted; is_decoder_target() holds. Throws Error when it cannot.
+  virtual void make_all(const Target& target, Arena& arena) = 0;
 
   // For plans: the region that make() works on, the bytes that it reads, and what they are.
   virtual Region made(Region wanted) const = 0;

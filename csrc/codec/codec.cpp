@@ -74,6 +74,11 @@ Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena
   return codec->decode_16(bytes, header, wanted, arena);
 }
 
+int pixel_stride(const Header& header, int channels) {
+  const Codec* codec = codec_of(header.format);
+  return codec == nullptr ? channels : codec->pixel_stride(header, channels);
+}
+
 Region decoded_region(const Header& header, Region wanted) {
   const Codec* codec = codec_of(header.format);
   return codec == nullptr ? Region{0, 0, header.height, header.width} : codec->decoded_region(header, wanted);

@@ -104,4 +104,8 @@ Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena
 // of what is not decoded here.
 Region decoded_region(const Header& header, Region wanted);
 
+// Bytes from one pixel to the next as decode() lays them, for plans: 3 or 4 for three channels, else as many as
+// channels.
+int pixel_stride(const Header& header, int channels);
+
 }  // namespace fastaug::codec

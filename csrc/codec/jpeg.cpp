@@ -156,6 +156,8 @@ Region decoded_region(const Header& header, Region wanted) {
   return {top, crop.from, bottom - top, right - crop.from};
 }
 
+int pixel_stride(const Header&, int channels) { return channels; }
+
 }  // namespace
 
 constinit const Codec kCodec = {
@@ -165,6 +167,7 @@ constinit const Codec kCodec = {
     .read_header = read_header,
     .afford = afford,
     .decoded_region = decoded_region,
+    .pixel_stride = pixel_stride,
     .decode = decode,
     .decode_into = decode_into,
     .decode_16 = nullptr,

@@ -270,6 +270,11 @@ Region decoded_region(const Header& header, Region wanted) {
   return {0, 0, std::min(wanted.y + wanted.height, header.height), header.width};
 }
 
+// Alpha that is not wanted stays where it is.
+int pixel_stride(const Header& header, int channels) {
+  return kept(header.channels, channels, header.channels) ? header.channels : channels;
+}
+
 }  // namespace
 
 constinit const Codec kCodec = {
@@ -279,6 +284,7 @@ constinit const Codec kCodec = {
     .read_header = read_header,
     .afford = nullptr,
     .decoded_region = decoded_region,
+    .pixel_stride = pixel_stride,
     .decode = decode,
     .decode_into = decode_into,
     .decode_16 = decode_16,

@@ -14,7 +14,7 @@ EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, Ta
 }
 
 View EncodedSource::layout() const {
-  const ptrdiff_t stride = channels_;
+  const ptrdiff_t stride = pixel_stride(header_, channels_);
   return {nullptr, header_.height, header_.width, channels_, stride * header_.width, stride, 1};
 }
 
@@ -24,14 +24,9 @@ View EncodedSource::make(Region wanted, Arena& arena, int scale) {
   return decoded.view;
 }
 
-bool EncodedSource::make_all(const Target& target, Arena& arena) {
-  const bool packed = target.pixel_stride == target.channels || (target.pixel_stride == 4 && target.channels == 3);
-  if (target.dtype != DType::kUint8 || target.channels != channels_ || target.channel_stride != 1 || !packed) {
-    return false;
-  }
+void EncodedSource::make_all(const Target& target, Arena& arena) {
   const Verdict verdict = decode_into(bytes_, header_, target, arena, tables_);
   if (!verdict.done()) throw NotDecoded(verdict);
-  return true;
 }
 
 }  // namespace fastaug::codec

@@ -25,7 +25,7 @@ class EncodedSource final : public PixelSource {
 
   View layout() const override;
   View make(Region wanted, Arena& arena, int scale = 1) override;
-  bool make_all(const Target& target, Arena& arena) override;
+  void make_all(const Target& target, Arena& arena) override;
   Region made(Region wanted) const override { return decoded_region(header_, wanted); }
   int64_t bytes() const override { return static_cast<int64_t>(bytes_.size); }
   const char* name() const override { return name_of(header_.format); }

@@ -19,6 +19,7 @@ struct Codec {
   // Null where a file cannot cost more than an honest image of its size.
   Verdict (*afford)(Bytes bytes);
   Region (*decoded_region)(const Header& header, Region wanted);
+  int (*pixel_stride)(const Header& header, int channels);
   Decoded (*decode)(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, Tables tables);
   Verdict (*decode_into)(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables);
   // Null where the format has no samples of 16 bits, or they are not decoded.

@@ -176,10 +176,13 @@ class Run {
   }
 
   void decode(const Pass& pass) {
-    if (!plan_.in_place) {
-      memory_ = source_.pixels->make(pass.region, context_.arena);
-    } else if (!source_.pixels->make_all(target_, context_.arena)) {
-      fail(ErrorCode::kRuntime, std::string(source_.pixels->name()) + " is not made in the layout of the target");
+    PixelSource& pixels = *source_.pixels;
+    if (plan_.in_place) return pixels.make_all(target_, context_.arena);
+    memory_ = pixels.make(pass.region, context_.arena);
+    // The plan is for the layout that was announced.
+    const View& announced = source_.view;
+    if (memory_.pixel_stride != announced.pixel_stride || memory_.channel_stride != announced.channel_stride) {
+      fail(ErrorCode::kRuntime, std::string(pixels.name()) + " is not laid out as announced");
     }
   }
 

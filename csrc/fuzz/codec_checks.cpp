@@ -96,6 +96,8 @@ class Checks {
     Arena arena;
     const Decoded part = decode(wanted, arena);
     if (whole.verdict.done()) {
+      const bool announced = header_.bits != 8 || whole.view.pixel_stride == codec::pixel_stride(header_, channels_);
+      require(announced, "pixels lie as announced");
       require(part.verdict.done(), "what decodes whole decodes in part");
       require(same_pixels(whole.view, part.view, wanted, sample()), "a region has the pixels of the whole");
     }

@@ -24,11 +24,6 @@ bool is_in_reach(const View& view) {
   return std::abs(view.row_stride) * static_cast<ptrdiff_t>(view.height) < (ptrdiff_t{1} << 31) - 64;
 }
 
-bool is_decoder_target(const Target& target, int channels) {
-  const bool packed = target.pixel_stride == target.channels || (target.pixel_stride == 4 && target.channels == 3);
-  return target.dtype == DType::kUint8 && target.channels == channels && target.channel_stride == 1 && packed;
-}
-
 Target usual_target(Program program, Shape in) {
   const Shape out = validate(program, in);
   const bool floats = !program.empty() && kind_of(program.back().id) == OpKind::kStore;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/pixel_source.h"
 #include "base/status.h"
 #include "plan/colour_run.h"
 #include "plan/regions.h"

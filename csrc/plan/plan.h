@@ -137,9 +137,6 @@ void check_target(const Target& target, Shape shape, bool stored);
 // Bytes that a pixel takes in memory.
 int64_t pixel_bytes(const View& view);
 
-// Whether a decoder writes pixels of so many channels into the target itself (PixelSource::make_all).
-bool is_decoder_target(const Target& target, int channels);
-
 inline int64_t area(Region region) { return int64_t{region.height} * region.width; }
 
 // Whether the kernels of warps and of grid_sample read an image where it lies: one plane, or pixels of three or four

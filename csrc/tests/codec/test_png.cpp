@@ -91,6 +91,7 @@ TEST_CASE("pixels come out whole, by region and converted") {
           REQUIRE(holds(codec::decoded_region(header, region), region));
           const ptrdiff_t stride = decoded.view.pixel_stride;
           REQUIRE((stride == to || (to == 3 && stride == 4)));
+          REQUIRE(stride == codec::pixel_stride(header, to));
         }
       }
     }

@@ -55,11 +55,10 @@ class Piecemeal final : public PixelSource {
     return view;
   }
 
-  bool make_all(const Target& target, Arena&) override {
-    if (target.dtype != DType::kUint8) return false;
+  void make_all(const Target& target, Arena&) override {
+    CHECK(is_decoder_target(target, image_.channels));
     execute_reference({}, image_, target);
     asked += int64_t{image_.height} * image_.width;
-    return true;
   }
 
   Region made(Region wanted) const override { return wanted; }
