@@ -109,8 +109,8 @@ MUTANTS = (
     Mutant(
         "RESIZE: which axis goes first",
         "csrc/pixel/weigh.h",
-        "return dh > 0 && dh > 2 * dw;",
-        "return dh > 0;",
+        "lost_height > 2 * lost_width;",
+        "lost_height > 3 * lost_width;",
     ),
 )
 

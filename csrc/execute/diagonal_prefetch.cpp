@@ -13,8 +13,7 @@ constexpr ptrdiff_t kWorthwhile = ptrdiff_t{1} << 18;
 
 }  // namespace
 
-DiagonalPrefetch::DiagonalPrefetch(const View& view, const double* matrix, Region region, Region read,
-                                   bool perspective)
+DiagonalPrefetch::DiagonalPrefetch(const View& view, const double* matrix, Region region, Region read, bool perspective)
     : view_(view), region_(region), read_(read) {
   std::copy_n(matrix, 6, m_);
   m_[6] = perspective ? matrix[6] : 0.0;

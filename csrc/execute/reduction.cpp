@@ -7,6 +7,28 @@
 
 namespace fastaug {
 
+namespace {
+
+// Whether the functions below know a reduction with these numbers; they fail on others.
+constexpr bool knows(OpId id, WholeInput numbers) {
+  switch (numbers) {
+    case WholeInput::kMean:
+      return id == OpId::CONTRAST || id == OpId::TORCH_CONTRAST;
+    case WholeInput::kExtremes:
+      return id == OpId::AUTOCONTRAST || id == OpId::TORCH_AUTOCONTRAST;
+    case WholeInput::kHistogram:
+      return id == OpId::EQUALIZE;
+    default:
+      return false;
+  }
+}
+static_assert(registry::for_every_op([](OpId id) {
+                return (kind_of(id) == OpKind::kReduction) == knows(id, whole_input_of(id));
+              }),
+              "a reduction has no numbers");
+
+}  // namespace
+
 Reduction::Reduction(const Op& op, Shape in, const Kernels& kernels) : op_(op), in_(in), kernels_(kernels) {
   std::fill_n(low_, kMaxChannels, uint8_t{255});
   if (whole_input_of(op.id) == WholeInput::kHistogram) {

@@ -211,8 +211,13 @@ void execute_reference(Program program, const View& source, const Target& target
   Image image = filled(in, [&](int y, int x, int c) { return *source.at(y, x, c); });
   const Op* normalize = nullptr;
   for (const Op& op : program) {
-    if (op.id == OpId::NORMALIZE) normalize = &op;
-    if (kind_of(op.id) != OpKind::kStore) image = apply(std::move(image), op);
+    if (kind_of(op.id) != OpKind::kStore) {
+      image = apply(std::move(image), op);
+    } else if (op.id == OpId::NORMALIZE) {
+      normalize = &op;
+    } else if (op.id != OpId::TO_FLOAT && op.id != OpId::ERASE) {
+      fail_on("execute_reference", op.id);
+    }
   }
   const bool pillow_la = target.channels == 4 && out.channels == 2;
   for (int y = 0; y < out.height; ++y) {

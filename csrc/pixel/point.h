@@ -43,6 +43,7 @@ template <OpId kId, class Loop>
 FASTAUG_FN void visit_as(const Op& op, float mean, int channels, Loop loop) {
   constexpr Channels kChannels = kChannelsOf<kId>;
   if constexpr (kChannels == Channels::kFromGray) {
+    static_assert(kId == OpId::REPLICATE, "an op from gray has no body");
     loop.replicate(op.i[0]);
   } else {
     const auto body = body_of(OpTag<kId>(), op, mean);

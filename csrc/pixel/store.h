@@ -11,6 +11,12 @@
 
 namespace fastaug {
 
+static_assert(registry::for_every_op([](OpId id) {
+                return registry::follows(kind_of(id) == OpKind::kStore,
+                                         id == OpId::TO_FLOAT || id == OpId::NORMALIZE || id == OpId::ERASE);
+              }),
+              "a store op has no body");
+
 // TO_FLOAT, and NORMALIZE where it follows.
 FASTAUG_FN float stored_value(float sample, bool normalized, float mean, float std) {
   const float unit = scalar::ToFloat()(sample);

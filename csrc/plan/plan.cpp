@@ -119,7 +119,7 @@ class Planner {
         for (int c = 0; c < kMaxChannels; ++c) erase.value[c] = static_cast<float>(op.f[c]);
         store.erases.insert(store.erases.begin(), erase);
       } else if (op.id != OpId::TO_FLOAT) {
-        fail(ErrorCode::kRuntime, std::string("no plan for the store op ") + name_of(op.id));
+        fail_on("take_store", op.id);
       }
       ops.pop_back();
     }

@@ -155,7 +155,7 @@ Region Regions::source_region(size_t k, Region out) {
     case OpId::BLUR:
       return blur_region(op, in, out);
     default:
-      fail_on("Regions::source_region", op.id);
+      fail_on("source_region", op.id);
   }
 }
 

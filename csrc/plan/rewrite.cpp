@@ -23,6 +23,11 @@ bool any_pair(const OpList& ops, const Fits& fits) {
   return std::adjacent_find(ops.begin(), ops.end(), fits) != ops.end();
 }
 
+static_assert(registry::for_every_op([](OpId id) {
+                return registry::follows(has(id, Trait::kInverts), id == OpId::INVERT || id == OpId::SOLARIZE);
+              }),
+              "an op that inverts has no threshold");
+
 // The first sample that an op of kInverts inverts.
 int threshold_of(const Op& op) { return op.id == OpId::INVERT ? 0 : solarize_threshold(op.f[0]); }
 

@@ -265,7 +265,7 @@ Shape validate(Program program, Shape in) {
     if (stored && kind_of(op.id) != OpKind::kStore) bad(program[k - 1], "must end the program");
     if (op.id == OpId::TO_FLOAT && stored) bad(op, "must come before other store ops");
     if (op.id == OpId::NORMALIZE && !(stored && program[k - 1].id == OpId::TO_FLOAT)) bad(op, "must follow TO_FLOAT");
-    if (op.id == OpId::ERASE && !stored) bad(op, "must follow TO_FLOAT");
+    if (kind_of(op.id) == OpKind::kStore && op.id != OpId::TO_FLOAT && !stored) bad(op, "must follow TO_FLOAT");
     in = out;
   }
   return in;

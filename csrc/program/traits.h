@@ -143,6 +143,12 @@ constexpr bool is_statistic(WholeInput why) {
   return why == WholeInput::kMean || why == WholeInput::kExtremes || why == WholeInput::kHistogram;
 }
 
+// Rewrites and the store spell a run of turns with these three.
+static_assert(for_every_op([](OpId id) {
+                return has(id, kFlip) == (id == OpId::HFLIP || id == OpId::VFLIP) &&
+                       has(id, kTurn) == (has(id, kFlip) || id == OpId::ROT90);
+              }),
+              "a flip or a turn is none of those that are known");
 static_assert(implies(kFlip, kTurn) && implies(kFlip, kAxisIndex));
 static_assert(implies(kTurn, kMove) && implies(kAxisIndex, kMove) && implies(kAxisIndex, kSeparable));
 static_assert(implies(kCheap, kTable) && implies(kTable, kPerSample) && implies(kPerSample, kChannelwise));

@@ -17,7 +17,7 @@ import numpy as np
 
 from fastaug import _C
 from support.programs import is_float, pack, reference
-from tables.op_table import ROWS, SIDES, UNFUSED, Op
+from tables.op_table import BICUBIC, BILINEAR, ROWS, SIDES, UNFUSED, WIDTH_FIRST, Op
 
 FOLDER = Path(__file__).parent
 
@@ -124,6 +124,21 @@ def telling_blur() -> tuple[np.ndarray, Op, Op]:
     raise AssertionError("no blur tells the two apart")
 
 
+def telling_resize() -> tuple[np.ndarray, Op]:
+    """An image and a resize whose first axis hangs on the 2 in Pillow's rule, where the order is seen in the result."""
+    for attempt in range(20_000):
+        rng = random.Random(f"telling resize {attempt}")
+        image = np.array([rng.randrange(256) for _ in range(15 * 13)], np.uint8).reshape(15, 13, 1)
+        op = Op("RESIZE", (15 - rng.randint(3, 9), 13 - rng.randint(1, 4)), flags=rng.choice([BILINEAR, BICUBIC]))
+        lost_height, lost_width = image.shape[0] - op.i[0], image.shape[1] - op.i[1]
+        if not 2 * lost_width < lost_height <= 3 * lost_width:
+            continue
+        width_first = Op(op.name, op.i, flags=op.flags | WIDTH_FIRST)
+        if not np.array_equal(reference([op], image), reference([width_first], image)):
+            return image, op
+    raise AssertionError("no resize tells the orders apart")
+
+
 def answer(k: int, image: np.ndarray, ops: Sequence[Op]) -> str:
     expected = reference(ops, image)
     assert expected.dtype == (np.float32 if is_float(ops) else np.uint8)
@@ -158,14 +173,16 @@ def answers_of(name: str, pictures: Sequence[np.ndarray]) -> Iterator[str]:
 
 def answers() -> Iterator[str]:
     yield "# What Pillow, torchvision and numpy make of small images. Written by tests/tables/native.py."
-    image, *blurs = telling_blur()
-    pictures = [*images(), image]
+    blurred, *blurs = telling_blur()
+    resized, resize = telling_resize()
+    pictures = [*images(), blurred, resized]
     for picture in pictures:
         yield "IMAGE " + " ".join(map(str, picture.shape)) + " " + picture.tobytes().hex()
     for name, *_ in _C.OPS:
-        yield from answers_of(name, pictures[:-1])
+        yield from answers_of(name, pictures[:-2])
     for op in blurs:
-        yield answer(len(pictures) - 1, image, [op])
+        yield answer(len(pictures) - 2, blurred, [op])
+    yield answer(len(pictures) - 1, resized, [resize])
 
 
 FILES = {"operands.txt": operands, "answers.txt": answers}

@@ -80,6 +80,12 @@ WarpRow warp_row(const Op& op, const View& source) {
   return row;
 }
 
+static_assert(registry::for_every_op([](OpId id) {
+                return registry::follows(has(id, Trait::kWarp),
+                                         id == OpId::AFFINE || id == OpId::PERSPECTIVE || id == OpId::TORCH_AFFINE);
+              }),
+              "a warp has no kernel");
+
 WarpKernel warp_kernel(const Op& op, const Kernels& kernels) {
   const bool affine = op.id == OpId::AFFINE;
   switch (static_cast<Interpolation>(op.flags & kFilterMask)) {
