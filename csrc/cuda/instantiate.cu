@@ -176,7 +176,7 @@ __device__ void blur(const Operands& p, const DeviceImage& in, const DeviceImage
   }
 }
 
-// Of the finished floats.
+// Overwrites floats that are finished otherwise.
 __device__ void erase(const Operands& p, const DeviceImage&, const DeviceImage& out, int y, int x) {
   if (!erases(p.op, y, x)) return;
   for (int c = 0; c < out.channels; ++c) out.floats[c][y * out.width + x] = static_cast<float>(p.op.f[c]);

@@ -1,5 +1,6 @@
-// The oracle: runs a program op by op on whole images with plain loops, no rewrites, no streaming. Slow on purpose.
-// Every optimised run must give its bits.
+// The oracle of execution: it runs a program op by op on whole images with plain loops, without rewrites and streaming,
+// and is slow on purpose. Every optimised run must give its bits. It shares the arithmetic of csrc/pixel, the taps and
+// the scalar kernels with what it judges; those are judged by the answers of Pillow and torchvision in tests/tables.
 #pragma once
 
 #include "base/image.h"

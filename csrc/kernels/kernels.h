@@ -1,5 +1,5 @@
 // The table of row kernels, one table per instruction set. Everything that is fast goes through it; nothing outside
-// csrc/simd knows an instruction set.
+// csrc/kernels knows an instruction set.
 //
 // Contract for every planar row buffer that a kernel is given (rows of `uint8_t* const*`): kRowPad bytes after its last
 // sample belong to it too, so a kernel may read and write whole vectors past `width` (what it leaves there is garbage).

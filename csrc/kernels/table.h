@@ -1,5 +1,5 @@
 // How the kernel table is put together: one function per family of kernels fills that family's members for one
-// instruction set. Private to csrc/simd.
+// instruction set. Private to csrc/kernels.
 #pragma once
 
 #include "kernels/kernels.h"

@@ -1,4 +1,4 @@
-// What the scalar and the vector warp kernels share, none of it bound to an instruction set. Private to csrc/simd.
+// What the scalar and the vector warp kernels share, none of it bound to an instruction set. Private to csrc/kernels.
 #pragma once
 
 #include <algorithm>

@@ -18,6 +18,7 @@ from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks
+from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
 
@@ -184,6 +185,13 @@ class DraftBase:
         if prepare is not None:
             prepare(transform, self)
         do(transform, self, None if sample is None else tape.take(transform, self))
+
+    def job(self) -> Job:
+        """What the native core is told of one image of at most four channels."""
+        program, source = finish.borrowed(self)
+        dtype = torch.float32 if self.store else torch.uint8
+        size = (self.height, self.width, self.channels)
+        return Job(program, source, self.kind, size, self.mode, dtype, self.flat, self.channel_last)
 
     def finish(self) -> Any:
         """Does the ops and returns the image. The random generator is torch's again."""

@@ -13,7 +13,7 @@ from PIL import Image
 from fastaug import _C
 from fastaug._program import delegate
 from fastaug._program.borrow import borrow_tensor
-from fastaug._program.job import DTYPES, Job
+from fastaug._program.job import DTYPES
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
 
 if TYPE_CHECKING:
@@ -63,21 +63,13 @@ def _finish(draft: Any) -> Any:
                 return done
     if draft.lead or draft.bands > 4:
         return _finish_parts(draft)
-    result = job_of(draft).execute(draft.call.run, draft.call.rewrites)
+    result = draft.job().execute(draft.call.run, draft.call.rewrites)
     if kind == PIL_IMAGE:
         result.info = _copied_info(draft)
     return result
 
 
-def job_of(draft: Any) -> Job:
-    """The draft of one image of at most four channels as a job."""
-    program, source = _borrowed(draft)
-    dtype = _float32 if draft.store else _uint8
-    size = (draft.height, draft.width, draft.channels)
-    return Job(program, source, draft.kind, size, draft.mode, dtype, draft.flat, draft.channel_last)
-
-
-def _borrowed(draft: Any) -> tuple[bytes, _C.Source]:
+def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     """The program, and the image for it."""
     ops: Any = draft.ops
     store: Any = draft.store
@@ -107,7 +99,7 @@ def _borrowed(draft: Any) -> tuple[bytes, _C.Source]:
 def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
     if dtype not in DTYPES or not draft.store or draft.lead or draft.flat or draft.bands > 4:
         return None
-    job = job_of(draft)
+    job = draft.job()
     job.dtype, job.interleaved = dtype, channels_last
     result: torch.Tensor = job.execute(draft.call.run, draft.call.rewrites)
     return result

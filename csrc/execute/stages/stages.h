@@ -43,7 +43,7 @@ class Stage {
   bool in_order = false;
 };
 
-// Rows of an image in memory. `region` is in the view's coordinates.
+// This stage yields rows of an image in memory. `region` is in the view's coordinates.
 Stage* source_stage(Context& context, const View& view, Region region);
 // Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: is_warp_source() holds for it. Of the view only
 // `read`, which holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
@@ -60,23 +60,25 @@ AffineGrid affine_grid(const Op& op, const View& source);
 GridRow grid_row(const Op& op, const View& source);
 GridKernel grid_kernel(const Op& op, const Kernels& kernels);
 
-// A window that shows pixels outside its input; they read op.fill. Also shifts coordinates for a window inside.
+// This stage yields a window of its input; pixels outside it read op.fill. A window inside only shifts coordinates.
 Stage* window_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
-// Output row and column -> input row and column by tables that cover the whole output. PAD, NEAREST and flips.
+// This stage finds the input row and column of each output row and column in tables that cover the whole output. It
+// does the ops of kAxisIndex: PAD, NEAREST and flips.
 Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& rows,
                    const std::vector<int32_t>& columns, Region region);
-// The two passes of a resize. Each changes one axis; the other is the input's.
+// These stages are the two passes of a resize. Each changes one axis, and leaves the other as the input has it.
 Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
 Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
-// A run of table ops (is_table); `reduced` has the tables of the reductions among them, one entry per op. With `means`,
-// one entry per op, BRIGHTNESS and CONTRAST may be among them.
+// This stage does a run of table ops. `reduced` has the tables of the reductions among them, one entry per op. With
+// `means`, one entry per op, others of kPerSample may be among them.
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means = nullptr);
-// SHARPNESS and TORCH_SHARPNESS.
+// This stage does SHARPNESS and TORCH_SHARPNESS.
 using SharpenKernel = void (*)(const uint8_t*, const uint8_t*, const uint8_t*, int, double, uint8_t*);
 SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels);
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
-// A run of other pointwise ops; `means` has one entry per op. `floats`: they are of kFloatForm, and done in float32.
+// This stage does a run of other pointwise ops. `means` has one entry per op. With `floats` they are of kFloatForm, and
+// done in float32.
 Stage* pointwise_stage(Context& context, Stage* input, const Step* ops, const float* means, int count, int out_channels,
                        bool floats);
 
