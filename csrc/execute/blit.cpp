@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -33,7 +34,7 @@ class Mover {
     if (map_.transposed) return transposed();
     const BlitIndex& across = map_.across;
     const auto width = across.size();
-    // Columns [begin_, end_) show the source, step_ apart, or at any distance when step_ is 0.
+    // Columns [begin_, end_) show the source.
     begin_ =
         static_cast<size_t>(std::find_if(across.begin(), across.end(), [](int x) { return x >= 0; }) - across.begin());
     end_ = begin_;
@@ -41,10 +42,7 @@ class Mover {
     const bool runs =
         std::all_of(across.begin() + static_cast<ptrdiff_t>(end_), across.end(), [](int x) { return x < 0; });
     if (!runs) end_ = begin_;  // fill between what shows: every pixel is asked
-    step_ = end_ - begin_ > 1 ? across[begin_ + 1] - across[begin_] : 1;
-    for (size_t x = begin_; x + 1 < end_; ++x) {
-      if (across[x + 1] - across[x] != step_) step_ = 0;
-    }
+    find_spans();
     for (size_t y = 0; y < map_.down.size(); ++y) {
       auto* out = pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_);
       if (y > 0 && map_.down[y] == map_.down[y - 1]) {
@@ -56,6 +54,15 @@ class Mover {
   }
 
  private:
+  // Columns [begin, end), whose pixels lie `step` apart in the source, or anywhere when step is 0.
+  struct Span {
+    size_t begin;
+    size_t end;
+    int step;
+  };
+  // Spans are worth their calls from so many pixels on, on average.
+  static constexpr size_t kShort = 8;
+
   static P* pixels(uint8_t* p) { return reinterpret_cast<P*>(p); }
   static const P* pixels(const uint8_t* p) { return reinterpret_cast<const P*>(p); }
 
@@ -69,7 +76,7 @@ class Mover {
     if (from < 0) return filled(from, 0, across.size(), nullptr, out);
     const P* in = pixels(source_ + from * source_stride_);
     filled(0, 0, begin_, in, out);
-    if (begin_ < end_) span(in, out);
+    for (const Span& span : spans_) show(span, in, out);
     filled(0, end_, across.size(), in, out);
   }
 
@@ -82,18 +89,37 @@ class Mover {
     }
   }
 
-  void span(const P* in, P* out) const {
+  // Cuts columns [begin_, end_) into spans of neighbours, in this or the other direction. Where that gives short ones,
+  // as in a resize, there is one span, whose pixels are asked for one by one.
+  void find_spans() {
+    const BlitIndex& across = map_.across;
+    for (size_t x = begin_; x < end_;) {
+      Span span{x, x + 1, 1};
+      if (x + 1 < end_ && std::abs(across[x + 1] - across[x]) == 1) {
+        span.step = across[x + 1] - across[x];
+        while (span.end < end_ && across[span.end] - across[span.end - 1] == span.step) ++span.end;
+      }
+      spans_.push_back(span);
+      x = span.end;
+      if (spans_.size() * kShort > end_ - begin_ && spans_.size() > 1) {
+        spans_.assign(1, {begin_, end_, 0});
+        return;
+      }
+    }
+  }
+
+  void show(const Span& span, const P* in, P* out) const {
     const int32_t* across = map_.across.data();
-    const int32_t first = across[begin_];
-    const size_t size = end_ - begin_;
-    if (step_ == 1) {
-      std::memcpy(out + begin_, in + first, size * kBytes);
-    } else if (kBytes == 1 && step_ == -1) {
-      kernels_.reverse(in[first - static_cast<int32_t>(size) + 1].byte, static_cast<int>(size), out[begin_].byte);
-    } else if (kBytes == 4 && step_ == -1) {
-      mirror(in + first, size, out + begin_);
+    const int32_t first = across[span.begin];
+    const size_t size = span.end - span.begin;
+    if (span.step == 1) {
+      std::memcpy(out + span.begin, in + first, size * kBytes);
+    } else if (kBytes == 1 && span.step == -1) {
+      kernels_.reverse(in[first - static_cast<int32_t>(size) + 1].byte, static_cast<int>(size), out[span.begin].byte);
+    } else if (kBytes == 4 && span.step == -1) {
+      mirror(in + first, size, out + span.begin);
     } else {
-      for (size_t x = begin_; x < end_; ++x) copy(in + across[x], out + x);
+      for (size_t x = span.begin, end = span.end; x < end; ++x) copy(in + across[x], out + x);
     }
   }
 
@@ -149,7 +175,7 @@ class Mover {
   const Kernels& kernels_;
   size_t begin_ = 0;
   size_t end_ = 0;
-  int step_ = 0;
+  std::vector<Span> spans_;  // of these columns
 };
 
 template <int kBytes>
