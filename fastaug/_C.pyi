@@ -155,6 +155,36 @@ def run(
     time that they took, are appended to `reports`.
     """
 
+@final
+class Queue:
+    """Jobs for several threads, each of which takes the next one until none is left. It starts no thread."""
+
+    def push(self, job: _Job | None, rewrites: int = ...) -> int:
+        """Adds a job, or, as None, an errand: what the thread that meets it does by itself. By one thread alone.
+
+        The numbers count from 0. The memory of a job is kept until it is taken, or until the queue ends.
+        """
+
+    def work(self, wait: bool, limit: int) -> int | None:
+        """Runs at most `limit` jobs, without Python's lock; the number of the first errand, or failed job, that it meets.
+
+        The caller does that one, and calls done(). None when there is no more to do: with `wait`, not before the queue
+        is closed.
+        """
+
+    def done(self, number: int) -> None: ...
+    def take(self, number: int, seconds: float) -> bool:
+        """Waits until it is done, for at most so long. Whether it is; asked again, it is not."""
+
+    def take_any(self, seconds: float) -> int | None:
+        """As take(), of that one which was done first."""
+
+    def close(self) -> None:
+        """No more will be pushed."""
+
+    def cancel(self) -> None:
+        """As close(); and what nobody has begun is dropped."""
+
 def describe(program: bytes) -> str:
     """One line per op."""
 

@@ -6,6 +6,7 @@
 #include "bind/images.h"
 #include "bind/job.h"
 #include "bind/plan.h"
+#include "bind/queue.h"
 #include "bind/random.h"
 #include "pixel/table.h"
 
@@ -106,6 +107,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_fields(m);
   register_random(m);
   register_job(m);
+  register_queue(m);
   register_plan(m);
   register_programs(m);
 }

@@ -11,8 +11,7 @@ from PIL import Image
 from fastaug import _C
 from fastaug._image import pillow
 from fastaug._image.encoded import CHANNELS, Encoded
-from fastaug._program import ops
-from fastaug._program.pil import run_into_pil
+from fastaug._program import ops, pil
 
 #: (top, left, height, width)
 Region: TypeAlias = tuple[int, int, int, int]
@@ -87,12 +86,14 @@ def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> I
     program, height, width = _program(image, None if dithered else region)
     try:
         channels = CHANNELS[mode]
-        made = run_into_pil(program, encoded.source(channels), mode, (height, width, channels))
+        size = (height, width, channels)
+        memory, target = pil.allocate(mode, size)
+        _C.run([(program, encoded.source(channels), target)])
     except _C.Deferred as deferred:
         return _by_pillow(image, data, region, deferred)
     except _C.Refused as refused:
         raise image.error(data, refused) from None
-    made = pillow.convert(made, rest)
+    made = pillow.convert(pil.delivered(memory, mode, size), rest)
     return _crop(made, check_region(region, height, width)) if dithered else made
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from fastaug import _C
+from fastaug._program import pil
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
-from fastaug._program.pil import Run, run_into_pil
+
+#: What runs jobs: _C.run, or what takes its place.
+Run = Callable[[Sequence[tuple[bytes, _C.Source, _C.Target]], int], None]
 
 #: The native core's number of each dtype, and the bytes of a sample.
 DTYPES = {getattr(torch, name): (number, getattr(torch, name).itemsize) for name, number in _C.DTYPES.items()}
@@ -55,27 +59,42 @@ class Job:
 
     def execute(self, run: Run = _C.run, rewrites: int = _C.EXACT) -> Any:
         """The result. `run` may be another than _C.run, with its arguments."""
+        memory, target = self.allocate()
+        run(((self.program, self.source, target),), rewrites)
+        return self.delivered(memory)
+
+    def allocate(self) -> tuple[Any, _C.Target]:
+        """Memory for the result, and what the core is told of it; `delivered` makes the result of it."""
         kind = self.kind
         if kind == PIL_IMAGE:
             assert self.mode is not None
-            return run_into_pil(self.program, self.source, self.mode, self.size, run, rewrites)
-        height, width, channels = self.size
+            return pil.allocate(self.mode, self.size)
         if kind != TENSOR:
-            array = np.empty((height, width) if self.flat else self.size, np.uint8)
-            run(((self.program, self.source, _C.into_array(array)),), rewrites)
-            return array
-        dtype = self.dtype
-        number, size = DTYPES[dtype]
+            array = np.empty(self.size[:2] if self.flat else self.size, np.uint8)
+            return array, _C.into_array(array)
+        height, width, channels = self.size
         # Sizes one by one: torch parses them faster than a tuple.
         if self.interleaved:
-            result = _empty(height, width, channels, dtype=dtype, device=_cpu)
+            tensor = _empty(height, width, channels, dtype=self.dtype, device=_cpu)
+        elif self.flat:
+            tensor = _empty(height, width, dtype=self.dtype, device=_cpu)
+        else:
+            tensor = _empty(channels, height, width, dtype=self.dtype, device=_cpu)
+        return tensor, self.target(tensor.data_ptr(), tensor)
+
+    def target(self, address: int, owner: Any) -> _C.Target:
+        """Memory of a tensor, without gaps, at an address."""
+        height, width, channels = self.size
+        number, size = DTYPES[self.dtype]
+        if self.interleaved:
             row, pixel, channel = size * width * channels, size * channels, size
         else:
-            if self.flat:
-                result = _empty(height, width, dtype=dtype, device=_cpu)
-            else:
-                result = _empty(channels, height, width, dtype=dtype, device=_cpu)
             row, pixel, channel = size * width, size, size * width * height
-        target = _C.into_pointer(result.data_ptr(), number, height, width, channels, row, pixel, channel, result)
-        run(((self.program, self.source, target),), rewrites)
-        return result.permute(2, 0, 1) if self.interleaved else result
+        return _C.into_pointer(address, number, height, width, channels, row, pixel, channel, owner)
+
+    def delivered(self, memory: Any) -> Any:
+        """The result in memory of `allocate`."""
+        if self.kind == PIL_IMAGE:
+            assert self.mode is not None
+            return pil.delivered(memory, self.mode, self.size)
+        return memory.permute(2, 0, 1) if self.kind == TENSOR and self.interleaved else memory

@@ -1,36 +1,31 @@
-"""Results in the memory of PIL images."""
+"""Memory for results in PIL images."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 
 import numpy as np
 from PIL import Image
 
 from fastaug import _C
 
-#: What runs jobs: _C.run, or what takes its place.
-Run = Callable[[Sequence[tuple[bytes, _C.Source, _C.Target]], int], None]
 
+def allocate(mode: str, size: tuple[int, int, int]) -> tuple[Image.Image | np.ndarray, _C.Target]:
+    """Memory for an image of that mode, and what the core is told of it; `size` is (height, width, channels).
 
-def run_into_pil(
-    program: bytes,
-    source: _C.Source,
-    mode: str,
-    size: tuple[int, int, int],
-    run: Run = _C.run,
-    rewrites: int = _C.EXACT,
-) -> Image.Image:
-    """The result of a program as an image of that mode; `size` is (height, width, channels)."""
+    `delivered` makes the image of it, once every pixel has been written.
+    """
     height, width, channels = size
-    # Uninitialised: the program writes every pixel, in place.
+    # Uninitialised: a program writes every pixel, in place.
     image = Image.new(mode, (width, height), None)
     try:
-        target = _C.into_pil(image, channels)
+        return image, _C.into_pil(image, channels)
     except ValueError:
         # Pillow splits large images into blocks: these alone are copied once.
         array = np.empty((height, width) if channels == 1 else size, np.uint8)
-        run(((program, source, _C.into_array(array)),), rewrites)
-        return Image.frombuffer(mode, (width, height), array, "raw", mode, 0, 1).copy()
-    run(((program, source, target),), rewrites)
-    return image
+        return array, _C.into_array(array)
+
+
+def delivered(memory: Image.Image | np.ndarray, mode: str, size: tuple[int, int, int]) -> Image.Image:
+    if isinstance(memory, Image.Image):
+        return memory
+    height, width, _ = size
+    return Image.frombuffer(mode, (width, height), memory, "raw", mode, 0, 1).copy()

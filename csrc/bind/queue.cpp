@@ -1,0 +1,80 @@
+#include "bind/queue.h"
+
+#include <pybind11/stl.h>
+
+#include <optional>
+
+#include "bind/job.h"
+#include "execute/job_queue.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+// A JobQueue that keeps the memory of its jobs until they are taken, or until it ends.
+class Queue {
+ public:
+  using Number = JobQueue::Number;
+
+  Number push(const py::object& job, uint32_t rewrites) {
+    std::optional<Job> entry;
+    if (!job.is_none()) entry = as_job(job);
+    // The order matters: as soon as it is pushed, some thread may run it.
+    const py::int_ number(pushed_++);
+    if (entry) held_[number] = job;
+    return queue_.push(std::move(entry), {nullptr, rewrites});
+  }
+
+  std::optional<Number> work(bool wait, int64_t limit) {
+    const py::gil_scoped_release released;
+    return queue_.work(wait, limit);
+  }
+
+  bool take(Number number, double seconds) {
+    bool there;
+    {
+      const py::gil_scoped_release released;
+      there = queue_.take(number, seconds);
+    }
+    if (there) forget(number);
+    return there;
+  }
+
+  std::optional<Number> take_any(double seconds) {
+    std::optional<Number> number;
+    {
+      const py::gil_scoped_release released;
+      number = queue_.take_any(seconds);
+    }
+    if (number) forget(*number);
+    return number;
+  }
+
+  void done(Number number) { queue_.done(number); }
+  void close() { queue_.close(); }
+  void cancel() { queue_.cancel(); }
+
+ private:
+  void forget(Number number) { held_.attr("pop")(number, py::none()); }
+
+  JobQueue queue_;
+  Number pushed_ = 0;  // by one thread alone
+  py::dict held_;
+};
+
+}  // namespace
+
+void register_queue(py::module_& m) {
+  py::class_<Queue>(m, "Queue")
+      .def(py::init<>())
+      .def("push", &Queue::push, py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites})
+      .def("work", &Queue::work, py::arg("wait"), py::arg("limit"))
+      .def("done", &Queue::done, py::arg("number"))
+      .def("take", &Queue::take, py::arg("number"), py::arg("seconds"))
+      .def("take_any", &Queue::take_any, py::arg("seconds"))
+      .def("close", &Queue::close)
+      .def("cancel", &Queue::cancel);
+}
+
+}  // namespace fastaug::bind

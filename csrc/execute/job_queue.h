@@ -1,0 +1,60 @@
+// Jobs for several threads, each of which takes the next one until none is left. The threads are the caller's: a queue
+// starts none, so there is nothing to guard at a fork or at exit.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "execute/execute.h"
+
+namespace fastaug {
+
+class JobQueue {
+ public:
+  // Entries have numbers, counted from 0 in the order in which they are pushed.
+  using Number = int64_t;
+
+  // Without a job it is an errand: something that the thread which meets it does by itself. A job's memory must last
+  // until it is done, or dropped by cancel().
+  Number push(std::optional<Job> job, const ExecuteOptions& options = {});
+
+  // No more will be pushed: threads in work() come back once nothing is left.
+  void close();
+
+  // As close(), and what nobody has begun is dropped. Jobs that run are run to their end.
+  void cancel();
+
+  // Runs jobs one after the other, at most `limit` of them, and returns the number of the first errand that it meets:
+  // of an entry without a job, or of a job that failed. The caller does it and calls done(). Nothing when there is no
+  // more to do: where `wait`, not before the queue is closed; else as soon as it is empty.
+  std::optional<Number> work(bool wait, int64_t limit);
+
+  // Says that an errand has been done.
+  void done(Number number);
+
+  // Waits until an entry is done, for at most so many seconds, and forgets it. Whether it was.
+  bool take(Number number, double seconds);
+
+  // As take(), of the one that was done first of all that have not been taken.
+  std::optional<Number> take_any(double seconds);
+
+ private:
+  struct Entry {
+    Number number;
+    std::optional<Job> job;
+    ExecuteOptions options;
+  };
+
+  std::mutex mutex_;
+  std::condition_variable pushed_, finished_;
+  std::deque<Entry> entries_;
+  std::vector<Number> done_;  // in that order, and not taken yet: few
+  Number next_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace fastaug

@@ -1,0 +1,105 @@
+// Jobs on several threads: each is run once, and failures and errands come back to whoever met them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "execute/job_queue.h"
+#include "tests/support/images.h"
+#include "tests/support/random_program.h"
+
+using namespace fastaug;
+using fastaug::test::Buffer;
+using fastaug::test::is_stored;
+using fastaug::test::RandomProgram;
+using fastaug::test::view_of;
+
+namespace {
+
+constexpr int64_t kAll = 1 << 20;
+
+// A random program on a random image, and the bytes that it makes of it.
+struct Work {
+  explicit Work(uint64_t seed) {
+    RandomProgram random(seed);
+    const Shape shape{random.side(), random.side(), random.integer(1, 4)};
+    program = random(shape, random.integer(0, 5), random.chance(0.5));
+    pixels = random.pixels(static_cast<size_t>(shape.height) * static_cast<size_t>(shape.width) * 4);
+    view = view_of(pixels, shape, 0);
+    const Shape out = validate(program, shape);
+    expected.emplace(out, is_stored(program), 0);
+    got.emplace(out, is_stored(program), 0);
+    execute({program, {view}, expected->target});
+  }
+
+  Job job() const { return {program, {view}, got->target}; }
+
+  std::vector<Op> program;
+  std::vector<uint8_t> pixels;
+  View view;
+  std::optional<Buffer> expected, got;
+};
+
+}  // namespace
+
+TEST_CASE("threads that take jobs from a queue give the bits of one thread") {
+  std::vector<Work> works;
+  for (uint64_t seed = 0; seed < 120; ++seed) works.emplace_back(seed);
+  JobQueue queue;
+  std::atomic<int> errands = 0;
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 3; ++k) {
+    threads.emplace_back([&] {
+      while (const auto number = queue.work(true, kAll)) {
+        ++errands;
+        queue.done(*number);
+      }
+    });
+  }
+  for (size_t k = 0; k < works.size(); ++k) {
+    CHECK(queue.push(works[k].job()) == static_cast<int64_t>(2 * k));
+    queue.push(std::nullopt);
+  }
+  for (int64_t number = 0; number < 2 * static_cast<int64_t>(works.size()); ++number) {
+    CHECK(queue.take(number, 60));
+    CHECK_FALSE(queue.take(number, 0));
+  }
+  queue.close();
+  for (std::thread& thread : threads) thread.join();
+  CHECK(errands == static_cast<int>(works.size()));
+  for (const Work& work : works) CHECK(work.got->bytes == work.expected->bytes);
+}
+
+TEST_CASE("jobs that fail come back by their numbers, and the others are run") {
+  Work good(1);
+  Op resize{};
+  resize.id = OpId::RESIZE;
+  resize.i[0] = -1;
+  Job bad = good.job();
+  bad.program = {&resize, 1};
+  JobQueue queue;
+  queue.push(bad);
+  queue.push(good.job());
+  CHECK(queue.work(false, kAll) == 0);
+  queue.done(0);
+  CHECK(queue.work(false, kAll) == std::nullopt);
+  CHECK(queue.take_any(0) == 0);
+  CHECK(queue.take_any(0) == 1);
+  CHECK(queue.take_any(0) == std::nullopt);
+  CHECK(good.got->bytes == good.expected->bytes);
+}
+
+TEST_CASE("no more jobs are run than were asked for, and none after a queue was cancelled") {
+  std::vector<Work> works;
+  for (uint64_t seed = 0; seed < 4; ++seed) works.emplace_back(seed);
+  JobQueue queue;
+  for (const Work& work : works) queue.push(work.job());
+  CHECK(queue.work(false, 2) == std::nullopt);
+  CHECK(queue.take(1, 0));
+  CHECK_FALSE(queue.take(2, 0));
+  queue.cancel();
+  CHECK(queue.work(true, kAll) == std::nullopt);
+  CHECK_FALSE(queue.take(2, 0));
+}
