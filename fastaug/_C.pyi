@@ -166,18 +166,18 @@ class Queue:
         """
 
     def work(self, wait: bool, limit: int) -> int | None:
-        """Runs at most `limit` jobs, without Python's lock; the number of the first errand, or failed job, that it meets.
+        """Runs at most `limit` jobs, without Python's lock; the number of the first errand, or job that failed.
 
         The caller does that one, and calls done(). None when there is no more to do: with `wait`, not before the queue
         is closed.
         """
 
-    def done(self, number: int) -> None: ...
-    def take(self, number: int, seconds: float) -> bool:
-        """Waits until it is done, for at most so long. Whether it is; asked again, it is not."""
+    def left(self) -> int:
+        """How many entries there are that nobody has begun."""
 
-    def take_any(self, seconds: float) -> int | None:
-        """As take(), of that one which was done first."""
+    def done(self, number: int) -> None: ...
+    def take(self, seconds: float) -> int | None:
+        """The number of what was done first of all that have not been taken; waits for one, for at most so long."""
 
     def close(self) -> None:
         """No more will be pushed."""

@@ -31,33 +31,22 @@ class Queue {
     return queue_.work(wait, limit);
   }
 
-  bool take(Number number, double seconds) {
-    bool there;
-    {
-      const py::gil_scoped_release released;
-      there = queue_.take(number, seconds);
-    }
-    if (there) forget(number);
-    return there;
-  }
-
-  std::optional<Number> take_any(double seconds) {
+  std::optional<Number> take(double seconds) {
     std::optional<Number> number;
     {
       const py::gil_scoped_release released;
-      number = queue_.take_any(seconds);
+      number = queue_.take(seconds);
     }
-    if (number) forget(*number);
+    if (number) held_.attr("pop")(*number, py::none());
     return number;
   }
 
+  int64_t left() { return queue_.left(); }
   void done(Number number) { queue_.done(number); }
   void close() { queue_.close(); }
   void cancel() { queue_.cancel(); }
 
  private:
-  void forget(Number number) { held_.attr("pop")(number, py::none()); }
-
   JobQueue queue_;
   Number pushed_ = 0;  // by one thread alone
   py::dict held_;
@@ -70,9 +59,9 @@ void register_queue(py::module_& m) {
       .def(py::init<>())
       .def("push", &Queue::push, py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites})
       .def("work", &Queue::work, py::arg("wait"), py::arg("limit"))
+      .def("left", &Queue::left)
       .def("done", &Queue::done, py::arg("number"))
-      .def("take", &Queue::take, py::arg("number"), py::arg("seconds"))
-      .def("take_any", &Queue::take_any, py::arg("seconds"))
+      .def("take", &Queue::take, py::arg("seconds"))
       .def("close", &Queue::close)
       .def("cancel", &Queue::cancel);
 }

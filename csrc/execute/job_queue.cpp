@@ -1,16 +1,9 @@
 #include "execute/job_queue.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
 namespace fastaug {
-namespace {
-
-std::chrono::duration<double> for_seconds(double seconds) { return std::chrono::duration<double>(seconds); }
-
-}  // namespace
-
 JobQueue::Number JobQueue::push(std::optional<Job> job, const ExecuteOptions& options) {
   Number number;
   {
@@ -58,6 +51,11 @@ std::optional<JobQueue::Number> JobQueue::work(bool wait, int64_t limit) {
   return std::nullopt;
 }
 
+int64_t JobQueue::left() {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int64_t>(entries_.size());
+}
+
 void JobQueue::done(Number number) {
   {
     const std::lock_guard lock(mutex_);
@@ -66,22 +64,12 @@ void JobQueue::done(Number number) {
   finished_.notify_all();
 }
 
-bool JobQueue::take(Number number, double seconds) {
+std::optional<JobQueue::Number> JobQueue::take(double seconds) {
   std::unique_lock lock(mutex_);
-  auto found = done_.end();
-  const bool there = finished_.wait_for(lock, for_seconds(seconds), [&] {
-    found = std::ranges::find(done_, number);
-    return found != done_.end();
-  });
-  if (there) done_.erase(found);
-  return there;
-}
-
-std::optional<JobQueue::Number> JobQueue::take_any(double seconds) {
-  std::unique_lock lock(mutex_);
-  if (!finished_.wait_for(lock, for_seconds(seconds), [this] { return !done_.empty(); })) return std::nullopt;
+  const std::chrono::duration<double> patience(seconds);
+  if (!finished_.wait_for(lock, patience, [this] { return !done_.empty(); })) return std::nullopt;
   const Number first = done_.front();
-  done_.erase(done_.begin());
+  done_.pop_front();
   return first;
 }
 

@@ -7,7 +7,6 @@
 #include <deque>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "execute/execute.h"
 
@@ -33,14 +32,14 @@ class JobQueue {
   // more to do: where `wait`, not before the queue is closed; else as soon as it is empty.
   std::optional<Number> work(bool wait, int64_t limit);
 
+  // How many entries there are that nobody has begun.
+  int64_t left();
+
   // Says that an errand has been done.
   void done(Number number);
 
-  // Waits until an entry is done, for at most so many seconds, and forgets it. Whether it was.
-  bool take(Number number, double seconds);
-
-  // As take(), of the one that was done first of all that have not been taken.
-  std::optional<Number> take_any(double seconds);
+  // The entry that was done first of all that have not been taken yet; waits for one, for at most so many seconds.
+  std::optional<Number> take(double seconds);
 
  private:
   struct Entry {
@@ -52,7 +51,7 @@ class JobQueue {
   std::mutex mutex_;
   std::condition_variable pushed_, finished_;
   std::deque<Entry> entries_;
-  std::vector<Number> done_;  // in that order, and not taken yet: few
+  std::deque<Number> done_;  // in that order, and not taken yet
   Number next_ = 0;
   bool closed_ = false;
 };

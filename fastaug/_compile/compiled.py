@@ -7,12 +7,14 @@ from typing import Any
 import torch
 
 from fastaug._compile.adopt import adopt
+from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.pipeline import REWRITES, checked_mode
 from fastaug._draft.through import MAX_DRAFT, Step, draft_through, global_hooks, global_pre_hooks, step_of
 from fastaug._inspect.methods import SeenPipeline
+from fastaug._program.job import Job
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 _MEMORY_FORMATS = (torch.contiguous_format, torch.channels_last)
@@ -131,6 +133,11 @@ class Compiled(SeenPipeline):
             return draft.finish()
         stored = draft.finish_as(self.dtype, self.memory_format is torch.channels_last)
         return self._formatted(draft.finish()) if stored is None else stored
+
+    def _job(self, draft: Draft) -> Job | None:
+        if self.dtype is None and self.memory_format is None:
+            return super()._job(draft)
+        return finish.one_job_as(draft, self.dtype or torch.float32, self.memory_format is torch.channels_last)
 
     def _formatted(self, result: Any) -> Any:
         if self.dtype is None and self.memory_format is None:

@@ -13,7 +13,7 @@ from PIL import Image
 from fastaug import _C
 from fastaug._program import delegate
 from fastaug._program.borrow import borrow_tensor
-from fastaug._program.job import DTYPES
+from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
 
 if TYPE_CHECKING:
@@ -65,8 +65,28 @@ def _finish(draft: Any) -> Any:
         return _finish_parts(draft)
     result = draft.job().execute(draft.call.run, draft.call.rewrites)
     if kind == PIL_IMAGE:
-        result.info = _copied_info(draft)
+        result.info = copied_info(draft)
     return result
+
+
+def one_job(draft: Any) -> Job | None:
+    """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
+    if draft.lead or draft.bands > 4:
+        return None
+    kept = draft.kind == draft.source and not draft.store
+    if kept and (not draft.ops or (draft.first is not None and len(draft.ops) == 1)):
+        return None
+    job: Job = draft.job()
+    return job
+
+
+def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | None:
+    """As `one_job`, for a tensor of another dtype, or with the channels of a pixel side by side."""
+    if dtype not in DTYPES or not draft.store or draft.lead or draft.flat or draft.bands > 4:
+        return None
+    job: Job = draft.job()
+    job.dtype, job.interleaved = dtype, channels_last
+    return job
 
 
 def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
@@ -97,12 +117,8 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
 
 
 def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
-    if dtype not in DTYPES or not draft.store or draft.lead or draft.flat or draft.bands > 4:
-        return None
-    job = draft.job()
-    job.dtype, job.interleaved = dtype, channels_last
-    result: torch.Tensor = job.execute(draft.call.run, draft.call.rewrites)
-    return result
+    job = one_job_as(draft, dtype, channels_last)
+    return None if job is None else job.execute(draft.call.run, draft.call.rewrites)
 
 
 def _delegated(draft: Any, op: Named) -> Any:
@@ -112,7 +128,7 @@ def _delegated(draft: Any, op: Named) -> Any:
     elif draft.kind == PIL_IMAGE and draft.mode == draft.image.mode and draft.bands <= 4:
         done = delegate.by_pillow(draft.image, op)
         if done is not None:
-            done.info = _copied_info(draft)
+            done.info = copied_info(draft)
     else:
         return None
     if done is not None and draft.call.log is not None:
@@ -120,7 +136,7 @@ def _delegated(draft: Any, op: Named) -> Any:
     return done
 
 
-def _copied_info(draft: Any) -> dict[Any, Any]:
+def copied_info(draft: Any) -> dict[Any, Any]:
     info = draft.info or {}
     return {key: value.copy() if isinstance(value, list) else value for key, value in info.items()}
 

@@ -29,11 +29,13 @@ class Outline(Draft):
     """
 
     __slots__ = (
+        "complete",  # whether `image` and `ops` are, as in a draft, all that there is
         "entered",  # how many transforms were entered, or images begun with
         "origin",  # gives the image at the beginning
         "works",  # what is to be done to a draft of it, one after the other
     )
 
+    complete: bool
     origin: Callable[[], Any]
     works: list[Callable[[Draft], None]]
 
@@ -51,6 +53,7 @@ class Outline(Draft):
 
     def reset(self, image: Any) -> None:
         self.origin, self.works = lambda: image, []
+        self.complete = True
         self.entered += 1
         super().reset(image)
 
@@ -66,6 +69,7 @@ class Outline(Draft):
 
         A PIL image has as many channels as its mode, and only the others have a dtype.
         """
+        self.complete = False
         height, width = max(int(height), 0), max(int(width), 0)
         flat, lead = self.flat, self.lead
         if kind == PIL_IMAGE:
@@ -94,10 +98,17 @@ class Outline(Draft):
         image = self.origin()
         if self.works and isinstance(image, torch.Tensor):
             image = image.clone()  # some transforms may write into a tensor that they are given
+        return self._drafted(image).finish()
+
+    def drafted(self) -> Draft:
+        """The draft that this is the outline of."""
+        return self._drafted(self.origin())
+
+    def _drafted(self, image: Any) -> Draft:
         draft = Draft(image, Call(self.call.draws, self.call.rewrites))
         for work in self.works:
             work(draft)
-        return draft.finish()
+        return draft
 
     def take(self, transform: Any, step: Any) -> None:
         tape: Any = self.call.tape
@@ -112,14 +123,17 @@ class Outline(Draft):
         if self.entered == entered:
             # It did its own work: transforms inside of it, and what begins with another image, are in `works` already.
             self.works.append(lambda draft: do(transform, draft, params))
-        self.shorten()
+        if not self.complete:
+            self.ops.clear()
 
     def shorten(self) -> None:
+        self.complete = False
         self.ops.clear()
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
         self.works.append(work)
         self.entered += 1
+        self.complete = False
         if result is not None:
             super().reset(result)
         elif self.kind != OTHER:

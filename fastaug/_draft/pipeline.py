@@ -14,10 +14,12 @@ import torch
 from PIL import Image
 
 from fastaug import _C
+from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
 from fastaug._draft.tape import Recording, Replaying
+from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
 #: The rewrites of programs that each mode allows.
@@ -66,6 +68,10 @@ class Pipeline:
     def _delivered(self, draft: Draft) -> Any:
         """What the user gets."""
         return draft.finish()
+
+    def _job(self, draft: Draft) -> Job | None:
+        """The one job that makes what the user gets of a draft; None where it takes something else."""
+        return finish.one_job(draft)
 
     def _formatted(self, result: Any) -> Any:
         """The result of the transforms in the format that the user gets."""
@@ -210,14 +216,19 @@ def _black_png(height: int, width: int) -> bytes:
     return file.getvalue()
 
 
-def _first(transforms: Iterable[Any]) -> str:
-    """The name of the class that sees the image first."""
+def first_of(transforms: Iterable[Any]) -> Any:
+    """The transform that sees the image first; None where there is none."""
     for transform in transforms:
         inner = getattr(transform, "transforms", None)
         if isinstance(transform, torch.nn.Sequential):
             inner = list(transform)
         if not isinstance(inner, (Sequence, torch.nn.ModuleList)):
-            return type(transform).__name__
-        if name := _first(inner):
-            return name
-    return ""
+            return transform
+        if (first := first_of(inner)) is not None:
+            return first
+    return None
+
+
+def _first(transforms: Iterable[Any]) -> str:
+    """The name of its class."""
+    return type(first_of(transforms)).__name__

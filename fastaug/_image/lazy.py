@@ -71,6 +71,18 @@ class LazyImage(Encoded):
         other.modes = (*self.modes, mode)
         return other
 
+    def in_memory(self) -> LazyImage:
+        """A handle of the same image whose file and header have been read.
+
+        Raises:
+            OSError, DecodeError: they cannot be.
+        """
+        data, _ = self.encoded()
+        other = LazyImage.__new__(LazyImage)
+        other.__setstate__((data, *self.__getstate__()[1:]))
+        other._header, other._orientation = self.header, self._orientation
+        return other
+
     def load(self) -> Image.Image:
         """The image as a PIL image, oriented if it is to be oriented.
 

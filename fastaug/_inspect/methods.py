@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from fastaug._draft.pipeline import Pipeline
+from fastaug._batch.methods import BatchPipeline
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fastaug._inspect.profile import Profile
 
 
-class SeenPipeline(Pipeline):
+class SeenPipeline(BatchPipeline):
     """A pipeline that can be looked into. What that takes is imported when it is wanted."""
 
     def explain(self, image_or_size: Any = None, plot: Any = None, seed: int | None = None) -> Explanation:

@@ -16,6 +16,7 @@ PYTHON = [
     "_image",
     "_fallback",
     "_draft",
+    "_batch",
     "_inspect",
     "io",
     "transforms",

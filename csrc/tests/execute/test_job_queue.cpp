@@ -62,10 +62,14 @@ TEST_CASE("threads that take jobs from a queue give the bits of one thread") {
     CHECK(queue.push(works[k].job()) == static_cast<int64_t>(2 * k));
     queue.push(std::nullopt);
   }
-  for (int64_t number = 0; number < 2 * static_cast<int64_t>(works.size()); ++number) {
-    CHECK(queue.take(number, 60));
-    CHECK_FALSE(queue.take(number, 0));
+  std::vector<bool> taken(2 * works.size());
+  for (size_t count = 0; count < taken.size(); ++count) {
+    const auto number = queue.take(60);
+    REQUIRE(number);
+    CHECK_FALSE(taken[static_cast<size_t>(*number)]);
+    taken[static_cast<size_t>(*number)] = true;
   }
+  CHECK(queue.take(0) == std::nullopt);
   queue.close();
   for (std::thread& thread : threads) thread.join();
   CHECK(errands == static_cast<int>(works.size()));
@@ -85,9 +89,9 @@ TEST_CASE("jobs that fail come back by their numbers, and the others are run") {
   CHECK(queue.work(false, kAll) == 0);
   queue.done(0);
   CHECK(queue.work(false, kAll) == std::nullopt);
-  CHECK(queue.take_any(0) == 0);
-  CHECK(queue.take_any(0) == 1);
-  CHECK(queue.take_any(0) == std::nullopt);
+  CHECK(queue.take(0) == 0);
+  CHECK(queue.take(0) == 1);
+  CHECK(queue.take(0) == std::nullopt);
   CHECK(good.got->bytes == good.expected->bytes);
 }
 
@@ -97,9 +101,11 @@ TEST_CASE("no more jobs are run than were asked for, and none after a queue was 
   JobQueue queue;
   for (const Work& work : works) queue.push(work.job());
   CHECK(queue.work(false, 2) == std::nullopt);
-  CHECK(queue.take(1, 0));
-  CHECK_FALSE(queue.take(2, 0));
+  CHECK(queue.take(0) == 0);
+  CHECK(queue.take(0) == 1);
+  CHECK(queue.left() == 2);
   queue.cancel();
+  CHECK(queue.left() == 0);
   CHECK(queue.work(true, kAll) == std::nullopt);
-  CHECK_FALSE(queue.take(2, 0));
+  CHECK(queue.take(0) == std::nullopt);
 }

@@ -1,0 +1,213 @@
+"""One batch: parameters drawn one after the other, pixels made by several threads, into one tensor."""
+
+from __future__ import annotations
+
+import operator
+import random
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from fastaug._batch.slots import Slots, described
+from fastaug._batch.sources import Ahead, ahead_for, as_images, path_of
+from fastaug._batch.task import Drawing, Task
+from fastaug._batch.threads import Crew, threads_for
+from fastaug._draft.call import Call
+from fastaug._draft.draws import Draws
+from fastaug._program.kinds import TENSOR
+
+if TYPE_CHECKING:
+    from fastaug._batch.methods import BatchPipeline
+
+# Entries of the queue for each thread, beyond which the one that draws runs some itself.
+_QUEUED = 8
+
+
+def run(pipeline: BatchPipeline, images: Any, out: Any, num_threads: Any, seeds: Any) -> Any:
+    """What fastaug._batch.methods.BatchPipeline.batch is."""
+    items = as_images(images)
+    threads = min(threads_for(num_threads), len(items))
+    numbers = None if seeds is None else _as_seeds(seeds, len(items))
+    call = Call(pipeline._call.draws, pipeline._call.rewrites, tape=Drawing())
+    batch = Batch(pipeline, call, len(items), None if out is None else _slots_of(out, len(items)))
+    before = None if out is None else States(call.draws)
+    crew = Crew(threads, "fastaug-batch")
+    try:
+        crew.start()
+        for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, ahead_for(threads))):
+            if numbers is not None:
+                _seed(call.draws, numbers[index])
+            number = batch.add(crew, item, image, error)
+            if index == 0 and before is not None:
+                call.draws.release()
+                _check_first(batch, crew, number, before)
+            while crew.queue.left() > _QUEUED * threads:
+                crew.help()
+            crew.collect()
+        call.draws.release()
+        crew.finish()
+    finally:
+        call.draws.release()
+        crew.cancel()
+    for task in batch.tasks:
+        if task.error is not None:
+            raise located(task.error, task.index, task.item)
+    if out is None:
+        return batch.result()
+    batch.check_placed()
+    return out
+
+
+class Batch:
+    """The tasks of one batch, and where their results go.
+
+    Args:
+        count: how many images there will be.
+        slots: memory of the user's for the results.
+    """
+
+    def __init__(self, pipeline: BatchPipeline, call: Call, count: int, slots: Slots | None) -> None:
+        self.tasks: list[Task] = []
+        self._pipeline = pipeline
+        self._call = call
+        self._count = count
+        self._slots = slots
+
+    def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:
+        """Draws for the next image, and has the rest done by whoever comes first.
+
+        Returns:
+            The number of the crew's entry; None after an error.
+        """
+        index = len(self.tasks)
+        task = Task(self._pipeline, index, error, item)
+        self.tasks.append(task)
+        if error is None:
+            task.draw(image, self._call)
+        if task.error is not None:
+            return None
+        if self._slots is None and index == 0 and task.job is not None and task.job.kind == TENSOR:
+            # The others may be like it.
+            self._slots = Slots.like(task.job, self._count)
+        return crew.push(task.work, task.prepare(self._slots), self._call.rewrites, task.finish)
+
+    def result(self) -> Any:
+        """One tensor, or a list where that cannot be."""
+        slots, tasks = self._slots, self.tasks
+        if slots is not None and all(task.placed or slots.put(task.index, task.result) for task in tasks):
+            return slots.tensor
+        if slots is not None:
+            # Each gets memory of its own, as results of calls have.
+            return [slots.tensor[task.index].clone() if task.placed else task.result for task in tasks]
+        results = [task.result for task in tasks]
+        return torch.stack(results) if _alike(results) else results
+
+    def check_placed(self) -> None:
+        """
+        Raises:
+            ValueError: some result does not fit into the slots.
+        """
+        for task in self.tasks:
+            if not task.placed:
+                assert self._slots is not None
+                error = ValueError(
+                    f"out should hold {self._slots.described()} for each image, got {described(task.result)}"
+                )
+                raise located(error, task.index)
+
+
+def _alike(results: list[Any]) -> bool:
+    first = results[0]
+    return type(first) is torch.Tensor and all(
+        type(result) is torch.Tensor and result.dtype is first.dtype and result.shape == first.shape
+        for result in results
+    )
+
+
+class States:
+    """Where the random generators of a call are, to go back to."""
+
+    def __init__(self, draws: Draws) -> None:
+        self._generator = torch.default_generator if draws.generator is None else draws.generator
+        self._torch = self._generator.get_state()
+        self._python = random.getstate()
+
+    def restore(self) -> None:
+        self._generator.set_state(self._torch)
+        random.setstate(self._python)
+
+
+def _check_first(batch: Batch, crew: Crew, number: int | None, before: States) -> None:
+    """That the results fit into `out`, as far as the first one tells; if not, it is as if nothing had been drawn."""
+    if number is None:
+        return  # an error of its own
+    task = batch.tasks[0]
+    if not task.placed:
+        crew.wait(number)
+    if not task.placed and task.error is None:
+        before.restore()
+        batch.check_placed()
+
+
+def located(error: BaseException, index: int, item: Any = None) -> BaseException:
+    """The error with the number, and the file, of its image."""
+    path = path_of(item)
+    error.index = index  # type: ignore[attr-defined]
+    if path is not None:
+        error.path = path  # type: ignore[attr-defined]
+    if hasattr(error, "add_note"):
+        error.add_note(f"image {index} of the batch" + ("" if path is None else f", {path}"))
+    return error
+
+
+def _as_seeds(seeds: Any, count: int) -> list[int]:
+    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
+        raise TypeError(f"seeds should be a list of integers, one for each image, got {type(seeds).__name__}")
+    try:
+        numbers = [operator.index(seed) for seed in seeds]
+    except TypeError:
+        raise TypeError(f"seeds should be integers, got {seeds!r}") from None
+    if len(numbers) != count:
+        raise ValueError(f"seeds should be one for each of the {count} images, got {len(numbers)}")
+    return numbers
+
+
+def _seed(draws: Draws, seed: int) -> None:
+    draws.release()
+    if draws.generator is None:
+        torch.manual_seed(seed)
+    else:
+        draws.generator.manual_seed(seed)
+
+
+def _slots_of(out: Any, count: int) -> Slots:
+    """The user's memory for a batch.
+
+    Raises:
+        TypeError: no tensor and no array.
+        ValueError: not such as results can be written to.
+    """
+    if isinstance(out, np.ndarray):
+        if not out.flags.writeable:
+            raise ValueError("out should be writable, got a read-only array")
+        if any(stride < 0 for stride in out.strides):
+            raise ValueError(f"out should have no negative strides, got {out.strides}")
+        if not out.flags.aligned or not out.dtype.isnative:
+            raise ValueError("out should be aligned and of native byte order")
+        try:
+            out = torch.from_numpy(out)
+        except TypeError:
+            raise ValueError(f"out should be of a dtype that tensors have, got {out.dtype}") from None
+    if not isinstance(out, torch.Tensor):
+        raise TypeError(f"out should be a tensor or an ndarray, got {type(out).__name__}")
+    if not out.is_cpu or out.layout is not torch.strided:
+        raise ValueError(f"out should be a dense tensor on the CPU, got {out.layout} on {out.device}")
+    if out.requires_grad:
+        raise ValueError("out should not require grad")
+    if out.ndim not in (3, 4) or len(out) != count:
+        raise ValueError(f"out should be of shape ({count}, ...), for that many images, got {tuple(out.shape)}")
+    if any(stride == 0 and side > 1 for stride, side in zip(out.stride(), out.shape)):
+        raise ValueError(f"out should have memory of its own for every sample, got strides {out.stride()}")
+    return Slots(out)

@@ -1,0 +1,108 @@
+"""A stream of images: results as they are done."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from fastaug._batch.batch import located
+from fastaug._batch.sources import Ahead, refuse_single
+from fastaug._batch.task import Drawing, Task
+from fastaug._batch.threads import Crew, threads_for
+from fastaug._draft.call import Call
+
+if TYPE_CHECKING:
+    from fastaug._batch.methods import BatchPipeline
+
+# Images of each thread that are begun before the result is wanted, where there is more than one thread.
+_AHEAD = 2
+
+
+class Mapped(Iterator[Any]):
+    """What fastaug._batch.methods.BatchPipeline.map returns.
+
+    After an error it goes on with the next image. Its threads end with it: when there are no more images, with
+    :meth:`close`, or when nobody has it any longer.
+    """
+
+    def __init__(self, pipeline: BatchPipeline, images: Iterable[Any], ordered: bool, num_threads: Any) -> None:
+        refuse_single(images)
+        threads = threads_for(num_threads)
+        self._pipeline = pipeline
+        self._ordered = ordered
+        self._call = Call(pipeline._call.draws, pipeline._call.rewrites, tape=Drawing())
+        self._crew = Crew(threads, "fastaug-map")
+        self._begun = 0
+        self._most = _AHEAD * threads if threads > 1 else 1
+        ahead = Ahead(images, pipeline._handle, self._crew, self._most if threads > 1 else 0)
+        self._images: Iterator[tuple[Any, Any, Exception | None]] = iter(ahead)
+        self._more = True
+        self._waiting: deque[Task] = deque()
+        self._done: deque[Task] = deque()
+        self._crew.start()
+
+    def __iter__(self) -> Mapped:
+        return self
+
+    def __next__(self) -> Any:
+        """
+        Raises:
+            RuntimeError: in a child of the process that began it.
+            Exception: of the image, with its number as ``index``.
+        """
+        if self._crew.forked:
+            raise RuntimeError("an iterator of map() ends at a fork: begin a new one in the child process")
+        self._begin()
+        if not self._waiting:
+            self.close()
+            raise StopIteration
+        if self._ordered:
+            task = self._waiting.popleft()
+            self._crew.wait_until(lambda: task.done)
+        else:
+            self._crew.wait_until(lambda: bool(self._done))
+            task = self._done.popleft()
+            self._waiting.remove(task)
+        if task.error is not None:
+            raise located(task.error, task.index, task.item)
+        return task.result if self._ordered else (task.index, task.result)
+
+    def _begin(self) -> None:
+        """Draws for images ahead, as many as there are to be."""
+        try:
+            while self._more and len(self._waiting) < self._most:
+                try:
+                    item, image, error = next(self._images)
+                except StopIteration:
+                    self._more = False
+                    break
+                self._add(Task(self._pipeline, self._begun, error, item), image)
+                self._begun += 1
+        finally:
+            self._call.draws.release()
+
+    def _add(self, task: Task, image: Any) -> None:
+        self._waiting.append(task)
+        if task.error is None:
+            task.draw(image, self._call)
+        if task.error is not None:
+            task.finish()
+            self._done.append(task)
+            return
+        self._crew.push(task.work, task.prepare(None), self._call.rewrites, lambda: self._finish(task))
+
+    def _finish(self, task: Task) -> None:
+        task.finish()
+        self._done.append(task)
+
+    def close(self) -> None:
+        """Ends the threads, each after the image that it works on. Images that were drawn for are lost."""
+        self._more = False
+        self._waiting.clear()
+        self._crew.cancel()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # where __init__ raised
+            self._crew.cancel()

@@ -1,0 +1,105 @@
+"""Many images at once, as methods of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fastaug._draft.pipeline import Pipeline, first_of
+from fastaug._image.lazy import LazyImage
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+    from fastaug._batch.map import Mapped
+
+
+class BatchPipeline(Pipeline):
+    """A pipeline that takes many images. What that takes is imported when it is wanted."""
+
+    def batch(
+        self,
+        images: Any,
+        out: torch.Tensor | np.ndarray | None = None,
+        num_threads: int | None = None,
+        seeds: Sequence[int] | None = None,
+    ) -> Any:
+        """The transformed images, as one tensor: several at a time, and with the draws of one after the other.
+
+        Equal to ``[transform(image) for image in images]``, bit for bit and in what it leaves of the random generators,
+        with any number of threads: the parameters are drawn first, in order; then threads, which end with the call, do
+        the rest, without Python's lock. Files are read by the threads, before it is their turn. From the first
+        callable of your own in a pipeline on, which may draw as well, what comes before and in it is done image by
+        image.
+
+        Args:
+            images: a list, or any iterable, of what a call takes: PIL images, arrays, tensors, handles of
+                ``fastaug.io.lazy``; also paths and encoded bytes, which are opened as ``Decode`` at the head of the
+                pipeline says, or else as ``fastaug.io.lazy`` does. Or an [N, H, W, C] array, which may be a memory map,
+                or an [N, C, H, W] tensor.
+            out: a tensor on the CPU, such as a part of a pinned one, or an array, such as a memory map: [N, ...] of the
+                shape and dtype of the results, which are written to it. After an error it holds anything.
+            num_threads: how many threads work at a time, this one with them; by default one for each CPU that this
+                process may use, but one in a worker of a ``DataLoader``.
+            seeds: an integer for each image: ``torch.manual_seed`` of it before the draws for the image.
+
+        Returns:
+            One tensor, contiguous unless another memory format was compiled; ``out``, if that is given. Results that
+            are no tensors, or differ in shape or dtype, are in a list. Memory of a batch is used again when its last
+            view is gone.
+
+        Raises:
+            Exception: what the call raises for the first image that it raises for. It has the number of that image as
+                ``index`` and, of a file, its ``path``. The other images have been done.
+            TypeError: one image in place of several; ``out``, ``num_threads`` or ``seeds`` of the wrong type.
+            ValueError: no images; an ``out`` that does not fit, where the generators are as before; a ``num_threads``
+                less than one; another number of ``seeds``.
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> from PIL import Image
+            >>> transform = T.Compose([T.RandomResizedCrop(32), T.RandomHorizontalFlip(), T.ToTensor()])
+            >>> transform.batch([Image.new("RGB", (80, 60)), Image.new("RGB", (70, 90))]).shape
+            torch.Size([2, 3, 32, 32])
+        """
+        from fastaug._batch import batch
+
+        return batch.run(self, images, out, num_threads, seeds)
+
+    def map(self, images: Iterable[Any], ordered: bool = True, num_threads: int | None = None) -> Mapped:
+        """The transformed images of a stream, one after the other, while the next ones are worked on.
+
+        The draws are those of ``[transform(image) for image in images]``; they are made for a few images ahead.
+
+        Args:
+            images: an iterable, which may be endless, of what :meth:`batch` takes.
+            ordered: whether results come in the order of the images; else each comes when it is done.
+            num_threads: as in :meth:`batch`. With one, an image is taken when its result is wanted.
+
+        Returns:
+            An iterator of the results, or of pairs (number of the image, result) where they are not ordered. Its
+            ``close()`` ends it early. It cannot be used after a fork.
+
+        Raises:
+            Exception: in its turn, what the call raises for an image; the next image comes after it.
+            TypeError: one image in place of several; a ``num_threads`` that is no integer.
+            ValueError: a ``num_threads`` less than one.
+
+        Example:
+            >>> import fastaug.transforms as T
+            >>> from PIL import Image
+            >>> sizes = [(80, 60), (70, 90)]
+            >>> images = (Image.new("RGB", size) for size in sizes)
+            >>> [image.size for image in T.Compose([T.Resize(20)]).map(images)]
+            [(26, 20), (20, 25)]
+        """
+        from fastaug._batch.map import Mapped
+
+        return Mapped(self, images, ordered, num_threads)
+
+    def _handle(self, source: Any) -> LazyImage:
+        """Of encoded bytes, or a path, as the pipeline would open them."""
+        decode = first_of(self.transforms)
+        handle = getattr(decode, "_lazy", None)
+        return LazyImage(source) if handle is None else handle(source)

@@ -1,0 +1,131 @@
+"""The tensor of a batch: memory for results of one shape, one after the other."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import torch
+
+from fastaug import _C
+from fastaug._program.job import DTYPES, Job
+from fastaug._program.kinds import TENSOR
+
+# Below it, memory comes from the allocator's own lists.
+_SMALL = 1 << 20
+
+# Bytes that are kept for batches to come.
+_KEPT = 1 << 29
+
+
+class _Recycled:
+    """Memory of batches that nobody looks at any more. First touches of fresh pages cost more than many a transform."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._free: list[np.ndarray] = []
+
+    def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """An uninitialised tensor whose memory comes back here with its last view."""
+        count = dtype.itemsize
+        for side in shape:
+            count *= side
+        if not _SMALL <= count <= _KEPT:
+            return torch.empty(shape, dtype=dtype)
+        memory = self._take(count)
+        view = memory.view()  # the tensor keeps it, and nobody else
+        weakref.finalize(view, self._give, memory).atexit = False
+        return torch.from_numpy(view).view(dtype).view(shape)
+
+    def _take(self, count: int) -> np.ndarray:
+        with self._lock:
+            for position in reversed(range(len(self._free))):
+                if self._free[position].nbytes == count:
+                    return self._free.pop(position)
+        return np.empty(count, np.uint8)
+
+    def _give(self, memory: np.ndarray) -> None:
+        # Where a garbage collection inside of `_take` ends a view, the lock is this thread's own.
+        if not self._lock.acquire(blocking=False):
+            return
+        try:
+            self._free.append(memory)
+            kept = 0
+            for position in reversed(range(len(self._free))):
+                kept += self._free[position].nbytes
+                if kept > _KEPT:
+                    del self._free[: position + 1]  # the oldest
+                    break
+        finally:
+            self._lock.release()
+
+
+recycled = _Recycled()
+
+
+class Slots:
+    """Memory for `count` results of one shape and dtype.
+
+    Args:
+        tensor: (count, ...), in any layout.
+    """
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.tensor = tensor
+        self._address = tensor.data_ptr()
+        size = tensor.element_size()
+        self._strides = tuple(size * stride for stride in tensor.stride())
+
+    @classmethod
+    def like(cls, job: Job, count: int) -> Slots:
+        """For results such as this job's."""
+        height, width, channels = job.size
+        if job.flat:
+            return cls(recycled.empty((count, height, width), job.dtype))
+        if job.interleaved and job.dtype is not torch.uint8:
+            # Asked for; as bytes it is only how an image lay.
+            return cls(recycled.empty((count, height, width, channels), job.dtype).permute(0, 3, 1, 2))
+        return cls(recycled.empty((count, channels, height, width), job.dtype))
+
+    def fits(self, job: Job) -> bool:
+        """Whether the job's result is such a tensor."""
+        if job.kind != TENSOR or job.dtype is not self.tensor.dtype:
+            return False
+        height, width, channels = job.size
+        shape = (height, width) if job.flat else (channels, height, width)
+        return shape == tuple(self.tensor.shape[1:])
+
+    def target(self, index: int, job: Job) -> _C.Target:
+        height, width, channels = job.size
+        number, size = DTYPES[job.dtype]
+        first, *channel, row, pixel = self._strides
+        return _C.into_pointer(
+            self._address + index * first,
+            number,
+            height,
+            width,
+            channels,
+            row,
+            pixel,
+            channel[0] if channel else size,
+            self.tensor,
+        )
+
+    def put(self, index: int, result: Any) -> bool:
+        """Copies a result into its place, if it is such a tensor."""
+        own = self.tensor
+        if not isinstance(result, torch.Tensor) or result.dtype is not own.dtype or result.shape != own.shape[1:]:
+            return False
+        own[index].copy_(result)
+        return True
+
+    def described(self) -> str:
+        return described(self.tensor[0])
+
+
+def described(result: Any) -> str:
+    if isinstance(result, torch.Tensor):
+        return f"a tensor of {result.dtype} and shape {tuple(result.shape)}"
+    return f"{type(result)}"

@@ -1,0 +1,128 @@
+"""The images of a batch: what is a list of images, and files that are read before they are wanted."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image, ImageFile
+
+from fastaug._batch.threads import Crew
+from fastaug._image.lazy import LazyImage
+
+_ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
+
+# How many images are read before their turn, for each thread.
+_AHEAD = 4
+
+
+def as_images(images: Any) -> Sequence[Any]:
+    """The images of one batch.
+
+    Raises:
+        TypeError: one image in place of several.
+        ValueError: there is none; an array or a tensor that is not one of images.
+    """
+    items: Sequence[Any]
+    if isinstance(images, (np.ndarray, torch.Tensor)):
+        if images.ndim != 4:
+            axes = "[N, H, W, C]" if isinstance(images, np.ndarray) else "[N, C, H, W]"
+            raise ValueError(f"images should be of shape {axes}, or a list of images, got shape {tuple(images.shape)}")
+        items = list(images)
+    else:
+        refuse_single(images)
+        items = list(images)
+    if not items:
+        raise ValueError("images should be at least one image, got none")
+    return items
+
+
+def refuse_single(images: Any) -> None:
+    """
+    Raises:
+        TypeError: one image in place of several.
+    """
+    if isinstance(images, (*_ENCODED, Image.Image, LazyImage, dict)) or not isinstance(images, Iterable):
+        raise TypeError(f"images should be a list of images, or an array or a tensor of them, got {type(images)}")
+
+
+def is_encoded(item: Any) -> bool:
+    """Whether these are the bytes of an encoded image, or a file or path of one."""
+    if isinstance(item, _ENCODED):
+        return True
+    if isinstance(item, (np.ndarray, torch.Tensor)):
+        return item.ndim == 1 and item.dtype in (np.uint8, torch.uint8)
+    return hasattr(item, "read")
+
+
+def path_of(item: Any) -> str | None:
+    """Of the file that an image is read from, if it is read from one."""
+    if isinstance(item, LazyImage):
+        return item.filename
+    if isinstance(item, (str, os.PathLike)):
+        return os.fsdecode(item)
+    name = getattr(item, "filename" if isinstance(item, Image.Image) else "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+class Ahead:
+    """Images, one after the other, whose files the threads of a crew read before it is their turn.
+
+    Args:
+        items: images, encoded bytes, paths, or handles of these; as many as there are.
+        handle: the handle of an encoded image.
+        crew: whose threads read.
+        count: how many images are read before their turn.
+    """
+
+    def __init__(self, items: Iterable[Any], handle: Callable[[Any], LazyImage], crew: Crew, count: int) -> None:
+        self._items = iter(items)
+        self._handle = handle
+        self._crew = crew
+        self._count = count
+        self._waiting: deque[tuple[Any, int | None, list[Any]]] = deque()
+
+    def __iter__(self) -> Iterator[tuple[Any, Any, Exception | None]]:
+        """Each item, its image, and why it cannot be read if it cannot."""
+        more = True
+        while more or self._waiting:
+            while more and len(self._waiting) <= self._count:
+                more = self._begin()
+            if self._waiting:
+                item, number, cell = self._waiting.popleft()
+                if number is not None:
+                    self._crew.wait(number)
+                yield item, cell[0], cell[1]
+
+    def _begin(self) -> bool:
+        """Has the next item read; False where there is none."""
+        try:
+            item = next(self._items)
+        except StopIteration:
+            return False
+        cell = [item, None]
+        number = None
+        if isinstance(item, (LazyImage, ImageFile.ImageFile)) or is_encoded(item):
+            number = self._crew.push(lambda: self._read(cell))
+        self._waiting.append((item, number, cell))
+        return True
+
+    def _read(self, cell: list[Any]) -> None:
+        item = cell[0]
+        try:
+            if isinstance(item, ImageFile.ImageFile):
+                item.load()
+            else:
+                cell[0] = (item if isinstance(item, LazyImage) else self._handle(item)).in_memory()
+        except Exception as error:
+            # What is wrong with an image of Pillow's shows when it is wanted, and if it is.
+            if not isinstance(item, ImageFile.ImageFile):
+                cell[1] = error
+
+
+def ahead_for(threads: int) -> int:
+    return _AHEAD * threads

@@ -1,0 +1,104 @@
+"""One image of a batch: its parameters are drawn, and it waits for a thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastaug import _C
+from fastaug._draft import finish
+from fastaug._draft.outline import Outline
+from fastaug._program.job import Job
+from fastaug._program.kinds import PIL_IMAGE
+
+if TYPE_CHECKING:
+    from fastaug._batch.slots import Slots
+    from fastaug._draft.call import Call
+    from fastaug._draft.pipeline import Pipeline
+
+
+class Drawing:
+    """A tape that draws, and keeps nothing: what was drawn is in the works of an outline."""
+
+    def take(self, transform: Any, draft: Any) -> Any:
+        return transform._sample(draft)
+
+
+class Task:
+    """What is to be done to an image, and what came of it.
+
+    A pipeline that the native core does in one run is a job; anything else, and a job that failed, is done by `work`,
+    as the pipeline would do it, with the parameters that were drawn.
+    """
+
+    __slots__ = (
+        "_memory",
+        "_outline",
+        "_pipeline",
+        "done",
+        "error",
+        "index",
+        "item",
+        "job",
+        "placed",
+        "result",
+        "slots",
+    )
+
+    def __init__(self, pipeline: Pipeline, index: int, error: Exception | None = None, item: Any = None) -> None:
+        self.index = index
+        self.item = item  # what the image was made of
+        self.done = False
+        self._pipeline = pipeline
+        self._outline: Outline | None = None
+        self._memory: Any = None
+        self.job: Job | None = None
+        self.slots: Slots | None = None
+        self.placed = False  # the result is in its slot
+        self.result: Any = None
+        self.error = error
+
+    def draw(self, image: Any, call: Call) -> None:
+        """Draws the parameters. The caller releases the generator."""
+        outline = Outline(image, call)
+        self._outline = outline
+        try:
+            self._pipeline._draft_all(outline)
+            if outline.complete:
+                self.job = self._pipeline._job(outline)
+        except Exception as error:
+            self.error = error
+
+    def prepare(self, slots: Slots | None) -> tuple[bytes, _C.Source, _C.Target] | None:
+        """The job for the native core, into its slot where there are slots that it fits."""
+        self.slots = slots
+        job = self.job
+        if job is None:
+            return None
+        if slots is not None and slots.fits(job):
+            self.placed = True
+            return job.program, job.source, slots.target(self.index, job)
+        self._memory, target = job.allocate()
+        return job.program, job.source, target
+
+    def work(self) -> None:
+        """Does it with Python's lock, by the way of any call."""
+        self.placed = False
+        self.job = None
+        outline: Any = self._outline
+        try:
+            result = self._pipeline._delivered(outline.drafted())
+            if self.slots is not None and self.slots.put(self.index, result):
+                self.placed = True
+            else:
+                self.result = result
+        except Exception as error:
+            self.error = error
+
+    def finish(self) -> None:
+        """Makes the result of a job that has been run, and gives up what it was made of."""
+        if self.job is not None and not self.placed and self.error is None:
+            self.result = self.job.delivered(self._memory)
+            if self.job.kind == PIL_IMAGE:
+                self.result.info = finish.copied_info(self._outline)
+        self._outline = self._memory = self.job = None
+        self.done = True

@@ -1,0 +1,159 @@
+"""Threads that work at one queue, for as long as a call or an iterator lasts."""
+
+from __future__ import annotations
+
+import operator
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from fastaug import _C
+
+#: A program, the image that it runs on, and where the result goes.
+NativeJob = tuple[bytes, _C.Source, _C.Target]
+
+# More jobs than any queue holds.
+_ALL = 1 << 62
+
+# Seconds for which Ctrl-C may go unheard.
+_PATIENCE = 0.05
+
+
+class _Here(threading.local):
+    inside = False
+
+
+_here = _Here()
+
+
+def threads_for(num_threads: Any) -> int:
+    """How many threads work at a time, the caller's with them; by default one for each CPU that the process may use.
+
+    One in a worker of a DataLoader, and in a thread that works at a queue already: there are others beside it.
+
+    Raises:
+        TypeError: no integer.
+        ValueError: less than one.
+    """
+    if num_threads is None:
+        data = sys.modules.get("torch.utils.data")
+        if _here.inside or (data is not None and data.get_worker_info() is not None):
+            return 1
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        count = operator.index(num_threads)
+    except TypeError:
+        raise TypeError(f"num_threads should be an integer or None, got {type(num_threads).__name__}") from None
+    if count < 1:
+        raise ValueError(f"num_threads should be at least 1, got {count}")
+    return count
+
+
+class Crew:
+    """A queue, and the threads that work at it. The caller's is one of them, whenever it calls `help`.
+
+    Each thread is inside one native call, which runs jobs until it meets one that needs Python. As the threads are
+    Python's, and end with what they were made for, there is nothing to guard at a fork or at exit.
+
+    Args:
+        count: how many threads there are, the caller's with them.
+        name: of the threads.
+    """
+
+    def __init__(self, count: int, name: str) -> None:
+        self.queue = _C.Queue()
+        self._works: dict[int, tuple[Callable[[], None], Callable[[], None] | None]] = {}
+        self._pushed = 0
+        self._pid = os.getpid()
+        self._threads = [
+            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True) for number in range(1, count)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a copy in a child, which has none of the threads."""
+        return os.getpid() != self._pid
+
+    def push(
+        self,
+        work: Callable[[], None],
+        job: NativeJob | None = None,
+        rewrites: int = _C.EXACT,
+        then: Callable[[], None] | None = None,
+    ) -> int:
+        """Adds what `work` does; `job` does it without Python's lock, and if that fails, `work` says why.
+
+        Args:
+            then: called by the caller's thread, at its leisure, once it is done.
+
+        Returns:
+            The number of the entry.
+        """
+        number = self._pushed
+        self._pushed += 1
+        self._works[number] = work, then  # before it is pushed: as soon as it is, some thread may want it
+        self.queue.push(job, rewrites)
+        return number
+
+    def _work(self) -> None:
+        _here.inside = True
+        while (number := self.queue.work(True, _ALL)) is not None:
+            self._do(number)
+
+    def _do(self, number: int) -> None:
+        try:
+            self._works[number][0]()
+        finally:
+            self.queue.done(number)
+
+    def help(self) -> None:
+        """Does what comes next, if anything is left: one thing, so that Ctrl-C is heard between two."""
+        number = self.queue.work(False, 1)
+        if number is not None:
+            self._do(number)
+
+    def wait(self, number: int) -> None:
+        """Until that entry is done, and helps meanwhile."""
+        self.wait_until(lambda: number not in self._works)
+
+    def wait_until(self, met: Callable[[], bool]) -> None:
+        """Until a condition is met, which entries that are done meet; and helps meanwhile."""
+        while not met():
+            self.collect()
+            if self.queue.left():
+                self.help()
+            else:
+                self.collect(_PATIENCE)
+
+    def collect(self, seconds: float = 0.0) -> None:
+        """Hears what has been done; if that is nothing, waits for so long."""
+        number = self.queue.take(seconds)
+        while number is not None:
+            _, then = self._works.pop(number)
+            if then is not None:
+                then()
+            number = self.queue.take(0.0)
+
+    def finish(self) -> None:
+        """Does all that is left, and waits for what others do."""
+        self.queue.close()
+        while self.queue.left():
+            self.help()
+        for thread in self._threads:
+            thread.join()
+        self.collect()
+
+    def cancel(self) -> None:
+        """Drops what nobody has begun, and waits for the rest: one image a thread."""
+        if self.forked:
+            return
+        self.queue.cancel()
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
