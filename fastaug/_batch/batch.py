@@ -19,13 +19,13 @@ from fastaug._draft.draws import Draws
 from fastaug._program.kinds import TENSOR
 
 if TYPE_CHECKING:
-    from fastaug._batch.methods import BatchPipeline
+    from fastaug._draft.pipeline import Pipeline
 
 # Entries of the queue for each thread, beyond which the one that draws runs some itself.
 _QUEUED = 8
 
 
-def run(pipeline: BatchPipeline, images: Any, out: Any, num_threads: Any, seeds: Any) -> Any:
+def run(pipeline: Pipeline, images: Any, out: Any, num_threads: Any, seeds: Any) -> Any:
     """What fastaug._batch.methods.BatchPipeline.batch is."""
     items = as_images(images)
     threads = min(threads_for(num_threads), len(items))
@@ -68,7 +68,7 @@ class Batch:
         slots: memory of the user's for the results.
     """
 
-    def __init__(self, pipeline: BatchPipeline, call: Call, count: int, slots: Slots | None) -> None:
+    def __init__(self, pipeline: Pipeline, call: Call, count: int, slots: Slots | None) -> None:
         self.tasks: list[Task] = []
         self._pipeline = pipeline
         self._call = call

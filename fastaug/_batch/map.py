@@ -14,7 +14,7 @@ from fastaug._batch.threads import Crew, threads_for
 from fastaug._draft.call import Call
 
 if TYPE_CHECKING:
-    from fastaug._batch.methods import BatchPipeline
+    from fastaug._draft.pipeline import Pipeline
 
 # Images of each thread that are begun before the result is wanted, where there is more than one thread.
 _AHEAD = 2
@@ -27,7 +27,7 @@ class Mapped(Iterator[Any]):
     :meth:`close`, or when nobody has it any longer.
     """
 
-    def __init__(self, pipeline: BatchPipeline, images: Iterable[Any], ordered: bool, num_threads: Any) -> None:
+    def __init__(self, pipeline: Pipeline, images: Iterable[Any], ordered: bool, num_threads: Any) -> None:
         refuse_single(images)
         threads = threads_for(num_threads)
         self._pipeline = pipeline

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastaug._draft.pipeline import Pipeline, first_of
-from fastaug._image.lazy import LazyImage
+from fastaug._draft.pipeline import Pipeline
 
 if TYPE_CHECKING:
     import numpy as np
@@ -97,9 +96,3 @@ class BatchPipeline(Pipeline):
         from fastaug._batch.map import Mapped
 
         return Mapped(self, images, ordered, num_threads)
-
-    def _handle(self, source: Any) -> LazyImage:
-        """Of encoded bytes, or a path, as the pipeline would open them."""
-        decode = first_of(self.transforms)
-        handle = getattr(decode, "_lazy", None)
-        return LazyImage(source) if handle is None else handle(source)

@@ -19,6 +19,7 @@ from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
 from fastaug._draft.tape import Recording, Replaying
+from fastaug._image.lazy import LazyImage
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
@@ -72,6 +73,12 @@ class Pipeline:
     def _job(self, draft: Draft) -> Job | None:
         """The one job that makes what the user gets of a draft; None where it takes something else."""
         return finish.one_job(draft)
+
+    def _handle(self, source: Any) -> LazyImage:
+        """Of encoded bytes, or a path, as the pipeline would open them."""
+        decode = first_of(self.transforms)
+        handle = getattr(decode, "_lazy", None)
+        return LazyImage(source) if handle is None else handle(source)
 
     def _formatted(self, result: Any) -> Any:
         """The result of the transforms in the format that the user gets."""
