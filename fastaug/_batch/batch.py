@@ -79,14 +79,16 @@ class Batch:
         """Draws for the next image, and has the rest done by whoever comes first.
 
         Returns:
-            The number of the crew's entry; None after an error.
+            The number of the crew's entry; None if it is done, or after an error.
         """
         index = len(self.tasks)
         task = Task(self._pipeline, index, error, item)
         self.tasks.append(task)
         if error is None:
             task.draw(image, self._call)
-        if task.error is not None:
+        if task.error is not None or task.done:
+            if self._slots is not None and task.done:
+                task.placed = self._slots.put(index, task.result)
             return None
         if self._slots is None and index == 0 and task.job is not None and task.job.kind == TENSOR:
             # The others may be like it.
@@ -141,10 +143,8 @@ class States:
 
 def _check_first(batch: Batch, crew: Crew, number: int | None, before: States) -> None:
     """That the results fit into `out`, as far as the first one tells; if not, it is as if nothing had been drawn."""
-    if number is None:
-        return  # an error of its own
     task = batch.tasks[0]
-    if not task.placed:
+    if number is not None and not task.placed:
         crew.wait(number)
     if not task.placed and task.error is None:
         before.restore()

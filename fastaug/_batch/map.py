@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastaug._batch.batch import located
@@ -87,15 +88,12 @@ class Mapped(Iterator[Any]):
         self._waiting.append(task)
         if task.error is None:
             task.draw(image, self._call)
-        if task.error is not None:
-            task.finish()
-            self._done.append(task)
+        if task.error is not None or task.done:
+            _finish(task, self._done)
             return
-        self._crew.push(task.work, task.prepare(None), self._call.rewrites, lambda: self._finish(task))
-
-    def _finish(self, task: Task) -> None:
-        task.finish()
-        self._done.append(task)
+        # Of this object the threads know nothing, or it would never be without an owner.
+        then = partial(_finish, task, self._done)
+        self._crew.push(task.work, task.prepare(None), self._call.rewrites, then)
 
     def close(self) -> None:
         """Ends the threads, each after the image that it works on. Images that were drawn for are lost."""
@@ -106,3 +104,8 @@ class Mapped(Iterator[Any]):
     def __del__(self) -> None:
         with contextlib.suppress(AttributeError):  # where __init__ raised
             self._crew.cancel()
+
+
+def _finish(task: Task, done: deque[Task]) -> None:
+    task.finish()
+    done.append(task)

@@ -59,12 +59,17 @@ class Task:
 
     def draw(self, image: Any, call: Call) -> None:
         """Draws the parameters. The caller releases the generator."""
-        outline = Outline(image, call)
-        self._outline = outline
+        pipeline = self._pipeline
         try:
-            self._pipeline._draft_all(outline)
+            if not type(pipeline).__call__.__module__.startswith("fastaug."):
+                # A subclass of the user's, which may do anything when it is called.
+                self.result = pipeline(image)
+                self.done = True
+                return
+            outline = self._outline = Outline(image, call)
+            pipeline._draft_all(outline)
             if outline.complete:
-                self.job = self._pipeline._job(outline)
+                self.job = pipeline._job(outline)
         except Exception as error:
             self.error = error
 

@@ -46,6 +46,14 @@ class GeometryDraft(DraftBase):
         else:
             self._eager("vflip")
 
+    def transpose(self) -> None:
+        """Rows become columns."""
+        if self.native and not self.erases:
+            self.ops += (ops.ROT90[90], ops.VFLIP)
+            self.height, self.width = self.width, self.height
+        else:
+            self._eager("transpose")
+
     def crop(self, top: int, left: int, height: int, width: int) -> None:
         """A box of the image, with zeros where it reaches beyond."""
         inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width

@@ -35,6 +35,10 @@ def dimensions(image: Any) -> tuple[int, int, int]:
     return len(image.getbands()), height, width
 
 
+def transpose(image: Any) -> Image.Image:
+    return need_pil(image).transpose(Image.Transpose.TRANSPOSE)
+
+
 def hflip(image: Any) -> Image.Image:
     return need_pil(image).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
 

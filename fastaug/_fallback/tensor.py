@@ -35,6 +35,11 @@ def need_colour(image: Tensor) -> int:
     return channels
 
 
+def transpose(image: Tensor) -> Tensor:
+    need_image(image)
+    return image.transpose(-1, -2).contiguous()
+
+
 def hflip(image: Tensor) -> Tensor:
     need_image(image)
     return image.flip(-1)

@@ -21,6 +21,7 @@ PYTHON = [
     "io",
     "transforms",
     "_compile",
+    "data",
     "",  # the package itself, which hands out what is below
     "_cli",
     "__main__",

@@ -1,0 +1,8 @@
+"""What stands between images and a training loop: pairs, and statistics of folders."""
+
+from __future__ import annotations
+
+from fastaug.data._paired import PairedRandomCrop
+from fastaug.data._statistics import MeanStd, mean_std
+
+__all__ = ["MeanStd", "PairedRandomCrop", "mean_std"]

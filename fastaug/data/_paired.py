@@ -1,0 +1,94 @@
+"""Patches of pairs of pictures, for super-resolution."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from fastaug._draft.base import DraftBase
+from fastaug._draft.call import PLAIN
+from fastaug._draft.draft import Draft
+from fastaug._program.kinds import OTHER
+
+
+class PairedRandomCrop:
+    """The same random patch of a picture of low and of one of high resolution, flipped and turned alike.
+
+    Draws what ``RandomCrop(size)`` draws for the picture of low resolution; then, each with probability 1/2, a
+    horizontal flip, a vertical flip and a transposition: together all eight ways to lay a patch down.
+
+    Of handles of ``fastaug.io.lazy`` only the patches are decoded.
+
+    Args:
+        size: side of the patch of low resolution, in pixels; that of the other one is ``size * scale``.
+        scale: how many times as large the picture of high resolution is.
+
+    What it is called with: a pair (low, high) of PIL images, uint8 arrays, tensors or lazy handles. Returns a pair of
+    patches, in the containers of the pictures; PIL images of handles.
+
+    Raises:
+        TypeError: ``size`` or ``scale`` is no integer; when called, no pair of images.
+        ValueError: one of them is less than one; when called, a pair whose sizes are not ``scale`` apart, or a picture
+            smaller than the patch.
+
+    Example:
+        >>> from PIL import Image
+        >>> from fastaug.data import PairedRandomCrop
+        >>> low, high = Image.new("RGB", (200, 100)), Image.new("RGB", (400, 200))
+        >>> low, high = PairedRandomCrop(48, scale=2)((low, high))
+        >>> low.size, high.size
+        ((48, 48), (96, 96))
+    """
+
+    def __init__(self, size: int, scale: int) -> None:
+        self.size = _positive("size", size)
+        self.scale = _positive("scale", scale)
+
+    def __call__(self, pair: Any) -> tuple[Any, Any]:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"PairedRandomCrop takes a pair of images, (low, high), got {type(pair)}")
+        low, high = (Draft(image) for image in pair)
+        self._check(low, high)
+        draws = PLAIN.draws
+        try:
+            top, left = 0, 0
+            if (low.height, low.width) != (self.size, self.size):
+                top = draws.randint(0, low.height - self.size + 1)
+                left = draws.randint(0, low.width - self.size + 1)
+            turns = [draws.rand() < 0.5 for _ in range(3)]
+        finally:
+            draws.release()
+        for draft, scale in ((low, 1), (high, self.scale)):
+            draft.crop(scale * top, scale * left, scale * self.size, scale * self.size)
+            for turned, turn in zip(turns, (draft.hflip, draft.vflip, draft.transpose)):
+                if turned:
+                    turn()
+        return low.finish(), high.finish()
+
+    def _check(self, low: DraftBase, high: DraftBase) -> None:
+        for name, draft in (("low", low), ("high", high)):
+            if draft.kind == OTHER or not draft.bands:
+                raise TypeError(f"{name} should be an image, got {type(draft.image)}")
+        if (low.height * self.scale, low.width * self.scale) != (high.height, high.width):
+            raise ValueError(
+                f"high should be {self.scale} times as large as low, which has height {low.height} and width "
+                f"{low.width}; got height {high.height} and width {high.width}"
+            )
+        if low.height < self.size or low.width < self.size:
+            raise ValueError(
+                f"low should be at least as large as the patch, {self.size}, got height {low.height} and width "
+                f"{low.width}"
+            )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self.size}, scale={self.scale})"
+
+
+def _positive(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} should be an integer, got {value!r}") from None
+    if number < 1:
+        raise ValueError(f"{name} should be at least 1, got {number}")
+    return number

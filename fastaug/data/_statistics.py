@@ -1,0 +1,107 @@
+"""The mean and the deviation of the pixels of many images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug._batch.sources import path_of
+from fastaug.transforms._containers import Compose
+
+
+class MeanStd(NamedTuple):
+    """Per channel, of samples scaled to [0, 1]: what ``Normalize`` takes.
+
+    Attributes:
+        mean: one number for each channel.
+        std: the standard deviation of all samples of the channel, as ``numpy.std`` has it.
+
+    Example:
+        >>> from fastaug.data import MeanStd
+        >>> MeanStd((0.5,), (0.25,)).std
+        (0.25,)
+    """
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+def mean_std(
+    images: Iterable[Any], transform: Any = None, *, num_threads: int | None = None, progress: bool = False
+) -> MeanStd:
+    """The mean and the standard deviation of each channel over all pixels of all images.
+
+    They come from integer histograms, so neither the order nor the number of images costs digits.
+
+    Args:
+        images: paths, encoded bytes, handles of ``fastaug.io.lazy``, PIL images, uint8 arrays or tensors, in any mix
+            and of any sizes, but all with as many channels.
+        transform: a transform to apply first, whose results are 8-bit images, such as ``Resize``.
+        num_threads: how many images are worked on at a time; one for each CPU by default.
+        progress: whether to show a bar of tqdm.
+
+    Returns:
+        A :class:`MeanStd`, scaled to [0, 1].
+
+    Raises:
+        TypeError: results that are no 8-bit images.
+        ValueError: no images; images of different numbers of channels.
+        Exception: what reading or transforming an image raises; its ``index`` says which one it is.
+
+    Example:
+        >>> import numpy as np
+        >>> from fastaug.data import mean_std
+        >>> mean_std([np.full((8, 6, 1), 51, np.uint8), np.full((4, 6, 1), 51, np.uint8)])
+        MeanStd(mean=(0.2,), std=(0.0,))
+    """
+    items = images if hasattr(images, "__len__") else list(images)
+    counts: np.ndarray | None = None
+    steps = [] if transform is None else [transform]
+    stream: Any = Compose(steps).map(items, ordered=False, num_threads=num_threads)
+    if progress:
+        from tqdm.auto import tqdm
+
+        stream = tqdm(stream, total=len(items), unit="image")  # type: ignore[arg-type]
+    for index, image in stream:
+        histogram = _histogram(image)
+        if counts is None:
+            counts = histogram
+        elif len(counts) != len(histogram):
+            name = path_of(items[index]) or f"image {index}"  # type: ignore[index]
+            raise ValueError(f"images should have {len(counts)} channels as the first has, {name} has {len(histogram)}")
+        else:
+            counts += histogram
+    if counts is None:
+        raise ValueError("images should be at least one image, got none")
+    return MeanStd(*zip(*(_moments([int(count) for count in channel]) for channel in counts)))
+
+
+def _histogram(image: Any) -> np.ndarray:
+    """How often each value occurs in each channel: [channels, 256]."""
+    if isinstance(image, Image.Image):
+        if image.mode not in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV"):
+            raise TypeError(f"images should have 8 bits a sample, got a PIL image of mode {image.mode}")
+        return np.asarray(image.histogram(), np.int64).reshape(-1, 256)
+    pixels = image.numpy(force=True) if isinstance(image, torch.Tensor) else image
+    if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.ndim not in (2, 3):
+        described = f"{type(image)}" + (f" of {image.dtype}" if hasattr(image, "dtype") else "")
+        raise TypeError(f"images should be 8-bit images, got {described}")
+    planes = pixels[None] if pixels.ndim == 2 else pixels
+    if isinstance(image, np.ndarray) and pixels.ndim == 3:
+        planes = np.moveaxis(pixels, 2, 0)
+    return np.stack([np.bincount(plane.reshape(-1), minlength=256) for plane in planes])
+
+
+def _moments(counts: list[int]) -> tuple[float, float]:
+    """Mean and deviation in [0, 1]: sums of integers are exact, and each is rounded once."""
+    count = sum(counts)
+    total = sum(value * number for value, number in enumerate(counts))
+    squares = sum(value * value * number for value, number in enumerate(counts))
+    mean = total / (255 * count)
+    variance = (count * squares - total * total) / (255 * count) ** 2
+    return mean, math.sqrt(variance)
