@@ -6,11 +6,11 @@ theirs has imported them, so both are looked up among the modules that there are
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Sequence
 from enum import Enum
-from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -39,7 +39,7 @@ def _ours() -> Any:
     return sys.modules.get("fastaug.transforms")
 
 
-@cache
+@functools.cache
 def _names() -> frozenset[str]:
     """The classes that are known, by their names."""
     classes = ((name, value) for name, value in vars(_ours()).items() if inspect.isclass(value))
@@ -55,6 +55,8 @@ def reason(transform: Any) -> str | None:
             return "a scripted module"
         if cls.__module__.startswith("torchvision.transforms.v2"):
             return "a transform of torchvision's v2 API"
+        if inspect.isroutine(transform) or isinstance(transform, functools.partial):
+            return "a function of yours"
         return "a callable that fastaug does not know"
     own = vars(transform)
     if any(own.get(hooks) for hooks in HOOKS):
@@ -141,7 +143,7 @@ def _replaced(known: type, behaviour: set[str]) -> str | None:
     return None
 
 
-@cache
+@functools.cache
 def attributes_of(name: str) -> tuple[str, ...]:
     """The attributes that hold all that an object of the class of this name is told."""
     if name == "Compose":

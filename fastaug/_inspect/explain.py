@@ -73,7 +73,7 @@ class Explanation:
         self.notes, self.bytes = plan.notes, plan.bytes
         self.parameters = drawn
         self.mode = pipeline.mode
-        self.source, self.result = words.described(image), words.described(result)
+        self.source, self.result = words.source(image), words.described(result)
         self._plan = plan
         self._pipeline = pipeline
         self._image: Any = None
@@ -121,7 +121,7 @@ class Explanation:
             sizes = [words.megabytes(one[key]) if one[key] else "" for key in ("bytes_read", "bytes_written")]
             what = str(one["pass"]), "  " + one["name"], one["detail"], words.shape_of(one), ", ".join(one["steps"])
             rows.append((*what, *sizes))
-        return words.table(rows, "><<><>>", (6, 24, 60, 16, 12, 10, 10))
+        return words.table(rows, "><<><>>", (6, 36, 60, 16, 12, 10, 10))
 
     def becomes(self, step: dict[str, Any]) -> str:
         """What became of one of the steps, in a few words."""

@@ -215,7 +215,7 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
                 "channels": one.channels,
                 "bytes_read": count * one.bytes_read,
                 "bytes_written": count * one.bytes_written,
-                "seconds": count * one.seconds,
+                "seconds": count * run.seconds_of(one),
                 "of": whole,
                 "reads": (*one.read[2:], *one.crop[2:]) if one.kind == "warp" else None,
             }

@@ -116,7 +116,8 @@ def _steps(
             note = f"{drawn}; {what}" if drawn and what else drawn or what
         lines = canvas.wrapped(note, room, 10.5, 2)
         middle = top + tall / 2
-        canvas.text(left, middle - 7 * len(lines), step["name"], 14, INK if used or step["children"] else GREY)
+        name = canvas.fitted(step["name"], room, 14)
+        canvas.text(left, middle - 7 * len(lines), name, 14, INK if used or step["children"] else GREY)
         for number, line in enumerate(lines):
             canvas.text(left, middle + 4 + 14 * number + (4 if len(lines) == 1 else 0) - 2, line, 10.5, GREY)
         places[step["step"]] = (middle, tint)

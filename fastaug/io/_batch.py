@@ -35,7 +35,7 @@ def imread_batch(
         mode, region, exif, jpeg_tables: as for :func:`imread`, for every image.
         num_threads: how many images are decoded at a time; one for each CPU that this process may use by default, but
             one in a worker of a ``DataLoader``.
-        progress: whether to show a bar of tqdm.
+        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
 
     Returns:
         The arrays, in the order of the sources.
@@ -88,7 +88,7 @@ def imread_batch(
     if progress:
         from tqdm.auto import tqdm
 
-        bar = tqdm(total=len(items), unit="image")
+        bar = tqdm(total=len(items), unit="image", disable=None)
     try:
         for thread in threads:
             thread.start()
