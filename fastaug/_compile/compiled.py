@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
 
-from fastaug._compile.adopt import adopt
+from fastaug._compile.adopt import adopt, unread
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
@@ -58,6 +59,9 @@ class Compiled(SeenPipeline):
             accepted = " or ".join(map(str, _MEMORY_FORMATS))
             raise ValueError(f"memory_format should be {accepted}. Got {memory_format!r}")
         self.original = original
+        if (problem := unread(original)) is not None:
+            # Above this constructor is fastaug.compile, and above that the line that is meant.
+            warnings.warn(problem, UserWarning, stacklevel=3)
         steps, own = adopt(original)
         self.transforms = tuple(steps)
         self.generator = generator

@@ -61,7 +61,7 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
         step = _steps[cls] if cls in _steps else step_of(cls)
         if log is not None:
             log.begin(transform, draft)
-        if step is None or _hooked(transform.__dict__):
+        if step is None or hooked(transform.__dict__):
             if log is not None:
                 log.barrier(transform, draft)
             draft.reset(transform(draft.finish()))
@@ -79,7 +79,7 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
             log.end(transform, draft)
 
 
-def _hooked(own: dict[str, Any]) -> Any:
+def hooked(own: dict[str, Any]) -> Any:
     """Whether a user hung something onto this module, or onto all modules, that wants to see images."""
     return (
         own.get("_forward_hooks")

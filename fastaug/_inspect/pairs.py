@@ -45,7 +45,7 @@ def _inside(value: Any) -> dict[tuple[str, Any], Any] | None:
         return {("key", position): held for position, held in enumerate(value)}
     if inspect.isroutine(value) or inspect.isclass(value) or inspect.ismodule(value):
         return None
-    if type(value).__eq__ is object.__eq__ or dataclasses.is_dataclass(value):
+    if not _has_equality(value) or dataclasses.is_dataclass(value):
         held = getattr(value, "__dict__", None)
         return None if held is None else {("attribute", name): each for name, each in held.items()}
     return None
@@ -77,7 +77,12 @@ def same(one: Any, two: Any) -> bool | None:
             return True
     except Exception:  # whatever a class of the user's raises
         return None
-    return None if type(one).__eq__ is object.__eq__ else False
+    return False if _has_equality(one) else None
+
+
+def _has_equality(value: Any) -> bool:
+    """Whether the class of a value says what is equal to it."""
+    return any("__eq__" in cls.__dict__ for cls in type(value).__mro__[:-1])
 
 
 def samples(image: Any) -> np.ndarray[Any, Any] | None:
