@@ -177,7 +177,7 @@ def main() -> int:
     torch.set_num_threads(1)
     chains = [chain for chain in CHAINS if fnmatch.fnmatch(chain.name, options.only)]
     rows = []
-    with tqdm(total=len(chains) * len(options.scales), unit="row") as progress:
+    with tqdm(total=len(chains) * len(options.scales), unit="row", disable=None) as progress:
         for chain in chains:
             for scale in options.scales:
                 images = pictures(chain.pictures, scale, options.images, options.pictures)

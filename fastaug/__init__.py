@@ -59,6 +59,10 @@ def compile(  # as torch.compile, it is not the builtin
     Returns:
         An object to call with an image, that pickles and copies. Its ``transforms`` are what it calls.
 
+    Warns:
+        UserWarning: nothing of ``transform`` can be read, so that it is called as it is; with the reason, and what is
+            inside it that can be compiled.
+
     Raises:
         TypeError: ``transform`` is not callable, ``generator`` no generator; when called, a result that is no tensor
             where ``dtype`` or ``memory_format`` is given.

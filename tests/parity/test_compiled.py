@@ -44,7 +44,7 @@ def assert_compiled(original: Any, image: Any, seed: int = 0, reference: Any = N
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         compiled = fastaug.compile(original)
-    # What was not read at all is called as it is, and that is said; but subclasses of fastaug's are drafted as they are.
+    # What was not read at all is called as it is, and that is said; subclasses of fastaug's are drafted as they are.
     kept = len(compiled.transforms) == 1 and compiled.transforms[0] is original
     assert all("cannot read" in str(one.message) for one in caught)
     assert len(caught) == kept if not isinstance(original, Transform) else len(caught) <= kept
