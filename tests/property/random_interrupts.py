@@ -62,17 +62,24 @@ def _ignore(unraisable: Any) -> None:
         sys.__unraisablehook__(unraisable)
 
 
+def _end(failure: Any) -> None:
+    """A thread was interrupted between two of its tries."""
+    if failure.exc_type is not KeyboardInterrupt:
+        threading.__excepthook__(failure)
+
+
 @contextlib.contextmanager
 def interruptions() -> Iterator[None]:
     """Interruptions are possible, in the main thread."""
-    handler, hook = signal.signal(signal.SIGALRM, _handle), sys.unraisablehook
-    sys.unraisablehook = _ignore
+    handler = signal.signal(signal.SIGALRM, _handle)
+    hooks = sys.unraisablehook, threading.excepthook
+    sys.unraisablehook, threading.excepthook = _ignore, _end
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, handler)
-        sys.unraisablehook = hook
+        sys.unraisablehook, threading.excepthook = hooks
 
 
 def interrupted(call: Callable[[], Any], seconds: float) -> Finished | None:

@@ -334,11 +334,11 @@ def script(case: Case) -> str:
     )
 
 
-def check(number: int) -> str | None:
-    """Runs a case; what differs and a script that shows it, or None."""
+def check(number: int) -> str:
+    """Runs a case; what differs, as a script that shows it, or nothing."""
     case = draw_case(number)
     if difference(case) is None:
-        return None
+        return ""
     small = shrink(case)
     lines = str(difference(small)).replace("\n", "\n# ")
-    return f"case {number}: {lines}\n\n{script(small)}"
+    return f"# case {number}: {lines}\n\n{script(small)}"
