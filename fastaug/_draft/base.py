@@ -87,8 +87,8 @@ class DraftBase:
         self.call = call
         self.reset(image)
 
-    def reset(self, image: Any) -> None:
-        """Starts again from another image."""
+    def reset(self, image: Any, read: bool = False) -> None:
+        """Starts again from another image; `read` says that one of a file has its pixels."""
         cls = type(image)
         kind = _kinds.get(cls)
         if kind is None:
@@ -102,14 +102,14 @@ class DraftBase:
         self.lead: tuple[int, ...] = ()
         self.info: dict[Any, Any] | None = None
         if kind == PIL_IMAGE:
-            if cls is not Image.Image:
-                image.load()  # of a file: only now are mode and size certain
             self.mode: str | None = image.mode
             self.width, self.height = image.size
             bands = _NATIVE_MODES.get(image.mode, 0)
             self.native = bands > 0 and self.width > 0 and self.height > 0
             self.bands = self.channels = bands or len(image.getbands())
             self.info = image.info or None
+            if cls is not Image.Image and not read:
+                self._await_pixels()
             return
         self.mode = None
         if kind == TENSOR:
@@ -144,6 +144,12 @@ class DraftBase:
             self._reset_encoded(image)
         else:
             self.bands = self.channels = self.height = self.width = 0
+
+    def _await_pixels(self) -> None:
+        """The image is of a class of its own, such as Pillow's of files, which may yet have to read its pixels."""
+
+    def load(self) -> None:
+        """Has the pixels of the image read, if they are not: what torchvision does before some draws."""
 
     def _reset_encoded(self, image: LazyImage) -> None:
         if not image.native:

@@ -7,8 +7,9 @@ torchvision's) is done at once, by Pillow or torch, on the result so far.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -28,6 +29,9 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
     """A draft, and one method for each op: the op's home in Python."""
 
     __slots__ = ()
+
+    def _await_pixels(self) -> None:
+        self.__class__ = UnreadDraft
 
     def to_float(self) -> None:
         """ToTensor."""
@@ -101,3 +105,51 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
             values = [values[0]] * self.channels
         self.erases += (ops.erase(top, left, height, width, values),)
         return True
+
+
+class UnreadDraft(Draft):
+    """A draft of a file that Pillow has opened and may not have read, by what its header says.
+
+    The first op that works on pixels has them read when it has been drafted, and makes this a plain draft. So a file
+    that cannot be read is an error where torchvision has one, after the draws and the checks that it makes before; and
+    a file that no op works on is handed on unread.
+    """
+
+    __slots__ = ()
+
+    def load(self) -> None:
+        image = self.image
+        image.load()
+        self.reset(image, True)
+
+    def reset(self, image: Any, read: bool = False) -> None:
+        self.__class__ = Draft  # type: ignore[assignment]
+        self.reset(image, read)
+
+
+def _reading(method: Callable[..., Any]) -> Callable[..., Any]:
+    """That method of a plain draft, for an unread one."""
+
+    @functools.wraps(method)
+    def drafted(draft: Draft, *arguments: Any, **named: Any) -> Any:
+        result = method(draft, *arguments, **named)
+        touched = draft.ops or draft.copied or draft.store or draft.kind != PIL_IMAGE
+        if not touched or type(draft) is not UnreadDraft:
+            return result
+        image = draft.image
+        header = image.mode, image.size, dict(image.info)
+        image.load()
+        draft.__class__ = Draft  # type: ignore[assignment]
+        if (image.mode, image.size, image.info) != header:
+            # Some formats are certain of these only now.
+            draft.reset(image, True)
+            return method(draft, *arguments, **named)
+        return result
+
+    return drafted
+
+
+for _owner in (GeometryDraft, FilterDraft, ColorDraft, Draft):
+    for _name, _method in vars(_owner).items():
+        if not _name.startswith("_"):
+            setattr(UnreadDraft, _name, _reading(_method))

@@ -67,6 +67,7 @@ class FilterDraft(DraftBase):
         colour = None if fill is None else arguments.exact_fill_bytes(fill, self.channels)
         if colour is None and fill is not None:
             return False
+        self.load()
         grid = fields.identity_grid(self.height, self.width).add_(displacement)
         moved = fields.sampled(self.flush(), grid, mode_name == "nearest", colour)
         if moved is None:

@@ -12,6 +12,7 @@ from PIL import Image
 
 from fastaug._draft.call import Call
 from fastaug._draft.draft import MODES_OF, Draft
+from fastaug._draft.tape import at_once
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image.lazy import LazyImage
 from fastaug._program import arguments
@@ -49,10 +50,13 @@ class Outline(Draft):
         outline.origin = first
         return outline
 
-    def reset(self, image: Any) -> None:
+    def reset(self, image: Any, read: bool = False) -> None:
         self.origin, self.works = lambda: image, []
         self.entered += 1
         super().reset(image)
+
+    def _await_pixels(self) -> None:
+        """Draws depend on what the header of a file says."""
 
     def _reset_encoded(self, image: LazyImage) -> None:
         if image.native:
@@ -105,7 +109,7 @@ class Outline(Draft):
         if prepare is not None:
             prepare(transform, self)
             self.works.append(partial(prepare, transform))
-        params = None if sample is None else tape.take(transform, self)
+        params = None if sample is None else at_once(tape.take(transform, self))
         self.entered += 1
         entered = self.entered
         do(transform, self, params)

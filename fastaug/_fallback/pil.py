@@ -128,9 +128,10 @@ def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
     image = need_pil(image)
     if isinstance(padding, (list, tuple)):
         padding = padding[0] if len(padding) == 1 else tuple(padding)
+    border: Any = colour(image, fill) if padding_mode == "constant" else None
     palette = image.getpalette() if image.mode == "P" else None
     if padding_mode == "constant":
-        result = ImageOps.expand(image, border=padding, fill=colour(image, fill))
+        result = ImageOps.expand(image, border=padding, fill=border)
     else:
         left, top, right, bottom = arguments.sides(padding) or padding
         if min(left, top, right, bottom) < 0:

@@ -18,7 +18,7 @@ from fastaug import _C
 from fastaug._draft.base import DraftBase
 from fastaug._draft.call import Call, Tape
 from fastaug._draft.recognise import reason_of_barrier
-from fastaug._draft.tape import Recording
+from fastaug._draft.tape import Recording, while_used
 from fastaug._inspect import words
 from fastaug._program.kinds import ARRAY, ENCODED, PIL_IMAGE, TENSOR
 from fastaug._program.ops import MAX_OPS, OP_BYTES
@@ -196,14 +196,15 @@ class Log:
 
     def take(self, transform: Any, draft: Any) -> Any:
         self._charge()
-        value = transform._sample(draft) if self.tape is None else self.tape.take(transform, draft)
+        used = transform._sample(draft) if self.tape is None else self.tape.take(transform, draft)
+        used, value = while_used(used)
         self.draws += self._elapsed()
         names = transform._drawn
         if self._stack and names and value is not None:
             values = value if isinstance(value, tuple) and len(names) > 1 else (value,)
             self._stack[-1].drawn.update(zip(names, values))
         self._mark = _now()
-        return value
+        return used
 
     # fastaug._draft.call.Log
 

@@ -98,14 +98,16 @@ def imread_batch(
         raise
     finally:
         for thread in threads:
-            thread.join()
+            if thread.is_alive():  # one that an interruption came before was not even started
+                thread.join()
         if bar is not None:
             if not failures:
                 bar.update(len(items) - bar.n)
             bar.close()
     if failures:
-        # Sources are begun in their order: of all that cannot be decoded, the first one is among these.
-        index, first = min(failures, key=lambda failure: failure[0])
+        # Sources are begun in their order: of all that cannot be decoded, the first one is among these. Ctrl-C goes
+        # before any of them.
+        index, first = min(failures, key=lambda failure: (isinstance(failure[1], Exception), failure[0]))
         if isinstance(first, DecodeError):
             first.index = index
         raise first

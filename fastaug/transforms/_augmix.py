@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -25,7 +26,7 @@ __all__ = ["AugMix"]
 
 #: For each image of a batch a row: how much of the original and of the mixture, and how much of each chain. Tensors
 #: only when a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the ops of chains.
-Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, list[Ops]]
+Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, Iterable[Ops]]
 
 _CPU = torch.device("cpu")
 
@@ -99,19 +100,21 @@ class AugMix(Transform):
         space = _space_of_all if self.all_ops else _space_of_some
         table = table_of(self, draws, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
         count = draft.lead[0] if draft.lead else 1
+        draft.load()  # torchvision makes a tensor of the image before it draws
         device = draft.image.device if draft.kind == draft.source == TENSOR else _CPU
         draws.release()
         shares = self._draw_shares(draws, [self.alpha, self.alpha], count, device)
         weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, count, device)
         weights = weights * shares[:, 1].view([count, -1])
-        chains = [self._draw_chain(draws, table) for _ in range(self.mixture_width)]
+        chains = (self._draw_chain(draws, table) for _ in range(self.mixture_width))
         if shares.dtype is weights.dtype is torch.get_default_dtype():
             return shares.tolist(), weights.tolist(), chains
         return shares, weights, chains
 
-    def _draw_chain(self, draws: Draws, table: Table) -> Ops:
+    def _draw_chain(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
         depth = self.chain_depth if self.chain_depth > 0 else draws.randint(1, 4)
-        return [draw_op(draws, table, self.severity) for _ in range(depth)]
+        for _ in range(depth):
+            yield draw_op(draws, table, self.severity)
 
     def _draft(self, draft: Draft, params: Drawn) -> None:
         draft.apart(partial(self._mix, params))

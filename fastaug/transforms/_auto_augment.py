@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -24,8 +24,9 @@ Space = dict[str, tuple[Tensor, bool]]
 #: The same as (name, magnitudes or None, signed).
 Table = tuple[tuple[str, tuple[float, ...] | None, bool], ...]
 Fill = float | Sequence[float] | None
-#: Names of ops and their magnitudes, in the order in which they are done.
-Ops = list[tuple[str, float]]
+#: Names of ops and their magnitudes, in the order in which they are done. Where an op is drawn after those before it
+#: were drafted, as in torchvision, an error of theirs leaves the generator where torchvision's leaves it.
+Ops = Iterable[tuple[str, float]]
 
 # Ops before a draft is done so far: together with those of other transforms, below the native core's limit.
 _MAX_DRAFT = MAX_OPS // 4
@@ -301,14 +302,15 @@ class RandAugment(Transform):
         draws = draft.call.draws
         size = draft.height, draft.width
         table = table_of(self, draws, RandAugment, _rand_space, self.num_magnitude_bins, size)
-        ops = []
+        return self._draw_ops(draws, table)
+
+    def _draw_ops(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
         for _ in range(self.num_ops):
             name, magnitudes, signed = table[draws.randint(0, len(table))]
             magnitude = 0.0 if magnitudes is None else magnitudes[self.magnitude]
             if signed and draws.randint(0, 2):
                 magnitude = -magnitude
-            ops.append((name, magnitude))
-        return ops
+            yield name, magnitude
 
     def _draft(self, draft: Draft, params: Ops) -> None:
         _apply_all(params, self, draft)
