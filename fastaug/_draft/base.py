@@ -172,7 +172,7 @@ class DraftBase:
         Raises:
             TypeError: the object is not an image.
         """
-        if self.kind == OTHER or not self.bands:
+        if self.kind == OTHER or not self.bands or (self.kind == ARRAY and not self.native):
             self._need_image()
         return self.channels, self.height, self.width
 
@@ -180,7 +180,8 @@ class DraftBase:
         if self.kind == TENSOR:
             checks.need_image(self.image)
         elif self.kind == ARRAY:
-            self.refuse_array()
+            if not self.bands or self.image.dtype != np.uint8:
+                self.refuse_array()
         elif self.kind == OTHER:
             pil_fallback.dimensions(self.image)
 

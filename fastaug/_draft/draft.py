@@ -89,7 +89,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         """`packed` is the op for this mean and std, or one op for every four channels."""
         if self.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
-        if packed is not None and len(self.store) == 1 and not self.flat and not self.erases:
+        if packed is not None and type(inplace) is bool and len(self.store) == 1 and not self.flat and not self.erases:
             self.store = (ops.TO_FLOAT, packed)
         else:
             self._eager("normalize", mean, std, inplace)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import operator
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +23,11 @@ _RESIZE_FLAGS = ops.WIDTH_FIRST if int(PIL.__version__.partition(".")[0]) < 13 e
 _PILLOW = {mode.name: number for mode, number in pil_modes_mapping.items()}
 _NEAREST_RULES = {"NEAREST": ops.NEAREST_TORCH, "NEAREST_EXACT": ops.NEAREST_TORCH_EXACT}
 _MAX_SIDE = 1 << 29
+
+
+def _is_point(center: Any) -> bool:
+    """None, or two numbers. Of others, Pillow and torch say what they mean."""
+    return center is None or (len(center) == 2 and all(isinstance(number, (int, float)) for number in center))
 
 
 class GeometryDraft(DraftBase):
@@ -46,8 +51,15 @@ class GeometryDraft(DraftBase):
         else:
             self._eager("vflip")
 
-    def crop(self, top: int, left: int, height: int, width: int) -> None:
+    def crop(self, top: Any, left: Any, height: Any, width: Any) -> None:
         """A box of the image, with zeros where it reaches beyond."""
+        if not (type(top) is type(left) is type(height) is type(width) is int):
+            box = [arguments.whole(number) for number in (top, left, height, width)]
+            if None in box:
+                # Pillow rounds the corners of a box of floats; what else there may be is its to take or to refuse.
+                self._eager("crop", top, left, height, width)
+                return
+            top, left, height, width = box
         inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
         drafted = self.native or (self.store and not self.erases)
         if inside and drafted and height == self.height and width == self.width:
@@ -55,12 +67,6 @@ class GeometryDraft(DraftBase):
             return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
         if drafted and (self.native or inside or len(self.store) == 1) and height > 0 and width > 0:
-            if not (type(top) is type(left) is type(height) is type(width) is int):
-                # Pillow takes floats and rounds the four corners of the box.
-                as_int = round if self.kind == PIL_IMAGE else operator.index
-                bottom, right = as_int(top + height), as_int(left + width)
-                top, left = as_int(top), as_int(left)
-                height, width = bottom - top, right - left
             if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
                 if not self.ops:
                     self.first = ("window", top, left, height, width, ops.NO_FILL)
@@ -85,7 +91,11 @@ class GeometryDraft(DraftBase):
 
     def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
         self._check_padding(padding, fill, padding_mode)
-        box = arguments.sides(padding)
+        box = arguments.whole_sides(padding)
+        if box is not None and padding_mode != "constant" and self.kind != TENSOR:
+            # On PIL images torchvision's other modes take no number of NumPy's by itself.
+            single = padding if not isinstance(padding, (list, tuple)) else padding[0] if len(padding) == 1 else 0
+            box = box if isinstance(single, int) else None
         if self.native and box is not None and self._pad_natively(box, fill, padding_mode):
             return
         self._eager("pad", padding, fill, padding_mode)
@@ -93,10 +103,18 @@ class GeometryDraft(DraftBase):
     def _check_padding(self, padding: Any, fill: Any, padding_mode: str) -> None:
         if self.kind == OTHER:
             checks.need_pil(self.image)
-        if not isinstance(padding, (int, float, tuple, list)):
+        if not self.native:
+            self.dimensions()
+        if self.kind == TENSOR:
+            paddings: Any = (int, tuple, list)
+            fills: Any = (int, float)
+        else:
+            paddings = fills = (numbers.Number, tuple, list)
+        if type(padding) is not int and not isinstance(padding, paddings):
             raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
-        if fill is not None and not isinstance(fill, (int, float, tuple, list)):
-            raise TypeError(f"Got inappropriate fill arg: {fill!r}, accepted are a number or a sequence of numbers")
+        if fill is not None and type(fill) is not int and not isinstance(fill, fills):
+            accepted = "a number" if self.kind == TENSOR else "a number or a sequence of numbers"
+            raise TypeError(f"Got inappropriate fill arg: {fill!r}, accepted is {accepted}")
         if not isinstance(padding_mode, str):
             raise TypeError(f"Got inappropriate padding_mode arg: {padding_mode!r}")
         if isinstance(padding, (tuple, list)) and len(padding) not in (1, 2, 4):
@@ -170,14 +188,17 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[name]
         if self.kind == TENSOR:
             # antialias says nothing to the nearest modes; without it torch has another filter.
-            native = self.native and (number == 0 or (antialias and number in (2, 3))) and len(self.lead) <= 1
+            smooth = bool(antialias) and number in (2, 3)
+            native = self.native and (number == 0 or smooth) and len(self.lead) <= 1 and not self.flat
         else:
             native = self.native
             if antialias is False:
                 checks.warn_antialias()
-        if not (native and type(height) is type(width) is int and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
+        rows, columns = arguments.whole(height), arguments.whole(width)
+        if not (native and rows and columns and 0 < rows <= _MAX_SIDE and 0 < columns <= _MAX_SIDE):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
+        height, width = rows, columns
         if number == 0:
             rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
             if not self.ops and rule == ops.NEAREST_PILLOW:
@@ -198,12 +219,12 @@ class GeometryDraft(DraftBase):
             raise TypeError(f"Argument center should be a sequence, got {center!r}")
         number = _PILLOW[interpolation._name_]
         if self.native:
-            if self.kind == TENSOR:
-                checks.check_warp(self.channels, interpolation.value, fill)
             colour = arguments.fill_bytes(fill, self.channels)
-            drawable = colour is not None and len(self.lead) <= 1
-            if drawable and self._rotate_natively(angle, number, expand, center, colour):
-                return
+            if colour is not None and len(self.lead) <= 1 and _is_point(center):
+                if self.kind == TENSOR:
+                    checks.check_warp(self.channels, interpolation.value, fill)
+                if self._rotate_natively(angle, number, expand, center, colour):
+                    return
         self._eager("rotate", angle, number, interpolation.value, expand, center, fill)
 
     def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
@@ -223,7 +244,7 @@ class GeometryDraft(DraftBase):
         if number not in (0, 2, 3) or not math.isfinite(angle):
             return False
         height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center)
-        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
+        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
         if number != 0 and self.mode in ALPHA_MODES:
             # The fill is not premultiplied: Pillow paints it into the premultiplied image.
@@ -248,7 +269,7 @@ class GeometryDraft(DraftBase):
         shear = arguments.checked_shear(angle, translate, scale, shear, center)
         _, height, width = self.dimensions()
         number = _PILLOW[interpolation._name_]
-        if self.native:
+        if self.native and _is_point(center):
             middle = (width * 0.5, height * 0.5) if center is None else center
             matrix = arguments.inverse_affine_matrix(middle, angle, translate, scale, shear)
             if self._warp_natively(ops.affine, matrix, number, interpolation.value, fill):
@@ -266,11 +287,11 @@ class GeometryDraft(DraftBase):
 
     def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
         """Appends a map from output to input that keeps the size."""
-        if self.kind == TENSOR:
-            checks.check_warp(self.channels, mode_name, fill)
         colour = arguments.fill_bytes(fill, self.channels)
         if colour is None or len(self.lead) > 1 or number not in (0, 2, 3) or not all(map(math.isfinite, numbers)):
             return False
+        if self.kind == TENSOR:
+            checks.check_warp(self.channels, mode_name, fill)
         height, width = self.height, self.width
 
         def op(part: bytes) -> bytes:

@@ -152,7 +152,7 @@ class Outline(Draft):
         elif name == "resize":
             height, width = given[:2]
         elif name == "pad":
-            left, top, right, bottom = arguments.sides(given[0]) or (0, 0, 0, 0)
+            left, top, right, bottom = arguments.whole_sides(given[0]) or (0, 0, 0, 0)
             height, width = height + top + bottom, width + left + right
         elif name == "rotate":
             angle, _, _, expand, center, _ = given

@@ -97,6 +97,13 @@ def draw_op(draws: Draws, table: Table, strengths: int | None = None) -> tuple[s
     return name, magnitude
 
 
+def _nth(magnitudes: tuple[float, ...], which: Any) -> float:
+    """torch says what else than an int is a place in a tensor."""
+    if type(which) is int and -len(magnitudes) <= which < len(magnitudes):
+        return magnitudes[which]
+    return torch.tensor(magnitudes)[which].item()
+
+
 def tabulate(space: Space) -> Table:
     return tuple(
         (name, tuple(map(float, magnitudes.tolist())) if magnitudes.ndim > 0 else None, signed)
@@ -112,7 +119,8 @@ def _tabulated(space: Callable[..., Space], arguments: tuple[Any, ...], dtype: t
 def table_of(transform: Any, draws: Draws, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
     """The augmentation space of a transform as a table: a cached one, unless the user has overridden the method."""
     method = transform._augmentation_space
-    if getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]:
+    own = getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]
+    if own and type(arguments[0]) is int:
         # linspace computes in torch's default dtype.
         return _tabulated(space, arguments, torch.get_default_dtype())
     draws.release()
@@ -307,7 +315,7 @@ class RandAugment(Transform):
     def _draw_ops(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
         for _ in range(self.num_ops):
             name, magnitudes, signed = table[draws.randint(0, len(table))]
-            magnitude = 0.0 if magnitudes is None else magnitudes[self.magnitude]
+            magnitude = 0.0 if magnitudes is None else _nth(magnitudes, self.magnitude)
             if signed and draws.randint(0, 2):
                 magnitude = -magnitude
             yield name, magnitude

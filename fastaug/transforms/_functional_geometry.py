@@ -322,7 +322,7 @@ def elastic_transform(
         )
         mode = as_interpolation(mode)
     draft = Draft(img)
-    draft.elastic_transform(displacement, mode.value, fill)
+    draft.elastic_transform(displacement, mode, fill)
     return draft.finish()
 
 
@@ -373,12 +373,12 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
     if crop_width > width or crop_height > height:
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
     bottom, right = height - crop_height, width - crop_width
-    middle = (round(bottom / 2.0), round(right / 2.0))
     cut = pil_fallback.crop if isinstance(img, Image.Image) else crop
-    top_left, top_right, bottom_left, bottom_right, center = (
+    top_left, top_right, bottom_left, bottom_right = (
         cut(img, top, left, crop_height, crop_width)
-        for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right), middle)
+        for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right))
     )
+    center = cut(img, round(bottom / 2.0), round(right / 2.0), crop_height, crop_width)
     return top_left, top_right, bottom_left, bottom_right, center
 
 
