@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._program import checks, ops
@@ -36,7 +37,7 @@ class ColorDraft(DraftBase):
         if not self._colour_channels() or not abs(factor) <= _MOST:
             self._eager("adjust_brightness", factor)
         elif factor == 1:
-            self.copied = True
+            self.copy()
         else:
             self.ops.append(ops.brightness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
@@ -47,7 +48,7 @@ class ColorDraft(DraftBase):
         if not self._colour_channels() or not abs(factor) <= _MOST or (self.flat and self.kind == TENSOR):
             self._eager("adjust_contrast", factor)
         elif factor == 1:
-            self.copied = True
+            self.copy()
         else:
             self.ops.append(ops.contrast(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
@@ -60,9 +61,10 @@ class ColorDraft(DraftBase):
             self._eager("adjust_saturation", factor)
         elif channels == 1:
             # Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
-            self.copied = self.copied or self.kind != TENSOR
+            if self.kind != TENSOR:
+                self.copy()
         elif factor == 1:
-            self.copied = True
+            self.copy()
         else:
             self.ops.append(ops.saturation(factor))
 
@@ -73,6 +75,8 @@ class ColorDraft(DraftBase):
             self._eager("adjust_hue", factor)
         elif channels == 3:
             self.ops.append(ops.hue(factor))
+            # The last of torchvision's steps gives pixels whose channels lie side by side.
+            self.channel_last = self.kind == TENSOR
             self.info = None
 
     def grayscale(self, channels: int) -> None:
@@ -81,11 +85,18 @@ class ColorDraft(DraftBase):
             self._eager("grayscale", channels)
             return
         if self.kind != PIL_IMAGE:
-            if self.kind == TENSOR and self.flat:
-                checks.need_channel_axis(self.image)
+            if self.kind == TENSOR:
+                if self.flat:
+                    checks.need_channel_axis(self.image)
+                if self.channels == 1 and self.source == TENSOR and type(self.image) is not Tensor:
+                    # A clone is of the class of its original, even where other results are not.
+                    self._eager("grayscale", channels)
+                    return
             self._colour_channels()
         if channels not in (1, 3):
             raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
+        if self.kind == TENSOR and self.channels == 1:
+            channels = 1  # torchvision has a tensor of one channel keep its shape
         if self.kind == PIL_IMAGE:
             if (self.mode != "L" and self.mode not in _COLOUR_MODES) or (self.info and "transparency" in self.info):
                 self._eager("grayscale", channels)
@@ -97,7 +108,10 @@ class ColorDraft(DraftBase):
             self.ops.append(ops.REPLICATE_3)
             self.info = None
             self.flat = False
+            if self.kind == TENSOR:
+                self.spread = len(self.ops)
         self.copied = True
+        self.channel_last = False
         self.channels = channels
 
     def adjust_gamma(self, gamma: float, gain: float) -> None:
@@ -120,8 +134,10 @@ class ColorDraft(DraftBase):
         shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= 1)
         if not self._colour_channels() or not abs(factor) <= _MOST or not shaped:
             self._eager("adjust_sharpness", factor)
+        elif self.kind == TENSOR and (self.width <= 2 or self.height <= 2):
+            pass  # torchvision hands out the tensor that it is given
         elif factor == 1:
-            self.copied = True
+            self.copy()
         else:
             self.ops.append(ops.sharpness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
 
@@ -172,5 +188,6 @@ class ColorDraft(DraftBase):
     def equalize(self) -> None:
         if self._has_tables() and (len(self.lead) <= 1 or self.kind != TENSOR):
             self.ops.append(ops.EQUALIZE)
+            self.channel_last = False
         else:
             self._eager("equalize")

@@ -36,7 +36,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         if self.native and torch.get_default_dtype() is torch.float32:
             self.kind = TENSOR
             self._append_float()
-            self.flat = False
+            self.flat = self.channel_last = False
         elif self.kind == PIL_IMAGE:
             self._eager("to_tensor")
         else:
@@ -47,7 +47,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
 
     def _append_float(self) -> None:
         self.store = (ops.TO_FLOAT,)
-        self.native = self.channel_last = False
+        self.native = False
         self.mode = self.info = None
 
     def to_uint8_tensor(self) -> None:
@@ -58,7 +58,8 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
             self._eager("pil_to_tensor")
             return
         self.kind = TENSOR
-        self.channel_last = True
+        self.channel_last = self.copied = True
+        self.spread = 0
         self.mode = self.info = None
 
     def to_pil(self, mode: str | None) -> None:
@@ -66,10 +67,11 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         if self.native and self.kind != PIL_IMAGE and not self.lead:
             accepted = MODES_OF.get(self.channels, ())
             if accepted and (mode is None or mode in accepted):
+                if self.source == TENSOR and type(self.image) is not torch.Tensor:
+                    self.image = self.image.as_subclass(torch.Tensor)
                 self.kind = PIL_IMAGE
                 self.mode = mode or accepted[0]
                 self.flat = self.channel_last = False
-                self.copied = True
                 return
         self.reset(tensor_fallback.to_pil_image(self.finish(), mode))
 

@@ -86,7 +86,8 @@ def _hsv_to_rgb(hue: Tensor, saturation: Tensor, value: Tensor) -> Tensor:
         torch.stack((p, p, t, value, value, q)),
     )
     index = sector.to(torch.int64).unsqueeze(0)
-    return torch.stack([choice.gather(0, index).squeeze(0) for choice in choices], dim=-3)
+    # The channels of a pixel lie side by side, as torchvision's last step leaves them.
+    return torch.stack([choice.gather(0, index).squeeze(0) for choice in choices], dim=-1).movedim(-1, -3)
 
 
 def grayscale(image: Tensor, channels: int) -> Tensor:
