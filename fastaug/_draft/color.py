@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._program import arguments, checks, ops
@@ -85,12 +86,19 @@ class ColorDraft(DraftBase):
             self._eager("grayscale", channels)
             return
         if self.kind != PIL_IMAGE:
-            if self.kind == TENSOR and self.flat:
-                checks.need_channel_axis(self.image)
+            if self.kind == TENSOR:
+                if self.flat:
+                    checks.need_channel_axis(self.image)
+                if self.channels == 1 and self.source == TENSOR and type(self.image) is not Tensor:
+                    # A clone is of the class of its original, even where other results are not.
+                    self._eager("grayscale", channels)
+                    return
             self._colour_channels()
         if channels not in (1, 3):
             raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
         channels = 3 if channels == 3 else 1  # they may be numbers of another type
+        if self.kind == TENSOR and self.channels == 1:
+            channels = 1  # torchvision has a tensor of one channel keep its shape
         if self.kind == PIL_IMAGE:
             if (self.mode != "L" and self.mode not in _COLOUR_MODES) or (self.info and "transparency" in self.info):
                 self._eager("grayscale", channels)
@@ -103,6 +111,7 @@ class ColorDraft(DraftBase):
             self.info = None
             self.flat = False
         self.copied = True
+        self.channel_last = False
         self.channels = channels
 
     def adjust_gamma(self, gamma: float, gain: float) -> None:
@@ -128,6 +137,8 @@ class ColorDraft(DraftBase):
         number = factor if type(factor) is float else arguments.real(factor)
         if not self._colour_channels() or number is None or not abs(number) <= _MOST or not shaped:
             self._eager("adjust_sharpness", factor)
+        elif self.kind == TENSOR and (self.width <= 2 or self.height <= 2):
+            pass  # torchvision hands out the tensor that it is given
         elif number == 1:
             self.copied = True
         else:
@@ -180,5 +191,6 @@ class ColorDraft(DraftBase):
     def equalize(self) -> None:
         if self._has_tables() and (len(self.lead) <= 1 or self.kind != TENSOR):
             self.ops.append(ops.EQUALIZE)
+            self.channel_last = False
         else:
             self._eager("equalize")

@@ -51,7 +51,10 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
 
     def _append_float(self) -> None:
         self.store = (ops.TO_FLOAT,)
-        self.native = self.channel_last = False
+        if self.source != TENSOR:
+            # Floats plane by plane take less time to write, and the input does not ask for others.
+            self.channel_last = False
+        self.native = False
         self.mode = self.info = None
 
     def to_uint8_tensor(self) -> None:
@@ -62,7 +65,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
             self._eager("pil_to_tensor")
             return
         self.kind = TENSOR
-        self.channel_last = True
+        self.channel_last = self.copied = True
         self.mode = self.info = None
 
     def to_pil(self, mode: str | None) -> None:
@@ -70,10 +73,11 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         if self.native and self.kind != PIL_IMAGE and not self.lead:
             accepted = MODES_OF.get(self.channels, ())
             if accepted and (mode is None or mode in accepted):
+                if self.source == TENSOR and type(self.image) is not torch.Tensor:
+                    self.image = self.image.as_subclass(torch.Tensor)
                 self.kind = PIL_IMAGE
                 self.mode = mode or accepted[0]
                 self.flat = self.channel_last = False
-                self.copied = True
                 return
         self.reset(tensor_fallback.to_pil_image(self.finish(), mode))
 

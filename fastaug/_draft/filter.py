@@ -48,6 +48,8 @@ class FilterDraft(DraftBase):
         if op is None:
             return False
         self.ops.append(op)
+        if len(self.lead) != 1:
+            self.channel_last = False
         self.info = None
         return True
 

@@ -63,17 +63,33 @@ class GeometryDraft(DraftBase):
         inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
         drafted = self.native or (self.store and not self.erases)
         if inside and drafted and height == self.height and width == self.width:
-            self.copied = True
+            if self.kind != TENSOR:
+                self.copied = True
+            elif not self.ops and self.first is None:
+                self.first = ("crop", 0, 0, height, width)
             return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
         if drafted and (self.native or inside or len(self.store) == 1) and height > 0 and width > 0:
             if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
-                if not self.ops:
-                    self.first = ("window", top, left, height, width, ops.NO_FILL)
+                if inside and self.kind == TENSOR:
+                    if self.views == len(self.ops):
+                        # Crops that a tensor begins with are each a view of the one before: together they are one.
+                        above, before = (0, 0) if self.first is None else self.first[1:3]
+                        self.first = ("crop", above + top, before + left, height, width)
+                        self.views += 1
+                else:
+                    if not self.ops:
+                        self.first = ("window", top, left, height, width, ops.NO_FILL)
+                    self._padded_by_torch()
                 self.ops.append(ops.window(top, left, height, width))
                 self.height, self.width = height, width
                 return
         self._eager("crop", top, left, height, width)
+
+    def _padded_by_torch(self) -> None:
+        """torch keeps the channels of a pixel together where it pads and resizes batches, but not of single images."""
+        if self.channel_last and len(self.lead) != 1:
+            self.channel_last = False
 
     def center_crop(self, size: Any) -> None:
         """The middle of the image, with zeros around it where it is too small."""
@@ -140,6 +156,9 @@ class GeometryDraft(DraftBase):
             if not self.ops:
                 self.first = ("window", -top, -left, height, width, colour) if len(colour) <= 4 else None
             self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
+            # Where nothing is added, torch copies what is left.
+            if max(box) > 0:
+                self._padded_by_torch()
             if self.info:
                 self.info = {"transparency": self.info["transparency"]} if "transparency" in self.info else None
         elif self.kind == TENSOR and not self._torch_pads(box, padding_mode):
@@ -152,6 +171,10 @@ class GeometryDraft(DraftBase):
                     return False
                 self.ops.append(ops.window(-min(top, 0), -min(left, 0), kept_height, kept_width))
             self.ops.append(ops.pad(max(left, 0), max(top, 0), max(right, 0), max(bottom, 0), padding_mode))
+            if padding_mode == "symmetric":
+                self.channel_last = False
+            else:
+                self._padded_by_torch()
             self.mode = _PADDED_MODE.get(self.mode, self.mode) if self.mode else None
             self.info = None
         self.height, self.width = height, width
@@ -208,6 +231,7 @@ class GeometryDraft(DraftBase):
             self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | _RESIZE_FLAGS), ops.UNPREMULTIPLY)
         else:
             self.ops.append(ops.resize(height, width, number | _RESIZE_FLAGS))
+        self._padded_by_torch()
         self.height, self.width = height, width
 
     def rotate(self, angle: float, interpolation: Any, expand: bool, center: Sequence[float] | None, fill: Any) -> None:
@@ -232,7 +256,7 @@ class GeometryDraft(DraftBase):
         angle = angle % 360.0
         if not center:
             if angle == 0:
-                self.copied = True
+                self._copy_by_torch()
                 return True
             if angle == 180 or (angle in (90, 270) and (expand or self.width == self.height)):
                 if not self.ops:
@@ -240,6 +264,7 @@ class GeometryDraft(DraftBase):
                 self.ops.append(ops.ROT90[int(angle)])
                 if angle != 180:
                     self.height, self.width = self.width, self.height
+                self.channel_last = False
                 return True
         if number not in (0, 2, 3) or not math.isfinite(angle):
             return False
@@ -252,7 +277,13 @@ class GeometryDraft(DraftBase):
         else:
             self._append_filled(lambda part: ops.affine(height, width, number, matrix, part), fill)
         self.height, self.width = height, width
+        self.channel_last = False
         return True
+
+    def _copy_by_torch(self) -> None:
+        """A warp that leaves every pixel where it is: torchvision samples a tensor nevertheless."""
+        self.copied = True
+        self.channel_last = False
 
     def affine(
         self,
@@ -303,10 +334,11 @@ class GeometryDraft(DraftBase):
             # and 0, and truncation takes nothing away: each mode copies pixels.
             top, left = int(numbers[5]), int(numbers[2])
             if top == 0 == left and (number == 0 or self.mode not in ALPHA_MODES):
-                self.copied = True
+                self._copy_by_torch()
                 return True
             if max(abs(top), abs(left)) <= _MAX_SIDE:
-                if not self.ops and len(colour) <= 4 and (number == 0 or self.mode not in ALPHA_MODES):
+                alone = not self.ops and len(colour) <= 4 and not self.channel_last
+                if alone and (number == 0 or self.mode not in ALPHA_MODES):
                     self.first = ("window", top, left, height, width, colour)
 
                 def op(part: bytes) -> bytes:
@@ -317,4 +349,5 @@ class GeometryDraft(DraftBase):
             self.ops += (ops.PREMULTIPLY, op(colour), ops.UNPREMULTIPLY)
         else:
             self._append_filled(op, colour)
+        self.channel_last = False
         return True

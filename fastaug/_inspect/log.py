@@ -15,7 +15,7 @@ import torch
 from PIL import Image
 
 from fastaug import _C
-from fastaug._draft.base import DraftBase
+from fastaug._draft.base import TOO_MANY_PIXELS, DraftBase
 from fastaug._draft.call import Call, Tape
 from fastaug._draft.recognise import reason_of_barrier
 from fastaug._draft.tape import Recording, while_used
@@ -252,6 +252,8 @@ class Log:
         library = "Pillow" if draft.kind == PIL_IMAGE else "torch"
         if draft.native:
             reason = "the core does not do this with these arguments"
+        elif draft.height * draft.width >= TOO_MANY_PIXELS:
+            reason = "the core does not read images of 2^31 pixels and more"
         else:
             reason = f"the core does not read {container_of(draft)}"
         self._open(draft, "fallback", name, library, reason)
@@ -262,7 +264,8 @@ class Log:
 
     def delegated(self, draft: DraftBase, library: str) -> None:
         seconds = self._elapsed()
-        owners = [*self._ops, *self._current(1)][:1] if not self._ran else self._current(1)
+        count = len(draft.ops)
+        owners = [*self._ops, *self._current(count)][:count] if not self._ran else self._current(1)
         name = name_of(draft.ops[0]) if isinstance(draft.ops[0], bytes) else "move"
         image = draft.image
         height, width = (image.height, image.width) if draft.kind == PIL_IMAGE else image.shape[-2:]

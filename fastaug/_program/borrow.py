@@ -19,6 +19,12 @@ def borrow_tensor(image: torch.Tensor) -> _C.Source:
     return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
 
 
+def is_interleaved(image: torch.Tensor) -> bool:
+    """Whether the channels of a pixel lie side by side, in the memory format that torch calls channels_last."""
+    strides = image.stride()
+    return len(strides) > 2 and image.shape[-3] > 1 and 0 < strides[-3] < strides[-1] <= strides[-2]
+
+
 def tensor_target(result: torch.Tensor) -> _C.Target:
     """A contiguous uint8 tensor, CHW or HW."""
     *lead, height, width = result.shape

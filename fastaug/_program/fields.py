@@ -66,7 +66,7 @@ def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | None) -> Any:
         except ValueError:
             return None
     elif isinstance(image, Tensor):
-        result = torch.empty(image.shape, dtype=torch.uint8)
+        result = image.new_empty(image.shape)  # of the class that a result of torch's has
         source, target = borrow_tensor(image), tensor_target(result)
     else:
         result = np.empty(image.shape, np.uint8)

@@ -157,10 +157,10 @@ class AugMix(Transform):
 
     def _chain(self, image: Tensor, ops: Ops, fill: Any) -> Tensor:
         draft = TensorDraft(image)
-        # The pixels of a result lie in memory as those of a PIL image do, if those of the image do.
-        draft.channel_last = image.ndim == 3 and not image.is_contiguous()
         for name, magnitude in ops:
             apply_op(draft, name, magnitude, self.interpolation, fill)
+        # The pixels of a result lie in memory as those of a PIL image do, if those of the image do: they are mixed.
+        draft.channel_last = image.ndim == 3 and not image.is_contiguous()
         result: Tensor = draft.finish()
         return result
 
