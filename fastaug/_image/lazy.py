@@ -27,11 +27,13 @@ class LazyImage(Encoded):
         mode: a mode of Pillow to convert to, or None for the file's own.
         exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
         jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
+        colorspace: what the three components of a JPEG stream are, ``"rgb"`` or ``"ycbcr"``, where the file that it
+            lies in says so; None for what it says itself. Gray JPEGs and other formats have no use for it.
 
     Raises:
         TypeError: ``source`` is none of these, or ``mode`` no string.
-        ValueError: unknown ``mode``; an ndarray or a tensor of another shape, dtype or device; ``jpeg_tables`` that are
-            no JPEG stream.
+        ValueError: unknown ``mode`` or ``colorspace``; an ndarray or a tensor of another shape, dtype or device;
+            ``jpeg_tables`` that are no JPEG stream.
 
     Example:
         >>> import io
@@ -54,7 +56,8 @@ class LazyImage(Encoded):
         mode = repr(self.modes[-1]) if self.modes else None
         exif = ", exif=True" if self.exif else ""
         tables = "" if self._tables is None else f", jpeg_tables=<{len(self._tables)} bytes>"
-        return f"LazyImage({name}, mode={mode}{exif}{tables})"
+        colorspace = "" if self.colorspace is None else f", colorspace={self.colorspace!r}"
+        return f"LazyImage({name}, mode={mode}{exif}{tables}{colorspace})"
 
     def convert(self, mode: str) -> LazyImage:
         """A handle of the same image, converted to another mode.

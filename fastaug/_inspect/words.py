@@ -16,7 +16,8 @@ def described(image: Any) -> str:
     if isinstance(image, Image.Image):
         return f"PIL {image.mode} {image.height}x{image.width}"
     if isinstance(image, LazyImage):
-        return f"{image.format} {image.mode} {image.height}x{image.width}"
+        colorspace = "" if image.colorspace is None else f", colorspace {image.colorspace!r}"
+        return f"{image.format} {image.mode} {image.height}x{image.width}{colorspace}"
     if isinstance(image, torch.Tensor):
         return f"tensor {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}"
     if hasattr(image, "shape"):
