@@ -76,7 +76,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     if store:
         ops = (*ops, *store, *draft.erases)
     if draft.source == ENCODED:
-        return b"".join(ops), draft.image.source()
+        return b"".join(ops), _encoded_source(draft)
     if draft.source == TENSOR:
         return b"".join(ops), borrow_tensor(draft.image)
     if draft.source != PIL_IMAGE:
@@ -94,6 +94,15 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
         except ValueError:
             pass  # still too large
     return b"".join(ops), _C.from_array(np.asarray(image))
+
+
+def _encoded_source(draft: Any) -> _C.Source:
+    image, log = draft.image, draft.call.log
+    before = image.keeps
+    source: _C.Source = image.source()
+    if log is not None and image.keeps:
+        log.kept(draft, before)
+    return source
 
 
 def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
-from fastaug._image import decode
-from fastaug._image.encoded import Encoded, check_mode
+from fastaug import _C
+from fastaug._image import decode, pillow
+from fastaug._image.encoded import CHANNELS, Encoded, check_mode
+from fastaug._image.kept import Kept, Never
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+
+    from fastaug._image.encoded import Buffer, Colorspace, Source
 
 
 class LazyImage(Encoded):
@@ -49,7 +53,25 @@ class LazyImage(Encoded):
         (60, 80, 3)
     """
 
-    __slots__ = ()
+    __slots__ = ("_kept",)
+
+    _kept: Kept
+
+    def __init__(
+        self,
+        source: Source,
+        mode: str | None = "RGB",
+        *,
+        exif: bool = False,
+        jpeg_tables: Buffer | None = None,
+        colorspace: Colorspace | None = None,
+    ) -> None:
+        super().__init__(source, mode, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
+        self._kept = Kept()
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        super().__setstate__(state)
+        self._kept = Kept()
 
     def __repr__(self) -> str:
         name = repr(self.filename) if self.filename is not None else f"<{len(self._source)} bytes>"
@@ -82,13 +104,61 @@ class LazyImage(Encoded):
         Raises:
             DecodeError: the image cannot be decoded.
         """
-        return decode.load(self)
+        pixels = self.use()
+        if pixels is None:
+            return decode.load(self)
+        return pixels.copy() if isinstance(pixels, Image.Image) else decode.oriented(self, pixels)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("copy=False cannot be had: an encoded image has to be decoded into an array")
-        array = decode.read(self)
+        pixels = self.use()
+        if pixels is None:
+            array = decode.read(self)
+        else:
+            array = decode.store(pixels if isinstance(pixels, Image.Image) else decode.oriented(self, pixels))
         return array if dtype is None else array.astype(dtype, copy=False)
+
+    def release(self) -> None:
+        """Gives back the pixels that it keeps from its second use on. It decodes again when it is used again."""
+        self._kept.give_back()
+        self._kept = Kept()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps its pixels now."""
+        return self._kept.pixels is not None
+
+    def use(self) -> np.ndarray | Image.Image | None:
+        """To be asked whenever pixels are wanted: those that it keeps, which nobody may write to; None to decode them.
+
+        Where the core decodes it to its mode, they are those of the stored image, in that mode. Else they are what
+        load() gives, of which only a plain image is kept: of a file's own mode, Pillow hands out an object of the
+        file's.
+        """
+        kept = self._kept
+        wanted = kept.use()
+        if kept.pixels is not None or not wanted:
+            return kept.pixels
+        native = self.native
+        if not native and not self.modes:
+            return None
+        width, height = self.header[:2]
+        if not kept.make_room(height * width * (CHANNELS[self.mode] if native else pillow.bytes_of(self.mode))):
+            return None
+        pixels: np.ndarray | Image.Image | None = None
+        try:
+            pixels = decode.stored(self) if native else decode.load(self)
+        except (_C.Deferred, _C.Refused, MemoryError):
+            # As far as it is sound, it goes on to be decoded in parts.
+            self._kept = Never()
+        finally:
+            kept.keep(pixels)
+        return pixels
+
+    def source(self) -> _C.Source:
+        pixels = self.use()
+        return _C.from_array(pixels) if isinstance(pixels, np.ndarray) else super().source()
 
 
 # Its public name, by which it pickles.

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
-from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile, ImageMode, UnidentifiedImageError
 
 from fastaug import _C
 
@@ -199,6 +199,12 @@ def orientation_of(image: Image.Image, data: bytes | None = None) -> int:
 
 def orient(image: Image.Image, orientation: int) -> Image.Image:
     return image.transpose(_TRANSPOSITIONS[orientation]) if orientation in _TRANSPOSITIONS else image
+
+
+def bytes_of(mode: str) -> int:
+    """Bytes of a pixel in Pillow's memory."""
+    kind = ImageMode.getmode(mode)
+    return 4 if len(kind.bands) > 1 else int(kind.typestr[-1])
 
 
 def bits_of(image: Image.Image, data: bytes) -> int:

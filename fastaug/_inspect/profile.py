@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import statistics
 import time
@@ -11,6 +12,7 @@ from typing import Any
 
 import torch
 
+from fastaug._image.lazy import LazyImage
 from fastaug._inspect import words
 from fastaug._inspect.generators import generator_of, seed_all, untouched
 from fastaug._inspect.log import Log, Outside, logged
@@ -155,9 +157,10 @@ def profile(
 ) -> Profile:
     """Times a pipeline over images: each pass, each step, beside torchvision's time for each step.
 
-    Every image is taken ``repeat`` times, each time with other draws, which both libraries share. A call is timed as a
-    whole; the passes are timed in a second call with the same draws. torch uses one thread meanwhile, and afterwards as
-    many as before. The random generators are afterwards as they were before.
+    Every image is taken ``repeat`` times, each time with other draws, which both libraries share. A handle is each time
+    one that has not been used, as a dataset hands them out. A call is timed as a whole; the passes are timed in a
+    second call with the same draws. torch uses one thread meanwhile, and afterwards as many as before. The random
+    generators are afterwards as they were before.
 
     Args:
         pipeline: of this package.
@@ -214,11 +217,12 @@ def _measure(
     seed: int,
 ) -> None:
     seed_all(seed, generator)
+    mine = _anew(image)
     start = time.perf_counter()
-    pipeline(image)
+    pipeline(mine)
     seconds = time.perf_counter() - start
     seed_all(seed, generator)
-    _, log = logged(pipeline, image)
+    _, log = logged(pipeline, _anew(image))
     times.add(log, seconds)
     if twin is None:
         return
@@ -235,6 +239,11 @@ def _measure(
     spent.append(1e3 * (time.perf_counter() - start))
     times.theirs.append(sum(spent))
     times.their_steps.append(spent)
+
+
+def _anew(image: Any) -> Any:
+    """The image as a dataset hands it out: a handle that keeps no pixels of the call before."""
+    return copy.copy(image) if isinstance(image, LazyImage) else image
 
 
 def _summed(times: _Times, mode: str, images: int, against: str, by_step: bool) -> Profile:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._image.encoded import check_colorspace, check_mode
+from fastaug._image.kept import Never
 from fastaug._image.lazy import LazyImage
 from fastaug.transforms._base import Transform
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from fastaug._image.encoded import Buffer, Colorspace, Source
 
 __all__ = ["Decode"]
+
+# The handles of this module are made for one call, and tell nothing of those of users.
+_ONE_CALL = Never()
 
 _ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
 
@@ -86,7 +90,9 @@ class Decode(Transform):
         draft.reset(self._lazy(source))
 
     def _lazy(self, source: Source) -> LazyImage:
-        return LazyImage(source, self.mode, exif=self.exif, jpeg_tables=self.jpeg_tables, colorspace=self.colorspace)
+        image = LazyImage(source, self.mode, exif=self.exif, jpeg_tables=self.jpeg_tables, colorspace=self.colorspace)
+        image._kept = _ONE_CALL
+        return image
 
     def __repr__(self) -> str:
         rest = ", exif=True" if self.exif else ""
