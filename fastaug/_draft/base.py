@@ -155,7 +155,7 @@ class DraftBase:
             before = image.keeps
             if log is not None and not before:
                 log.decoding(self, f"the core does not decode this {image.format}")
-            self.reset(image.load())
+            self.reset(image.view())
             if log is not None and image.keeps:
                 log.kept(self, before)
             return

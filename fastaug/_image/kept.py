@@ -39,8 +39,8 @@ class Kept:
         #: As they are stored, where the core decodes them to the handle's mode; else the image that Pillow made.
         self.pixels: np.ndarray | Image.Image | None = None
 
-    def use(self) -> bool:
-        """Counts a use. Whether pixels are worth keeping now."""
+    def use(self, view: bool) -> bool:
+        """Counts a use. Whether pixels are worth keeping now; of the first use, that of a view is expected to be."""
         global _viewed
         now = next(_uses)
         if self._last and now - self._last <= NEAR:
@@ -51,7 +51,7 @@ class Kept:
             self._near = 1
             _viewed = max(_viewed - 1, 0)
         self._last = now
-        return self._near > 1 or _viewed >= _SEVERAL // 2
+        return self._near > 1 or (view and _viewed >= _SEVERAL // 2)
 
     def make_room(self, size: int) -> bool:
         """Whether `size` bytes of pixels may now be made, and given to keep().
@@ -96,7 +96,7 @@ class Never(Kept):
 
     __slots__ = ()
 
-    def use(self) -> bool:
+    def use(self, view: bool) -> bool:
         return False
 
 

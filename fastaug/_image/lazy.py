@@ -104,19 +104,13 @@ class LazyImage(Encoded):
         Raises:
             DecodeError: the image cannot be decoded.
         """
-        pixels = self.use()
-        if pixels is None:
-            return decode.load(self)
-        return pixels.copy() if isinstance(pixels, Image.Image) else decode.oriented(self, pixels)
+        return self._loaded(self._use(view=False))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("copy=False cannot be had: an encoded image has to be decoded into an array")
-        pixels = self.use()
-        if pixels is None:
-            array = decode.read(self)
-        else:
-            array = decode.store(pixels if isinstance(pixels, Image.Image) else decode.oriented(self, pixels))
+        pixels = self._use(view=False)
+        array = decode.read(self) if pixels is None else decode.store(self._loaded(pixels))
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def release(self) -> None:
@@ -129,24 +123,38 @@ class LazyImage(Encoded):
         """Whether it keeps its pixels now."""
         return self._kept.pixels is not None
 
-    def use(self) -> np.ndarray | Image.Image | None:
-        """To be asked whenever pixels are wanted: those that it keeps, which nobody may write to; None to decode them.
+    def view(self) -> Image.Image:
+        """load() for a transform."""
+        return self._loaded(self._use(view=True))
 
-        Where the core decodes it to its mode, they are those of the stored image, in that mode. Else they are what
-        load() gives, of which only a plain image is kept: of a file's own mode, Pillow hands out an object of the
-        file's.
+    def source(self) -> _C.Source:
+        pixels = self._use(view=True)
+        return _C.from_array(pixels) if isinstance(pixels, np.ndarray) else super().source()
+
+    def _loaded(self, pixels: np.ndarray | Image.Image | None) -> Image.Image:
+        if pixels is None:
+            return decode.load(self)
+        return pixels.copy() if isinstance(pixels, Image.Image) else decode.oriented(self, pixels)
+
+    def _use(self, view: bool) -> np.ndarray | Image.Image | None:
+        """The pixels that it keeps, not to be written to; None to decode what is wanted of them.
+
+        `view` says whether they are for a transform. Where the core decodes the image to its mode, they are those of
+        the stored one, in that mode. Else they are what load() gives, of which only a plain image is kept: in the
+        file's own mode, Pillow hands out an object of the file's.
         """
         kept = self._kept
-        wanted = kept.use()
-        if kept.pixels is not None or not wanted:
-            return kept.pixels
+        pixels = kept.pixels
+        if pixels is None:
+            self.encoded(keep=True)  # where there is nothing to be read, there is no use
+        if not kept.use(view) or pixels is not None:
+            return pixels
         native = self.native
         if not native and not self.modes:
             return None
         width, height = self.header[:2]
         if not kept.make_room(height * width * (CHANNELS[self.mode] if native else pillow.bytes_of(self.mode))):
             return None
-        pixels: np.ndarray | Image.Image | None = None
         try:
             pixels = decode.stored(self) if native else decode.load(self)
         except (_C.Deferred, _C.Refused, MemoryError):
@@ -155,10 +163,6 @@ class LazyImage(Encoded):
         finally:
             kept.keep(pixels)
         return pixels
-
-    def source(self) -> _C.Source:
-        pixels = self.use()
-        return _C.from_array(pixels) if isinstance(pixels, np.ndarray) else super().source()
 
 
 # Its public name, by which it pickles.
