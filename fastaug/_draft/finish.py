@@ -98,7 +98,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
 
 def _encoded_source(draft: Any) -> _C.Source:
     image, log = draft.image, draft.call.log
-    before = image.keeps
+    before = log is not None and image.keeps
     source: _C.Source = image.source()
     if log is not None and image.keeps:
         log.kept(draft, before)

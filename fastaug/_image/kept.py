@@ -92,12 +92,9 @@ class Kept:
 
 
 class Never(Kept):
-    """Of a handle that is used once by its nature, or cannot keep its pixels."""
+    """Of a handle that is used once by its nature, or cannot keep its pixels: nobody asks."""
 
     __slots__ = ()
-
-    def use(self, view: bool) -> bool:
-        return False
 
 
 # Who keeps pixels or makes them, and how many bytes.

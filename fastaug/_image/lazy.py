@@ -23,7 +23,8 @@ class LazyImage(Encoded):
 
     Every transform and ``Compose`` of fastaug takes it in place of the image, and decodes no more of it than they use.
     It pickles as the path or the bytes that it was made of. The file of a path is not read before something of it is
-    wanted, and not kept.
+    wanted, and not kept. Its pixels are, from the second view on, if views are taken one soon after the other: at most
+    64 MiB, until :meth:`release`, or the handle's end, or others need the room more.
 
     Args:
         source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
@@ -114,7 +115,7 @@ class LazyImage(Encoded):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def release(self) -> None:
-        """Gives back the pixels that it keeps from its second use on. It decodes again when it is used again."""
+        """Gives back the pixels that it keeps. The file is read and decoded again when it is used again."""
         self._kept.give_back()
         self._kept = Kept()
 
@@ -144,6 +145,8 @@ class LazyImage(Encoded):
         file's own mode, Pillow hands out an object of the file's.
         """
         kept = self._kept
+        if type(kept) is Never:
+            return None
         pixels = kept.pixels
         if pixels is None:
             self.encoded(keep=True)  # where there is nothing to be read, there is no use
