@@ -185,15 +185,20 @@ class DraftBase:
         """Has the pixels of the image read, if they are not: what torchvision does before some draws."""
 
     def _reset_encoded(self, image: LazyImage) -> None:
-        if not image.native:
-            if self.call.log is not None:
-                self.call.log.decoding(self, f"the core does not decode this {image.format}")
-            self.reset(image.load())
-            return
         self.kind = PIL_IMAGE
         self.mode = image.mode
-        self.bands = self.channels = _NATIVE_MODES[image.mode]
         self.width, self.height = image.size
+        if not image.native:
+            self.bands = self.channels = Image.getmodebands(image.mode)
+            log = self.call.log
+            before = image.keeps
+            if log is not None and not before:
+                log.decoding(self, f"the core does not decode this {image.format}")
+            self.reset(image.view())
+            if log is not None and image.keeps:
+                log.kept(self, before)
+            return
+        self.bands = self.channels = _NATIVE_MODES[image.mode]
         self.native = True
         if image.exif and image.orientation > 1:
             program = decode.ORIENT[image.orientation]

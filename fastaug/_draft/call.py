@@ -30,6 +30,9 @@ class Log(Protocol):
     def decoding(self, draft: Any, reason: str) -> None:
         """Pillow is about to decode the draft's image."""
 
+    def kept(self, draft: Any, before: bool) -> None:
+        """The draft's image has the pixels that it keeps: since before this call, or it was just decoded for it."""
+
     def delegated(self, draft: Any, library: str) -> None:
         """`library` is about to do the draft's one op."""
 

@@ -47,7 +47,12 @@ class ColorDraft(DraftBase):
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("contrast_factor", factor)
         number = factor if type(factor) is float else arguments.real(factor)
-        if not self._colour_channels() or number is None or not abs(number) <= _MOST or (self.flat and self.kind == TENSOR):
+        if (
+            not self._colour_channels()
+            or number is None
+            or not abs(number) <= _MOST
+            or (self.flat and self.kind == TENSOR)
+        ):
             self._eager("adjust_contrast", factor)
         elif number == 1:
             self.copied = True

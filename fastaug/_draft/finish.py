@@ -107,7 +107,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     if store:
         ops = (*ops, *store, *draft.erases)
     if draft.source == ENCODED:
-        return b"".join(ops), draft.image.source()
+        return b"".join(ops), _encoded_source(draft)
     if draft.source == TENSOR:
         return b"".join(ops), borrow_tensor(_plain(draft.image))
     if draft.source != PIL_IMAGE:
@@ -130,6 +130,15 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
 def _plain(image: Any) -> Any:
     """A tensor without the class that it is of, or any other image."""
     return image.as_subclass(Tensor) if isinstance(image, Tensor) and type(image) is not Tensor else image
+
+
+def _encoded_source(draft: Any) -> _C.Source:
+    image, log = draft.image, draft.call.log
+    before = log is not None and image.keeps
+    source: _C.Source = image.source()
+    if log is not None and image.keeps:
+        log.kept(draft, before)
+    return source
 
 
 def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:

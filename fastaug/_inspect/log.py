@@ -134,7 +134,8 @@ class Outside:
     """What the native core did not do."""
 
     #: "barrier": a callable of the user's. "fallback": Pillow or torch, because the core cannot. "delegated": Pillow or
-    #: torch, because one move is as fast there. "apart": a transform that works on the image itself.
+    #: torch, because one move is as fast there. "apart": a transform that works on the image itself. "kept": the core,
+    #: for the pixels that the image keeps.
     kind: str
     name: str
     library: str
@@ -161,6 +162,8 @@ class Log:
         self.timeline: list[Run | Outside] = []
         #: Why programs ended, beside what `timeline` shows: (transform, reason).
         self.flushes: list[tuple[Node, str]] = []
+        #: What a user is to know of the image.
+        self.notes: list[str] = []
         self.draws = 0.0
         self.python = 0.0
         #: Seconds for which the core was kept from its passes while it timed them: they are wrong by as much.
@@ -261,6 +264,21 @@ class Log:
     def decoding(self, draft: DraftBase, reason: str) -> None:
         self._open(draft, "fallback", "decode", "Pillow", reason)
         self._awaits_run = False
+
+    def kept(self, draft: DraftBase, before: bool) -> None:
+        if before:
+            self.notes.append("the image: kept from an earlier use, not decoded again")
+            return
+        self.notes.append("the image: decoded whole and kept, for further uses")
+        if draft.source == ENCODED:
+            # Pillow's part shows already; the core's has just been.
+            image = draft.image
+            entry = Outside("kept", "decode", "apart", f"{image.format}, all of it", [], (0, 0, 0), container_of(draft))
+            entry.after = image.header.height, image.header.width, draft.bands
+            if self._outside is None:
+                entry.seconds = self._charge()
+                (self._stack[-1] if self._stack else self).python -= entry.seconds
+            self.timeline.append(entry)
 
     def delegated(self, draft: DraftBase, library: str) -> None:
         seconds = self._elapsed()

@@ -47,6 +47,7 @@ def plan_of(log: Log) -> Plan:
         step = plan.steps[numbers[node]]
         step["asks"] = reason
         plan.barriers.append({"step": step["step"], "name": node.name, "reason": reason, "pass": 0})
+    plan.notes += dict.fromkeys(log.notes)
     _add_notes(plan)
     return plan
 
@@ -166,7 +167,7 @@ def _add_outside(plan: Plan, entry: Outside, numbers: dict[Node, int]) -> None:
     )
     plan.bytes["moved"] += read + written
     plan.bytes["op_by_op"] += read + written
-    if entry.kind != "delegated":
+    if entry.kind not in ("delegated", "kept"):
         name = f"{entry.name}, done by {entry.library}" if entry.kind == "fallback" else entry.name
         where = steps[-1]["step"] if steps else ""
         plan.barriers.append({"step": where, "name": name, "reason": entry.reason, "pass": number})

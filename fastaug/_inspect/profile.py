@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import statistics
 import time
@@ -14,6 +15,7 @@ import torch
 from torch import nn
 
 from fastaug._draft.pipeline import Pipeline
+from fastaug._image.lazy import LazyImage
 from fastaug._inspect import words
 from fastaug._inspect.generators import generator_of, seed_all, untouched
 from fastaug._inspect.log import Log, Node, Outside, logged
@@ -157,10 +159,11 @@ def profile(
 ) -> Profile:
     """Times a pipeline over images: each pass, each step, beside torchvision's time for each step.
 
-    Every image is taken ``repeat`` times, each time with other draws, which both libraries share. What is measured is
-    the processor time of this thread, so that other processes do not count. A call is timed as a whole; the passes are
-    timed in a second call with the same draws. torch uses one thread meanwhile, and afterwards as many as before. The
-    random generators are afterwards as they were before.
+    Every image is taken ``repeat`` times, each time with other draws, which both libraries share. A handle is each time
+    one that has not been used, as a dataset hands them out. What is measured is the processor time of this thread, so
+    that other processes do not count. A call is timed as a whole; the passes are timed in a second call with the same
+    draws. torch uses one thread meanwhile, and afterwards as many as before. The random generators are afterwards as
+    they were before.
 
     Args:
         pipeline: of this package.
@@ -238,11 +241,12 @@ class _Stopwatch:
         theirs: list[list[float]] = []
         for _ in range(runs):
             seed_all(seed, self.generator)
+            mine = _anew(image)
             clock = _Clock()
-            self.pipeline(image)
+            self.pipeline(mine)
             whole.append(clock.read())
             seed_all(seed, self.generator)
-            _, log = logged(self.pipeline, image)
+            _, log = logged(self.pipeline, _anew(image))
             logs.append((log.seconds() + log.held, log))
             if self.twin is not None:
                 seed_all(seed)
@@ -369,3 +373,8 @@ def _owner(node: Node, position: dict[Node, int]) -> int | None:
     while inner is not None and inner not in position:
         inner = inner.parent
     return None if inner is None else position[inner]
+
+
+def _anew(image: Any) -> Any:
+    """The image as a dataset hands it out: a handle that keeps no pixels of the call before."""
+    return copy.copy(image) if isinstance(image, LazyImage) else image

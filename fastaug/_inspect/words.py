@@ -54,7 +54,8 @@ def described(image: Any) -> str:
     if isinstance(image, Image.Image):
         return f"PIL {image.mode} {image.height}x{image.width}"
     if isinstance(image, LazyImage):
-        return f"{image.format} {image.mode} {image.height}x{image.width}"
+        colorspace = "" if image.colorspace is None else f", colorspace {image.colorspace!r}"
+        return f"{image.format} {image.mode} {image.height}x{image.width}{colorspace}"
     if isinstance(image, torch.Tensor):
         name = "tensor" if type(image) is torch.Tensor else type(image).__name__
         return f"{name} {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}".rstrip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import sys
@@ -15,7 +16,7 @@ from fastaug.io._read import imread
 if TYPE_CHECKING:
     import numpy as np
 
-    from fastaug._image.encoded import Buffer, Source
+    from fastaug._image.encoded import Buffer, Colorspace, Source
 
 
 def imread_batch(
@@ -26,13 +27,14 @@ def imread_batch(
     region: tuple[int, int, int, int] | None = None,
     exif: bool = False,
     jpeg_tables: Buffer | None = None,
+    colorspace: Colorspace | None = None,
     progress: bool = False,
 ) -> list[np.ndarray]:
     """Reads and decodes images, several at a time. The threads are made for the call and end with it.
 
     Args:
         sources: paths, bytes or open files, as for :func:`imread`.
-        mode, region, exif, jpeg_tables: as for :func:`imread`, for every image.
+        mode, region, exif, jpeg_tables, colorspace: as for :func:`imread`, for every image.
         num_threads: how many images are decoded at a time; one for each CPU that this process may use by default, but
             one in a worker of a ``DataLoader``.
         progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
@@ -65,6 +67,9 @@ def imread_batch(
         raise ValueError(f"num_threads should be at least 1, got {num_threads}")
     results: list[Any] = [None] * len(items)
     failures: list[tuple[int, BaseException]] = []
+    read = functools.partial(
+        imread, mode=mode, region=region, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace
+    )
     numbers = itertools.count()  # next() of it is atomic
 
     def work(bar: Any = None) -> None:
@@ -72,7 +77,7 @@ def imread_batch(
             if index >= len(items) or failures:
                 return
             try:
-                results[index] = imread(items[index], mode, region, exif, jpeg_tables=jpeg_tables)
+                results[index] = read(items[index])
             except BaseException as error:
                 failures.append((index, error))
                 return
