@@ -18,6 +18,7 @@ from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks
+from fastaug._program.eager import addressable, compiling, level, modes, recording
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
@@ -83,7 +84,12 @@ class DraftBase:
     store: tuple[bytes | tuple[bytes, ...], ...]
     erases: tuple[bytes, ...]
 
-    def __init__(self, image: Any, call: Call = PLAIN) -> None:
+    def __init__(self, image: Any, call: Call | None = None) -> None:
+        if call is None:
+            call = PLAIN  # as a default of the argument, Dynamo would not know where it comes from
+        # eager.traced, without the time for a call of it.
+        if compiling() or recording() or modes() or level() is not None:
+            call = call.as_traced()
         self.call = call
         self.reset(image)
 
@@ -127,7 +133,14 @@ class DraftBase:
             else:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
-            self.native = image.dtype is torch.uint8 and image.is_cpu and image.numel() > 0 and rank > 1
+            self.native = (
+                image.dtype is torch.uint8
+                and image.is_cpu
+                and image.numel() > 0
+                and rank > 1
+                and not self.call.traced
+                and addressable(image)
+            )
         elif kind == ARRAY:
             shape = image.shape
             if len(shape) == 3:

@@ -56,6 +56,11 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
     One that cannot be drafted is called with the image so far, and its result is drafted further.
     """
     log, tape = draft.call.log, draft.call.tape
+    if draft.call.traced and log is None and tape is None and draft.call.draws.generator is None:
+        # Nothing is gained from drafting, and Dynamo follows calls.
+        for transform in transforms:
+            draft.reset(transform(draft.finish()))
+        return
     for transform in transforms:
         cls = type(transform)
         step = _steps[cls] if cls in _steps else step_of(cls)
