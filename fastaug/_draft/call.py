@@ -24,6 +24,9 @@ class Log(Protocol):
     def barrier(self, transform: Any, draft: Any) -> None:
         """`transform` cannot be drafted and will be called with the image so far."""
 
+    def replaced(self, draft: Any, name: str) -> None:
+        """What stands in the place of the function `name` is about to be called with the image so far."""
+
     def eager(self, draft: Any, name: str) -> None:
         """Pillow or torch are about to do the op `name` on the image so far: the native core does not."""
 

@@ -35,6 +35,8 @@ class FilterDraft(DraftBase):
         fits = size_x // 2 < self.width and size_y // 2 < self.height
         if not self.native or not fits or len(self.lead) > 1 or (self.flat and self.kind == TENSOR):
             return False
+        if self.call.traced:  # a sigma may be torch's symbol
+            return False
         planes = math.prod(self.lead) * self.channels
         fused = warp_fallback.fuses_convolution(planes, self.height, self.width, kernel_size)
         if min(sigma) < _SHARP:

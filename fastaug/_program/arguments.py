@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from fastaug._program.eager import traced
+
 _MAXIMA = {
     torch.uint8: 255,
     torch.int8: 127,
@@ -233,7 +235,10 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
     # numpy converts short lists faster than torch.
     targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
     solution = torch.linalg.lstsq(matrix, targets, driver="gels").solution
-    coefficients: list[float] = solution.numpy().astype(np.float32).tolist()
+    if traced():  # there may be no numbers, which numpy would not notice
+        coefficients: list[float] = solution.to(torch.float32).tolist()
+    else:
+        coefficients = solution.numpy().astype(np.float32).tolist()
     return coefficients
 
 

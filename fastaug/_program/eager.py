@@ -6,6 +6,8 @@ torch's own, so that the graph has it, and so that tensors without memory of the
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -31,3 +33,14 @@ def addressable(tensor: Tensor) -> bool:
     """Whether the samples of a CPU tensor lie at its data_ptr, when torch is not tracing."""
     cls = type(tensor)
     return tensor.layout is _strided and (cls is Tensor or cls.__torch_dispatch__ is _memory_of_its_own)
+
+
+def as_array(encoded: Tensor) -> Any:
+    """The bytes of an encoded image, as an array that shares their memory.
+
+    Raises:
+        RuntimeError: torch traces, and pixels that come of them would be the same in every run of the graph.
+    """
+    if traced() or not addressable(encoded):
+        raise RuntimeError("A tensor that holds an encoded image cannot be decoded while torch traces")
+    return encoded.detach().numpy()

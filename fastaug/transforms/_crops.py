@@ -11,6 +11,7 @@ import torch
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
+from fastaug._draft.replaced import TransformDraft
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, setup_size
 
@@ -164,7 +165,7 @@ class RandomCrop(Transform):
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
-        draft = Draft(img)
+        draft = TransformDraft(img)
         try:
             self._before_drawing(draft)
             self._draft(draft, self._sample(draft))
@@ -288,8 +289,7 @@ class RandomResizedCrop(Transform):
 
     def _draft(self, draft: Draft, params: Box) -> None:
         top, left, height, width = params
-        draft.crop(top, left, height, width)
-        draft.resize(self.size, self.interpolation, None, self.antialias)
+        draft.resized_crop(top, left, height, width, self.size, self.interpolation, self.antialias)
 
     def __repr__(self) -> str:
         scale = tuple(round(value, 4) for value in self.scale)
@@ -302,8 +302,9 @@ class RandomResizedCrop(Transform):
 
 def log_bounds(ratio: Sequence[float]) -> tuple[float, float]:
     """The logarithms in torch's default dtype, as torchvision takes them."""
-    low, high = torch.log(torch.tensor(ratio))[:2].tolist()
-    return low, high
+    # One by one: functorch has no tolist.
+    low, high = torch.log(torch.tensor(ratio))[:2]
+    return low.item(), high.item()
 
 
 def _draw_resized_crop(
