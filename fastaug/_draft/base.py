@@ -19,6 +19,7 @@ from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks
 from fastaug._program.borrow import is_interleaved
+from fastaug._program.eager import addressable, compiling, level, modes, recording
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
@@ -44,7 +45,6 @@ _kinds: dict[type, int] = {}
 _readable: dict[type, bool] = {}
 _tensor_function = torch.Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
 _no_function = torch._C._disabled_torch_function_impl
-_no_dispatch = torch.Tensor.__torch_dispatch__
 
 
 def _kind_of(cls: type) -> int:
@@ -70,8 +70,8 @@ def _is_readable(cls: Any) -> bool:
     if known is None:
         function = getattr(cls.__torch_function__, "__func__", cls.__torch_function__)
         module = getattr(function, "__module__", None) or ""
-        plain = function in (_tensor_function, _no_function) or module.startswith("torchvision.tv_tensors.")
-        known = _readable[cls] = plain and cls.__torch_dispatch__ is _no_dispatch
+        plain = function in (_tensor_function, _no_function)
+        known = _readable[cls] = plain or module.startswith("torchvision.tv_tensors.")
     return known
 
 
@@ -108,7 +108,12 @@ class DraftBase:
     store: tuple[bytes | tuple[bytes, ...], ...]
     erases: tuple[bytes, ...]
 
-    def __init__(self, image: Any, call: Call = PLAIN) -> None:
+    def __init__(self, image: Any, call: Call | None = None) -> None:
+        if call is None:
+            call = PLAIN  # as a default of the argument, Dynamo would not know where it comes from
+        # eager.traced, without the time for a call of it.
+        if compiling() or recording() or modes() or level() is not None:
+            call = call.as_traced()
         self.call = call
         self.reset(image)
 
@@ -153,13 +158,20 @@ class DraftBase:
             else:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
-            count = image.numel()
-            few = 0 < count < TOO_MANY_PIXELS or (count > 0 and self.height * self.width < TOO_MANY_PIXELS)
-            self.native = few and image.dtype is torch.uint8 and image.is_cpu and rank > 1
-            if cls is not torch.Tensor and self.native:
-                self.native = _is_readable(cls)
-            if self.native and not image.is_contiguous():
-                self.channel_last = is_interleaved(image)
+            self.native = (
+                image.dtype is torch.uint8
+                and image.is_cpu
+                and rank > 1
+                and not self.call.traced
+                and addressable(image)
+                and (cls is torch.Tensor or _is_readable(cls))
+            )
+            if self.native:
+                count = image.numel()
+                few = count < TOO_MANY_PIXELS or self.height * self.width < TOO_MANY_PIXELS
+                self.native = count > 0 and few
+                if not image.is_contiguous():
+                    self.channel_last = is_interleaved(image)
         elif kind == ARRAY:
             shape = image.shape
             if len(shape) == 3:

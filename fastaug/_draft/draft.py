@@ -37,7 +37,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         """ToTensor."""
         if self.kind == TENSOR or self.kind == OTHER:
             raise TypeError(f"pic should be PIL Image or ndarray. Got {type(self.finish())}")
-        if self.native and torch.get_default_dtype() is torch.float32:
+        if self.native and torch.get_default_dtype() is torch.float32 and not self.call.traced:
             self.kind = TENSOR
             self._append_float()
             self.flat = False
@@ -61,7 +61,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         """PILToTensor."""
         if self.kind != PIL_IMAGE:
             raise TypeError(f"pic should be PIL Image. Got {type(self.finish())}")
-        if not self.native:
+        if not self.native or self.call.traced:
             self._eager("pil_to_tensor")
             return
         self.kind = TENSOR

@@ -12,6 +12,7 @@ from torch import Tensor
 from fastaug._draft.base import DraftBase
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments, fields, ops
+from fastaug._program.eager import addressable
 from fastaug._program.kinds import ARRAY, OTHER, TENSOR
 
 # The exponents of a narrower kernel overflow, and so do wider ones in float32.
@@ -37,6 +38,8 @@ class FilterDraft(DraftBase):
         # A mirrored border is narrower than the image.
         fits = size_x // 2 < self.width and size_y // 2 < self.height
         if not self.native or not fits or len(self.lead) > 1 or (self.flat and self.kind == TENSOR):
+            return False
+        if self.call.traced:  # a sigma may be torch's symbol
             return False
         if type(size_x) is not int or type(size_y) is not int or not all(map(_is_width, sigma)):
             return False
@@ -69,7 +72,9 @@ class FilterDraft(DraftBase):
 
     def _displace_natively(self, displacement: Tensor, mode_name: str, fill: Any) -> bool:
         plain = displacement.dtype is torch.float32 and displacement.is_cpu and not displacement.requires_grad
-        if not self.native or not plain or mode_name not in ("nearest", "bilinear"):
+        if self.call.traced or not plain or not addressable(displacement):
+            return False
+        if not self.native or mode_name not in ("nearest", "bilinear"):
             return False
         if self.lead or self.channels > 4 or (self.flat and self.kind == TENSOR):
             return False

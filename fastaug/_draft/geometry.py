@@ -105,6 +105,12 @@ class GeometryDraft(DraftBase):
                 return
         self.crop(round((height - crop_height) / 2.0), round((width - crop_width) / 2.0), crop_height, crop_width)
 
+    def resized_crop(
+        self, top: int, left: int, height: int, width: int, size: Any, interpolation: Any, antialias: bool | None
+    ) -> None:
+        self.crop(top, left, height, width)
+        self.resize(size, interpolation, None, antialias)
+
     def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
         self._check_padding(padding, fill, padding_mode)
         box = arguments.whole_sides(padding)

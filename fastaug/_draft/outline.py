@@ -14,6 +14,7 @@ from fastaug._draft.call import Call
 from fastaug._draft.draft import MODES_OF, Draft
 from fastaug._draft.tape import at_once
 from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._draft.replaced import TransformDraft
 from fastaug._image.lazy import LazyImage
 from fastaug._program import arguments
 from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
@@ -21,7 +22,7 @@ from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
 _CPU = torch.device("cpu")
 
 
-class Outline(Draft):
+class Outline(TransformDraft):
     """A draft that follows the size, the channels and the container of an image through a pipeline, and makes none.
 
     That is all that random draws depend on. Whoever asks for the image nevertheless, such as a callable of the user's,
@@ -98,7 +99,7 @@ class Outline(Draft):
         image = self.origin()
         if self.works and isinstance(image, torch.Tensor):
             image = image.clone()  # some transforms may write into a tensor that they are given
-        draft = Draft(image, Call(self.call.draws, self.call.rewrites))
+        draft = TransformDraft(image, Call(self.call.draws, self.call.rewrites))
         for work in self.works:
             work(draft)
         return draft.finish()

@@ -17,6 +17,7 @@ from fastaug import _C
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
+from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
@@ -74,7 +75,7 @@ class Pipeline:
     # Whatever happens, torch's generator is torch's again after a call: `finish` hands it back, or the handler does.
 
     def __call__(self, img: Any) -> Any:
-        draft = Draft(img, self._call)
+        draft = TransformDraft(img, self._call)
         try:
             self._draft_all(draft)
             return draft.finish()
@@ -84,7 +85,7 @@ class Pipeline:
 
     def _run(self, img: Any, call: Call) -> Any:
         """As a call of the pipeline, with other settings."""
-        draft = Draft(img, call)
+        draft = TransformDraft(img, call)
         try:
             self._draft_all(draft)
             return self._delivered(draft)

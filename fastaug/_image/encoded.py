@@ -243,7 +243,9 @@ def take_bytes(source: Any) -> bytes:
             raise ValueError(
                 f"source should be a one-dimensional uint8 tensor, got {source.dtype} of shape {tuple(source.shape)}"
             )
-        source = source.detach().numpy()
+        from fastaug._program.eager import as_array
+
+        source = as_array(source)
     if isinstance(source, np.ndarray):
         if source.dtype != np.uint8 or source.ndim != 1:
             raise ValueError(

@@ -8,8 +8,8 @@ from os import PathLike
 from typing import Any
 
 from fastaug._draft.call import Call
-from fastaug._draft.draft import Draft
 from fastaug._draft.pipeline import blank
+from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._draft.through import draft_through
 from fastaug._inspect import words
@@ -147,7 +147,7 @@ class Explanation:
         images = [image]
         with untouched(generator_of(self._pipeline)):
             for transform in self._pipeline.transforms:
-                draft = Draft(image, call)
+                draft = TransformDraft(image, call)
                 draft_through([transform], draft)
                 image = draft.finish()
                 images.append(image)

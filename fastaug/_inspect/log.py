@@ -251,6 +251,9 @@ class Log:
     def barrier(self, transform: Any, draft: DraftBase) -> None:
         self._open(draft, "barrier", words.called(transform), "Python", reason_of_barrier(transform))
 
+    def replaced(self, draft: DraftBase, name: str) -> None:
+        self._open(draft, "barrier", name, "Python", f"functional.{name} is a function of yours")
+
     def eager(self, draft: DraftBase, name: str) -> None:
         library = "Pillow" if draft.kind == PIL_IMAGE else "torch"
         if draft.native:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from fastaug._program.eager import traced
+
 _MAXIMA = {
     torch.uint8: 255,
     torch.int8: 127,
@@ -250,7 +252,10 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
             matrix[index, :] = torch.tensor(row)
         targets = torch.tensor(startpoints, dtype=torch.float64).view(8)
     solution = torch.linalg.lstsq(matrix, targets, driver="gels").solution
-    coefficients: list[float] = solution.numpy().astype(np.float32).tolist()
+    if traced():  # there may be no numbers, which numpy would not notice
+        coefficients: list[float] = solution.to(torch.float32).tolist()
+    else:
+        coefficients = solution.numpy().astype(np.float32).tolist()
     return coefficients
 
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fastaug import _C
 from fastaug._program.borrow import borrow_tensor, tensor_target
+from fastaug._program.eager import addressable, traced
 
 
 def blurs(image: Tensor, kernel: Tensor) -> bool:
@@ -20,6 +21,8 @@ def blurs(image: Tensor, kernel: Tensor) -> bool:
         and image.is_cpu
         and image.is_contiguous()
         and not image.requires_grad
+        and not traced()
+        and addressable(image)
         and image.numel() > 0
         and kernel.shape[0] // 2 < image.shape[-2]
         and kernel.shape[1] // 2 < image.shape[-1]

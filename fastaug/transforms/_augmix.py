@@ -17,6 +17,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.tensor import TensorDraft
+from fastaug._program.eager import addressable, traced
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms import functional as F
 from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_space, table_of
@@ -25,7 +26,8 @@ from fastaug.transforms._base import Transform, check_fill, fill_of
 __all__ = ["AugMix"]
 
 #: For each image of a batch a row: how much of the original and of the mixture, and how much of each chain. Tensors
-#: only when a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the ops of chains.
+#: only when torch traces, or a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the
+#: ops of chains.
 Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, Iterable[Ops]]
 
 _CPU = torch.device("cpu")
@@ -98,7 +100,7 @@ class AugMix(Transform):
         check_fill(self.fill, draft)
         draws = draft.call.draws
         space = _space_of_all if self.all_ops else _space_of_some
-        table = table_of(self, draws, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
+        table = table_of(self, draft, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
         count = draft.lead[0] if draft.lead else 1
         draft.load()  # torchvision makes a tensor of the image before it draws
         device = draft.image.device if draft.kind == draft.source == TENSOR else _CPU
@@ -107,7 +109,7 @@ class AugMix(Transform):
         weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, count, device)
         weights = weights * shares[:, 1].view([count, -1])
         chains = (self._draw_chain(draws, table) for _ in range(self.mixture_width))
-        if shares.dtype is weights.dtype is torch.get_default_dtype():
+        if shares.dtype is weights.dtype is torch.get_default_dtype() and not draft.call.traced:
             return shares.tolist(), weights.tolist(), chains
         return shares, weights, chains
 
@@ -144,7 +146,7 @@ class AugMix(Transform):
         single = count == 1 and batch.ndim == 4
         start = batch[0] if single else batch
         chains = [self._chain(start, each, fill) for each in ops]
-        if single and not isinstance(shares, Tensor) and torch.get_default_dtype() is torch.float32:
+        if single and not traced() and not isinstance(shares, Tensor) and torch.get_default_dtype() is torch.float32:
             mixed = _mixed_natively(start, chains, [shares[0][0], *weights[0]])
             if mixed is not None:
                 return mixed.view(image.shape)
@@ -182,7 +184,7 @@ _sample_dirichlet = AugMix._sample_dirichlet
 def _mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) -> Tensor | None:
     """The weighted sum; None where torch must form it."""
     images = [image, *chains]
-    if image.dtype is not torch.uint8 or not image.is_cpu or not image.numel():
+    if image.dtype is not torch.uint8 or not image.is_cpu or not addressable(image) or not image.numel():
         return None
     if not all(map(math.isfinite, weights)):
         return None

@@ -106,7 +106,7 @@ def _nth(magnitudes: tuple[float, ...], which: Any) -> float:
 
 def tabulate(space: Space) -> Table:
     return tuple(
-        (name, tuple(map(float, magnitudes.tolist())) if magnitudes.ndim > 0 else None, signed)
+        (name, tuple(map(float, magnitudes)) if magnitudes.ndim > 0 else None, signed)
         for name, (magnitudes, signed) in space.items()
     )
 
@@ -116,14 +116,16 @@ def _tabulated(space: Callable[..., Space], arguments: tuple[Any, ...], dtype: t
     return tabulate(space(*arguments))
 
 
-def table_of(transform: Any, draws: Draws, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
+def table_of(transform: Any, draft: Draft, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
     """The augmentation space of a transform as a table: a cached one, unless the user has overridden the method."""
     method = transform._augmentation_space
     own = getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]
+    if own and draft.call.traced:  # sizes may be torch's symbols
+        return tabulate(space(*arguments))
     if own and type(arguments[0]) is int:
         # linspace computes in torch's default dtype.
         return _tabulated(space, arguments, torch.get_default_dtype())
-    draws.release()
+    draft.call.draws.release()
     return tabulate(method(*arguments))
 
 
@@ -236,7 +238,7 @@ class AutoAugment(Transform):
         else:
             policy, *tensors = self._asked(draft, len(self.policies))
             probabilities, signs = (tensor.tolist() for tensor in tensors)
-        table = table_of(self, draws, AutoAugment, _auto_space, 10, (draft.height, draft.width))
+        table = table_of(self, draft, AutoAugment, _auto_space, 10, (draft.height, draft.width))
         ops = []
         for (name, p, index), draw, sign in zip(self.policies[policy], probabilities, signs):
             if draw <= as_float32(p):
@@ -309,7 +311,7 @@ class RandAugment(Transform):
         check_fill(self.fill, draft)
         draws = draft.call.draws
         size = draft.height, draft.width
-        table = table_of(self, draws, RandAugment, _rand_space, self.num_magnitude_bins, size)
+        table = table_of(self, draft, RandAugment, _rand_space, self.num_magnitude_bins, size)
         return self._draw_ops(draws, table)
 
     def _draw_ops(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
@@ -366,7 +368,7 @@ class TrivialAugmentWide(Transform):
     def _sample(self, draft: Draft) -> Ops:
         check_fill(self.fill, draft)
         draws = draft.call.draws
-        table = table_of(self, draws, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
+        table = table_of(self, draft, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
         return [draw_op(draws, table)]
 
     def _draft(self, draft: Draft, params: Ops) -> None:

@@ -14,6 +14,7 @@ from torch import nn
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
+from fastaug._draft.replaced import TransformDraft
 from fastaug._program.kinds import OTHER, TENSOR
 
 
@@ -50,7 +51,7 @@ class Transform(nn.Module):
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
-        draft = Draft(img)
+        draft = TransformDraft(img)
         try:
             self._draft(draft, self._sample(draft) if self._drawn else None)
             return draft.finish()

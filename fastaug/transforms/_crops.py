@@ -12,6 +12,7 @@ import torch
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
+from fastaug._draft.replaced import TransformDraft
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, setup_size
 
@@ -165,7 +166,7 @@ class RandomCrop(Transform):
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
-        draft = Draft(img)
+        draft = TransformDraft(img)
         try:
             self._before_drawing(draft)
             self._draft(draft, self._sample(draft))
@@ -281,8 +282,7 @@ class RandomResizedCrop(Transform):
 
     def _draft(self, draft: Draft, params: Box) -> None:
         top, left, height, width = params
-        draft.crop(top, left, height, width)
-        draft.resize(self.size, self.interpolation, None, self.antialias)
+        draft.resized_crop(top, left, height, width, self.size, self.interpolation, self.antialias)
 
     def __repr__(self) -> str:
         interpolation = self.interpolation.value
@@ -305,14 +305,15 @@ def log_bounds(ratio: Any, scale: Any) -> tuple[float, float]:
         # Not two numbers: torchvision draws from the scale before it finds that.
         draw = torch.empty(1).uniform_(scale[0], scale[1])
         draw.uniform_(logarithms[0], logarithms[1])
-    low, high = logarithms[:2].tolist()
-    return low, high
+    # One by one: functorch has no tolist.
+    first, second = logarithms[:2]
+    return first.item(), second.item()
 
 
 @functools.lru_cache(maxsize=64)
 def _logarithms(low: float, high: float, dtype: torch.dtype) -> tuple[float, float]:
-    low, high = torch.log(torch.tensor((low, high), dtype=dtype)).tolist()
-    return low, high
+    first, second = torch.log(torch.tensor((low, high), dtype=dtype))
+    return first.item(), second.item()
 
 
 def _draw_resized_crop(

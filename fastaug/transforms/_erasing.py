@@ -13,6 +13,7 @@ from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.replaced import functions
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program.kinds import TENSOR
@@ -171,7 +172,10 @@ class RandomErasing(Transform):
         # What has just been made is nobody else's yet and need not be copied, unless it is a view of the source.
         if fresh and isinstance(source, Tensor):
             fresh = image.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
-        draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
+        if "erase" in functions:
+            draft.reset(functions["erase"](image, top, left, height, width, filling, self.inplace))
+        else:
+            draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
 
     def __repr__(self) -> str:
         return (

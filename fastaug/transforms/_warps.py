@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor_warp as warp_fallback
@@ -401,7 +401,7 @@ def _draw_noise(generator: torch.Generator | None, sigma: Sequence[float], size:
 
 
 def _draw_plane(generator: torch.Generator | None, axis: int, sigma: Sequence[float], size: list[int]) -> Tensor:
-    plane = torch.rand([1, 1, *size], generator=generator)
+    plane = torch.rand([1, 1, *size], **drawn_from(generator))
     extent = sigma[axis]
     if extent > 0.0:
         kernel, _ = arguments.checked_blur([_kernel_size(extent)] * 2, sigma)
