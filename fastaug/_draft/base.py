@@ -99,7 +99,6 @@ class DraftBase:
         "native",  # the result so far is uint8 and the native core holds it
         "ops",  # one bytes each; or a tuple of them, one for every four channels
         "source",  # container of `image`
-        "spread",  # after so many ops, if any, the channels of a tensor are one plane, as torchvision's are
         "store",  # ops that turn uint8 into float, done after `ops`
         "views",  # how many of the ops, from the first on, are crops of a tensor, which torchvision does as views
         "width",
@@ -124,7 +123,7 @@ class DraftBase:
         self.ops = []
         self.first: tuple[Any, ...] | None = None
         self.store = self.erases = ()
-        self.spread = self.views = 0
+        self.views = 0
         self.copied = self.flat = self.channel_last = self.native = False
         self.lead: tuple[int, ...] = ()
         self.info: dict[Any, Any] | None = None
@@ -154,8 +153,9 @@ class DraftBase:
             else:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
-            few = self.height * self.width < TOO_MANY_PIXELS
-            self.native = few and image.dtype is torch.uint8 and image.is_cpu and image.numel() > 0 and rank > 1
+            count = image.numel()
+            few = 0 < count < TOO_MANY_PIXELS or (count > 0 and self.height * self.width < TOO_MANY_PIXELS)
+            self.native = few and image.dtype is torch.uint8 and image.is_cpu and rank > 1
             if cls is not torch.Tensor and self.native:
                 self.native = _is_readable(cls)
             if self.native and not image.is_contiguous():
@@ -224,12 +224,7 @@ class DraftBase:
         program, source = finish.borrowed(self)
         dtype = torch.float32 if self.store else torch.uint8
         size = (self.height, self.width, self.channels)
-        spread = self.is_spread()
-        return Job(program, source, self.kind, size, self.mode, dtype, self.flat, self.channel_last, spread)
-
-    def is_spread(self) -> bool:
-        """Whether the result is a tensor whose channels are one and the same plane."""
-        return self.spread > 0 and self.spread == len(self.ops) and self.kind == TENSOR and not self.store
+        return Job(program, source, self.kind, size, self.mode, dtype, self.flat, self.channel_last)
 
     def finish(self) -> Any:
         """Does the ops and returns the image. The random generator is torch's again."""
@@ -251,11 +246,6 @@ class DraftBase:
     def shorten(self) -> None:
         """Does the ops, because there are about as many as a program holds."""
         self.flush()
-
-    def copy(self) -> None:
-        """Nothing is to be done, but torchvision would do it, and so the result has memory of its own."""
-        self.copied = True
-        self.spread = 0
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
         """Does `work` to this draft: a transform that works on the image itself.

@@ -37,7 +37,7 @@ class ColorDraft(DraftBase):
         if not self._colour_channels() or not abs(factor) <= _MOST:
             self._eager("adjust_brightness", factor)
         elif factor == 1:
-            self.copy()
+            self.copied = True
         else:
             self.ops.append(ops.brightness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
@@ -48,7 +48,7 @@ class ColorDraft(DraftBase):
         if not self._colour_channels() or not abs(factor) <= _MOST or (self.flat and self.kind == TENSOR):
             self._eager("adjust_contrast", factor)
         elif factor == 1:
-            self.copy()
+            self.copied = True
         else:
             self.ops.append(ops.contrast(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
@@ -61,10 +61,9 @@ class ColorDraft(DraftBase):
             self._eager("adjust_saturation", factor)
         elif channels == 1:
             # Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
-            if self.kind != TENSOR:
-                self.copy()
+            self.copied = self.copied or self.kind != TENSOR
         elif factor == 1:
-            self.copy()
+            self.copied = True
         else:
             self.ops.append(ops.saturation(factor))
 
@@ -75,8 +74,6 @@ class ColorDraft(DraftBase):
             self._eager("adjust_hue", factor)
         elif channels == 3:
             self.ops.append(ops.hue(factor))
-            # The last of torchvision's steps gives pixels whose channels lie side by side.
-            self.channel_last = self.kind == TENSOR
             self.info = None
 
     def grayscale(self, channels: int) -> None:
@@ -88,15 +85,13 @@ class ColorDraft(DraftBase):
             if self.kind == TENSOR:
                 if self.flat:
                     checks.need_channel_axis(self.image)
-                if self.channels == 1 and self.source == TENSOR and type(self.image) is not Tensor:
+                if channels == self.channels == 1 and self.source == TENSOR and type(self.image) is not Tensor:
                     # A clone is of the class of its original, even where other results are not.
                     self._eager("grayscale", channels)
                     return
             self._colour_channels()
         if channels not in (1, 3):
             raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
-        if self.kind == TENSOR and self.channels == 1:
-            channels = 1  # torchvision has a tensor of one channel keep its shape
         if self.kind == PIL_IMAGE:
             if (self.mode != "L" and self.mode not in _COLOUR_MODES) or (self.info and "transparency" in self.info):
                 self._eager("grayscale", channels)
@@ -108,8 +103,6 @@ class ColorDraft(DraftBase):
             self.ops.append(ops.REPLICATE_3)
             self.info = None
             self.flat = False
-            if self.kind == TENSOR:
-                self.spread = len(self.ops)
         self.copied = True
         self.channel_last = False
         self.channels = channels
@@ -137,7 +130,7 @@ class ColorDraft(DraftBase):
         elif self.kind == TENSOR and (self.width <= 2 or self.height <= 2):
             pass  # torchvision hands out the tensor that it is given
         elif factor == 1:
-            self.copy()
+            self.copied = True
         else:
             self.ops.append(ops.sharpness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
 

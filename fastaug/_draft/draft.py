@@ -36,7 +36,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         if self.native and torch.get_default_dtype() is torch.float32:
             self.kind = TENSOR
             self._append_float()
-            self.flat = self.channel_last = False
+            self.flat = False
         elif self.kind == PIL_IMAGE:
             self._eager("to_tensor")
         else:
@@ -47,6 +47,9 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
 
     def _append_float(self) -> None:
         self.store = (ops.TO_FLOAT,)
+        if self.source != TENSOR:
+            # Floats plane by plane take less time to write, and the input does not ask for others.
+            self.channel_last = False
         self.native = False
         self.mode = self.info = None
 
@@ -59,7 +62,6 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
             return
         self.kind = TENSOR
         self.channel_last = self.copied = True
-        self.spread = 0
         self.mode = self.info = None
 
     def to_pil(self, mode: str | None) -> None:

@@ -25,6 +25,9 @@ _float32 = torch.float32
 _uint8 = torch.uint8
 _cpu = torch.device("cpu")
 
+# The channels of images that Pillow can lay over foreign memory.
+_MAPPED = (1, 4)
+
 
 def finish(draft: Any) -> Any:
     """The image of a fastaug._draft.base.DraftBase with all its ops done, in the draft's container."""
@@ -60,33 +63,24 @@ def _finish(draft: Any) -> Any:
         if not draft.store:
             if not draft.ops:
                 return _untouched(draft)
-            if draft.first is not None and len(draft.ops) == _led(draft):
-                done = _delegated(draft, draft.first)
+            first = draft.first
+            if first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1):
+                done = _delegated(draft, first)
                 if done is not None:
                     return done
-        if kind == TENSOR and type(draft.image) is not Tensor:
-            return _of_class(_computed(draft), draft.image)
-    elif kind == PIL_IMAGE and draft.source != ENCODED and len(draft.ops) == draft.views and not draft.copied:
+    elif kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
         mapped = _mapped(draft)
         if mapped is not None:
             return mapped
-    result = _computed(draft)
+    if draft.lead or draft.bands > 4:
+        result = _finish_parts(draft)
+    else:
+        result = draft.job().execute(draft.call.run, draft.call.rewrites)
     if kind == PIL_IMAGE:
         result.info = _copied_info(draft)
+    elif draft.source == TENSOR and type(draft.image) is not Tensor:
+        result = _of_class(result, draft.image)
     return result
-
-
-def _led(draft: Any) -> int:
-    """How many ops `draft.first` stands for."""
-    count: int = draft.views if draft.first[0] == "crop" else 1
-    return count
-
-
-def _computed(draft: Any) -> Any:
-    """The result, by the native core."""
-    if draft.lead or draft.bands > 4:
-        return _finish_parts(draft)
-    return draft.job().execute(draft.call.run, draft.call.rewrites)
 
 
 def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
@@ -97,14 +91,13 @@ def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
 def _mapped(draft: Any) -> Image.Image | None:
     """A tensor or array as a PIL image of the same memory: torchvision does not copy where Pillow need not."""
     image = draft.image
-    if draft.bands == 1 or draft.bands == 4:
-        if draft.views:
-            image = delegate.by_torch(image, draft.first)
-        if draft.source == TENSOR:
-            image = (image.permute((1, 2, 0)) if image.dim() == 3 else image).detach().numpy()
-        if image.flags.c_contiguous:
-            return tensor_fallback.to_pil_image(image, draft.mode)
-    return None
+    if draft.source == ENCODED:
+        return None
+    if draft.views:
+        image = delegate.by_torch(image, draft.first)
+    if draft.source == TENSOR:
+        image = (image.permute((1, 2, 0)) if image.dim() == 3 else image).detach().numpy()
+    return tensor_fallback.to_pil_image(image, draft.mode) if image.flags.c_contiguous else None
 
 
 def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
@@ -126,7 +119,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
         # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
         cropped = delegate.crop_by_pillow(image, draft.first)
     if cropped is not None:
-        image, ops = cropped, ops[_led(draft) :]
+        image, ops = cropped, ops[draft.views if draft.first[0] == "crop" else 1 :]
         try:
             return b"".join(ops), _C.from_pil(image, draft.bands)
         except ValueError:
@@ -203,16 +196,10 @@ def _finish_parts(draft: Any) -> Any:
     if draft.kind == TENSOR:
         dtype = _float32 if draft.store else _uint8
         number, size = DTYPES[dtype]
-        step = size * height * width * channels
         if draft.channel_last:
             whole = torch.empty((*lead, height, width, channels), dtype=dtype, device=_cpu)
             result: Any = whole.movedim(-1, -3)
             strides = (size * width * channels, size * channels, size)
-        elif draft.is_spread():
-            plane = torch.empty((*lead, 1, height, width), dtype=dtype, device=_cpu)
-            result = plane.expand(*lead, channels, height, width)
-            strides = (size * width, size, 0)
-            step = size * height * width
         else:
             result = torch.empty((*lead, channels, height, width), dtype=dtype, device=_cpu)
             strides = (size * width, size, size * height * width)
@@ -221,7 +208,7 @@ def _finish_parts(draft: Any) -> Any:
         result = np.empty((height, width, channels), np.uint8)
         number, _ = DTYPES[_uint8]
         address = result.__array_interface__["data"][0]
-        step = height * width * channels
+        size = 1
         strides = (width * channels, channels, 1)
     image = _plain(draft.image)
     borrow: Any
@@ -234,7 +221,7 @@ def _finish_parts(draft: Any) -> Any:
         part = images[index, first : first + 4]
         count = min(4, channels - first) if bands > 4 else channels
         program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
-        at = address + index * step + first * strides[2]
+        at = address + index * size * height * width * channels + first * strides[2]
         target = _C.into_pointer(at, number, height, width, count, *strides, result)
         jobs.append((program, borrow(part), target))
     draft.call.run(jobs, draft.call.rewrites)

@@ -52,7 +52,7 @@ class GeometryDraft(DraftBase):
         drafted = self.native or (self.store and not self.erases)
         if inside and drafted and height == self.height and width == self.width:
             if self.kind != TENSOR:
-                self.copy()
+                self.copied = True
             elif not self.ops and self.first is None:
                 self.first = ("crop", 0, 0, height, width)
             return
@@ -67,7 +67,10 @@ class GeometryDraft(DraftBase):
             if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
                 if inside and self.kind == TENSOR:
                     if self.views == len(self.ops):
-                        self._view(top, left, height, width)
+                        # Crops that a tensor begins with are each a view of the one before: together they are one.
+                        above, before = (0, 0) if self.first is None else self.first[1:3]
+                        self.first = ("crop", above + top, before + left, height, width)
+                        self.views += 1
                 else:
                     if not self.ops:
                         self.first = ("window", top, left, height, width, ops.NO_FILL)
@@ -76,13 +79,6 @@ class GeometryDraft(DraftBase):
                 self.height, self.width = height, width
                 return
         self._eager("crop", top, left, height, width)
-
-    def _view(self, top: int, left: int, height: int, width: int) -> None:
-        """Notes a crop inside a tensor of which there are none but such crops so far: together they are one."""
-        if self.first is not None:
-            top, left = self.first[1] + top, self.first[2] + left
-        self.first = ("crop", top, left, height, width)
-        self.views += 1
 
     def _padded_by_torch(self) -> None:
         """torch keeps the channels of a pixel together where it pads and resizes batches, but not of single images."""
@@ -265,7 +261,7 @@ class GeometryDraft(DraftBase):
 
     def _copy_by_torch(self) -> None:
         """A warp that leaves every pixel where it is: torchvision samples a tensor nevertheless."""
-        self.copy()
+        self.copied = True
         self.channel_last = False
 
     def affine(

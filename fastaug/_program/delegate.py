@@ -1,8 +1,8 @@
 """Single ops that are one pass over memory for Pillow or torch, without rows or planes: done there.
 
 A draft keeps the first of its ops also by name, as (name, *arguments): "hflip", "vflip", "rotate" by 90, 180 or 270
-degrees, "window" of (top, left, height, width, fill), "crop" of (top, left, height, width) inside a tensor, "nearest" to
-(height, width) by Pillow's rule, "invert" and "posterize" to so many bits.
+degrees, "window" of (top, left, height, width, fill), "nearest" to (height, width) by Pillow's rule, "invert",
+"posterize" to so many bits, and "crop" of (top, left, height, width) for all crops that a tensor begins with.
 """
 
 from __future__ import annotations

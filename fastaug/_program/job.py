@@ -31,7 +31,6 @@ class Job:
         "program",
         "size",  # (height, width, channels)
         "source",
-        "spread",  # the channels of a tensor are one plane
     )
 
     def __init__(
@@ -44,7 +43,6 @@ class Job:
         dtype: torch.dtype = _uint8,
         flat: bool = False,
         interleaved: bool = False,
-        spread: bool = False,
     ) -> None:
         self.program = program
         self.source = source
@@ -54,7 +52,6 @@ class Job:
         self.dtype = dtype
         self.flat = flat
         self.interleaved = interleaved
-        self.spread = spread
 
     def execute(self, run: Run = _C.run, rewrites: int = _C.EXACT) -> Any:
         """The result. `run` may be another than _C.run, with its arguments."""
@@ -73,10 +70,6 @@ class Job:
         if self.interleaved:
             result = _empty(height, width, channels, dtype=dtype, device=_cpu)
             row, pixel, channel = size * width * channels, size * channels, size
-        elif self.spread:
-            # The core writes the plane once for each channel.
-            result = _empty(1, height, width, dtype=dtype, device=_cpu).expand(channels, height, width)
-            row, pixel, channel = size * width, size, 0
         else:
             if self.flat:
                 result = _empty(height, width, dtype=dtype, device=_cpu)

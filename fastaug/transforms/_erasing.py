@@ -182,8 +182,6 @@ class RandomErasing(Transform):
         # What has just been made is nobody else's yet and need not be copied, unless it is a view of the source.
         if fresh and isinstance(source, Tensor):
             fresh = image.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
-        # Channels that share one plane need planes of their own.
-        fresh = fresh and image.stride(-3) != 0
         draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
 
     def __repr__(self) -> str:
