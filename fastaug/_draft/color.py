@@ -94,7 +94,7 @@ class ColorDraft(DraftBase):
             if self.kind == TENSOR:
                 if self.flat:
                     checks.need_channel_axis(self.image)
-                if self.channels == 1 and self.source == TENSOR and type(self.image) is not Tensor:
+                if channels == self.channels == 1 and self.source == TENSOR and type(self.image) is not Tensor:
                     # A clone is of the class of its original, even where other results are not.
                     self._eager("grayscale", channels)
                     return
@@ -102,8 +102,6 @@ class ColorDraft(DraftBase):
         if channels not in (1, 3):
             raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
         channels = 3 if channels == 3 else 1  # they may be numbers of another type
-        if self.kind == TENSOR and self.channels == 1:
-            channels = 1  # torchvision has a tensor of one channel keep its shape
         if self.kind == PIL_IMAGE:
             if (self.mode != "L" and self.mode not in _COLOUR_MODES) or (self.info and "transparency" in self.info):
                 self._eager("grayscale", channels)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+import aliasing_cases
+import fastaug.transforms as T
 import random_aliasing
-from random_aliasing import CONTAINERS, FUNCTIONS, SINGLES, TRANSFORMS, check, draw_case
+from aliasing_cases import CONTAINERS, FUNCTIONS, TRANSFORMS
+from random_aliasing import SINGLES, check, draw_case
 
 CHAINS, BLOCK = 600, 50
 EACH = len(CONTAINERS)
@@ -51,3 +54,26 @@ def test_a_difference_is_found(
     monkeypatch.setattr(random_aliasing.F, step[2 : step.index("(")], lambda x, *arguments: wrong(x))  # type: ignore[operator]
     found = check(number)
     assert (said in found and bool(found)) if said else not found, found
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    "still",
+    [
+        T.RandomAffine(0, translate=(0.05, 0.05)),
+        T.RandomRotation((0, 0)),
+        T.Pad(0),
+        T.RandomAdjustSharpness(1, 1.0),
+        T.RandomPosterize(8, 1.0),
+    ],
+    ids=lambda transform: type(transform).__name__,
+)
+def test_a_result_is_no_part_of_an_image_that_torchvision_copies(still: torch.nn.Module, first: bool) -> None:
+    """Wherever the step that changes nothing stands."""
+    pipeline = T.Compose([still, T.CenterCrop(16)] if first else [T.CenterCrop(16), still])
+    image = torch.from_numpy(aliasing_cases.noise(3, 20, 20))
+    before = image.clone()
+    for seed in range(100):
+        torch.manual_seed(seed)
+        pipeline(image).zero_()
+        assert torch.equal(image, before)
