@@ -12,7 +12,7 @@ import PIL
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
 from fastaug._program import arguments, checks, ops
-from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+from fastaug._program.kinds import OTHER, TENSOR
 
 # numpy has no modes: after np.pad Pillow guesses one from the shape, and torchvision lets it.
 _PADDED_MODE = {"CMYK": "RGBA", "YCbCr": "RGB", "HSV": "RGB"}
@@ -66,13 +66,13 @@ class GeometryDraft(DraftBase):
             self.copied = True
             return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
-        if drafted and (self.native or inside or len(self.store) == 1) and height > 0 and width > 0:
-            if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
-                if not self.ops:
-                    self.first = ("window", top, left, height, width, ops.NO_FILL)
-                self.ops.append(ops.window(top, left, height, width))
-                self.height, self.width = height, width
-                return
+        sizes = 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE
+        if drafted and (self.native or inside or len(self.store) == 1) and sizes:
+            if not self.ops:
+                self.first = ("window", top, left, height, width, ops.NO_FILL)
+            self.ops.append(ops.window(top, left, height, width))
+            self.height, self.width = height, width
+            return
         self._eager("crop", top, left, height, width)
 
     def center_crop(self, size: Any) -> None:

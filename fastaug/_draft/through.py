@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn.modules import module as _module
 
 from fastaug._draft.draft import Draft
+from fastaug._names import is_ours
 from fastaug._program.ops import MAX_OPS
 
 #: How the transforms of a class are drafted, as functions of a transform and a draft: what is done to the image before
@@ -32,7 +33,7 @@ def step_of(cls: type) -> Step | None:
     step: Step | None = None
     for owner in cls.__mro__:
         if "_draft" in owner.__dict__:
-            ours = owner.__module__.startswith("fastaug.")
+            ours = is_ours(owner)
             call = "forward" if issubclass(cls, nn.Module) else "__call__"
             if ours and getattr(cls, call) is getattr(owner, call):
                 sample = cls._sample if getattr(cls, "_drawn", ()) else None  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ Inputs are never written to.
 from __future__ import annotations
 
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
+from fastaug._names import publish
 from fastaug.transforms._functional_color import (
     adjust_brightness,
     adjust_contrast,
@@ -92,3 +93,5 @@ __all__ = [
     "to_tensor",
     "vflip",
 ]
+
+publish(globals())
