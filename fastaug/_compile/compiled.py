@@ -185,6 +185,10 @@ class Compiled(SeenPipeline):
         return f"compile({', '.join([repr(self.original), *settings])})"
 
 
+# Its public name, by which it pickles.
+Compiled.__module__ = "fastaug"
+
+
 def _worker_seed() -> int | None:
     """The seed of the DataLoader's worker that this process is; None in any other process."""
     worker = torch.utils.data.get_worker_info()

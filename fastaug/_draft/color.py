@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -14,6 +16,12 @@ _COLOUR_MODES = ("RGB", "RGBA")
 _LARGE = 1e6
 # Beyond it, what a blend makes of samples may not be finite in float32. The native core refuses such a factor.
 _MOST = 1e30
+
+
+def _factor(factor: Any) -> float | None:
+    """A factor of a blend, as the native core takes it; None for what it does not take."""
+    number = factor if type(factor) is float else arguments.real(factor)
+    return number if number is not None and abs(number) <= _MOST else None
 
 
 class ColorDraft(DraftBase):
@@ -34,8 +42,8 @@ class ColorDraft(DraftBase):
     def adjust_brightness(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("brightness_factor", factor)
-        number = factor if type(factor) is float else arguments.real(factor)
-        if not self._colour_channels() or number is None or not abs(number) <= _MOST:
+        number = _factor(factor)
+        if not self._colour_channels() or number is None:
             self._eager("adjust_brightness", factor)
         elif number == 1:
             self.copied = True
@@ -46,13 +54,8 @@ class ColorDraft(DraftBase):
     def adjust_contrast(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("contrast_factor", factor)
-        number = factor if type(factor) is float else arguments.real(factor)
-        if (
-            not self._colour_channels()
-            or number is None
-            or not abs(number) <= _MOST
-            or (self.flat and self.kind == TENSOR)
-        ):
+        number = _factor(factor)
+        if not self._colour_channels() or number is None or (self.flat and self.kind == TENSOR):
             self._eager("adjust_contrast", factor)
         elif number == 1:
             self.copied = True
@@ -64,8 +67,8 @@ class ColorDraft(DraftBase):
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("saturation_factor", factor)
         channels = self._colour_channels()
-        number = factor if type(factor) is float else arguments.real(factor)
-        if not channels or number is None or not abs(number) <= _MOST or (self.info and "transparency" in self.info):
+        number = _factor(factor)
+        if not channels or number is None or (self.info and "transparency" in self.info):
             self._eager("adjust_saturation", factor)
         elif channels == 1:
             # Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
@@ -137,8 +140,8 @@ class ColorDraft(DraftBase):
             checks.need_not_negative("sharpness_factor", factor)
         # torch smooths one batch of planes: neither a plane alone nor a batch of batches.
         shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= 1)
-        number = factor if type(factor) is float else arguments.real(factor)
-        if not self._colour_channels() or number is None or not abs(number) <= _MOST or not shaped:
+        number = _factor(factor)
+        if not self._colour_channels() or number is None or not shaped:
             self._eager("adjust_sharpness", factor)
         elif self.kind == TENSOR and (self.width <= 2 or self.height <= 2):
             pass  # torchvision hands out the tensor that it is given

@@ -89,7 +89,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         elif not (dtype is torch.uint8 and self.native) and not (dtype is torch.float32 and self.store):
             self._eager("convert_image_dtype", dtype)
 
-    def normalize(self, mean: Any, std: Any, inplace: bool, packed: Any = None) -> None:
+    def normalize(self, mean: Any, std: Any, inplace: Any, packed: Any = None) -> None:
         """`packed` is the op for this mean and std, or one op for every four channels."""
         if self.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")

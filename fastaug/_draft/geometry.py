@@ -12,7 +12,7 @@ import PIL
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
 from fastaug._program import arguments, checks, ops
-from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+from fastaug._program.kinds import OTHER, TENSOR
 
 # numpy has no modes: after np.pad Pillow guesses one from the shape, and torchvision lets it.
 _PADDED_MODE = {"CMYK": "RGBA", "YCbCr": "RGB", "HSV": "RGB"}
@@ -69,21 +69,21 @@ class GeometryDraft(DraftBase):
                 self.first = ("crop", 0, 0, height, width)
             return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
-        if drafted and (self.native or inside or len(self.store) == 1) and height > 0 and width > 0:
-            if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
-                if inside and self.kind == TENSOR:
-                    if self.views == len(self.ops):
-                        # Crops that a tensor begins with are each a view of the one before: together they are one.
-                        above, before = (0, 0) if self.first is None else self.first[1:3]
-                        self.first = ("crop", above + top, before + left, height, width)
-                        self.views += 1
-                else:
-                    if not self.ops:
-                        self.first = ("window", top, left, height, width, ops.NO_FILL)
-                    self._padded_by_torch()
-                self.ops.append(ops.window(top, left, height, width))
-                self.height, self.width = height, width
-                return
+        sizes = 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE
+        if drafted and (self.native or inside or len(self.store) == 1) and sizes:
+            if inside and self.kind == TENSOR:
+                if self.views == len(self.ops):
+                    # Crops that a tensor begins with are each a view of the one before: together they are one.
+                    above, before = (0, 0) if self.first is None else self.first[1:3]
+                    self.first = ("crop", above + top, before + left, height, width)
+                    self.views += 1
+            else:
+                if not self.ops:
+                    self.first = ("window", top, left, height, width, ops.NO_FILL)
+                self._padded_by_torch()
+            self.ops.append(ops.window(top, left, height, width))
+            self.height, self.width = height, width
+            return
         self._eager("crop", top, left, height, width)
 
     def _padded_by_torch(self) -> None:

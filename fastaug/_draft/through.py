@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn.modules import module as _module
 
 from fastaug._draft.draft import Draft
+from fastaug._names import is_ours
 from fastaug._program.ops import MAX_OPS
 
 #: How the transforms of a class are drafted, as functions of a transform and a draft: what is done to the image before
@@ -46,7 +47,7 @@ def know(cls: type) -> Known:
     is_module = issubclass(cls, nn.Module)
     name = "forward" if is_module else "__call__"
     owner = next((base for base in cls.__mro__ if "_draft" in base.__dict__), None)
-    if owner is not None and owner.__module__.startswith("fastaug.") and _definer(cls, name) is _definer(owner, name):
+    if owner is not None and is_ours(owner) and _definer(cls, name) is _definer(owner, name):
         origin = known if owner is cls else _known.get(owner) or know(owner)
         sample = cls._sample if getattr(cls, "_drawn", ()) else None  # type: ignore[attr-defined]
         step = owner.__dict__.get("_before_drawing"), sample, owner.__dict__["_draft"]

@@ -65,8 +65,6 @@ def _pad_symmetric(image: Tensor, left: int, top: int, right: int, bottom: int) 
         height, width = image.shape[-2:]
         image = image[..., -min(top, 0) : height + min(bottom, 0), -min(left, 0) : width + min(right, 0)]
         left, top, right, bottom = max(left, 0), max(top, 0), max(right, 0), max(bottom, 0)
-    if image.ndim not in (3, 4):
-        raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
 
     def mirrored(size: int, before: int, after: int) -> Tensor:
         # Negative indices count from the end, so a padding beyond the image is an IndexError.
@@ -75,6 +73,8 @@ def _pad_symmetric(image: Tensor, left: int, top: int, right: int, bottom: int) 
 
     rows = mirrored(image.shape[-2], top, bottom)
     columns = mirrored(image.shape[-1], left, right)
+    if image.ndim not in (3, 4):
+        raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
     return image[..., rows[:, None], columns[None, :]]
 
 

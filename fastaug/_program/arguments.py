@@ -37,7 +37,7 @@ def whole(value: Any) -> int | None:
 
 
 def real(value: Any) -> float | None:
-    """A number of Python's or NumPy's, or a tensor of one, as a float; None for anything else, which may be an error."""
+    """A number of Python's or NumPy's, or a tensor of one, as a float; None for anything else."""
     if isinstance(value, torch.Tensor):
         return None if value.numel() != 1 or value.is_complex() else float(value)
     try:

@@ -15,7 +15,7 @@ from torch import nn
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
 from fastaug._draft.replaced import TransformDraft
-from fastaug._program.kinds import OTHER, TENSOR
+from fastaug._program.kinds import TENSOR
 
 
 class Transform(nn.Module):

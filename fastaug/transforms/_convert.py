@@ -258,9 +258,9 @@ def _pack(mean: tuple[Any, ...] | None, std: tuple[Any, ...] | None, channels: i
         return None
     if any(arguments.real(value) is None for value in (*mean, *std)):
         return None
-    mean, std = (tuple(map(float, values)) * (channels // len(values)) for values in (mean, std))
+    means, stds = ([float(value) for value in values] * (channels // len(values)) for values in (mean, std))
     # Divisions by zero and numbers that are not finite are torch's to handle.
-    if not (np.isfinite(mean).all() and np.isfinite(std).all() and np.float32(std).all()):
+    if not (np.isfinite(means).all() and np.isfinite(stds).all() and np.asarray(stds, np.float32).all()):
         return None
-    packed = tuple(ops.normalize(mean[k : k + 4], std[k : k + 4]) for k in range(0, channels, 4))
+    packed = tuple(ops.normalize(means[k : k + 4], stds[k : k + 4]) for k in range(0, channels, 4))
     return packed[0] if channels <= 4 else packed

@@ -178,11 +178,12 @@ class RandomCrop(Transform):
         """What is done to the image before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
-        if self.pad_if_needed is not False:
+        pads: Any = self.pad_if_needed
+        if pads is not False:
             _, height, width = draft.dimensions()
-            if self.pad_if_needed and width < self.size[1]:
+            if pads and width < self.size[1]:
                 draft.pad((self.size[1] - width, 0), self.fill, self.padding_mode)
-            if self.pad_if_needed and height < self.size[0]:
+            if pads and height < self.size[0]:
                 draft.pad((0, self.size[0] - height), self.fill, self.padding_mode)
 
     def _sample(self, draft: Draft) -> Box:
@@ -303,7 +304,7 @@ def log_bounds(ratio: Any, scale: Any) -> tuple[float, float]:
     logarithms = torch.log(torch.tensor(ratio))
     if logarithms.ndim != 1 or len(logarithms) < 2 or logarithms.is_complex():
         # Not two numbers: torchvision draws from the scale before it finds that.
-        draw = torch.empty(1).uniform_(scale[0], scale[1])
+        draw: Any = torch.empty(1).uniform_(scale[0], scale[1])
         draw.uniform_(logarithms[0], logarithms[1])
     # One by one: functorch has no tolist.
     first, second = logarithms[:2]

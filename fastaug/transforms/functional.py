@@ -14,6 +14,7 @@ from typing import Any
 
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import replace
+from fastaug._names import publish
 from fastaug.transforms._functional_color import (
     adjust_brightness,
     adjust_contrast,
@@ -97,6 +98,8 @@ __all__ = [
     "to_tensor",
     "vflip",
 ]
+
+publish(globals())
 
 _FUNCTIONS = {name: globals()[name] for name in __all__ if isinstance(globals()[name], FunctionType)}
 
