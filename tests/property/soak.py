@@ -17,6 +17,8 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+import random_aliasing
+import random_arguments
 import random_failures
 import random_interrupts
 import random_pipelines
@@ -28,6 +30,8 @@ CHECKS = (
     ("program", random_rewrites, "txt"),
     ("failure", random_failures, "txt"),
     ("interrupt", random_interrupts, "txt"),
+    ("alias", random_aliasing, "txt"),
+    ("argument", random_arguments, "txt"),
 )
 
 ENOUGH, BLOCK = 5, 16
