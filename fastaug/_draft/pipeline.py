@@ -90,7 +90,7 @@ class Pipeline:
             self._draft_all(draft)
             return self._delivered(draft)
         finally:
-            call.draws.release()
+            draft.call.draws.release()
 
     def sample(self, size: Any) -> Any:
         """Draws the parameters for one image, as a call would, and processes no pixels.

@@ -49,10 +49,8 @@ def identity_grid(height: int, width: int) -> Tensor:
     """Where the pixels of an image lie, in grid_sample's units: (1, height, width, 2), x first."""
     columns = torch.linspace((1 - width) / width, (width - 1) / width, width)
     rows = torch.linspace((1 - height) / height, (height - 1) / height, height)
-    grid = torch.empty(1, height, width, 2, dtype=columns.dtype)
-    grid[..., 0] = columns
-    grid[..., 1] = rows.unsqueeze(1)
-    return grid
+    down, across = torch.meshgrid(rows, columns, indexing="ij")
+    return torch.stack((across, down), -1).unsqueeze(0)
 
 
 def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | None) -> Any:
