@@ -12,9 +12,9 @@ from PIL import Image
 
 from fastaug._draft.call import Call
 from fastaug._draft.draft import MODES_OF, Draft
+from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import at_once
 from fastaug._fallback import tensor_warp as warp_fallback
-from fastaug._draft.replaced import TransformDraft
 from fastaug._image.lazy import LazyImage
 from fastaug._program import arguments
 from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
