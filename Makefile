@@ -2,7 +2,7 @@
 # what it needs, once. `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to
 # see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
-#   N=100000 FIRST=0         make soak: how many random chains are run in every way, and the first's number
+#   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench; make mutants:
 #                            those whose name holds it
@@ -122,7 +122,8 @@ tables: $(STAMPS)/test
 mutants: $(STAMPS)/build-tools | system-test
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/mutants.py --jobs $(JOBS) $(ARGS)
 
-# Random pipelines against torchvision, and native programs under all rewrites, as many as one likes.
+# Random pipelines against torchvision, native programs under all rewrites, failing and interrupted calls, and what else
+# tests/property/soak.py lists, as many as one likes.
 .PHONY: soak
 soak: $(STAMPS)/test
 	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak.py $(or $(N),20000) $(or $(FIRST),0)

@@ -55,7 +55,7 @@ def run(
     with (
         started([*columns, *of_pipelines], (report.REFERENCE, report.OURS)) as workers,
         tempfile.TemporaryDirectory() as folder,
-        tqdm(cases, unit="case") as progress,
+        tqdm(cases, unit="case", disable=None) as progress,
     ):
         variants = {column.label for column in of_pipelines}
         everyone = [worker for worker in workers if worker.label not in variants]

@@ -61,7 +61,7 @@ def run(cases: list[EncodedCase], columns: list[Column], seconds: float) -> tupl
     with (
         started(columns, (REFERENCE, OURS)) as workers,
         tempfile.TemporaryDirectory() as folder,
-        tqdm(cases, unit="case") as progress,
+        tqdm(cases, unit="case", disable=None) as progress,
     ):
         for case in progress:
             progress.set_description(case.name)

@@ -1,6 +1,6 @@
 """python -m bench.quality: how far fast mode is from torchvision, and which of the two is nearer to the truth.
 
-The truth is the same chain with the same parameters in float64, rounded nowhere (float_reference.py).
+The truth is the same chain with the same parameters in float64, rounded nowhere (fastaug._inspect.unrounded).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tqdm import tqdm
 import fastaug
 from bench import report
 from bench.chains import CHAINS, Chain
-from bench.float_reference import Floats, samples_of, unrounded
 from bench.images import PHOTOGRAPHS, TILES, Pixels, photographs, read, scaled, windows
+from fastaug._inspect.contract import LEAST_PSNR
+from fastaug._inspect.unrounded import Floats, samples_of, unrounded
 
 RESULTS = Path(__file__).parent / "results"
-LEAST_PSNR = 54.0
 #: Pictures are measured at their size and at a quarter of it, with the chain's sizes scaled alike.
 SCALES = (1.0, 0.25)
 NOTE = f"""\
@@ -177,7 +177,7 @@ def main() -> int:
     torch.set_num_threads(1)
     chains = [chain for chain in CHAINS if fnmatch.fnmatch(chain.name, options.only)]
     rows = []
-    with tqdm(total=len(chains) * len(options.scales), unit="row") as progress:
+    with tqdm(total=len(chains) * len(options.scales), unit="row", disable=None) as progress:
         for chain in chains:
             for scale in options.scales:
                 images = pictures(chain.pictures, scale, options.images, options.pictures)

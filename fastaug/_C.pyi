@@ -105,8 +105,9 @@ def afford(data: Any) -> None:
 class Encoded:
     """Encoded bytes whose header alone has been read."""
 
-    def __init__(self, data: Any, tables: Any = None) -> None:
-        """Contiguous bytes, kept alive; the tables of a JPEG that has none."""
+    def __init__(self, data: Any, tables: Any = None, colorspace: str | None = None) -> None:
+        """Contiguous bytes, kept alive; the tables of a JPEG that has none; what its three components are: "rgb",
+        "ycbcr", or what it says itself."""
 
     @property
     def format(self) -> str:

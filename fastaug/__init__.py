@@ -15,6 +15,8 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from fastaug._names import install
+
 if TYPE_CHECKING:
     import torch
 
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from fastaug._compile.compiled import Compiled
     from fastaug._image.pillow import DecodeError
 
-__all__ = ["DecodeError", "__version__", "compile", "io", "isa", "transforms"]
+__all__ = ["Compiled", "DecodeError", "__version__", "compile", "io", "isa", "transforms"]
 
 __version__ = "0.1.0"
+
+install()
 
 
 def compile(  # as torch.compile, it is not the builtin
@@ -58,6 +62,10 @@ def compile(  # as torch.compile, it is not the builtin
 
     Returns:
         An object to call with an image, that pickles and copies. Its ``transforms`` are what it calls.
+
+    Warns:
+        UserWarning: nothing of ``transform`` can be read, so that it is called as it is; with the reason, and what is
+            inside it that can be compiled.
 
     Raises:
         TypeError: ``transform`` is not callable, ``generator`` no generator; when called, a result that is no tensor
@@ -103,6 +111,8 @@ def __getattr__(name: str) -> Any:
     # torch takes a second to import; `import fastaug` alone must not pay for it.
     if name in ("io", "transforms"):
         return importlib.import_module(f"fastaug.{name}")
+    if name == "Compiled":
+        return importlib.import_module("fastaug._compile.compiled").Compiled
     if name == "DecodeError":
         return importlib.import_module("fastaug._image.pillow").DecodeError
     raise AttributeError(f"module 'fastaug' has no attribute {name!r}")

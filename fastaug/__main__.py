@@ -11,7 +11,7 @@ from typing import Any
 SEEING = {
     "explain": "print what a pipeline becomes: passes, what was fused, and what keeps passes apart",
     "profile": "time a pipeline, pass by pass and step by step, beside torchvision",
-    "check": "compare a pipeline's pixels with torchvision's; the exit code is 1 where they differ",
+    "check": "compare a pipeline's pixels with torchvision's; the exit code is 1 where they differ or it raises",
     "show": "draw a sheet of what a pipeline makes of images",
 }
 # The option that says how often, or with which draws: its name, its default and what it says; and what --out is.
@@ -28,13 +28,13 @@ def add_seeing(commands: Any) -> None:
     for name, text in SEEING.items():
         command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         command.add_argument(
-            "pipeline", type=Path, metavar="pipeline.py", help="file of yours, with a `transform` in it"
+            "pipeline",
+            metavar="pipeline.py",
+            help="file or module of yours with a `transform` in it; pipeline.py:NAME or module:NAME for another name",
         )
-        command.add_argument(
-            "--name", default="transform", metavar="VARIABLE", help="if the transform has another name"
-        )
+        command.add_argument("--name", metavar="VARIABLE", help="if the transform has another name")
         command.add_argument("--mode", choices=("exact", "fast"), help="default: the pipeline's own, else exact")
-        command.add_argument("--images", type=Path, metavar="DIR", help="a folder of images, or one image")
+        command.add_argument("--images", type=Path, metavar="DIR", help="folder of images, or one image; read in RGB")
         command.add_argument("--size", metavar="HxW", help="without images: of one to try, such as 512x768 or 512")
         command.add_argument("--most", type=int, default=16, metavar="N", help="images at most (default: 16)")
         option, count, meaning, out = COUNTS[name]

@@ -1,7 +1,10 @@
 #include "bind/encoded.h"
 
+#include <pybind11/stl.h>
+
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/arena.h"
@@ -57,15 +60,26 @@ class Buffer {
   bool held_ = false;
 };
 
+codec::Components components_of(const std::optional<std::string>& colorspace) {
+  if (!colorspace) return codec::Components::kAsMarked;
+  if (*colorspace == "rgb") return codec::Components::kRgb;
+  if (*colorspace == "ycbcr") return codec::Components::kYcbcr;
+  fail(ErrorCode::kValue, "colorspace must be None, 'rgb' or 'ycbcr', got '" + *colorspace + "'");
+}
+
 class Encoded {
  public:
-  Encoded(const py::object& data, const py::object& tables)
-      : data_(data, "data"), tables_(tables, "tables"), header_(codec::read_header(data_.bytes())) {}
+  Encoded(const py::object& data, const py::object& tables, const std::optional<std::string>& colorspace)
+      : data_(data, "data"),
+        tables_(tables, "tables"),
+        components_(components_of(colorspace)),
+        header_(codec::read_header(data_.bytes())) {}
 
   const codec::Header& header() const { return header_; }
 
   std::unique_ptr<codec::EncodedSource> pixels(int channels) const {
-    return std::make_unique<codec::EncodedSource>(data_.bytes(), header_, channels, tables_.bytes());
+    return std::make_unique<codec::EncodedSource>(data_.bytes(), header_, channels,
+                                                  codec::Beside{tables_.bytes(), components_});
   }
 
   void read_16(int top, int left, int height, int width, uintptr_t address) const {
@@ -85,6 +99,7 @@ class Encoded {
  private:
   Buffer data_;
   Buffer tables_;
+  const codec::Components components_;
   const codec::Header header_;
 };
 
@@ -107,7 +122,8 @@ void register_encoded(py::module_& m) {
       },
       py::arg("data"));
   py::class_<Encoded>(m, "Encoded", py::is_final())
-      .def(py::init<const py::object&, const py::object&>(), py::arg("data"), py::arg("tables") = py::none())
+      .def(py::init<const py::object&, const py::object&, const std::optional<std::string>&>(), py::arg("data"),
+           py::arg("tables") = py::none(), py::arg("colorspace") = py::none())
       .def_property_readonly("format", [](const Encoded& e) { return codec::name_of(e.header().format); })
       .def_property_readonly("native", [](const Encoded& e) { return e.header().native; })
       .def_property_readonly("height", [](const Encoded& e) { return e.header().height; })

@@ -74,7 +74,18 @@ void translate(std::exception_ptr caught) {
   }
 }
 
+// At import, not at the first image: a process that is forked while another thread of it chooses would wait for that
+// thread, which it does not have.
+void choose_kernels() {
+  try {
+    kernels();
+  } catch (const Error&) {
+    // FASTAUG_ISA names none. The first image says so.
+  }
+}
+
 void register_programs(py::module_& m) {
+  choose_kernels();
   m.attr("OPS") = op_table();
   register_numbers(m);
   m.attr("REWRITES") = rewrite_table();

@@ -83,6 +83,7 @@ std::optional<SidesLimits> as_sides(py::handle area, py::handle limits, py::hand
 class Draws {
  public:
   Draws(py::object generator, py::object fallback) : generator_(std::move(generator)), fallback_(std::move(fallback)) {
+    Stream::look_up_torch();
     const auto torch = py::module_::import("torch");
     const py::object source = generator_.is_none() ? py::object(torch.attr("default_generator")) : generator_;
     if (py::type::handle_of(source).is(torch.attr("Generator")) &&

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <new>
 #include <optional>
@@ -27,6 +28,12 @@ bool is_zero(const py::object& function) {
 struct Torch {
   py::object get_state, set_state, data_ptr;  // names
   py::object float32, default_dtype, function_modes, dispatch_modes;
+  // The functions that draw, each with the dictionary that it is looked up in and its name there. The method of tensors
+  // is inherited: the dictionary has one only when somebody put it there.
+  struct Drawing {
+    py::object where, name, function;
+  };
+  std::array<Drawing, 5> drawing;
 
   Torch() {
     get_state = owned(PyUnicode_InternFromString("get_state"));
@@ -38,6 +45,17 @@ struct Torch {
     default_dtype = torch.attr("get_default_dtype");
     function_modes = py::getattr(inner, "_len_torch_function_stack", py::none());
     dispatch_modes = py::getattr(inner, "_len_torch_dispatch_stack", py::none());
+    const py::object functions = torch.attr("__dict__");
+    // What the type calls its dictionary is a view; a copy would not change with it.
+    const auto* const tensor = reinterpret_cast<PyTypeObject*>(torch.attr("Tensor").ptr());
+    const auto methods = py::reinterpret_borrow<py::object>(tensor->tp_dict);
+    const std::pair<py::object, const char*> places[] = {
+        {functions, "rand"}, {functions, "randint"}, {functions, "randperm"}, {functions, "empty"}, {methods, "uniform_"}};
+    for (size_t i = 0; i < drawing.size(); ++i) {
+      const auto& [where, name] = places[i];
+      const py::object interned = owned(PyUnicode_InternFromString(name));
+      drawing[i] = {where, interned, py::reinterpret_borrow<py::object>(PyDict_GetItem(where.ptr(), interned.ptr()))};
+    }
   }
 
   static const Torch& get() {
@@ -46,9 +64,14 @@ struct Torch {
   }
 
   // Whether torch.rand(1) and the like would now make plain float32 tensors on the CPU: no other default type, no
-  // default device (which is a function mode), and no other mode that wants to see calls.
+  // default device (which is a function mode), no other mode that wants to see calls, and no other function, as tests
+  // put in its place.
   bool plain() const {
-    return !function_modes.is_none() && !dispatch_modes.is_none() && is_zero(function_modes) &&
+    return std::ranges::all_of(drawing,
+                               [](const Drawing& one) {
+                                 return PyDict_GetItem(one.where.ptr(), one.name.ptr()) == one.function.ptr();
+                               }) &&
+           !function_modes.is_none() && !dispatch_modes.is_none() && is_zero(function_modes) &&
            is_zero(dispatch_modes) && owned(PyObject_CallNoArgs(default_dtype.ptr())).is(float32);
   }
 
@@ -159,6 +182,8 @@ std::shared_ptr<Stream> Stream::of(const py::object& generator) {
   entry = {made.get(), made};
   return made;
 }
+
+void Stream::look_up_torch() { Torch::get(); }
 
 void Stream::survive_forks() {
   pthread_atfork([] { Registry::get().mutex.lock(); }, [] { Registry::get().mutex.unlock(); },

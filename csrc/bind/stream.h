@@ -19,6 +19,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Of a torch.Generator on the CPU.
   static std::shared_ptr<Stream> of(const pybind11::object& generator);
 
+  // To be called before users can put functions of theirs in the place of torch's.
+  static void look_up_torch();
+
   // To be called once, before there are streams.
   static void survive_forks();
 

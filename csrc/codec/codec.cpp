@@ -55,16 +55,16 @@ Verdict afford(Bytes bytes) {
   return codec == nullptr || codec->afford == nullptr ? Verdict() : codec->afford(bytes);
 }
 
-Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, Tables tables) {
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside) {
   const Codec* codec = native_codec(header, 8);
   if (codec == nullptr) return {kNotNative, {}, {}};
   if (wanted.scale != 1) return {kNoScale, {}, {}};
-  return codec->decode(bytes, header, wanted, arena, tables);
+  return codec->decode(bytes, header, wanted, arena, beside);
 }
 
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables) {
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside& beside) {
   const Codec* codec = native_codec(header, 8);
-  return codec == nullptr ? kNotNative : codec->decode_into(bytes, header, target, arena, tables);
+  return codec == nullptr ? kNotNative : codec->decode_into(bytes, header, target, arena, beside);
 }
 
 Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena) {

@@ -68,9 +68,18 @@ inline bool converts(int from, int channels) { return channels >= (from <= 2 ? 1
 // Whether anybody is to decode these bytes, Pillow too: kDone, or kRefused. For what is not native or was deferred.
 Verdict afford(Bytes bytes);
 
-// A table-less JPEG's tables (an abbreviated stream: SOI, DQT, DHT, EOI), as TIFF and whole-slide files keep them;
-// empty for every other image.
-using Tables = Bytes;
+// What the three components of a JPEG are.
+enum class Components : uint8_t {
+  kAsMarked,  // by the stream's own markers, or as libjpeg guesses where it has none
+  kRgb,
+  kYcbcr,
+};
+
+// What TIFF and whole-slide files say beside a JPEG stream, once for all of theirs. Nothing for every other image.
+struct Beside {
+  Bytes tables;  // of a stream that has none (itself one: SOI, DQT, DHT, EOI); may be empty
+  Components components = Components::kAsMarked;
+};
 
 // Pixels in memory of the arena. The view stands for the whole image, of which only `region` is there.
 struct Decoded {
@@ -90,11 +99,11 @@ struct Wanted {
 // The pixels of a region as Image.convert() makes them of the file's: `channels` as converts() allows. Pixels lie
 // interleaved, so that pixel_stride is 1 for one channel, and 3 or 4 for three. `header` is that of the same bytes, and
 // native. Throws std::bad_alloc only.
-Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, Tables tables = {});
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside = {});
 
 // The whole image straight into memory: uint8, interleaved, pixel_stride as many bytes as channels, or 4 for three (the
 // fourth then becomes 255). What was written before a verdict other than kDone is to be thrown away.
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables = {});
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside& beside = {});
 
 // A region of a PNG of 16 bits: `channels` is the file's; samples are uint16 in the machine's order, and the view's
 // strides are in bytes, as ever.

@@ -100,7 +100,7 @@ Verdict afford(Bytes bytes) {
   return {};
 }
 
-Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, Tables tables) {
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside& beside) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
   const std::optional<Frame> frame = read_frame(bytes);
@@ -110,7 +110,7 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
   const ptrdiff_t row_stride = ptrdiff_t{crop.count} * channels;
   uint8_t* rows = arena.bytes(static_cast<size_t>(row_stride) * static_cast<size_t>(wanted.height));
   const Verdict verdict = run({.bytes = bytes,
-                               .tables = tables,
+                               .beside = beside,
                                .frame = &*frame,
                                .stride = channels,
                                .top = wanted.y,
@@ -130,13 +130,13 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
   return {verdict, view, wanted};
 }
 
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena&, Tables tables) {
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena&, const Beside& beside) {
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return deferred("JPEG of a kind not decoded natively");
   const int stride = static_cast<int>(target.pixel_stride);
   if (const Verdict verdict = inspect(bytes, header, *frame, stride); !verdict.done()) return verdict;
   return run({.bytes = bytes,
-              .tables = tables,
+              .beside = beside,
               .frame = &*frame,
               .stride = stride,
               .top = 0,

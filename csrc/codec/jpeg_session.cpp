@@ -80,6 +80,13 @@ J_COLOR_SPACE colours(int stride) {
   return stride == 3 ? JCS_RGB : JCS_EXT_RGBA;
 }
 
+// libjpeg guesses by the markers of JFIF and Adobe, and by the components' ids where there are none. Whoever knows
+// better may say so between the header and the start.
+void name_components(jpeg_decompress_struct& info, Components components) {
+  if (info.num_components != 3 || components == Components::kAsMarked) return;
+  info.jpeg_color_space = components == Components::kRgb ? JCS_RGB : JCS_YCbCr;
+}
+
 // Gray samples that fill the second half of a row, and 255 after each. Sample i moves down from width + i to 2 * i.
 void add_alpha(uint8_t* row, int width) {
   for (int i = 0; i < width; ++i) {
@@ -131,8 +138,8 @@ void decompress(Session& session, const Job& job) {
   session.source.term_source = ignore;
   info.src = &session.source;
 
-  if (job.tables.size != 0) {
-    read_from(session, job.tables);
+  if (job.beside.tables.size != 0) {
+    read_from(session, job.beside.tables);
     if (jpeg_read_header(&info, FALSE) != JPEG_HEADER_TABLES_ONLY) defer(session, "tables hold an image");
   }
   session.file = job.bytes.data;
@@ -143,6 +150,7 @@ void decompress(Session& session, const Job& job) {
       info.arith_code) {
     defer(session, "a second header");
   }
+  name_components(info, job.beside.components);
   // As Pillow decodes: accurate integers, smooth upsampling.
   info.out_color_space = colours(job.stride);
   info.dct_method = JDCT_ISLOW;

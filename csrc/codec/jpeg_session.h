@@ -9,7 +9,7 @@ namespace fastaug::codec::jpeg {
 // What libjpeg is to make of one file.
 struct Job {
   Bytes bytes;
-  Bytes tables;  // read before the bytes; may be empty
+  Beside beside;  // its tables are read before the bytes
   const Frame* frame;
   int stride;  // bytes of a pixel: 1; 2, whose second is then 255; 3; or 4, whose fourth is then 255
   // Rows to be made, and which columns of them: a crop begins where a unit of the file does.

@@ -200,7 +200,7 @@ View view_of(const Header& header, const uint8_t* region_data, Region region, in
   return {data, header.height, header.width, channels, row_stride, pixel_stride, channel_stride};
 }
 
-Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, Tables) {
+Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside&) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
   const int from = header.channels;
@@ -228,7 +228,7 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
   return {{}, view_of(header, converted, wanted, channels, converted_stride, channels, 1), wanted};
 }
 
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables) {
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside&) {
   const int from = header.channels;
   if (!converts(from, target.channels)) return deferred("not a conversion that is done here");
   const Rows rows = read_rows(bytes, header, {0, 0, header.height, header.width}, arena);

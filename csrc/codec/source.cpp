@@ -4,8 +4,8 @@
 
 namespace fastaug::codec {
 
-EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, Tables tables)
-    : bytes_(bytes), header_(header), channels_(channels), tables_(tables) {
+EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside)
+    : bytes_(bytes), header_(header), channels_(channels), beside_(beside) {
   if (!header.native || header.bits != 8) fail(ErrorCode::kValue, "these bytes are not decoded natively");
   if (!converts(header.channels, channels)) {
     fail(ErrorCode::kValue, "channels must be " + std::string(header.channels <= 2 ? "1 to 4" : "3 or 4") + ", got " +
@@ -19,13 +19,13 @@ View EncodedSource::layout() const {
 }
 
 View EncodedSource::make(Region wanted, Arena& arena, int scale) {
-  const Decoded decoded = decode(bytes_, header_, {wanted, channels_, scale}, arena, tables_);
+  const Decoded decoded = decode(bytes_, header_, {wanted, channels_, scale}, arena, beside_);
   if (!decoded.verdict.done()) throw NotDecoded(decoded.verdict);
   return decoded.view;
 }
 
 void EncodedSource::make_all(const Target& target, Arena& arena) {
-  const Verdict verdict = decode_into(bytes_, header_, target, arena, tables_);
+  const Verdict verdict = decode_into(bytes_, header_, target, arena, beside_);
   if (!verdict.done()) throw NotDecoded(verdict);
 }
 

@@ -21,7 +21,7 @@ class EncodedSource final : public PixelSource {
  public:
   // The bytes stay the caller's, and must stay. Throws Error when the header is not native or the channels cannot be
   // had.
-  EncodedSource(Bytes bytes, const Header& header, int channels, Tables tables);
+  EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside);
 
   View layout() const override;
   View make(Region wanted, Arena& arena, int scale = 1) override;
@@ -34,7 +34,7 @@ class EncodedSource final : public PixelSource {
   Bytes bytes_;
   Header header_;
   int channels_;
-  Tables tables_;
+  Beside beside_;
 };
 
 }  // namespace fastaug::codec

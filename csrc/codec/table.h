@@ -20,8 +20,8 @@ struct Codec {
   Verdict (*afford)(Bytes bytes);
   Region (*decoded_region)(const Header& header, Region wanted);
   int (*pixel_stride)(const Header& header, int channels);
-  Decoded (*decode)(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, Tables tables);
-  Verdict (*decode_into)(Bytes bytes, const Header& header, const Target& target, Arena& arena, Tables tables);
+  Decoded (*decode)(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside);
+  Verdict (*decode_into)(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside& beside);
   // Null where the format has no samples of 16 bits, or they are not decoded.
   Decoded (*decode_16)(Bytes bytes, const Header& header, Region wanted, Arena& arena);
 };

@@ -11,11 +11,12 @@
 namespace fastaug::fuzz {
 namespace {
 
+using codec::Beside;
 using codec::Bytes;
+using codec::Components;
 using codec::Decoded;
 using codec::Header;
 using codec::Outcome;
-using codec::Tables;
 using codec::Verdict;
 
 // Larger images are decoded in part only, so that one input does not take a second.
@@ -41,7 +42,7 @@ bool inside(Region part, Region of) {
          part.y + part.height <= of.y + of.height && part.x + part.width <= of.x + of.width;
 }
 
-void check_verdict(const Verdict& verdict, Bytes file, Tables tables) {
+void check_verdict(const Verdict& verdict, Bytes file, Bytes tables) {
   require(verdict.reason != nullptr, "a verdict has a reason");
   require(verdict.done() || *verdict.reason != '\0', "a verdict other than done says why");
   require(verdict.offset == Verdict::kNowhere || verdict.offset <= std::max(file.size, tables.size),
@@ -72,14 +73,15 @@ bool same_pixels(const View& a, const View& b, Region region, int sample) {
 
 class Checks {
  public:
-  Checks(Bytes file, const Header& header, Tables tables)
-      : file_(file), header_(header), tables_(tables), bits_(file.data, file.size) {
+  Checks(Bytes file, const Header& header, Bytes tables)
+      : file_(file), header_(header), beside_{tables, Components::kAsMarked}, bits_(file.data, file.size) {
     // Choices follow the end of a file, which mutations leave alone more often than its beginning.
     const size_t skipped = file.size / 2;
     bits_ = Bits(file.data + skipped, file.size - skipped);
   }
 
   void run() {
+    if (header_.format == codec::Format::kJpeg) beside_.components = static_cast<Components>(integer(0, 2));
     const bool large = int64_t{header_.height} * header_.width > kMostPixels;
     const Region wanted = random_region(large ? 64 : 1 << 30);
     const Region made = codec::decoded_region(header_, wanted);
@@ -121,9 +123,9 @@ class Checks {
   Decoded decode(Region wanted, Arena& arena) {
     const PeakMemory memory;
     const Decoded decoded = header_.bits == 16 ? codec::decode_16(file_, header_, wanted, arena)
-                                               : codec::decode(file_, header_, {wanted, channels_}, arena, tables_);
+                                               : codec::decode(file_, header_, {wanted, channels_}, arena, beside_);
     require(memory.bytes() <= memory_bound(file_, header_), "memory is bounded by what the file announces and holds");
-    check_verdict(decoded.verdict, file_, tables_);
+    check_verdict(decoded.verdict, file_, beside_.tables);
     if (decoded.verdict.done()) check_decoded(decoded, header_, wanted, channels_, sample());
     return decoded;
   }
@@ -143,9 +145,9 @@ class Checks {
         data, DType::kUint8, header_.height, header_.width, channels_, row, stored, 1, stored == 4 && channels_ == 3};
     Arena arena;
     const PeakMemory peak;
-    const Verdict verdict = codec::decode_into(file_, header_, target, arena, tables_);
+    const Verdict verdict = codec::decode_into(file_, header_, target, arena, beside_);
     require(peak.bytes() <= memory_bound(file_, header_), "memory is bounded by what the file announces and holds");
-    check_verdict(verdict, file_, tables_);
+    check_verdict(verdict, file_, beside_.tables);
     require(verdict.done() == whole.verdict.done(), "decode and decode_into agree");
     bool untouched = std::all_of(memory.data(), data, [](uint8_t v) { return v == kUntouched; });
     for (int y = 0; y + 1 < header_.height; ++y) {
@@ -165,7 +167,7 @@ class Checks {
 
   Bytes file_;
   Header header_;
-  Tables tables_;
+  Beside beside_;
   Bits bits_;
   int channels_ = 0;
 };
@@ -181,7 +183,7 @@ void check_header(const Header& header) {
   require(header.orientation >= 1 && header.orientation <= 8, "Exif knows eight orientations");
 }
 
-void check_file(Bytes file, codec::Format format, Tables tables) {
+void check_file(Bytes file, codec::Format format, Bytes tables) {
   const Header header = codec::read_header(file);
   check_header(header);
   if (!header.native || header.format != format) return;

@@ -36,7 +36,7 @@ Segments segments_of(const uint8_t* data, size_t size) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint8_t* split = std::search(data, data + size, std::begin(kSplit), std::end(kSplit));
   codec::Bytes file = {data, size};
-  codec::Tables tables;
+  codec::Bytes tables;
   if (split != data + size) {
     const size_t length = static_cast<size_t>(split - data) + 2;
     tables = {data, length};

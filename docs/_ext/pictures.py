@@ -145,7 +145,7 @@ def draw(folder: Path, names: Iterable[str] | None = None) -> list[Path]:
     if names is None:
         names = [name for name in public_classes() if isinstance(EXAMPLES.get(name), Example)]
     paths = []
-    for name in tqdm(list(names), desc="drawing pictures", unit="picture"):
+    for name in tqdm(list(names), desc="drawing pictures", unit="picture", disable=None):
         path = folder / f"{name}.webp"
         strip(name).save(path, quality=85, method=4)
         paths.append(path)

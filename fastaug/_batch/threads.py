@@ -155,5 +155,5 @@ class Crew:
             return
         self.queue.cancel()
         for thread in self._threads:
-            if thread.ident is not None:
+            if thread.is_alive():
                 thread.join()

@@ -3,58 +3,101 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
+import operator
 import re
 import runpy
 import sys
 import traceback
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 import fastaug
 from fastaug._draft.pipeline import Pipeline, blank
-from fastaug._inspect import check, explain, profile, show
+from fastaug._inspect import check, explain, profile, show, words
+
+#: Files that cannot be read are named, as far as there is room.
+_SHOWN = 5
 
 
 class CommandError(RuntimeError):
     """What the user got wrong, in words."""
 
 
-def load(path: Path, name: str, mode: str | None) -> Any:
-    """The pipeline of that name in a file of the user's.
+def load(spec: str, name: str | None, mode: str | None) -> Any:
+    """The pipeline of that name in a file or module of the user's.
+
+    Args:
+        spec: the path of a file, or the name of a module, followed by a colon and a name or by neither.
+        name: of the variable; another way to say it.
+        mode: to compile it in; None for its own.
 
     Raises:
         CommandError: there is none.
     """
-    if not path.is_file():
-        raise CommandError(f"there is no file {path}")
-    # As `python pipeline.py` would have it.
-    sys.path.insert(0, str(path.resolve().parent))
+    where, _, after = (spec, "", "") if Path(spec).is_file() else spec.partition(":")
+    if after and name and after != name:
+        raise CommandError(f"{spec} names one variable, and --name {name} another one")
+    wanted = after or name or "transform"
+    names = _names_in(where)
     try:
-        names = runpy.run_path(str(path), run_name="__fastaug__")
+        value = operator.attrgetter(wanted)(argparse.Namespace(**names))
+    except AttributeError:
+        found = [key for key, other in names.items() if _may_be_meant(key, other)]
+        hint = f"; it has {', '.join(sorted(found))}: choose with --name" if found else ""
+        raise CommandError(f"{where} defines no variable {wanted!r}{hint}") from None
+    if not callable(value):
+        raise CommandError(f"{wanted!r} in {where} is no transform but {type(value).__name__}")
+    if mode is None and isinstance(value, Pipeline):
+        return value
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compiled = fastaug.compile(value, mode="exact" if mode is None else mode)
+    for one in caught:
+        _note(str(one.message))
+    return compiled
+
+
+def _names_in(where: str) -> dict[str, Any]:
+    """What a file or a module defines."""
+    path = Path(where)
+    is_module = not path.is_file() and re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", where) and not where.endswith(".py")
+    if not path.is_file() and not is_module:
+        raise CommandError(f"there is no file {where}")
+    # As `python pipeline.py` would have it, or `python -m`.
+    sys.path.insert(0, str(Path.cwd() if is_module else path.resolve().parent))
+    try:
+        if is_module:
+            return vars(importlib.import_module(where))
+        return runpy.run_path(where, run_name="__fastaug__")
+    except ModuleNotFoundError as error:
+        if is_module and error.name is not None and f"{where}.".startswith(f"{error.name}."):
+            raise CommandError(f"there is no file and no module {where}") from None
+        raise CommandError(_cannot_run(where, error)) from error
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        raise CommandError(
-            f"{path} cannot be run: {type(error).__name__}: {error} ({last.filename}:{last.lineno})"
-        ) from error
+        raise CommandError(_cannot_run(where, error)) from error
     finally:
         sys.path.pop(0)
-    if name not in names:
-        found = [
-            key for key, value in names.items() if callable(value) and not isinstance(value, type) and key[0] != "_"
-        ]
-        hint = f"; it has {', '.join(sorted(found))}: choose with --name" if found else ""
-        raise CommandError(f"{path} defines no variable {name!r}{hint}")
-    transform = names[name]
-    if not callable(transform):
-        raise CommandError(f"{name!r} in {path} is no transform but {type(transform).__name__}")
-    if mode is not None:
-        return fastaug.compile(transform, mode=mode)
-    return transform if isinstance(transform, Pipeline) else fastaug.compile(transform)
+
+
+def _cannot_run(where: str, error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{where} cannot be run: {words.failure(error)} ({last.filename}:{last.lineno})"
+
+
+def _may_be_meant(name: str, value: Any) -> bool:
+    return callable(value) and not isinstance(value, type) and not name.startswith("_")
+
+
+def _note(text: str) -> None:
+    print(f"note: {text}", file=sys.stderr)
 
 
 def size_of(text: str) -> tuple[int, int]:
@@ -68,8 +111,13 @@ def size_of(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
-def images_of(path: Path, most: int) -> list[Image.Image]:
-    """The images of a folder and its subfolders in the order of their names, or the one image, in RGB.
+def images_of(path: Path, most: int, encoded: bool) -> tuple[list[Any], list[str]]:
+    """The images of a folder and its subfolders in the order of their names, or the one image; and their files.
+
+    Args:
+        path: of the folder or image.
+        most: how many at most.
+        encoded: whether the pipeline decodes files itself, and is given their paths. Others are given images in RGB.
 
     Raises:
         CommandError: there are none.
@@ -77,20 +125,48 @@ def images_of(path: Path, most: int) -> list[Image.Image]:
     from tqdm import tqdm
 
     if not path.exists():
-        raise CommandError(f"there is no folder {path}")
+        raise CommandError(f"there is no file or folder {path}")
     files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    images: list[Image.Image] = []
-    for file in tqdm(files, desc="reading images", unit="file", disable=None):
+    images: list[Any] = []
+    names: list[str] = []
+    skipped: list[str] = []
+    left = iter(tqdm(files, desc="reading images", unit="file", disable=None))
+    for file in left:
         try:
-            with Image.open(file) as image:
-                images.append(image.convert("RGB"))
-        except (UnidentifiedImageError, OSError):
-            continue
+            images.append(str(file) if encoded and _is_image(file) else _opened(file))
+            names.append(str(file))
+        # A broken file can raise nearly anything in Pillow's plugins.
+        except Exception as error:
+            skipped.append(f"{file}: {words.failure(error)}")
         if len(images) == most:
             break
+    unread = sum(1 for _ in left)
     if not images:
-        raise CommandError(f"no image that Pillow can read in {path}")
-    return images
+        reasons = f" ({skipped[0]})" if len(skipped) == 1 else ""
+        raise CommandError(f"no image that Pillow can read in {path}{reasons}")
+    if skipped:
+        _note(f"skipped {len(skipped)} file{'s' * (len(skipped) > 1)} that Pillow cannot read")
+        for text in skipped[:_SHOWN]:
+            print(f"  {text}", file=sys.stderr)
+        if len(skipped) > _SHOWN:
+            print(f"  and {len(skipped) - _SHOWN} more", file=sys.stderr)
+    if unread and most > 1:
+        _note(f"{len(images)} of {len(images) + len(skipped) + unread} files are used; --most N for more")
+    return images, names
+
+
+def _is_image(file: Path) -> bool:
+    """
+    Raises:
+        PIL.UnidentifiedImageError: of no format that Pillow knows.
+    """
+    with Image.open(file):
+        return True
+
+
+def _opened(file: Path) -> Image.Image:
+    with Image.open(file) as image:
+        return image.convert("RGB")
 
 
 def noise(height: int, width: int) -> Image.Image:
@@ -98,10 +174,11 @@ def noise(height: int, width: int) -> Image.Image:
     return Image.fromarray(np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8))
 
 
-def taken(pipeline: Any, image: Image.Image) -> Any:
-    """The image in the container that a pipeline takes first."""
-    sample = blank(pipeline.transforms, 1)
+def taken(sample: Any, image: Any) -> Any:
+    """The image in the container that a pipeline takes first, as that sample is."""
     if isinstance(sample, bytes):
+        if isinstance(image, str):
+            return image
         file = io.BytesIO()
         image.save(file, "PNG")
         return file.getvalue()
@@ -113,7 +190,10 @@ def taken(pipeline: Any, image: Image.Image) -> Any:
 
 
 def run(options: argparse.Namespace) -> int:
-    """One of the commands. The exit code: 0; 1 where check finds a difference; 2 for what the user got wrong."""
+    """One of the commands.
+
+    The exit code: 0; 1 where check finds a difference, or the pipeline raises; 2 for what the user got wrong.
+    """
     try:
         return _run(options)
     except CommandError as error:
@@ -130,45 +210,72 @@ def _run(options: argparse.Namespace) -> int:
         raise CommandError("--size is for calls without --images")
     size = size_of(options.size) if options.size else None
     pipeline = load(options.pipeline, options.name, options.mode)
+    sample = blank(pipeline.transforms, 1)
+    names: list[str] = []
+    images: list[Any] = []
     if options.images is not None:
-        images = [taken(pipeline, image) for image in images_of(options.images, options.most)]
-    elif options.command == "explain":
-        images = []
-    elif size is not None:
-        images = [taken(pipeline, noise(*size))]
-    else:
+        most = 1 if options.command == "explain" else options.most
+        found, names = images_of(options.images, most, isinstance(sample, bytes))
+        images = [taken(sample, image) for image in found]
+    elif size is not None and options.command != "explain":
+        images, names = [taken(sample, noise(*size))], ["noise"]
+    elif options.command != "explain":
         raise CommandError("needs --images DIR, or --size HxW for noise")
     try:
-        return _COMMANDS[options.command](pipeline, images, size, options)
-    except (OSError, ValueError) as error:
+        return _COMMANDS[options.command](pipeline, images, names, size, options)
+    except Exception as error:
         if options.out is not None and _is_about(error, options.out):
             raise CommandError(f"cannot write {options.out}: {error}") from error
-        raise
+        if not _is_of_the_pipeline(error):
+            raise
+        print(f"fastaug {options.command}: the pipeline raises {_raised(error)}", file=sys.stderr)
+        return 1
 
 
 def _is_about(error: Exception, path: Path) -> bool:
     return getattr(error, "filename", None) in (str(path), path) or "unknown file extension" in str(error)
 
 
-def _explain_command(pipeline: Any, images: list[Any], size: Any, options: argparse.Namespace) -> int:
+def _frames(error: Exception) -> Iterator[Any]:
+    inner = error.__traceback__
+    while inner is not None:
+        yield inner.tb_frame
+        inner = inner.tb_next
+
+
+def _is_of_the_pipeline(error: Exception) -> bool:
+    """Whether it was raised in a call of a pipeline."""
+    calls = {Pipeline._run.__code__, Pipeline.__call__.__code__}
+    return any(frame.f_code in calls for frame in _frames(error))
+
+
+def _raised(error: Exception) -> str:
+    """An error, and where in the user's own files it was raised."""
+    ours = str(Path(fastaug.__file__).parent)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    own = "" if last.filename.startswith(ours) else f" ({last.filename}:{last.lineno})"
+    return words.failure(error) + own
+
+
+def _explain_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
     print(explain.explain(pipeline, images[0] if images else size, options.out, options.seeds))
     return 0
 
 
-def _profile_command(pipeline: Any, images: list[Any], size: Any, options: argparse.Namespace) -> int:
+def _profile_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
     print(profile.profile(pipeline, images, options.seeds, options.out))
     return 0
 
 
-def _check_command(pipeline: Any, images: list[Any], size: Any, options: argparse.Namespace) -> int:
-    comparison = check.check(pipeline, images, options.seeds)
+def _check_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
+    comparison = check.check(pipeline, images, options.seeds, names)
     print(comparison)
     if options.out is not None:
         options.out.write_text(f"{comparison}\n")
     return 0 if comparison else 1
 
 
-def _show_command(pipeline: Any, images: list[Any], size: Any, options: argparse.Namespace) -> int:
+def _show_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
     show.show(pipeline, images, options.seeds, seed=0).save(options.out)
     print(options.out)
     return 0

@@ -104,7 +104,7 @@ def bag(folder: Path | None, count: int) -> list[Pixels]:
     pictures = [enlarged(picture) if folder or number else picture for number, picture in enumerate(pictures)]
     generator = np.random.default_rng(0)
     tiles = []
-    for number in tqdm(range(count), desc="cutting tiles", unit="tile"):
+    for number in tqdm(range(count), desc="cutting tiles", unit="tile", disable=None):
         if folder or len(pictures) == 1:
             picture = pictures[number % len(pictures)]
         else:
@@ -193,7 +193,8 @@ def play(tiles: list[Pixels], size: int, rotation: str, reference: Any | None) -
     ours(tiles[-1])  # Neither library's first call, which loads code, is timed.
     if theirs:
         theirs(tiles[-1])
-    for seed, tile in enumerate(tqdm(tiles, desc=f"P, {size}, rotation {rotation:<8}", unit="tile")):
+    label = f"P, {size}, rotation {rotation:<8}"
+    for seed, tile in enumerate(tqdm(tiles, desc=label, unit="tile", disable=None)):
         elapsed, result = timed(ours, tile, seed)
         outcome.ours.append(elapsed)
         if theirs:

@@ -7,6 +7,7 @@ What behaves in a way of its own stays the object that it is, and is called.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
@@ -17,6 +18,8 @@ from torch import nn
 import fastaug.transforms as T
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.recognise import HOOKS, attributes_of, known_class, reason
+from fastaug._draft.through import hooked, step_of
+from fastaug._inspect import words
 
 _ENUMS = (T.AutoAugmentPolicy, T.InterpolationMode)
 
@@ -30,6 +33,39 @@ def adopt(transform: Any) -> tuple[list[Any], list[bool]]:
     reader = _Reader()
     steps = reader.steps(transform)
     return steps, [id(step) in reader.new for step in steps]
+
+
+def unread(transform: Any) -> str | None:
+    """That a callable is not read at all, why, and what to do instead, in words; None where it is read."""
+    cls = type(transform)
+    why = None if cls is nn.Identity else reason(transform)
+    # A subclass of fastaug's own stays as it is too, but is drafted.
+    if why is None or (step_of(cls) is not None and not hooked(vars(transform))):
+        return None
+    name = words.called(transform)
+    if name == cls.__name__:
+        name = f"{cls.__module__}.{cls.__qualname__}"
+    inside = _readable_inside(transform)
+    if inside:
+        advice = f"Compile what is inside it instead: its {' and '.join(inside)}"
+    else:
+        advice = "Write what it does as a Compose of transforms of fastaug or torchvision, and compile that"
+    return f"fastaug.compile cannot read {name}: {why}. It is called as it is, and is no faster than before. {advice}."
+
+
+def _readable_inside(transform: Any) -> list[str]:
+    """The attributes of an object that hold transforms, or sequences of transforms, that are read."""
+    own = dict(getattr(transform, "__dict__", {}))
+    own.update(own.pop("_modules", {}))
+    return [name for name, value in own.items() if any(map(_is_readable, _each(value)))]
+
+
+def _each(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (tuple, list, nn.ModuleList)) else (value,)  # type: ignore[return-value]
+
+
+def _is_readable(value: Any) -> bool:
+    return known_class(type(value)) is not None and reason(value) is None
 
 
 class _Reader:

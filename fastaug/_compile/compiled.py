@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
 
-from fastaug._compile.adopt import adopt
+from fastaug._compile.adopt import adopt, unread
 from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
@@ -60,6 +61,9 @@ class Compiled(SeenPipeline):
             accepted = " or ".join(map(str, _MEMORY_FORMATS))
             raise ValueError(f"memory_format should be {accepted}. Got {memory_format!r}")
         self.original = original
+        if (problem := unread(original)) is not None:
+            # Above this constructor is fastaug.compile, and above that the line that is meant.
+            warnings.warn(problem, UserWarning, stacklevel=3)
         steps, own = adopt(original)
         self.transforms = tuple(steps)
         self.generator = generator
@@ -186,6 +190,10 @@ class Compiled(SeenPipeline):
         if self.memory_format is not None:
             settings.append(f"memory_format={self.memory_format}")
         return f"compile({', '.join([repr(self.original), *settings])})"
+
+
+# Its public name, by which it pickles.
+Compiled.__module__ = "fastaug"
 
 
 def _worker_seed() -> int | None:

@@ -18,12 +18,17 @@ from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks
+from fastaug._program.borrow import is_interleaved
+from fastaug._program.eager import addressable, compiling, level, modes, recording
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
 
 # The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
 _NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
+
+#: So many pixels and more are Pillow's and torch's to handle: the core counts them in 32 bits.
+TOO_MANY_PIXELS = 1 << 31
 
 #: The modes whose last band is alpha.
 ALPHA_MODES = ("LA", "RGBA")
@@ -35,6 +40,11 @@ _TENSOR_FALLBACKS: dict[str, Any] = {
 }
 
 _kinds: dict[type, int] = {}
+
+# The subclasses of Tensor whose pixels the native core may read, and those that decide for themselves what is done.
+_readable: dict[type, bool] = {}
+_tensor_function = torch.Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
+_no_function = torch._C._disabled_torch_function_impl
 
 
 def _kind_of(cls: type) -> int:
@@ -51,6 +61,20 @@ def _kind_of(cls: type) -> int:
     return kind
 
 
+def _is_readable(cls: Any) -> bool:
+    """Whether torch's functions do to a tensor of this class what they do to a plain one, but for the result's class.
+
+    They do for subclasses without a `__torch_function__` of their own, for parameters and for torchvision's tv_tensors.
+    """
+    known = _readable.get(cls)
+    if known is None:
+        function = getattr(cls.__torch_function__, "__func__", cls.__torch_function__)
+        module = getattr(function, "__module__", None) or ""
+        plain = function in (_tensor_function, _no_function)
+        known = _readable[cls] = plain or module.startswith("torchvision.tv_tensors.")
+    return known
+
+
 class DraftBase:
     """An image, and the ops to be done to it.
 
@@ -60,9 +84,9 @@ class DraftBase:
     __slots__ = (
         "bands",  # channels of `image`
         "call",  # what this call shares
-        "channel_last",  # the result is a CHW view of HWC memory
+        "channel_last",  # a tensor is a CHW view of HWC memory, as torchvision's would be
         "channels",
-        "copied",  # torchvision would return a copy, even though there is nothing to do
+        "copied",  # torchvision would return a copy, even though there is nothing to do or only a crop
         "erases",  # ops that write into the result of `store`, one after the other
         "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
         "flat",  # the result has no channel axis
@@ -76,6 +100,7 @@ class DraftBase:
         "ops",  # one bytes each; or a tuple of them, one for every four channels
         "source",  # container of `image`
         "store",  # ops that turn uint8 into float, done after `ops`
+        "views",  # how many of the ops, from the first on, are crops of a tensor, which torchvision does as views
         "width",
     )
 
@@ -83,12 +108,17 @@ class DraftBase:
     store: tuple[bytes | tuple[bytes, ...], ...]
     erases: tuple[bytes, ...]
 
-    def __init__(self, image: Any, call: Call = PLAIN) -> None:
+    def __init__(self, image: Any, call: Call | None = None) -> None:
+        if call is None:
+            call = PLAIN  # as a default of the argument, Dynamo would not know where it comes from
+        # eager.traced, without the time for a call of it.
+        if compiling() or recording() or modes() or level() is not None:
+            call = call.as_traced()
         self.call = call
         self.reset(image)
 
-    def reset(self, image: Any) -> None:
-        """Starts again from another image."""
+    def reset(self, image: Any, read: bool = False) -> None:
+        """Starts again from another image; `read` says that one of a file has its pixels."""
         cls = type(image)
         kind = _kinds.get(cls)
         if kind is None:
@@ -98,18 +128,19 @@ class DraftBase:
         self.ops = []
         self.first: tuple[Any, ...] | None = None
         self.store = self.erases = ()
+        self.views = 0
         self.copied = self.flat = self.channel_last = self.native = False
         self.lead: tuple[int, ...] = ()
         self.info: dict[Any, Any] | None = None
         if kind == PIL_IMAGE:
-            if cls is not Image.Image:
-                image.load()  # of a file: only now are mode and size certain
             self.mode: str | None = image.mode
             self.width, self.height = image.size
             bands = _NATIVE_MODES.get(image.mode, 0)
-            self.native = bands > 0 and self.width > 0 and self.height > 0
+            self.native = bands > 0 and 0 < self.width * self.height < TOO_MANY_PIXELS
             self.bands = self.channels = bands or len(image.getbands())
             self.info = image.info or None
+            if cls is not Image.Image and not read:
+                self._await_pixels()
             return
         self.mode = None
         if kind == TENSOR:
@@ -127,7 +158,20 @@ class DraftBase:
             else:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
-            self.native = image.dtype is torch.uint8 and image.is_cpu and image.numel() > 0 and rank > 1
+            self.native = (
+                image.dtype is torch.uint8
+                and image.is_cpu
+                and rank > 1
+                and not self.call.traced
+                and addressable(image)
+                and (cls is torch.Tensor or _is_readable(cls))
+            )
+            if self.native:
+                count = image.numel()
+                few = count < TOO_MANY_PIXELS or self.height * self.width < TOO_MANY_PIXELS
+                self.native = count > 0 and few
+                if not image.is_contiguous():
+                    self.channel_last = is_interleaved(image)
         elif kind == ARRAY:
             shape = image.shape
             if len(shape) == 3:
@@ -139,22 +183,34 @@ class DraftBase:
             else:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
-            self.native = image.dtype == np.uint8 and image.size > 0 and self.bands > 0
+            few = self.height * self.width < TOO_MANY_PIXELS
+            self.native = few and image.dtype == np.uint8 and image.size > 0 and self.bands > 0
         elif kind == ENCODED:
             self._reset_encoded(image)
         else:
             self.bands = self.channels = self.height = self.width = 0
 
+    def _await_pixels(self) -> None:
+        """The image is of a class of its own, such as Pillow's of files, which may yet have to read its pixels."""
+
+    def load(self) -> None:
+        """Has the pixels of the image read, if they are not: what torchvision does before some draws."""
+
     def _reset_encoded(self, image: LazyImage) -> None:
-        if not image.native:
-            if self.call.log is not None:
-                self.call.log.decoding(self, f"the core does not decode this {image.format}")
-            self.reset(image.load())
-            return
         self.kind = PIL_IMAGE
         self.mode = image.mode
-        self.bands = self.channels = _NATIVE_MODES[image.mode]
         self.width, self.height = image.size
+        if not image.native:
+            self.bands = self.channels = Image.getmodebands(image.mode)
+            log = self.call.log
+            before = image.keeps
+            if log is not None and not before:
+                log.decoding(self, f"the core does not decode this {image.format}")
+            self.reset(image.view())
+            if log is not None and image.keeps:
+                log.kept(self, before)
+            return
+        self.bands = self.channels = _NATIVE_MODES[image.mode]
         self.native = True
         if image.exif and image.orientation > 1:
             program = decode.ORIENT[image.orientation]
@@ -166,7 +222,7 @@ class DraftBase:
         Raises:
             TypeError: the object is not an image.
         """
-        if self.kind == OTHER or not self.bands:
+        if self.kind == OTHER or not self.bands or (self.kind == ARRAY and not self.native):
             self._need_image()
         return self.channels, self.height, self.width
 
@@ -174,7 +230,8 @@ class DraftBase:
         if self.kind == TENSOR:
             checks.need_image(self.image)
         elif self.kind == ARRAY:
-            self.refuse_array()
+            if not self.bands or self.image.dtype != np.uint8:
+                self.refuse_array()
         elif self.kind == OTHER:
             pil_fallback.dimensions(self.image)
 
@@ -249,7 +306,12 @@ class DraftBase:
             self._eager(name, *arguments)
 
     def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
-        """What Pillow does: for empty images, and arguments that are errors."""
+        """What Pillow does: for empty and for very large images, and arguments that are errors."""
+        if name == "crop" and array.dtype == np.uint8 and self.bands:
+            top, left, height, width = arguments
+            if 0 <= top <= top + height <= self.height and 0 <= left <= left + width <= self.width:
+                part: np.ndarray = array[top : top + height, left : left + width].copy()
+                return part
         if array.dtype != np.uint8 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3))):
             self.refuse_array()
         image = tensor_fallback.to_pil_image(array, None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from fastaug import _C
-from fastaug._draft.draws import DEFAULT, Draws
+from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
 
 
 class Log(Protocol):
@@ -24,11 +24,17 @@ class Log(Protocol):
     def barrier(self, transform: Any, draft: Any) -> None:
         """`transform` cannot be drafted and will be called with the image so far."""
 
+    def replaced(self, draft: Any, name: str) -> None:
+        """What stands in the place of the function `name` is about to be called with the image so far."""
+
     def eager(self, draft: Any, name: str) -> None:
         """Pillow or torch are about to do the op `name` on the image so far: the native core does not."""
 
     def decoding(self, draft: Any, reason: str) -> None:
         """Pillow is about to decode the draft's image."""
+
+    def kept(self, draft: Any, before: bool) -> None:
+        """The draft's image has the pixels that it keeps: since before this call, or it was just decoded for it."""
 
     def delegated(self, draft: Any, library: str) -> None:
         """`library` is about to do the draft's one op."""
@@ -47,7 +53,14 @@ class Tape(Protocol):
 class Call:
     """The settings of a call."""
 
-    __slots__ = ("draws", "log", "rewrites", "run", "tape")
+    __slots__ = (
+        "draws",
+        "log",
+        "rewrites",
+        "run",
+        "tape",
+        "traced",  # torch has to see every op on a tensor
+    )
 
     def __init__(
         self,
@@ -55,13 +68,23 @@ class Call:
         rewrites: int = _C.EXACT,
         log: Log | None = None,
         tape: Tape | None = None,
+        traced: bool = False,
     ) -> None:
         self.draws = draws
         self.rewrites = rewrites
         self.log = log
         self.tape = tape
         self.run: Any = _C.run if log is None else log.run
+        self.traced = traced
+
+    def as_traced(self) -> Call:
+        """The same call while torch traces."""
+        if self is PLAIN:
+            return _TRACED
+        return Call(TorchDraws(self.draws.generator), self.rewrites, self.log, self.tape, True)
 
 
 #: An exact call that nobody watches.
 PLAIN = Call()
+
+_TRACED = Call(TorchDraws(), traced=True)

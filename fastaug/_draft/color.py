@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch import Tensor
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
-from fastaug._program import checks, ops
+from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
 _COLOUR_MODES = ("RGB", "RGBA")
-# Beyond it, numbers of a gamma curve may overflow: an error, which is Python's to raise.
-_LARGE = 1e100
+# Beyond it, a gamma curve may overflow: an error, which is Python's or Pillow's to raise.
+_LARGE = 1e6
 # Beyond it, what a blend makes of samples may not be finite in float32. The native core refuses such a factor.
 _MOST = 1e30
+
+
+def _factor(factor: Any) -> float | None:
+    """A factor of a blend, as the native core takes it; None for what it does not take."""
+    number = factor if type(factor) is float else arguments.real(factor)
+    return number if number is not None and abs(number) <= _MOST else None
 
 
 class ColorDraft(DraftBase):
@@ -33,45 +42,49 @@ class ColorDraft(DraftBase):
     def adjust_brightness(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("brightness_factor", factor)
-        if not self._colour_channels() or not abs(factor) <= _MOST:
+        number = _factor(factor)
+        if not self._colour_channels() or number is None:
             self._eager("adjust_brightness", factor)
-        elif factor == 1:
+        elif number == 1:
             self.copied = True
         else:
-            self.ops.append(ops.brightness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
+            self.ops.append(ops.brightness(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
 
     def adjust_contrast(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("contrast_factor", factor)
-        if not self._colour_channels() or not abs(factor) <= _MOST or (self.flat and self.kind == TENSOR):
+        number = _factor(factor)
+        if not self._colour_channels() or number is None or (self.flat and self.kind == TENSOR):
             self._eager("adjust_contrast", factor)
-        elif factor == 1:
+        elif number == 1:
             self.copied = True
         else:
-            self.ops.append(ops.contrast(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
+            self.ops.append(ops.contrast(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
 
     def adjust_saturation(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("saturation_factor", factor)
         channels = self._colour_channels()
-        if not channels or not abs(factor) <= _MOST or (self.info and "transparency" in self.info):
+        number = _factor(factor)
+        if not channels or number is None or (self.info and "transparency" in self.info):
             self._eager("adjust_saturation", factor)
         elif channels == 1:
             # Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
             self.copied = self.copied or self.kind != TENSOR
-        elif factor == 1:
+        elif number == 1:
             self.copied = True
         else:
-            self.ops.append(ops.saturation(factor))
+            self.ops.append(ops.saturation(number))
 
     def adjust_hue(self, factor: float) -> None:
         checks.need_hue(factor)
         channels = self._colour_channels()
-        if not channels or self.mode == "LA":
+        if not channels or self.mode == "LA" or arguments.real(factor) is None:
             self._eager("adjust_hue", factor)
         elif channels == 3:
+            # In its own type: Pillow's shift is a product, rounded towards zero.
             self.ops.append(ops.hue(factor))
             self.info = None
 
@@ -81,11 +94,17 @@ class ColorDraft(DraftBase):
             self._eager("grayscale", channels)
             return
         if self.kind != PIL_IMAGE:
-            if self.kind == TENSOR and self.flat:
-                checks.need_channel_axis(self.image)
+            if self.kind == TENSOR:
+                if self.flat:
+                    checks.need_channel_axis(self.image)
+                if channels == self.channels == 1 and self.source == TENSOR and type(self.image) is not Tensor:
+                    # A clone is of the class of its original, even where other results are not.
+                    self._eager("grayscale", channels)
+                    return
             self._colour_channels()
         if channels not in (1, 3):
             raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
+        channels = 3 if channels == 3 else 1  # they may be numbers of another type
         if self.kind == PIL_IMAGE:
             if (self.mode != "L" and self.mode not in _COLOUR_MODES) or (self.info and "transparency" in self.info):
                 self._eager("grayscale", channels)
@@ -98,6 +117,7 @@ class ColorDraft(DraftBase):
             self.info = None
             self.flat = False
         self.copied = True
+        self.channel_last = False
         self.channels = channels
 
     def adjust_gamma(self, gamma: float, gain: float) -> None:
@@ -108,6 +128,8 @@ class ColorDraft(DraftBase):
         elif simple:
             self._colour_channels()
             checks.need_gamma(gamma)
+        # Other types round in their own way.
+        simple = simple and type(gamma) in (int, float) and type(gain) in (int, float)
         if simple and 0 <= gamma < _LARGE and abs(gain) < _LARGE:
             self.ops.append(ops.gamma(gamma, gain))
         else:
@@ -118,12 +140,15 @@ class ColorDraft(DraftBase):
             checks.need_not_negative("sharpness_factor", factor)
         # torch smooths one batch of planes: neither a plane alone nor a batch of batches.
         shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= 1)
-        if not self._colour_channels() or not abs(factor) <= _MOST or not shaped:
+        number = _factor(factor)
+        if not self._colour_channels() or number is None or not shaped:
             self._eager("adjust_sharpness", factor)
-        elif factor == 1:
+        elif self.kind == TENSOR and (self.width <= 2 or self.height <= 2):
+            pass  # torchvision hands out the tensor that it is given
+        elif number == 1:
             self.copied = True
         else:
-            self.ops.append(ops.sharpness(factor, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
+            self.ops.append(ops.sharpness(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
 
     def _has_tables(self) -> bool:
         """Whether the native core may look up each sample of this image in a table."""
@@ -172,5 +197,6 @@ class ColorDraft(DraftBase):
     def equalize(self) -> None:
         if self._has_tables() and (len(self.lead) <= 1 or self.kind != TENSOR):
             self.ops.append(ops.EQUALIZE)
+            self.channel_last = False
         else:
             self._eager("equalize")

@@ -52,6 +52,11 @@ class Draws(Protocol):
         """Hands the generator back to torch: whoever draws next, draws from where these draws ended."""
 
 
+def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
+    """The arguments of torch's functions that say so. For the default generator there are none, as in torchvision."""
+    return {} if generator is None else {"generator": generator}
+
+
 class TorchDraws:
     """Draws that torch makes, one by one.
 
@@ -61,19 +66,20 @@ class TorchDraws:
 
     def __init__(self, generator: torch.Generator | None = None) -> None:
         self.generator = generator
+        self._from = drawn_from(generator)
 
     def rand(self) -> float:
-        return torch.rand(1, generator=self.generator).item()
+        return torch.rand(1, **self._from).item()
 
     def uniform(self, low: float, high: float) -> float:
-        return torch.empty(1).uniform_(low, high, generator=self.generator).item()
+        return float(torch.empty(1).uniform_(low, high, **self._from).item())
 
     def randint(self, low: int, high: int) -> int:
-        return int(torch.randint(low, high, (1,), generator=self.generator).item())
+        return int(torch.randint(low, high, size=(1,), **self._from).item())
 
     def randperm(self, count: int) -> list[int]:
-        order: list[int] = torch.randperm(count, generator=self.generator).tolist()
-        return order
+        # One by one: functorch has no tolist.
+        return [int(index) for index in torch.randperm(count, **self._from)]
 
     def sides(
         self,
@@ -85,8 +91,8 @@ class TorchDraws:
     ) -> tuple[int, int] | None:
         draw = torch.empty(1)
         for _ in range(10):
-            target = area * draw.uniform_(scale[0], scale[1], generator=self.generator).item()
-            aspect = draw.uniform_(log_ratio[0], log_ratio[1], generator=self.generator).exp_().item()
+            target = area * draw.uniform_(scale[0], scale[1], **self._from).item()
+            aspect = draw.uniform_(log_ratio[0], log_ratio[1], **self._from).exp_().item()
             first, second = round(math.sqrt(target * aspect)), round(math.sqrt(target / aspect))
             if strict:
                 accepted = first < limits[0] and second < limits[1]

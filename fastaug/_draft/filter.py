@@ -12,10 +12,15 @@ from torch import Tensor
 from fastaug._draft.base import DraftBase
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments, fields, ops
-from fastaug._program.kinds import OTHER, TENSOR
+from fastaug._program.eager import addressable
+from fastaug._program.kinds import ARRAY, OTHER, TENSOR
 
-# The exponents of a narrower kernel overflow.
-_SHARP = 1e-12
+# The exponents of a narrower kernel overflow, and so do wider ones in float32.
+_SHARP, _DULL = 1e-12, 1e18
+
+
+def _is_width(sigma: Any) -> bool:
+    return isinstance(sigma, (int, float)) and _SHARP <= sigma <= _DULL
 
 
 class FilterDraft(DraftBase):
@@ -34,39 +39,49 @@ class FilterDraft(DraftBase):
         fits = size_x // 2 < self.width and size_y // 2 < self.height
         if not self.native or not fits or len(self.lead) > 1 or (self.flat and self.kind == TENSOR):
             return False
+        if self.call.traced:  # a sigma may be torch's symbol
+            return False
+        if type(size_x) is not int or type(size_y) is not int or not all(map(_is_width, sigma)):
+            return False
         planes = math.prod(self.lead) * self.channels
         fused = warp_fallback.fuses_convolution(planes, self.height, self.width, kernel_size)
-        if min(sigma) < _SHARP:
-            return False
         across = arguments.half_kernel(size_x, sigma[0])
         down = across if size_x == size_y and sigma[0] == sigma[1] else arguments.half_kernel(size_y, sigma[1])
         op = ops.blur(across, down, fused)
         if op is None:
             return False
         self.ops.append(op)
+        if len(self.lead) != 1:
+            self.channel_last = False
         self.info = None
         return True
 
-    def elastic_transform(self, displacement: Any, mode_name: str, fill: Any) -> None:
+    def elastic_transform(self, displacement: Any, interpolation: Any, fill: Any) -> None:
         if not isinstance(displacement, Tensor):
             raise TypeError(f"Argument displacement should be a Tensor, got {type(displacement)}")
         if self.kind == OTHER:
             raise TypeError(f"img should be PIL Image or Tensor. Got {type(self.image)}")
+        if self.kind == ARRAY:
+            self.dimensions()
         expected = (1, self.height, self.width, 2)
         if expected != displacement.shape:
             raise ValueError(f"Argument displacement shape should be {expected}, but given {displacement.shape}")
+        mode_name = interpolation.value
         if not self._displace_natively(displacement, mode_name, fill):
             self._eager_tensor("elastic_transform", displacement, mode_name, fill)
 
     def _displace_natively(self, displacement: Tensor, mode_name: str, fill: Any) -> bool:
         plain = displacement.dtype is torch.float32 and displacement.is_cpu and not displacement.requires_grad
-        if not self.native or not plain or mode_name not in ("nearest", "bilinear"):
+        if self.call.traced or not plain or not addressable(displacement):
+            return False
+        if not self.native or mode_name not in ("nearest", "bilinear"):
             return False
         if self.lead or self.channels > 4 or (self.flat and self.kind == TENSOR):
             return False
         colour = None if fill is None else arguments.exact_fill_bytes(fill, self.channels)
         if colour is None and fill is not None:
             return False
+        self.load()
         grid = fields.identity_grid(self.height, self.width).add_(displacement)
         moved = fields.sampled(self.flush(), grid, mode_name == "nearest", colour)
         if moved is None:

@@ -11,17 +11,22 @@ import torch
 from PIL import Image
 
 from fastaug import _C
+from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import delegate
-from fastaug._program.borrow import borrow_tensor
+from fastaug._program.borrow import borrow_tensor, is_interleaved
 from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
 
 if TYPE_CHECKING:
     from fastaug._program.delegate import Named
 
+Tensor = torch.Tensor
 _float32 = torch.float32
 _uint8 = torch.uint8
 _cpu = torch.device("cpu")
+
+# The channels of images that Pillow can lay over foreign memory.
+_MAPPED = (1, 4)
 
 
 def finish(draft: Any) -> Any:
@@ -54,27 +59,56 @@ def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
 
 def _finish(draft: Any) -> Any:
     kind = draft.kind
-    if kind == draft.source and not draft.store:
-        if not draft.ops:
-            return _untouched(draft)
-        if draft.first is not None and len(draft.ops) == 1:
-            done = _delegated(draft, draft.first)
-            if done is not None:
-                return done
+    if kind == draft.source:
+        if not draft.store:
+            if not draft.ops:
+                return _untouched(draft)
+            first = draft.first
+            if first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1):
+                done = _delegated(draft, first)
+                if done is not None:
+                    return done
+    elif kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
+        mapped = _mapped(draft)
+        if mapped is not None:
+            return mapped
     if draft.lead or draft.bands > 4:
-        return _finish_parts(draft)
-    result = draft.job().execute(draft.call.run, draft.call.rewrites)
+        result = _finish_parts(draft)
+    else:
+        result = draft.job().execute(draft.call.run, draft.call.rewrites)
     if kind == PIL_IMAGE:
         result.info = copied_info(draft)
+    elif draft.source == TENSOR and type(draft.image) is not Tensor:
+        result = _of_class(result, draft.image)
     return result
+
+
+def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
+    """`result` in the class that torch's functions give for `image`, which is of a subclass of Tensor."""
+    return result.as_subclass(type(image[..., :0]))
+
+
+def _mapped(draft: Any) -> Image.Image | None:
+    """A tensor or array as a PIL image of the same memory: torchvision does not copy where Pillow need not."""
+    image = draft.image
+    if draft.source == ENCODED:
+        return None
+    if draft.views:
+        image = delegate.by_torch(image, draft.first)
+    if draft.source == TENSOR:
+        image = (image.permute((1, 2, 0)) if image.dim() == 3 else image).detach().numpy()
+    return tensor_fallback.to_pil_image(image, draft.mode) if image.flags.c_contiguous else None
 
 
 def one_job(draft: Any) -> Job | None:
     """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
-    if draft.lead or draft.bands > 4:
+    if draft.lead or draft.bands > 4 or (draft.source == TENSOR and type(draft.image) is not Tensor):
         return None
-    kept = draft.kind == draft.source and not draft.store
-    if kept and (not draft.ops or (draft.first is not None and len(draft.ops) == 1)):
+    if draft.kind == draft.source and not draft.store:
+        first = draft.first
+        if not draft.ops or (first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1)):
+            return None
+    elif draft.kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
         return None
     job: Job = draft.job()
     return job
@@ -96,9 +130,9 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     if store:
         ops = (*ops, *store, *draft.erases)
     if draft.source == ENCODED:
-        return b"".join(ops), draft.image.source()
+        return b"".join(ops), _encoded_source(draft)
     if draft.source == TENSOR:
-        return b"".join(ops), borrow_tensor(draft.image)
+        return b"".join(ops), borrow_tensor(_plain(draft.image))
     if draft.source != PIL_IMAGE:
         return b"".join(ops), _C.from_array(draft.image)
     image = draft.image
@@ -108,7 +142,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
         # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
         cropped = delegate.crop_by_pillow(image, draft.first)
     if cropped is not None:
-        image, ops = cropped, ops[1:]
+        image, ops = cropped, ops[draft.views if draft.first[0] == "crop" else 1 :]
         try:
             return b"".join(ops), _C.from_pil(image, draft.bands)
         except ValueError:
@@ -116,14 +150,35 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     return b"".join(ops), _C.from_array(np.asarray(image))
 
 
+def _plain(image: Any) -> Any:
+    """A tensor without the class that it is of, or any other image."""
+    return image.as_subclass(Tensor) if isinstance(image, Tensor) and type(image) is not Tensor else image
+
+
+def _encoded_source(draft: Any) -> _C.Source:
+    image, log = draft.image, draft.call.log
+    before = log is not None and image.keeps
+    source: _C.Source = image.source()
+    if log is not None and image.keeps:
+        log.kept(draft, before)
+    return source
+
+
 def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
     job = one_job_as(draft, dtype, channels_last)
-    return None if job is None else job.execute(draft.call.run, draft.call.rewrites)
+    if job is None:
+        return None
+    result: torch.Tensor = job.execute(draft.call.run, draft.call.rewrites)
+    if draft.source == TENSOR and type(draft.image) is not Tensor:
+        return _of_class(result, draft.image)
+    return result
 
 
 def _delegated(draft: Any, op: Named) -> Any:
     """The result of a draft's only op, if it is one move for Pillow or torch."""
     if draft.kind == TENSOR:
+        if draft.copied:
+            return None  # the copy of a crop is no view, and the copy may have another memory format
         done: Any = delegate.by_torch(draft.image, op)
     elif draft.kind == PIL_IMAGE and draft.mode == draft.image.mode and draft.bands <= 4:
         done = delegate.by_pillow(draft.image, op)
@@ -148,9 +203,17 @@ def _untouched(draft: Any) -> Any:
         # Only read as another mode.
         return Image.frombuffer(draft.mode or "", image.size, image.tobytes(), "raw", draft.mode, 0, 1)
     if not draft.copied:
-        return image
+        return image if draft.first is None else delegate.by_torch(image, draft.first)
     if draft.kind == TENSOR:
-        return image.clone()
+        plain = _plain(image)
+        if not draft.channel_last:
+            copy = plain.clone(memory_format=torch.contiguous_format)
+        elif is_interleaved(plain):
+            copy = plain.clone()
+        else:
+            copy = torch.empty_like(plain.movedim(-3, -1), memory_format=torch.contiguous_format).movedim(-1, -3)
+            copy.copy_(plain)
+        return copy if plain is image else _of_class(copy, image)
     copy = image.copy()
     if draft.kind == PIL_IMAGE and not draft.info:
         copy.info = {}
@@ -163,16 +226,22 @@ def _finish_parts(draft: Any) -> Any:
     bands, lead = draft.bands, draft.lead
     if draft.kind == TENSOR:
         dtype = _float32 if draft.store else _uint8
-        result: Any = torch.empty((*lead, channels, height, width), dtype=dtype, device=_cpu)
         number, size = DTYPES[dtype]
+        if draft.channel_last:
+            whole = torch.empty((*lead, height, width, channels), dtype=dtype, device=_cpu)
+            result: Any = whole.movedim(-1, -3)
+            strides = (size * width * channels, size * channels, size)
+        else:
+            result = torch.empty((*lead, channels, height, width), dtype=dtype, device=_cpu)
+            strides = (size * width, size, size * height * width)
         address = result.data_ptr()
-        strides = (size * width, size, size * height * width)
     else:
         result = np.empty((height, width, channels), np.uint8)
         number, _ = DTYPES[_uint8]
         address = result.__array_interface__["data"][0]
+        size = 1
         strides = (width * channels, channels, 1)
-    image = draft.image
+    image = _plain(draft.image)
     borrow: Any
     if draft.source == TENSOR:
         images, borrow = image.reshape(-1, bands, *image.shape[-2:]), borrow_tensor
@@ -183,7 +252,7 @@ def _finish_parts(draft: Any) -> Any:
         part = images[index, first : first + 4]
         count = min(4, channels - first) if bands > 4 else channels
         program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
-        at = address + index * strides[2] * channels + first * strides[2]
+        at = address + index * size * height * width * channels + first * strides[2]
         target = _C.into_pointer(at, number, height, width, count, *strides, result)
         jobs.append((program, borrow(part), target))
     draft.call.run(jobs, draft.call.rewrites)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import operator
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +12,7 @@ import PIL
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
 from fastaug._program import arguments, checks, ops
-from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+from fastaug._program.kinds import OTHER, TENSOR
 
 # numpy has no modes: after np.pad Pillow guesses one from the shape, and torchvision lets it.
 _PADDED_MODE = {"CMYK": "RGBA", "YCbCr": "RGB", "HSV": "RGB"}
@@ -23,6 +23,11 @@ _RESIZE_FLAGS = ops.WIDTH_FIRST if int(PIL.__version__.partition(".")[0]) < 13 e
 _PILLOW = {mode.name: number for mode, number in pil_modes_mapping.items()}
 _NEAREST_RULES = {"NEAREST": ops.NEAREST_TORCH, "NEAREST_EXACT": ops.NEAREST_TORCH_EXACT}
 _MAX_SIDE = 1 << 29
+
+
+def _is_point(center: Any) -> bool:
+    """None, or two numbers. Of others, Pillow and torch say what they mean."""
+    return center is None or (len(center) == 2 and all(isinstance(number, (int, float)) for number in center))
 
 
 class GeometryDraft(DraftBase):
@@ -54,28 +59,45 @@ class GeometryDraft(DraftBase):
         else:
             self._eager("transpose")
 
-    def crop(self, top: int, left: int, height: int, width: int) -> None:
+    def crop(self, top: Any, left: Any, height: Any, width: Any) -> None:
         """A box of the image, with zeros where it reaches beyond."""
+        if not (type(top) is type(left) is type(height) is type(width) is int):
+            box = [arguments.whole(number) for number in (top, left, height, width)]
+            if None in box:
+                # Pillow rounds the corners of a box of floats; what else there may be is its to take or to refuse.
+                self._eager("crop", top, left, height, width)
+                return
+            top, left, height, width = box
         inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
         drafted = self.native or (self.store and not self.erases)
         if inside and drafted and height == self.height and width == self.width:
-            self.copied = True
+            if self.kind != TENSOR:
+                self.copied = True
+            elif not self.ops and self.first is None:
+                self.first = ("crop", 0, 0, height, width)
             return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
-        if drafted and (self.native or inside or len(self.store) == 1) and height > 0 and width > 0:
-            if not (type(top) is type(left) is type(height) is type(width) is int):
-                # Pillow takes floats and rounds the four corners of the box.
-                as_int = round if self.kind == PIL_IMAGE else operator.index
-                bottom, right = as_int(top + height), as_int(left + width)
-                top, left = as_int(top), as_int(left)
-                height, width = bottom - top, right - left
-            if abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE and height <= _MAX_SIDE and width <= _MAX_SIDE:
+        sizes = 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE
+        if drafted and (self.native or inside or len(self.store) == 1) and sizes:
+            if inside and self.kind == TENSOR:
+                if self.views == len(self.ops):
+                    # Crops that a tensor begins with are each a view of the one before: together they are one.
+                    above, before = (0, 0) if self.first is None else self.first[1:3]
+                    self.first = ("crop", above + top, before + left, height, width)
+                    self.views += 1
+            else:
                 if not self.ops:
                     self.first = ("window", top, left, height, width, ops.NO_FILL)
-                self.ops.append(ops.window(top, left, height, width))
-                self.height, self.width = height, width
-                return
+                self._padded_by_torch()
+            self.ops.append(ops.window(top, left, height, width))
+            self.height, self.width = height, width
+            return
         self._eager("crop", top, left, height, width)
+
+    def _padded_by_torch(self) -> None:
+        """torch keeps the channels of a pixel together where it pads and resizes batches, but not of single images."""
+        if self.channel_last and len(self.lead) != 1:
+            self.channel_last = False
 
     def center_crop(self, size: Any) -> None:
         """The middle of the image, with zeros around it where it is too small."""
@@ -91,9 +113,19 @@ class GeometryDraft(DraftBase):
                 return
         self.crop(round((height - crop_height) / 2.0), round((width - crop_width) / 2.0), crop_height, crop_width)
 
+    def resized_crop(
+        self, top: int, left: int, height: int, width: int, size: Any, interpolation: Any, antialias: bool | None
+    ) -> None:
+        self.crop(top, left, height, width)
+        self.resize(size, interpolation, None, antialias)
+
     def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
         self._check_padding(padding, fill, padding_mode)
-        box = arguments.sides(padding)
+        box = arguments.whole_sides(padding)
+        if box is not None and padding_mode != "constant" and self.kind != TENSOR:
+            # On PIL images torchvision's other modes take no number of NumPy's by itself.
+            single = padding if not isinstance(padding, (list, tuple)) else padding[0] if len(padding) == 1 else 0
+            box = box if isinstance(single, int) else None
         if self.native and box is not None and self._pad_natively(box, fill, padding_mode):
             return
         self._eager("pad", padding, fill, padding_mode)
@@ -101,10 +133,18 @@ class GeometryDraft(DraftBase):
     def _check_padding(self, padding: Any, fill: Any, padding_mode: str) -> None:
         if self.kind == OTHER:
             checks.need_pil(self.image)
-        if not isinstance(padding, (int, float, tuple, list)):
+        if not self.native:
+            self.dimensions()
+        if self.kind == TENSOR:
+            paddings: Any = (int, tuple, list)
+            fills: Any = (int, float)
+        else:
+            paddings = fills = (numbers.Number, tuple, list)
+        if type(padding) is not int and not isinstance(padding, paddings):
             raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
-        if fill is not None and not isinstance(fill, (int, float, tuple, list)):
-            raise TypeError(f"Got inappropriate fill arg: {fill!r}, accepted are a number or a sequence of numbers")
+        if fill is not None and type(fill) is not int and not isinstance(fill, fills):
+            accepted = "a number" if self.kind == TENSOR else "a number or a sequence of numbers"
+            raise TypeError(f"Got inappropriate fill arg: {fill!r}, accepted is {accepted}")
         if not isinstance(padding_mode, str):
             raise TypeError(f"Got inappropriate padding_mode arg: {padding_mode!r}")
         if isinstance(padding, (tuple, list)) and len(padding) not in (1, 2, 4):
@@ -130,6 +170,9 @@ class GeometryDraft(DraftBase):
             if not self.ops:
                 self.first = ("window", -top, -left, height, width, colour) if len(colour) <= 4 else None
             self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
+            # Where nothing is added, torch copies what is left.
+            if max(box) > 0:
+                self._padded_by_torch()
             if self.info:
                 self.info = {"transparency": self.info["transparency"]} if "transparency" in self.info else None
         elif self.kind == TENSOR and not self._torch_pads(box, padding_mode):
@@ -142,6 +185,10 @@ class GeometryDraft(DraftBase):
                     return False
                 self.ops.append(ops.window(-min(top, 0), -min(left, 0), kept_height, kept_width))
             self.ops.append(ops.pad(max(left, 0), max(top, 0), max(right, 0), max(bottom, 0), padding_mode))
+            if padding_mode == "symmetric":
+                self.channel_last = False
+            else:
+                self._padded_by_torch()
             self.mode = _PADDED_MODE.get(self.mode, self.mode) if self.mode else None
             self.info = None
         self.height, self.width = height, width
@@ -178,14 +225,17 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[name]
         if self.kind == TENSOR:
             # antialias says nothing to the nearest modes; without it torch has another filter.
-            native = self.native and (number == 0 or (antialias and number in (2, 3))) and len(self.lead) <= 1
+            smooth = bool(antialias) and number in (2, 3)
+            native = self.native and (number == 0 or smooth) and len(self.lead) <= 1 and not self.flat
         else:
             native = self.native
             if antialias is False:
                 checks.warn_antialias()
-        if not (native and type(height) is type(width) is int and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
+        rows, columns = arguments.whole(height), arguments.whole(width)
+        if not (native and rows and columns and 0 < rows <= _MAX_SIDE and 0 < columns <= _MAX_SIDE):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
+        height, width = rows, columns
         if number == 0:
             rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
             if not self.ops and rule == ops.NEAREST_PILLOW:
@@ -195,6 +245,7 @@ class GeometryDraft(DraftBase):
             self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | _RESIZE_FLAGS), ops.UNPREMULTIPLY)
         else:
             self.ops.append(ops.resize(height, width, number | _RESIZE_FLAGS))
+        self._padded_by_torch()
         self.height, self.width = height, width
 
     def rotate(self, angle: float, interpolation: Any, expand: bool, center: Sequence[float] | None, fill: Any) -> None:
@@ -206,12 +257,12 @@ class GeometryDraft(DraftBase):
             raise TypeError(f"Argument center should be a sequence, got {center!r}")
         number = _PILLOW[interpolation._name_]
         if self.native:
-            if self.kind == TENSOR:
-                checks.check_warp(self.channels, interpolation.value, fill)
             colour = arguments.fill_bytes(fill, self.channels)
-            drawable = colour is not None and len(self.lead) <= 1
-            if drawable and self._rotate_natively(angle, number, expand, center, colour):
-                return
+            if colour is not None and len(self.lead) <= 1 and _is_point(center):
+                if self.kind == TENSOR:
+                    checks.check_warp(self.channels, interpolation.value, fill)
+                if self._rotate_natively(angle, number, expand, center, colour):
+                    return
         self._eager("rotate", angle, number, interpolation.value, expand, center, fill)
 
     def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
@@ -219,7 +270,7 @@ class GeometryDraft(DraftBase):
         angle = angle % 360.0
         if not center:
             if angle == 0:
-                self.copied = True
+                self._copy_by_torch()
                 return True
             if angle == 180 or (angle in (90, 270) and (expand or self.width == self.height)):
                 if not self.ops:
@@ -227,11 +278,12 @@ class GeometryDraft(DraftBase):
                 self.ops.append(ops.ROT90[int(angle)])
                 if angle != 180:
                     self.height, self.width = self.width, self.height
+                self.channel_last = False
                 return True
         if number not in (0, 2, 3) or not math.isfinite(angle):
             return False
         height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center)
-        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
+        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
         if number != 0 and self.mode in ALPHA_MODES:
             # The fill is not premultiplied: Pillow paints it into the premultiplied image.
@@ -239,7 +291,13 @@ class GeometryDraft(DraftBase):
         else:
             self._append_filled(lambda part: ops.affine(height, width, number, matrix, part), fill)
         self.height, self.width = height, width
+        self.channel_last = False
         return True
+
+    def _copy_by_torch(self) -> None:
+        """A warp that leaves every pixel where it is: torchvision samples a tensor nevertheless."""
+        self.copied = True
+        self.channel_last = False
 
     def affine(
         self,
@@ -256,7 +314,7 @@ class GeometryDraft(DraftBase):
         shear = arguments.checked_shear(angle, translate, scale, shear, center)
         _, height, width = self.dimensions()
         number = _PILLOW[interpolation._name_]
-        if self.native:
+        if self.native and _is_point(center):
             middle = (width * 0.5, height * 0.5) if center is None else center
             matrix = arguments.inverse_affine_matrix(middle, angle, translate, scale, shear)
             if self._warp_natively(ops.affine, matrix, number, interpolation.value, fill):
@@ -274,11 +332,11 @@ class GeometryDraft(DraftBase):
 
     def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
         """Appends a map from output to input that keeps the size."""
-        if self.kind == TENSOR:
-            checks.check_warp(self.channels, mode_name, fill)
         colour = arguments.fill_bytes(fill, self.channels)
         if colour is None or len(self.lead) > 1 or number not in (0, 2, 3) or not all(map(math.isfinite, numbers)):
             return False
+        if self.kind == TENSOR:
+            checks.check_warp(self.channels, mode_name, fill)
         height, width = self.height, self.width
 
         def op(part: bytes) -> bytes:
@@ -290,10 +348,11 @@ class GeometryDraft(DraftBase):
             # and 0, and truncation takes nothing away: each mode copies pixels.
             top, left = int(numbers[5]), int(numbers[2])
             if top == 0 == left and (number == 0 or self.mode not in ALPHA_MODES):
-                self.copied = True
+                self._copy_by_torch()
                 return True
             if max(abs(top), abs(left)) <= _MAX_SIDE:
-                if not self.ops and len(colour) <= 4 and (number == 0 or self.mode not in ALPHA_MODES):
+                alone = not self.ops and len(colour) <= 4 and not self.channel_last
+                if alone and (number == 0 or self.mode not in ALPHA_MODES):
                     self.first = ("window", top, left, height, width, colour)
 
                 def op(part: bytes) -> bytes:
@@ -304,4 +363,5 @@ class GeometryDraft(DraftBase):
             self.ops += (ops.PREMULTIPLY, op(colour), ops.UNPREMULTIPLY)
         else:
             self._append_filled(op, colour)
+        self.channel_last = False
         return True

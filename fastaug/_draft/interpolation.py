@@ -74,6 +74,6 @@ def as_interpolation(value: Any) -> InterpolationMode:
 
 def stored_interpolation(value: Any) -> Any:
     """What a transform keeps as `interpolation`; a wrong type is an error only when it is used, as in torchvision."""
-    if isinstance(value, (int, Enum)):
+    if isinstance(value, int) or type(value).__name__ == "InterpolationMode":
         return as_interpolation(value)
     return value

@@ -12,6 +12,8 @@ from PIL import Image
 
 from fastaug._draft.call import Call
 from fastaug._draft.draft import MODES_OF, Draft
+from fastaug._draft.replaced import TransformDraft
+from fastaug._draft.tape import at_once
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image.lazy import LazyImage
 from fastaug._program import arguments
@@ -20,7 +22,7 @@ from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
 _CPU = torch.device("cpu")
 
 
-class Outline(Draft):
+class Outline(TransformDraft):
     """A draft that follows the size, the channels and the container of an image through a pipeline, and makes none.
 
     That is all that random draws depend on. Whoever asks for the image nevertheless, such as a callable of the user's,
@@ -51,11 +53,15 @@ class Outline(Draft):
         outline.origin = first
         return outline
 
-    def reset(self, image: Any) -> None:
+    def reset(self, image: Any, read: bool = False) -> None:
         self.origin, self.works = lambda: image, []
         self.complete = True
         self.entered += 1
         super().reset(image)
+
+    def _await_pixels(self) -> None:
+        """Draws depend on what the header of a file says; the pixels are there if a reader has been through."""
+        self.complete = not getattr(self.image, "tile", True)
 
     def _reset_encoded(self, image: LazyImage) -> None:
         if image.native:
@@ -105,7 +111,7 @@ class Outline(Draft):
         return self._drafted(self.origin())
 
     def _drafted(self, image: Any) -> Draft:
-        draft = Draft(image, Call(self.call.draws, self.call.rewrites))
+        draft = TransformDraft(image, Call(self.call.draws, self.call.rewrites))
         for work in self.works:
             work(draft)
         return draft
@@ -116,7 +122,7 @@ class Outline(Draft):
         if prepare is not None:
             prepare(transform, self)
             self.works.append(partial(prepare, transform))
-        params = None if sample is None else tape.take(transform, self)
+        params = None if sample is None else at_once(tape.take(transform, self))
         self.entered += 1
         entered = self.entered
         do(transform, self, params)
@@ -162,14 +168,15 @@ class Outline(Draft):
         elif name == "resize":
             height, width = given[:2]
         elif name == "pad":
-            left, top, right, bottom = arguments.sides(given[0]) or (0, 0, 0, 0)
+            left, top, right, bottom = arguments.whole_sides(given[0]) or (0, 0, 0, 0)
             height, width = height + top + bottom, width + left + right
         elif name == "rotate":
             angle, _, _, expand, center, _ = given
             if expand:
                 height, width = self._expanded(angle, center)
         elif name == "grayscale":
-            channels = given[0]
+            if kind != TENSOR or channels != 1:  # a tensor of one channel keeps its shape
+                channels = given[0]
             mode = mode and ("L" if channels == 1 else "RGB")
         elif name == "equalize" and mode == "P":
             mode = "RGB"  # Pillow gives up the palette

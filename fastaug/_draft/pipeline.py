@@ -18,6 +18,7 @@ from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
+from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._image.lazy import LazyImage
 from fastaug._program.job import Job
@@ -87,7 +88,7 @@ class Pipeline:
     # Whatever happens, torch's generator is torch's again after a call: `finish` hands it back, or the handler does.
 
     def __call__(self, img: Any) -> Any:
-        draft = Draft(img, self._call)
+        draft = TransformDraft(img, self._call)
         try:
             self._draft_all(draft)
             return draft.finish()
@@ -97,12 +98,12 @@ class Pipeline:
 
     def _run(self, img: Any, call: Call) -> Any:
         """As a call of the pipeline, with other settings."""
-        draft = Draft(img, call)
+        draft = TransformDraft(img, call)
         try:
             self._draft_all(draft)
             return self._delivered(draft)
         finally:
-            call.draws.release()
+            draft.call.draws.release()
 
     def sample(self, size: Any) -> Any:
         """Draws the parameters for one image, as a call would, and processes no pixels.

@@ -6,19 +6,24 @@ theirs has imported them, so both are looked up among the modules that there are
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Sequence
 from enum import Enum
-from functools import cache
 from types import FunctionType
 from typing import Any
 
 import torch
 from torch import nn
 
+from fastaug._draft.through import replaced
+
 # Where torchvision defines the classes of its v1 API.
 _V1 = ("torchvision.transforms.transforms", "torchvision.transforms.autoaugment")
+
+# Where it has the functions that they call.
+_FUNCTIONS = "torchvision.transforms.functional"
 
 # What decides, beside the methods of a class's own, what a call of an object does.
 _CALLING = {"__call__", "__getattr__", "__getattribute__", "_call_impl", "_slow_forward", "_wrapped_call_impl"}
@@ -39,7 +44,7 @@ def _ours() -> Any:
     return sys.modules.get("fastaug.transforms")
 
 
-@cache
+@functools.cache
 def _names() -> frozenset[str]:
     """The classes that are known, by their names."""
     classes = ((name, value) for name, value in vars(_ours()).items() if inspect.isclass(value))
@@ -55,6 +60,8 @@ def reason(transform: Any) -> str | None:
             return "a scripted module"
         if cls.__module__.startswith("torchvision.transforms.v2"):
             return "a transform of torchvision's v2 API"
+        if inspect.isroutine(transform) or isinstance(transform, functools.partial):
+            return "a function of yours"
         return "a callable that fastaug does not know"
     own = vars(transform)
     if any(own.get(hooks) for hooks in HOOKS):
@@ -69,8 +76,10 @@ def reason(transform: Any) -> str | None:
     ]
     if overridden:
         return f"overrides {' and '.join(overridden)} of {known.__name__}"
-    if replaced := _replaced(known, behaviour):
-        return f"{replaced} is not torchvision's own"
+    if other := _replaced(known, behaviour):
+        return f"{other} is not torchvision's own"
+    if name := replaced(known):
+        return f"{known.__name__}.{name} is a function of yours"
     if known is nn.Sequential:
         return None
     for name in attributes_of(known.__name__):
@@ -96,6 +105,8 @@ def reason_of_barrier(transform: Any) -> str:
         return "has hooks that want to see images"
     if "forward" in own:
         return "has a forward of its own"
+    if name := replaced(cls):
+        return f"its {name} is a function of yours"
     if ours is cls:
         return "hooks on all modules want to see images"
     if ours is not None and ours.__name__ != "Transform":
@@ -130,18 +141,40 @@ def _behaviour(known: type) -> set[str]:
 
 
 def _replaced(known: type, behaviour: set[str]) -> str | None:
-    """A method of torchvision's class that somebody has put something else in the place of."""
+    """What somebody has put something else in the place of: a method of torchvision's class, or a function it calls."""
+    called: set[str] = set()
     for owner in known.__mro__:
         if owner.__module__ in _V1:
             for name in sorted(behaviour & vars(owner).keys()):
                 function = getattr(vars(owner)[name], "__func__", vars(owner)[name])
-                written = (getattr(function, "__module__", None), getattr(function, "__qualname__", None))
-                if written != (owner.__module__, f"{owner.__qualname__}.{name}"):
+                if not _is_own(function, owner.__module__, f"{owner.__qualname__}.{name}"):
                     return f"{owner.__name__}.{name}"
+                called |= set(function.__code__.co_names)
+    return _replaced_function(called) if called else None
+
+
+def _is_own(function: Any, module: str, name: str) -> bool:
+    written = (getattr(function, "__module__", None), getattr(function, "__qualname__", None))
+    return isinstance(function, FunctionType) and written == (module, name) and not hasattr(function, "__wrapped__")
+
+
+def _replaced_function(called: set[str]) -> str | None:
+    """Of torchvision's functions of these names, and of those that these call in turn, one that is not its own."""
+    functions, apply_op = vars(sys.modules[_FUNCTIONS]), vars(sys.modules[_V1[1]]).get("_apply_op")
+    seen: set[str] = set()
+    while names := called - seen:
+        seen |= names
+        called = set()
+        for name in sorted(names):
+            function = apply_op if name == "_apply_op" else functions.get(name)
+            if name in _ours().functional._FUNCTIONS and not _is_own(function, _FUNCTIONS, name):
+                return f"functional.{name}"
+            if isinstance(function, FunctionType):
+                called |= set(function.__code__.co_names)
     return None
 
 
-@cache
+@functools.cache
 def attributes_of(name: str) -> tuple[str, ...]:
     """The attributes that hold all that an object of the class of this name is told."""
     if name == "Compose":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -12,6 +12,31 @@ from fastaug._draft.draws import Draws
 #: One entry for each transform that drew, in the order in which they did: its class's name under "transform", and its
 #: parameters by their names.
 Params = list[dict[str, Any]]
+
+
+def at_once(drawn: Any) -> Any:
+    """What `_sample` returned, with lists in the place of iterators, which draw the more the further they get."""
+    if isinstance(drawn, tuple):
+        return tuple(map(at_once, drawn))
+    return list(map(at_once, drawn)) if isinstance(drawn, Iterator) else drawn
+
+
+def while_used(drawn: Any) -> tuple[Any, Any]:
+    """What `_sample` returned, to be used in its place; and the same with lists, which fill as it is used."""
+    if isinstance(drawn, tuple):
+        parts = [while_used(part) for part in drawn]
+        return tuple(used for used, _ in parts), tuple(kept for _, kept in parts)
+    return _filling(drawn, []) if isinstance(drawn, Iterator) else (drawn, drawn)
+
+
+def _filling(drawn: Iterator[Any], kept: list[Any]) -> tuple[Iterator[Any], list[Any]]:
+    def use() -> Iterator[Any]:
+        for part in drawn:
+            used, keeping = while_used(part)
+            kept.append(keeping)
+            yield used
+
+    return use(), kept
 
 
 class Recording:
@@ -28,7 +53,7 @@ class Recording:
 
     def take(self, transform: Any, draft: Any) -> Any:
         """Draws, and keeps it."""
-        drawn = transform._sample(draft)
+        used, drawn = while_used(transform._sample(draft))
         names = transform._drawn
         entry = {"transform": type(transform).__name__}
         if len(names) == 1:
@@ -36,7 +61,7 @@ class Recording:
         else:
             entry.update(dict.fromkeys(names) if drawn is None else zip(names, drawn))
         self.params.append(entry)
-        return drawn
+        return used
 
 
 class Replaying:

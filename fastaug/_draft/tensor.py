@@ -66,10 +66,10 @@ class TensorDraft(Draft):
         flags = number | _fused()
         colour = bytes(max(self.channels, 4))
         if fill is not None:
-            checks.check_warp(self.channels, mode_name, fill)
             exact = arguments.exact_fill_bytes(fill, self.channels)
             if exact is None:
                 return False
+            checks.check_warp(self.channels, mode_name, fill)
             flags |= ops.FILLED
             colour = exact
         height, width = self.height, self.width

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import nn
 from torch.nn.modules import module as _module
 
 from fastaug._draft.draft import Draft
+from fastaug._names import is_ours
 from fastaug._program.ops import MAX_OPS
 
 #: How the transforms of a class are drafted, as functions of a transform and a draft: what is done to the image before
 #: parameters are drawn, if anything is; what draws them, if there are any, and touches no pixels; and what appends the
 #: ops for given parameters, and draws nothing.
 Step = tuple[Callable[[Any, Draft], None] | None, Callable[[Any, Draft], Any] | None, Callable[[Any, Draft, Any], None]]
+
+
+class Known(NamedTuple):
+    """What is known of a class of transforms."""
+
+    #: None for those that are called with an image.
+    step: Step | None
+    #: Of a class of modules, its own `forward`; None for others. A user may put another one in its place.
+    forward: Any
+    #: `__call__`.
+    call: Any
+
 
 # Hooks on all modules, which a draft would pass by. torch changes these dictionaries in place.
 global_pre_hooks = _module._global_forward_pre_hooks
@@ -23,31 +36,57 @@ global_hooks = _module._global_forward_hooks
 # Ops before a draft is done so far. A transform drafts few, so a program stays below the native core's limit.
 MAX_DRAFT = MAX_OPS // 2
 
-# How each class of transforms is drafted; None for those that are called with an image.
-_steps: dict[type, Step | None] = {}
+_known: dict[type, Known] = {}
+
+_module_call = nn.Module.__call__
+
+
+def know(cls: type) -> Known:
+    """A class of transforms, as it is now. A class that is drafted has to come here before a user can change it."""
+    known = Known(None, None, None)
+    is_module = issubclass(cls, nn.Module)
+    name = "forward" if is_module else "__call__"
+    owner = next((base for base in cls.__mro__ if "_draft" in base.__dict__), None)
+    if owner is not None and is_ours(owner) and _definer(cls, name) is _definer(owner, name):
+        origin = known if owner is cls else _known.get(owner) or know(owner)
+        sample = cls._sample if getattr(cls, "_drawn", ()) else None  # type: ignore[attr-defined]
+        step = owner.__dict__.get("_before_drawing"), sample, owner.__dict__["_draft"]
+        if is_module:
+            forward = owner.forward if owner is cls else origin.forward  # type: ignore[attr-defined]
+            if _definer(cls, "__call__") is nn.Module:
+                known = Known(step, forward, _module_call)
+        else:
+            known = Known(step, None, owner.__call__ if owner is cls else origin.call)
+    _known[cls] = known
+    return known
+
+
+def _definer(cls: type, name: str) -> type | None:
+    return next((base for base in cls.__mro__ if name in base.__dict__), None)
 
 
 def step_of(cls: type) -> Step | None:
     """That of a class of this package, or of a subclass that does not override what calling it does."""
-    step: Step | None = None
-    for owner in cls.__mro__:
-        if "_draft" in owner.__dict__:
-            ours = owner.__module__.startswith("fastaug.")
-            call = "forward" if issubclass(cls, nn.Module) else "__call__"
-            if ours and getattr(cls, call) is getattr(owner, call):
-                sample = cls._sample if getattr(cls, "_drawn", ()) else None  # type: ignore[attr-defined]
-                step = owner.__dict__.get("_before_drawing"), sample, owner.__dict__["_draft"]
-            if issubclass(cls, nn.Module) and cls.__call__ is not nn.Module.__call__:
-                step = None
-            break
-    if cls is nn.Sequential:
-        step = None, None, _draft_sequential
-    _steps[cls] = step
-    return step
+    known = _known.get(cls) or know(cls)
+    return None if replaced(cls) else known.step
+
+
+def replaced(cls: type) -> str | None:
+    """What a user has put another function in the place of, if the class is one that is drafted otherwise."""
+    known: Any = _known.get(cls) or know(cls)
+    if known.step is not None:
+        for name in ("forward", "call"):
+            own = f"__{name}__" if name == "call" else name
+            if getattr(known, name) is not None and getattr(cls, own) is not getattr(known, name):
+                return own
+    return None
 
 
 def _draft_sequential(sequential: Any, draft: Draft, params: None) -> None:
     draft_through(sequential._modules.values(), draft)
+
+
+_known[nn.Sequential] = Known((None, None, _draft_sequential), nn.Sequential.forward, _module_call)
 
 
 def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
@@ -56,12 +95,24 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
     One that cannot be drafted is called with the image so far, and its result is drafted further.
     """
     log, tape = draft.call.log, draft.call.tape
+    if draft.call.traced and log is None and tape is None and draft.call.draws.generator is None:
+        # Nothing is gained from drafting, and Dynamo follows calls.
+        for transform in transforms:
+            draft.reset(transform(draft.finish()))
+        return
     for transform in transforms:
         cls = type(transform)
-        step = _steps[cls] if cls in _steps else step_of(cls)
+        known = _known.get(cls)
+        if known is None:
+            known = know(cls)
+        step, forward, call = known
         if log is not None:
             log.begin(transform, draft)
-        if step is None or _hooked(transform.__dict__):
+        if (
+            step is None
+            or cls.__call__ is not call
+            or (forward is not None and (cls.forward is not forward or hooked(transform.__dict__)))
+        ):
             if log is not None:
                 log.barrier(transform, draft)
             draft.reset(transform(draft.finish()))
@@ -79,7 +130,7 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
             log.end(transform, draft)
 
 
-def _hooked(own: dict[str, Any]) -> Any:
+def hooked(own: dict[str, Any]) -> Any:
     """Whether a user hung something onto this module, or onto all modules, that wants to see images."""
     return (
         own.get("_forward_hooks")

@@ -132,15 +132,21 @@ def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
     image = need_pil(image)
     if isinstance(padding, (list, tuple)):
         padding = padding[0] if len(padding) == 1 else tuple(padding)
+    border: Any = colour(image, fill) if padding_mode == "constant" else None
     palette = image.getpalette() if image.mode == "P" else None
     if padding_mode == "constant":
-        result = ImageOps.expand(image, border=padding, fill=colour(image, fill))
+        result = ImageOps.expand(image, border=padding, fill=border)
     else:
-        left, top, right, bottom = arguments.sides(padding) or padding
-        if min(left, top, right, bottom) < 0:
-            box = (-min(left, 0), -min(top, 0), image.width + min(right, 0), image.height + min(bottom, 0))
-            image = image.crop(box)
-        around: list[tuple[int, int]] = [(max(top, 0), max(bottom, 0)), (max(left, 0), max(right, 0))]
+        if not isinstance(padding, (int, tuple)):
+            # As torchvision does, which takes numbers of every type only to find no use for them here.
+            raise UnboundLocalError(f"padding should be an int or a sequence for {padding_mode!r}, got {padding!r}")
+        box = arguments.sides(padding)
+        cropped = np.minimum(box, 0)
+        if cropped.any():
+            left, top, right, bottom = cropped
+            image = image.crop((-left, -top, image.width + right, image.height + bottom))
+        left, top, right, bottom = np.maximum(box, 0)
+        around: list[tuple[int, int]] = [(top, bottom), (left, right)]
         pixels = np.asarray(image)
         mode: Any = padding_mode
         result = Image.fromarray(np.pad(pixels, around + [(0, 0)] * (pixels.ndim - 2), mode=mode))
@@ -166,7 +172,7 @@ def adjust_hue(image: Any, factor: float) -> Image.Image:
     if pil.mode in ("L", "1", "I", "F"):
         return pil
     hue, saturation, value = pil.convert("HSV").split()
-    shifted = np.asarray(hue) + np.uint8(int(factor * 255) & 255)
+    shifted = np.asarray(hue) + np.int32(factor * 255).astype(np.uint8)
     return Image.merge("HSV", (tensor_fallback.from_array(shifted, "L"), saturation, value)).convert(pil.mode)
 
 

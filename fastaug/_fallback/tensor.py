@@ -53,8 +53,8 @@ def vflip(image: Tensor) -> Tensor:
 def crop(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
     """A view of the image where the box lies inside it; else a new tensor with zeros around."""
     _, image_height, image_width = dimensions(image)
-    bottom, right = top + height, left + width
-    if left >= 0 and top >= 0 and right <= image_width and bottom <= image_height:
+    right, bottom = left + width, top + height
+    if not (left < 0 or top < 0 or right > image_width or bottom > image_height):
         return image[..., top:bottom, left:right]
     around = [
         max(-left + min(0, right), 0),
@@ -70,8 +70,6 @@ def _pad_symmetric(image: Tensor, left: int, top: int, right: int, bottom: int) 
         height, width = image.shape[-2:]
         image = image[..., -min(top, 0) : height + min(bottom, 0), -min(left, 0) : width + min(right, 0)]
         left, top, right, bottom = max(left, 0), max(top, 0), max(right, 0), max(bottom, 0)
-    if image.ndim not in (3, 4):
-        raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
 
     def mirrored(size: int, before: int, after: int) -> Tensor:
         # Negative indices count from the end, so a padding beyond the image is an IndexError.
@@ -80,6 +78,8 @@ def _pad_symmetric(image: Tensor, left: int, top: int, right: int, bottom: int) 
 
     rows = mirrored(image.shape[-2], top, bottom)
     columns = mirrored(image.shape[-1], left, right)
+    if image.ndim not in (3, 4):
+        raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
     return image[..., rows[:, None], columns[None, :]]
 
 
@@ -87,12 +87,7 @@ def pad(image: Tensor, padding: Any, fill: Any, padding_mode: str) -> Tensor:
     need_image(image)
     if fill is None:
         fill = 0
-    if not isinstance(padding, (int, tuple, list)):
-        raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
-    if not isinstance(fill, (int, float)):
-        raise TypeError(f"Got inappropriate fill arg: {fill!r}, tensors accept a number")
-    box: Any = arguments.sides(padding) or padding
-    left, top, right, bottom = box
+    left, top, right, bottom = arguments.sides(padding)
     if padding_mode == "symmetric":
         return _pad_symmetric(image, left, top, right, bottom)
     batch = image if image.ndim >= 4 else image.unsqueeze(0)
@@ -143,11 +138,16 @@ def resize(image: Tensor, height: int, width: int, interpolation: int, mode_name
     return from_float_batch(result, image)
 
 
+def _is_float(dtype: Any) -> bool:
+    # torch says what is a dtype.
+    return torch.tensor(0, dtype=dtype).is_floating_point()
+
+
 def convert_image_dtype(image: Tensor, dtype: torch.dtype) -> Tensor:
     if image.dtype == dtype:
         return image
     if image.is_floating_point():
-        if dtype.is_floating_point:
+        if _is_float(dtype):
             return image.to(dtype)
         if (image.dtype == torch.float32 and dtype in (torch.int32, torch.int64)) or (
             image.dtype == torch.float64 and dtype == torch.int64
@@ -156,7 +156,7 @@ def convert_image_dtype(image: Tensor, dtype: torch.dtype) -> Tensor:
         # A thousandth less than the next value, so that 1.0 becomes white and all steps are equally wide.
         return image.mul(float(maximum(dtype)) + 1.0 - 1e-3).to(dtype)
     white = float(maximum(image.dtype))
-    if dtype.is_floating_point:
+    if _is_float(dtype):
         return image.to(dtype) / white
     out_white = float(maximum(dtype))
     if white > out_white:

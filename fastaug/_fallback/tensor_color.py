@@ -13,6 +13,7 @@ from fastaug._fallback.tensor import (
     need_colour,
 )
 from fastaug._program.arguments import maximum
+from fastaug._program.borrow import is_interleaved
 from fastaug._program.checks import (
     need_channel_axis,
     need_gamma,
@@ -54,7 +55,8 @@ def adjust_hue(image: Tensor, factor: float) -> Tensor:
     if need_colour(image) == 1:
         return image
     hue, saturation, value = _rgb_to_hsv(convert_image_dtype(image, torch.float32))
-    return convert_image_dtype(_hsv_to_rgb((hue + factor) % 1.0, saturation, value), image.dtype)
+    shifted = (hue + factor) % 1.0
+    return convert_image_dtype(_hsv_to_rgb(shifted, saturation, value, is_interleaved(image)), image.dtype)
 
 
 def _rgb_to_hsv(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -73,7 +75,7 @@ def _rgb_to_hsv(image: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return torch.fmod(sector / 6.0 + 1.0, 1.0), saturation, high
 
 
-def _hsv_to_rgb(hue: Tensor, saturation: Tensor, value: Tensor) -> Tensor:
+def _hsv_to_rgb(hue: Tensor, saturation: Tensor, value: Tensor, interleaved: bool) -> Tensor:
     floor = torch.floor(hue * 6.0)
     fraction = hue * 6.0 - floor
     sector = floor.to(torch.int32) % 6
@@ -86,7 +88,8 @@ def _hsv_to_rgb(hue: Tensor, saturation: Tensor, value: Tensor) -> Tensor:
         torch.stack((p, p, t, value, value, q)),
     )
     index = sector.to(torch.int64).unsqueeze(0)
-    return torch.stack([choice.gather(0, index).squeeze(0) for choice in choices], dim=-3)
+    planes = [choice.gather(0, index).squeeze(0) for choice in choices]
+    return torch.stack(planes, dim=-1).movedim(-1, -3) if interleaved else torch.stack(planes, dim=-3)
 
 
 def grayscale(image: Tensor, channels: int) -> Tensor:

@@ -47,8 +47,8 @@ def rotate(
     image: Tensor, angle: float, interpolation: int, mode_name: str, expand: bool, center: Any, fill: Any
 ) -> Tensor:
     channels, height, width = dimensions(image)
-    check_warp(channels, mode_name, fill)
     matrix = _rotation(height, width, angle, center)
+    check_warp(channels, mode_name, fill)
     out_height, out_width = height, width
     if expand:
         out_height, out_width = _size_around(matrix, height, width)
@@ -59,9 +59,9 @@ def affine_matrix(
     height: int, width: int, angle: float, translate: Sequence[float], scale: float, shear: Sequence[float], center: Any
 ) -> list[float]:
     """Output to input, both in pixels from the image's centre."""
-    offset = (0.0, 0.0)
+    offset: tuple[float, ...] = (0.0, 0.0)
     if center is not None:
-        offset = (1.0 * (center[0] - width * 0.5), 1.0 * (center[1] - height * 0.5))
+        offset = tuple(1.0 * (middle - side * 0.5) for middle, side in zip(center, (width, height)))
     return arguments.inverse_affine_matrix(offset, angle, (1.0 * translate[0], 1.0 * translate[1]), scale, shear)
 
 

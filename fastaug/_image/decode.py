@@ -77,6 +77,27 @@ def load(image: Encoded) -> Image.Image:
     return _decoded(image, data, encoded, None) if encoded.native else _by_pillow(image, data, None)
 
 
+def stored(image: Encoded) -> np.ndarray:
+    """All stored pixels in the image's mode, by the core alone, which has to have it.
+
+    Raises:
+        _C.Deferred, _C.Refused: it cannot be decoded.
+    """
+    width, height, *_ = image.header
+    channels = CHANNELS[image.mode]
+    pixels = np.empty((height, width) if channels == 1 else (height, width, channels), np.uint8)
+    _, encoded = image.encoded()
+    _C.run([(b"", encoded.source(channels), _C.into_array(pixels))])
+    return pixels
+
+
+def oriented(image: Encoded, pixels: np.ndarray) -> Image.Image:
+    """load() of stored() pixels."""
+    program, height, width = _program(image, None)
+    mode = image.mode
+    return run_into_pil(program, _C.from_array(pixels), mode, (height, width, CHANNELS[mode]))
+
+
 def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> Image.Image:
     """By the core as far as it goes, and by Pillow's conversions from there."""
     mode, rest = image.steps()

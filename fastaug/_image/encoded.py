@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import warnings
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from PIL import Image, ImageMode
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     #: What holds an encoded image in memory, and what else it can be read from.
     Buffer: TypeAlias = bytes | bytearray | memoryview | np.ndarray | "torch.Tensor"
     Source: TypeAlias = str | "os.PathLike[str]" | Buffer | BinaryIO
+
+#: What the three components of a JPEG stream can be said to be.
+Colorspace: TypeAlias = Literal["rgb", "ycbcr"]
+COLORSPACES = get_args(Colorspace)
 
 #: The modes that the core decodes to, and their channels.
 CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
@@ -58,10 +62,26 @@ _recent = _Recent()
 class Encoded:
     """An encoded image: its source, and what is known before it is decoded. LazyImage says what its arguments are."""
 
-    __slots__ = ("__weakref__", "_header", "_orientation", "_source", "_tables", "exif", "filename", "modes")
+    __slots__ = (
+        "__weakref__",
+        "_header",
+        "_orientation",
+        "_source",
+        "_tables",
+        "colorspace",
+        "exif",
+        "filename",
+        "modes",
+    )
 
     def __init__(
-        self, source: Source, mode: str | None = "RGB", *, exif: bool = False, jpeg_tables: Buffer | None = None
+        self,
+        source: Source,
+        mode: str | None = "RGB",
+        *,
+        exif: bool = False,
+        jpeg_tables: Buffer | None = None,
+        colorspace: Colorspace | None = None,
     ) -> None:
         self._source, self.filename = take(source)
         if mode is not None and mode not in CHANNELS:
@@ -70,14 +90,17 @@ class Encoded:
         self.modes: tuple[str, ...] = () if mode is None else (mode,)
         self._tables = None if jpeg_tables is None else _check_tables(jpeg_tables)
         self.exif = bool(exif)
+        check_colorspace(colorspace)
+        self.colorspace = colorspace
         self._header: Header | None = None
         self._orientation: int | None = None
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self._source, self.filename, self.modes, self._tables, self.exif
+        return self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self._source, self.filename, self.modes, self._tables, self.exif = state
+        # Those that earlier versions have pickled know no colorspace.
+        self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace = (*state, None)[:6]
         self._header = self._orientation = None
 
     @property
@@ -92,7 +115,7 @@ class Encoded:
         else:
             source = self._source
             data = read_file(source) if isinstance(source, str) else source
-            encoded = _C.Encoded(data, self._tables)
+            encoded = _C.Encoded(data, self._tables, self.colorspace)
             if encoded.native:
                 width, height, bits, channels = encoded.width, encoded.height, encoded.bits, encoded.channels
                 check_pixels(width, height)
@@ -106,7 +129,8 @@ class Encoded:
 
     def open(self, data: bytes, native: Exception | None = None, *, load: bool = False) -> Image.Image:
         """By Pillow, as it is stored. `native` is why the core did not decode it."""
-        return pillow.open_image(pillow.with_tables(data, self._tables), self.filename, native, load=load)
+        whole = pillow.with_tables(data, self._tables)
+        return pillow.open_image(whole, self.filename, native, load=load, colorspace=self.colorspace)
 
     @property
     def header(self) -> Header:
@@ -219,7 +243,9 @@ def take_bytes(source: Any) -> bytes:
             raise ValueError(
                 f"source should be a one-dimensional uint8 tensor, got {source.dtype} of shape {tuple(source.shape)}"
             )
-        source = source.detach().numpy()
+        from fastaug._program.eager import as_array
+
+        source = as_array(source)
     if isinstance(source, np.ndarray):
         if source.dtype != np.uint8 or source.ndim != 1:
             raise ValueError(
@@ -255,6 +281,11 @@ def check_mode(mode: Any) -> None:
         ImageMode.getmode(mode)
     except KeyError:
         raise ValueError(f"mode should be a mode of Pillow, such as 'RGB', 'L' or 'RGBA', got {mode!r}") from None
+
+
+def check_colorspace(colorspace: Any) -> None:
+    if colorspace is not None and not (isinstance(colorspace, str) and colorspace in COLORSPACES):
+        raise ValueError(f"colorspace should be None, 'rgb' or 'ycbcr', got {colorspace!r}")
 
 
 def _check_tables(tables: Any) -> bytes:

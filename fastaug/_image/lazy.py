@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
-from fastaug._image import decode
-from fastaug._image.encoded import Encoded, check_mode
+from fastaug import _C
+from fastaug._image import decode, pillow
+from fastaug._image.encoded import CHANNELS, Encoded, check_mode
+from fastaug._image.kept import Kept, Never
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+
+    from fastaug._image.encoded import Buffer, Colorspace, Source
 
 
 class LazyImage(Encoded):
@@ -19,7 +23,8 @@ class LazyImage(Encoded):
 
     Every transform and ``Compose`` of fastaug takes it in place of the image, and decodes no more of it than they use.
     It pickles as the path or the bytes that it was made of. The file of a path is not read before something of it is
-    wanted, and not kept.
+    wanted, and not kept. Its pixels are, from the second view on, if views are taken one soon after the other: at most
+    64 MiB, until :meth:`release`, or the handle's end, or others need the room more.
 
     Args:
         source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
@@ -27,11 +32,13 @@ class LazyImage(Encoded):
         mode: a mode of Pillow to convert to, or None for the file's own.
         exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
         jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
+        colorspace: what the three components of a JPEG stream are, ``"rgb"`` or ``"ycbcr"``, where the file that it
+            lies in says so; None for what it says itself. Gray JPEGs and other formats have no use for it.
 
     Raises:
         TypeError: ``source`` is none of these, or ``mode`` no string.
-        ValueError: unknown ``mode``; an ndarray or a tensor of another shape, dtype or device; ``jpeg_tables`` that are
-            no JPEG stream.
+        ValueError: unknown ``mode`` or ``colorspace``; an ndarray or a tensor of another shape, dtype or device;
+            ``jpeg_tables`` that are no JPEG stream.
 
     Example:
         >>> import io
@@ -47,14 +54,33 @@ class LazyImage(Encoded):
         (60, 80, 3)
     """
 
-    __slots__ = ()
+    __slots__ = ("_kept",)
+
+    _kept: Kept
+
+    def __init__(
+        self,
+        source: Source,
+        mode: str | None = "RGB",
+        *,
+        exif: bool = False,
+        jpeg_tables: Buffer | None = None,
+        colorspace: Colorspace | None = None,
+    ) -> None:
+        super().__init__(source, mode, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
+        self._kept = Kept()
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        super().__setstate__(state)
+        self._kept = Kept()
 
     def __repr__(self) -> str:
         name = repr(self.filename) if self.filename is not None else f"<{len(self._source)} bytes>"
         mode = repr(self.modes[-1]) if self.modes else None
         exif = ", exif=True" if self.exif else ""
         tables = "" if self._tables is None else f", jpeg_tables=<{len(self._tables)} bytes>"
-        return f"LazyImage({name}, mode={mode}{exif}{tables})"
+        colorspace = "" if self.colorspace is None else f", colorspace={self.colorspace!r}"
+        return f"LazyImage({name}, mode={mode}{exif}{tables}{colorspace})"
 
     def convert(self, mode: str) -> LazyImage:
         """A handle of the same image, converted to another mode.
@@ -91,13 +117,67 @@ class LazyImage(Encoded):
         Raises:
             DecodeError: the image cannot be decoded.
         """
-        return decode.load(self)
+        return self._loaded(self._use(view=False))
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("copy=False cannot be had: an encoded image has to be decoded into an array")
-        array = decode.read(self)
+        pixels = self._use(view=False)
+        array = decode.read(self) if pixels is None else decode.store(self._loaded(pixels))
         return array if dtype is None else array.astype(dtype, copy=False)
+
+    def release(self) -> None:
+        """Gives back the pixels that it keeps. The file is read and decoded again when it is used again."""
+        self._kept.give_back()
+        self._kept = Kept()
+
+    @property
+    def keeps(self) -> bool:
+        """Whether it keeps its pixels now."""
+        return self._kept.pixels is not None
+
+    def view(self) -> Image.Image:
+        """load() for a transform."""
+        return self._loaded(self._use(view=True))
+
+    def source(self) -> _C.Source:
+        pixels = self._use(view=True)
+        return _C.from_array(pixels) if isinstance(pixels, np.ndarray) else super().source()
+
+    def _loaded(self, pixels: np.ndarray | Image.Image | None) -> Image.Image:
+        if pixels is None:
+            return decode.load(self)
+        return pixels.copy() if isinstance(pixels, Image.Image) else decode.oriented(self, pixels)
+
+    def _use(self, view: bool) -> np.ndarray | Image.Image | None:
+        """The pixels that it keeps, not to be written to; None to decode what is wanted of them.
+
+        `view` says whether they are for a transform. Where the core decodes the image to its mode, they are those of
+        the stored one, in that mode. Else they are what load() gives, of which only a plain image is kept: in the
+        file's own mode, Pillow hands out an object of the file's.
+        """
+        kept = self._kept
+        if type(kept) is Never:
+            return None
+        pixels = kept.pixels
+        if pixels is None:
+            self.encoded(keep=True)  # where there is nothing to be read, there is no use
+        if not kept.use(view) or pixels is not None:
+            return pixels
+        native = self.native
+        if not native and not self.modes:
+            return None
+        width, height = self.header[:2]
+        if not kept.make_room(height * width * (CHANNELS[self.mode] if native else pillow.bytes_of(self.mode))):
+            return None
+        try:
+            pixels = decode.stored(self) if native else decode.load(self)
+        except (_C.Deferred, _C.Refused, MemoryError):
+            # As far as it is sound, it goes on to be decoded in parts.
+            self._kept = Never()
+        finally:
+            kept.keep(pixels)
+        return pixels
 
 
 # Its public name, by which it pickles.

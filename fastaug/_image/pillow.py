@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
-from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL import Image, ImageFile, ImageMode, UnidentifiedImageError
 
 from fastaug import _C
 
@@ -16,6 +16,10 @@ PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 _PASSED_ON = (Warning, MemoryError, Image.DecompressionBombError)
 
 _ORIENTATION = 0x112  # the Exif tag
+
+#: What the three components of a JPEG can be said to be, in Pillow's terms; and the formats that are JPEGs.
+_COMPONENTS = {"rgb": "RGB", "ycbcr": "YCbCr"}
+_JPEG = ("JPEG", "MPO")
 
 # Without any of these, a PNG has no orientation.
 _EXIF_MARKS = (b"eXIf", b"exif", b"xmp")
@@ -112,11 +116,17 @@ def decode_error(
 
 
 def open_image(
-    source: bytes | BinaryIO, name: str | None = None, native: Exception | None = None, *, load: bool = False
+    source: bytes | BinaryIO,
+    name: str | None = None,
+    native: Exception | None = None,
+    *,
+    load: bool = False,
+    colorspace: str | None = None,
 ) -> ImageFile.ImageFile:
     """Image.open() of bytes or a file, and load() on request. Raises DecodeError.
 
-    `name` and `native`, the core's reason for not decoding them, are for the error.
+    `name` and `native`, the core's reason for not decoding them, are for the error. `colorspace` is of a JPEG's three
+    components.
     """
     size = len(source) if isinstance(source, bytes) else 0
     if isinstance(source, bytes):
@@ -130,7 +140,25 @@ def open_image(
         raise
     except Exception as error:
         raise decode_error(name, size, None, error, native) from error
+    if colorspace is not None and image.format in _JPEG:
+        _take_components_as(image, colorspace, size, name)
     return load_image(image, size, name, native) if load else image
+
+
+def _take_components_as(image: ImageFile.ImageFile, colorspace: str, size: int, name: str | None) -> None:
+    """Has Pillow read a JPEG as though it said itself what its three components are.
+
+    Raises:
+        DecodeError: it has four of them.
+    """
+    bands = len(image.getbands())
+    if bands > 3:
+        cause = ValueError(f"colorspace {colorspace!r} is of three components, and it has {bands}")
+        raise decode_error(name, size, image.format, cause) from cause
+    if bands == 3:
+        # The second argument of Pillow's decoder: what is in the file, if that is not to be found out.
+        mode = _COMPONENTS[colorspace]
+        image.tile = [tile._replace(args=(tile.args[0], mode)) for tile in image.tile]  # type: ignore[index]
 
 
 def load_image(
@@ -171,6 +199,12 @@ def orientation_of(image: Image.Image, data: bytes | None = None) -> int:
 
 def orient(image: Image.Image, orientation: int) -> Image.Image:
     return image.transpose(_TRANSPOSITIONS[orientation]) if orientation in _TRANSPOSITIONS else image
+
+
+def bytes_of(mode: str) -> int:
+    """Bytes of a pixel in Pillow's memory."""
+    kind = ImageMode.getmode(mode)
+    return 4 if len(kind.bands) > 1 else int(kind.typestr[-1])
 
 
 def bits_of(image: Image.Image, data: bytes) -> int:

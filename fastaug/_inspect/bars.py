@@ -17,7 +17,7 @@ def profile(result: Any) -> Image.Image:
     """Draws a bar for each step, torchvision's below fastaug's, all to one scale; then the totals."""
     compared = result.total["theirs"] is not None
     rows = [(step["name"], step["ours"], step["theirs"]) for step in result.steps]
-    total = (result.total["ours"]["median"], result.total["theirs"]["median"] if compared else None)
+    total = (result.total["ours"]["mean"], result.total["theirs"]["mean"] if compared else None)
     height = _HEAD + (len(rows) + 1) * (_ROW + _GAP) + 44
     canvas = Canvas(_WIDTH, height)
     _head(canvas, result, compared)
@@ -34,12 +34,11 @@ def profile(result: Any) -> Image.Image:
 
 
 def _head(canvas: Canvas, result: Any, compared: bool) -> None:
-    title = f"{result.total['ours']['median']:.2f} ms a call"
+    title = f"{result.total['ours']['mean']:.2f} ms a call"
     if compared:
-        title += f", {result.total['ratio']:.1f} times as fast as torchvision"
+        title += f", {result.verdict()}"
     canvas.text(_MARGIN, 34, title, 20)
-    text = f"mode {result.mode}, {result.calls} calls on {result.images} image{'s' * (result.images > 1)}, one thread; "
-    canvas.text(_MARGIN, 60, text + "medians in milliseconds", 12.5, GREY)
+    canvas.text(_MARGIN, 60, f"{result.head()}; milliseconds of processor time, means over the calls", 12.5, GREY)
     canvas.box(_MARGIN, 84, 12, 12, _OURS, radius=2)
     canvas.text(_MARGIN + 18, 90, "fastaug (a pass of several steps counts for each in equal parts)", 11.5, GREY)
     if compared:

@@ -6,7 +6,7 @@ import functools
 import math
 import random
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +17,11 @@ from PIL import Image
 from fastaug import _C
 from fastaug._draft.call import Call
 from fastaug._inspect import words
+from fastaug._inspect.contract import LEAST_PSNR, NoTruthError, Truth
 from fastaug._inspect.generators import generator_of, seed_all, untouched
+from fastaug._inspect.pairs import Path, pairs, psnr, same, samples, spelled
 from fastaug._inspect.show import listed, normalisation
-from fastaug._inspect.twin import NoTwinError, delivered, pillow_image, twin_of
+from fastaug._inspect.twin import NoTwinError, Twin, delivered, pillow_image, twin_of
 
 _SHOWN = 10
 
@@ -32,43 +34,82 @@ class Difference:
         image: its position.
         seed: of the generators.
         what: "pixels", or in words what else differs.
+        part: of a result of several, which; as it is written in Python after the result's name.
         first: index of the first sample that differs, in the order of the result's axes.
         largest: difference of any two samples, in the result's units.
         share: of the samples that differ.
         psnr: in dB, of the image without its normalisation; infinite where all is equal.
+        truth: in ``mode="fast"``, where psnr is below 54 dB: the PSNR of fastaug's and of torchvision's result from
+            the same chain in float64; None where there is none.
+        kept: whether it is within the contract of ``mode="fast"``; None where that cannot be decided, "why" says why.
+        why: in words.
     """
 
     image: int
     seed: int
     what: str
+    part: str = ""
     first: tuple[int, ...] | None = None
     largest: float = 0.0
     share: float = 0.0
     psnr: float = math.inf
+    truth: tuple[float, float] | None = None
+    kept: bool | None = False
+    why: str = ""
 
     def __str__(self) -> str:
-        where = f"image {self.image}, seed {self.seed}: "
+        return f"image {self.image}, seed {self.seed}: {self.told()}"
+
+    def told(self) -> str:
+        """What differs, without where."""
+        where = f"in result{self.part}, " if self.part else ""
         if self.what != "pixels":
             return where + self.what
-        return (
+        text = (
             f"{where}{100 * self.share:.3g} % of the samples differ, first at {self.first}, "
             f"by up to {self.largest:.4g}; PSNR {self.psnr:.1f} dB"
         )
+        if self.truth is not None:
+            ours, theirs = self.truth
+            text += f"; {ours:.1f} dB from the float64 reference, torchvision {theirs:.1f} dB"
+        return text + (f"; {self.why}" if self.why else "")
+
+
+@dataclass
+class Failure:
+    """A call that raised the same type of error on both sides.
+
+    Attributes:
+        image: its position.
+        seed: of the generators.
+        error: its type, and what fastaug's says.
+    """
+
+    image: int
+    seed: int
+    error: str
 
 
 @dataclass
 class Comparison:
-    """What check() found. True if all is equal. Prints as a report.
+    """What check() found. Prints as a report.
+
+    True if every call gave a result that is equal to torchvision's, and left the random generators as torchvision does.
+    In ``mode="fast"`` results may differ as its contract allows: each is at least 54 dB from torchvision's or, where it
+    departs further, no further from the same chain in float64 than torchvision's is.
 
     Attributes:
         against: what was compared with.
         mode: of the pipeline.
         images, seeds: how many.
         samples: how many were compared.
+        results: how many calls gave results to compare.
         differences: a :class:`Difference` for each image and seed that is not equal.
-        generators: whether the random generators were always left in the same state.
-        errors: calls that raised the same type of error on both sides.
-        psnr: of each pair of results, in dB.
+        errors: a :class:`Failure` for each call that raised the same type of error on both sides, so that there is
+            nothing to compare.
+        adrift: (image, seed) of each call that left the random generators in another state.
+        psnr: of each pair of images, in dB.
+        names: of the images, to print.
     """
 
     against: str
@@ -76,73 +117,136 @@ class Comparison:
     images: int
     seeds: int
     samples: int = 0
+    results: int = 0
     differences: list[Difference] = field(default_factory=list)
-    generators: bool = True
-    errors: list[str] = field(default_factory=list)
+    errors: list[Failure] = field(default_factory=list)
+    adrift: list[tuple[int, int]] = field(default_factory=list)
     psnr: list[float] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    @property
+    def generators(self) -> bool:
+        """Whether the random generators were always left in the same state."""
+        return not self.adrift
 
     def __bool__(self) -> bool:
-        return not self.differences and self.generators
+        kept = all(difference.kept for difference in self.differences)
+        return self.results > 0 and kept and not self.errors and not self.adrift
 
     def __str__(self) -> str:
-        calls = self.images * self.seeds
-        head = f"{self.images} image{'s' * (self.images != 1)}, {self.seeds} seed{'s' * (self.seeds != 1)}"
-        lines = [f"mode {self.mode}, against {self.against}: {head}"]
-        if self.mode == "fast":
-            lines.append(self._quality())
-        elif not self.differences:
-            lines.append(f"Equal: all {self.samples:,} samples of {calls - len(self.errors)} results, bit for bit.")
-        else:
-            lines.append(f"NOT EQUAL in {len(self.differences)} of {calls} calls:")
-        if self.mode != "fast" or any(one.what != "pixels" for one in self.differences):
-            shown = [one for one in self.differences if self.mode != "fast" or one.what != "pixels"]
-            lines += [f"  {one}" for one in shown[:_SHOWN]]
-            if len(shown) > _SHOWN:
-                lines.append(f"  and {len(shown) - _SHOWN} more")
+        lines = [
+            f"mode {self.mode}, against {self.against}: {_count(self.images, 'image')}, {_count(self.seeds, 'seed')}",
+            *self._verdict(),
+        ]
         if self.errors:
-            kinds = ", ".join(sorted(set(self.errors)))
-            lines.append(f"{len(self.errors)} of {calls} calls raise the same error on both sides: {kinds}.")
-        lines.append(
-            f"Random generators: {'left in the same state' if self.generators else 'NOT left in the same state'}."
-        )
+            lines.append(f"NOTHING TO COMPARE in {self._of_calls(len(self.errors))}: both sides raise the same error:")
+            lines += self._listed([(one.image, one.seed, one.error) for one in self.errors])
+        if self.adrift:
+            lines.append(f"Random generators: NOT left in the same state in {self._of_calls(len(self.adrift))}:")
+            lines += self._listed([(image, seed, "") for image, seed in self.adrift])
+        else:
+            lines.append("Random generators: left in the same state.")
         return "\n".join(lines)
 
-    def _quality(self) -> str:
-        finite = sorted(value for value in self.psnr if math.isfinite(value))
-        same = len(self.psnr) - len(finite)
-        if not self.psnr:
-            return "No results to compare."
-        if not finite:
-            return f"All {same} results have the same pixels."
-        text = f"PSNR {finite[0]:.1f} dB at least, median {statistics.median(finite):.1f} dB"
-        return text + (f"; {same} of {len(self.psnr)} results have the same pixels" if same else "")
+    def _verdict(self) -> list[str]:
+        broken = [one for one in self.differences if one.kept is False]
+        lines = []
+        if self.mode == "fast":
+            lines += self._contract(broken)
+        elif self.results and not broken:
+            what = f"{self.samples:,} samples of " if self.samples else ""
+            lines.append(f"Equal: all {what}{_count(self.results, 'result')}, bit for bit.")
+        if broken:
+            title = "The contract of fast mode is BROKEN" if self.mode == "fast" else "NOT EQUAL"
+            lines.append(f"{title} in {self._of_calls(len(broken))}:")
+            lines += self._listed([(one.image, one.seed, one.told()) for one in broken])
+        return lines
+
+    def _contract(self, broken: list[Difference]) -> list[str]:
+        """What is said of results that are within the contract of fast mode, or may be."""
+        kept = [one for one in self.differences if one.kept]
+        unsure = [one for one in self.differences if one.kept is None]
+        lines = []
+        if held := self.results - len(broken) - len(unsure):
+            lines.append(f"The contract of fast mode is kept in {self._of_calls(held)}:")
+        if equal := self.results - len(self.differences):
+            lines.append(f"  {_count(equal, 'result')} with torchvision's pixels")
+        near = [one.psnr for one in kept if one.truth is None]
+        if near:
+            lines.append(
+                f"  {_count(len(near), 'result')} no less than {LEAST_PSNR:g} dB from torchvision: "
+                f"{min(near):.1f} dB at least, median {statistics.median(near):.1f} dB"
+            )
+        true = [(one.psnr, *one.truth) for one in kept if one.truth is not None]
+        if true:
+            far, ours, theirs = zip(*true)
+            least = min(b - c for _, b, c in true)
+            lines.append(
+                f"  {_count(len(true), 'result')} further from torchvision ({min(far):.1f} dB at least), but as near "
+                f"to the chain in float64: median {statistics.median(ours):.1f} dB, torchvision "
+                f"{statistics.median(theirs):.1f} dB; nearer by {least:.1f} dB at least"
+            )
+        if unsure:
+            lines.append(f"Whether the contract of fast mode is kept is OPEN in {self._of_calls(len(unsure))}:")
+            lines += self._listed([(one.image, one.seed, one.told()) for one in unsure])
+        return lines
+
+    def _of_calls(self, count: int) -> str:
+        calls = self.images * self.seeds
+        return f"all {calls} calls" if count == calls > 1 else f"{count} of {_count(calls, 'call')}"
+
+    def _listed(self, found: list[tuple[int, int, str]]) -> list[str]:
+        """Calls, and what is to be said of each: a line for those of one image of which that is the same."""
+        groups: dict[tuple[int, str], list[int]] = {}
+        for image, seed, said in found:
+            groups.setdefault((image, said), []).append(seed)
+        lines = []
+        for (image, said), seeds in groups.items():
+            name = self.names[image] if image < len(self.names) else f"image {image}"
+            which = f"seed{'s' * (len(seeds) > 1)} {words.numbers_of(seeds)}"
+            lines.append(f"  {name}, {which}{': ' * bool(said)}{said}")
+        return lines[:_SHOWN] + [f"  and {len(lines) - _SHOWN} more"] * (len(lines) > _SHOWN)
 
 
-def check(pipeline: Any, images: Any, seeds: int | Iterable[int] = range(10)) -> Comparison:
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def check(
+    pipeline: Any, images: Any, seeds: int | Iterable[int] = range(10), names: Sequence[str] | None = None
+) -> Comparison:
     """Compares a pipeline with torchvision on images of yours.
 
     Without torchvision, or where it has no such transforms, the pipeline is compared with fastaug's own op-by-op
     reference, which is slow and plain, and the report says so. The random generators are afterwards as they were
-    before.
+    before. For fast mode, torchvision's functions are replaced by float64 ones for a moment, in the whole process.
 
     Args:
         pipeline: of this package.
-        images: an image (PIL image, array, tensor), or several.
+        images: an image (PIL image, array, tensor; a path or bytes for a pipeline that begins with Decode), or several.
         seeds: of the random generators, for each image; an int means so many, from 0.
+        names: of the images, for the report.
+
+    Raises:
+        ValueError: no images, or no seeds.
     """
     originals = listed(images)
     numbers = list(range(seeds) if isinstance(seeds, int) else seeds)
+    if not numbers:
+        raise ValueError(f"seeds should be at least one, got {seeds!r}")
     generator = generator_of(pipeline)
     theirs: Callable[[Any], Any]
+    chain: Twin | str
     try:
-        twin = twin_of(pipeline)
+        chain = twin_of(pipeline)
     except NoTwinError as reason:
-        theirs = functools.partial(_reference, pipeline)
+        theirs, chain = functools.partial(_reference, pipeline), str(reason)
         against, own = f"fastaug's op-by-op reference ({reason})", generator
     else:
-        theirs = functools.partial(_twin_result, pipeline, twin.whole)
-        against, own = f"torchvision {twin.version}", None
+        theirs = functools.partial(_twin_result, pipeline, chain.whole)
+        against, own = f"torchvision {chain.version}", None
     comparison = Comparison(against, pipeline.mode, len(originals), len(numbers))
+    comparison.names = list(map(_name, range(len(originals)), originals)) if names is None else list(names)
     undo = normalisation(pipeline.transforms)
     from tqdm import tqdm
 
@@ -151,11 +255,18 @@ def check(pipeline: Any, images: Any, seeds: int | Iterable[int] = range(10)) ->
             for seed in numbers:
                 mine, state = _outcome(pipeline, image, seed, generator)
                 other, expected = _outcome(theirs, image, seed, own)
-                if not (isinstance(mine, Exception) and isinstance(other, Exception)) and state != expected:
-                    comparison.generators = False
-                _compare(comparison, position, seed, mine, other, undo)
+                if state != expected:
+                    comparison.adrift.append((position, seed))
+                truth = Truth(chain, image, seed) if pipeline.mode == "fast" else None
+                _compare(comparison, position, seed, mine, other, undo, truth)
                 progress.update()
     return comparison
+
+
+def _name(position: int, image: Any) -> str:
+    """What to call an image: its file, if it is known."""
+    file = image if isinstance(image, str) else getattr(image, "filename", None)
+    return f"image {position}" + (f" ({file})" if isinstance(file, str) and file else "")
 
 
 def _twin_result(pipeline: Any, whole: Callable[[Any], Any], image: Any) -> Any:
@@ -184,61 +295,78 @@ def _outcome(function: Callable[[Any], Any], image: Any, seed: int, generator: A
     return result, (bytes(state.tolist()), random.getstate())
 
 
-def _compare(comparison: Comparison, image: int, seed: int, mine: Any, other: Any, undo: Any) -> None:
-    def differs(what: str) -> None:
-        comparison.differences.append(Difference(image, seed, what))
-
+def _compare(
+    comparison: Comparison, image: int, seed: int, mine: Any, other: Any, undo: Any, truth: Truth | None
+) -> None:
+    """Adds one call."""
+    if isinstance(mine, Exception) and type(mine) is type(other):
+        comparison.errors.append(Failure(image, seed, words.failure(mine)))
+        return
+    comparison.results += 1
     if isinstance(mine, Exception) or isinstance(other, Exception):
-        if type(mine) is type(other):
-            comparison.errors.append(type(mine).__name__)
-        else:
-            differs(f"{_told(mine)}, where {_told(other)} was expected")
+        what = f"{_told(mine)}, where {_told(other)} was expected"
+        comparison.differences.append(Difference(image, seed, what))
         return
-    if isinstance(mine, (tuple, list)) and type(mine) is type(other) and len(mine) == len(other):
-        before = len(comparison.differences)
-        for one, two in zip(mine, other):
-            _compare(comparison, image, seed, one, two, undo)
-        del comparison.differences[before + 1 :]  # the first says enough about this call
-        return
-    if words.described(mine) != words.described(other):
-        differs(f"{words.described(mine)}, where {words.described(other)} was expected")
-        return
-    one, two = _samples(mine), _samples(other)
-    if one is None or two is None:
-        if mine != other:
-            differs("results that are no images differ")
-        return
+    found = []
+    for path, one, two in pairs(mine, other):
+        part = spelled(path)
+        other_difference = _other_difference(one, two)
+        if other_difference is not None:
+            if other_difference:
+                found.append(Difference(image, seed, other_difference, part))
+            continue
+        difference = _of_pixels(comparison, image, seed, part, one, two, undo)
+        if difference is not None:
+            if truth is not None:
+                _judge(difference, truth, path, one, two, undo)
+            found.append(difference)
+    # One says enough about this call: the worst, or else the first.
+    comparison.differences += sorted(found, key=lambda one: (one.kept is not False, one.kept is not None))[:1]
+
+
+def _other_difference(one: Any, two: Any) -> str | None:
+    """How two parts of results differ beside their pixels; nothing if they are equal; None if it is up to these."""
+    if words.described(one) != words.described(two):
+        return f"{words.described(one)}, where {words.described(two)} was expected"
+    if samples(one) is not None:
+        if isinstance(one, Image.Image) and one.getpalette() != two.getpalette():
+            return "another palette"
+        return None
+    equal = same(one, two)
+    if equal is None:
+        return f"cannot be compared: {type(one).__name__} does not say what is equal"
+    return "" if equal else f"{words.cut(repr(one), 80)}, where {words.cut(repr(two), 80)} was expected"
+
+
+def _of_pixels(
+    comparison: Comparison, image: int, seed: int, part: str, mine: Any, other: Any, undo: Any
+) -> Difference | None:
+    one, two = samples(mine), samples(other)
+    assert one is not None and two is not None
     comparison.samples += one.size
-    wrong = (one != two) & ~(np.isnan(one) & np.isnan(two)) if one.dtype.kind == "f" else one != two
+    wrong = np.asarray((one != two) & ~(np.isnan(one) & np.isnan(two)) if one.dtype.kind == "f" else one != two)
     if not wrong.any():
         comparison.psnr.append(math.inf)
-        return
+        return None
     gap = np.abs(one.astype(np.float64) - two.astype(np.float64))
-    psnr = _psnr(gap, one, undo if isinstance(mine, torch.Tensor) else None)
-    comparison.psnr.append(psnr)
+    distance = psnr(gap, one, undo if isinstance(mine, torch.Tensor) else None)
+    comparison.psnr.append(distance)
     first = tuple(int(k) for k in np.argwhere(wrong)[0])
-    comparison.differences.append(Difference(image, seed, "pixels", first, float(gap.max()), float(wrong.mean()), psnr))
+    return Difference(image, seed, "pixels", part, first, float(gap.max()), float(wrong.mean()), distance)
+
+
+def _judge(difference: Difference, truth: Truth, path: Path, mine: Any, other: Any, undo: Any) -> None:
+    """Says whether a difference is within the contract of fast mode."""
+    if difference.psnr >= LEAST_PSNR:
+        difference.kept = True
+        return
+    try:
+        difference.truth = truth.distances(path, mine, other, undo if isinstance(mine, torch.Tensor) else None)
+    except NoTruthError as reason:
+        difference.kept, difference.why = None, str(reason)
+    else:
+        difference.kept = difference.truth[0] >= difference.truth[1]
 
 
 def _told(outcome: Any) -> str:
-    return type(outcome).__name__ if isinstance(outcome, Exception) else words.described(outcome)
-
-
-def _samples(image: Any) -> np.ndarray[Any, Any] | None:
-    if isinstance(image, torch.Tensor):
-        image = image.detach().cpu()
-        return np.asarray((image.float() if image.dtype in (torch.float16, torch.bfloat16) else image).numpy())
-    if isinstance(image, (Image.Image, np.ndarray)):
-        return np.asarray(image)
-    return None
-
-
-def _psnr(gap: np.ndarray[Any, Any], samples: np.ndarray[Any, Any], undo: Any) -> float:
-    peak = 1.0
-    if samples.dtype.kind in "ui":
-        peak = float(np.iinfo(samples.dtype).max)
-    elif undo is not None and samples.ndim >= 3:
-        std = np.asarray(torch.as_tensor(undo[1]), np.float64).reshape(-1)
-        gap = gap * std.reshape(-1, 1, 1)
-    error = float(np.mean(gap**2))
-    return 10 * math.log10(peak * peak / error) if error else math.inf
+    return words.failure(outcome) if isinstance(outcome, Exception) else words.described(outcome)

@@ -8,8 +8,8 @@ from os import PathLike
 from typing import Any
 
 from fastaug._draft.call import Call
-from fastaug._draft.draft import Draft
 from fastaug._draft.pipeline import blank
+from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._draft.through import draft_through
 from fastaug._inspect import words
@@ -73,7 +73,7 @@ class Explanation:
         self.notes, self.bytes = plan.notes, plan.bytes
         self.parameters = drawn
         self.mode = pipeline.mode
-        self.source, self.result = words.described(image), words.described(result)
+        self.source, self.result = words.source(image), words.described(result)
         self._plan = plan
         self._pipeline = pipeline
         self._image: Any = None
@@ -121,7 +121,7 @@ class Explanation:
             sizes = [words.megabytes(one[key]) if one[key] else "" for key in ("bytes_read", "bytes_written")]
             what = str(one["pass"]), "  " + one["name"], one["detail"], words.shape_of(one), ", ".join(one["steps"])
             rows.append((*what, *sizes))
-        return words.table(rows, "><<><>>", (6, 24, 60, 16, 12, 10, 10))
+        return words.table(rows, "><<><>>", (6, 36, 60, 16, 12, 10, 10))
 
     def becomes(self, step: dict[str, Any]) -> str:
         """What became of one of the steps, in a few words."""
@@ -147,7 +147,7 @@ class Explanation:
         images = [image]
         with untouched(generator_of(self._pipeline)):
             for transform in self._pipeline.transforms:
-                draft = Draft(image, call)
+                draft = TransformDraft(image, call)
                 draft_through([transform], draft)
                 image = draft.finish()
                 images.append(image)

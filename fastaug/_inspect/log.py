@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
 import time
 from collections.abc import Sequence
@@ -13,10 +15,11 @@ import torch
 from PIL import Image
 
 from fastaug import _C
-from fastaug._draft.base import DraftBase
+from fastaug._draft.base import TOO_MANY_PIXELS, DraftBase
 from fastaug._draft.call import Call, Tape
 from fastaug._draft.recognise import reason_of_barrier
-from fastaug._draft.tape import Recording
+from fastaug._draft.tape import Recording, while_used
+from fastaug._inspect import words
 from fastaug._program.kinds import ARRAY, ENCODED, PIL_IMAGE, TENSOR
 from fastaug._program.ops import MAX_OPS, OP_BYTES
 
@@ -54,6 +57,18 @@ def container_of(draft: DraftBase) -> str:
     return type(draft.image).__name__
 
 
+def _now() -> float:
+    """Seconds of processor time of this thread: what other processes do meanwhile is not in them."""
+    return time.thread_time_ns() / 1e9
+
+
+@functools.cache
+def _tick() -> float:
+    """What it takes to read that time, in seconds."""
+    times = [time.thread_time_ns() for _ in range(100)]
+    return min(after - before for before, after in itertools.pairwise(times)) / 1e9
+
+
 @dataclass(eq=False)
 class Node:
     """A transform in one call of a pipeline."""
@@ -70,7 +85,7 @@ class Node:
 
     @property
     def name(self) -> str:
-        return type(self.transform).__name__
+        return words.called(self.transform)
 
     @property
     def depth(self) -> int:
@@ -89,11 +104,19 @@ class Run:
     program: bytes
     source: Shape
     passes: list[_C.Pass]
+    #: Of this thread's processor time.
     seconds: float
+    #: The core times its passes by the clock, since asking for the thread's time at each row would take longer than the
+    #: row. This times theirs is what they take of `seconds`.
+    share: float
     #: Which transform each op is of.
     owners: list[Node | None]
     #: Where the result was written.
     target: _C.Target
+
+    def seconds_of(self, one: _C.Pass) -> float:
+        """What one of the passes took of this thread's processor time."""
+        return self.share * one.seconds
 
     def nodes(self, origin: int) -> list[Node]:
         """The transforms of a mask of ops, in order, each once."""
@@ -111,7 +134,8 @@ class Outside:
     """What the native core did not do."""
 
     #: "barrier": a callable of the user's. "fallback": Pillow or torch, because the core cannot. "delegated": Pillow or
-    #: torch, because one move is as fast there. "apart": a transform that works on the image itself.
+    #: torch, because one move is as fast there. "apart": a transform that works on the image itself. "kept": the core,
+    #: for the pixels that the image keeps.
     kind: str
     name: str
     library: str
@@ -138,8 +162,12 @@ class Log:
         self.timeline: list[Run | Outside] = []
         #: Why programs ended, beside what `timeline` shows: (transform, reason).
         self.flushes: list[tuple[Node, str]] = []
+        #: What a user is to know of the image.
+        self.notes: list[str] = []
         self.draws = 0.0
         self.python = 0.0
+        #: Seconds for which the core was kept from its passes while it timed them: they are wrong by as much.
+        self.held = 0.0
         self._stack: list[Node] = []
         self._images: list[tuple[Any, int]] = []
         self._ops: list[Node | None] = []
@@ -147,11 +175,21 @@ class Log:
         self._ran = False
         self._outside: Outside | None = None
         self._awaits_run = False
-        self._mark = time.perf_counter()
+        self._tick = _tick()
+        self._mark = _now()
+
+    def seconds(self) -> float:
+        """Of the call, without what the log took."""
+        known = self.draws + self.python + math.fsum(entry.seconds for entry in self.timeline)
+        nodes = list(self.steps)
+        for node in nodes:
+            known += node.python
+            nodes += node.children
+        return known
 
     def start(self) -> None:
         """The call starts now."""
-        self._mark = time.perf_counter()
+        self._mark = _now()
 
     def stop(self) -> None:
         """It has ended."""
@@ -161,15 +199,15 @@ class Log:
 
     def take(self, transform: Any, draft: Any) -> Any:
         self._charge()
-        value = transform._sample(draft) if self.tape is None else self.tape.take(transform, draft)
-        now = time.perf_counter()
-        self.draws += now - self._mark
-        self._mark = now
+        used = transform._sample(draft) if self.tape is None else self.tape.take(transform, draft)
+        used, value = while_used(used)
+        self.draws += self._elapsed()
         names = transform._drawn
         if self._stack and names and value is not None:
             values = value if isinstance(value, tuple) and len(names) > 1 else (value,)
             self._stack[-1].drawn.update(zip(names, values))
-        return value
+        self._mark = _now()
+        return used
 
     # fastaug._draft.call.Log
 
@@ -181,6 +219,7 @@ class Log:
         (parent.children if parent else self.steps).append(node)
         self._stack.append(node)
         self._images.append((draft.image, len(self.timeline)))
+        self._mark = _now()
 
     def end(self, transform: Any, draft: DraftBase) -> None:
         elapsed = self._charge()
@@ -207,14 +246,20 @@ class Log:
         if isinstance(last, Outside) and last.after == (0, 0, 0):
             last.after = node.after
         self._stack.pop()
+        self._mark = _now()
 
     def barrier(self, transform: Any, draft: DraftBase) -> None:
-        self._open(draft, "barrier", type(transform).__name__, "Python", reason_of_barrier(transform))
+        self._open(draft, "barrier", words.called(transform), "Python", reason_of_barrier(transform))
+
+    def replaced(self, draft: DraftBase, name: str) -> None:
+        self._open(draft, "barrier", name, "Python", f"functional.{name} is a function of yours")
 
     def eager(self, draft: DraftBase, name: str) -> None:
         library = "Pillow" if draft.kind == PIL_IMAGE else "torch"
         if draft.native:
             reason = "the core does not do this with these arguments"
+        elif draft.height * draft.width >= TOO_MANY_PIXELS:
+            reason = "the core does not read images of 2^31 pixels and more"
         else:
             reason = f"the core does not read {container_of(draft)}"
         self._open(draft, "fallback", name, library, reason)
@@ -223,9 +268,25 @@ class Log:
         self._open(draft, "fallback", "decode", "Pillow", reason)
         self._awaits_run = False
 
+    def kept(self, draft: DraftBase, before: bool) -> None:
+        if before:
+            self.notes.append("the image: kept from an earlier use, not decoded again")
+            return
+        self.notes.append("the image: decoded whole and kept, for further uses")
+        if draft.source == ENCODED:
+            # Pillow's part shows already; the core's has just been.
+            image = draft.image
+            entry = Outside("kept", "decode", "apart", f"{image.format}, all of it", [], (0, 0, 0), container_of(draft))
+            entry.after = image.header.height, image.header.width, draft.bands
+            if self._outside is None:
+                entry.seconds = self._charge()
+                (self._stack[-1] if self._stack else self).python -= entry.seconds
+            self.timeline.append(entry)
+
     def delegated(self, draft: DraftBase, library: str) -> None:
-        now = time.perf_counter()
-        owners = [*self._ops, *self._current(1)][:1] if not self._ran else self._current(1)
+        seconds = self._elapsed()
+        count = len(draft.ops)
+        owners = [*self._ops, *self._current(count)][:count] if not self._ran else self._current(1)
         name = name_of(draft.ops[0]) if isinstance(draft.ops[0], bytes) else "move"
         image = draft.image
         height, width = (image.height, image.width) if draft.kind == PIL_IMAGE else image.shape[-2:]
@@ -238,12 +299,12 @@ class Log:
             (height, width, draft.bands),
             container_of(draft),
             _shape_of(draft),
-            now - self._mark,
+            seconds,
             math.prod(draft.lead),
         )
         self.timeline.append(entry)
         self._ran, self._awaits_run = True, False
-        self._mark = time.perf_counter()
+        self._mark = _now()
 
     def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
         for job in jobs:
@@ -256,13 +317,19 @@ class Log:
         # What another library is about to do follows this run, and all runs of a batch.
         self._awaits_run = self._awaits_run or self._is_further(program)
         self._charge()
+        _C.run([(program, source, target)], rewrites)
+        seconds = self._elapsed()
+        # Once more, for the passes: looking at the clock at each row of each of them takes time too.
+        start, clock = _now(), time.perf_counter()
         _C.run([(program, source, target)], rewrites, reports=reports)
-        now = time.perf_counter()
+        clock = time.perf_counter() - clock
+        self.held += max(0.0, clock - (_now() - start))
         shape = (source.height, source.width, source.channels)
-        self.timeline.append(Run(program, shape, reports[0], now - self._mark, self._owners(program), target))
+        share = seconds / clock if clock > 0 else 0.0
+        self.timeline.append(Run(program, shape, reports[0], seconds, share, self._owners(program), target))
         self._awaits_run = False
         self._ran = True
-        self._mark = time.perf_counter()
+        self._mark = _now()
 
     def _is_further(self, program: bytes) -> bool:
         """Whether this is the program of the last run again, for the next image or channels of a batch."""
@@ -292,11 +359,14 @@ class Log:
         self._ops += self._current(len(draft.ops) - len(self._ops))
         self._store += self._current(_stores(draft) - len(self._store))
 
+    def _elapsed(self) -> float:
+        """Seconds since the mark, without those of reading the time."""
+        return max(0.0, _now() - self._mark - self._tick)
+
     def _charge(self) -> float:
-        """Accounts for the time since the last event."""
-        now = time.perf_counter()
-        elapsed = now - self._mark
-        self._mark = now
+        """Accounts for the time since the last event. What the log itself takes is nobody's."""
+        elapsed = self._elapsed()
+        self._mark = _now()
         if self._outside is not None and not self._awaits_run:
             self._outside.seconds += elapsed
             self._close()
@@ -313,6 +383,7 @@ class Log:
         self._outside = Outside(kind, name, library, reason, nodes, _shape_of(draft), container_of(draft))
         self._outside.images = math.prod(draft.lead)
         self._awaits_run = bool(draft.ops or draft.store)
+        self._mark = _now()
 
     def _close(self) -> None:
         if self._outside is not None:

@@ -36,9 +36,11 @@ class SeenPipeline(BatchPipeline):
     def profile(self, images: Any, repeat: int = 5, plot: Any = None, seed: int = 0) -> Profile:
         """Where the time goes: for each pass and each transform, beside torchvision's where that is installed.
 
+        What is measured is the processor time of this thread: other processes make no call longer.
+
         Args:
             images: an image, or several.
-            repeat: how often each image is timed.
+            repeat: how often each image is timed, each time with other draws.
             plot: path of a bar chart to write.
             seed: of the draws.
 
@@ -57,7 +59,8 @@ class SeenPipeline(BatchPipeline):
             seeds: of the random generators; an int for the first so many.
 
         Returns:
-            An object that says whether all is equal or else where, and by how much, it is not.
+            An object that is true if every call gave a result equal to torchvision's, or in fast mode one within its
+            contract; and that prints where, and by how much, it is not so, and what calls raised.
         """
         from fastaug._inspect import check
 

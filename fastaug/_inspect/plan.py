@@ -47,6 +47,7 @@ def plan_of(log: Log) -> Plan:
         step = plan.steps[numbers[node]]
         step["asks"] = reason
         plan.barriers.append({"step": step["step"], "name": node.name, "reason": reason, "pass": 0})
+    plan.notes += dict.fromkeys(log.notes)
     _add_notes(plan)
     return plan
 
@@ -166,7 +167,7 @@ def _add_outside(plan: Plan, entry: Outside, numbers: dict[Node, int]) -> None:
     )
     plan.bytes["moved"] += read + written
     plan.bytes["op_by_op"] += read + written
-    if entry.kind != "delegated":
+    if entry.kind not in ("delegated", "kept"):
         name = f"{entry.name}, done by {entry.library}" if entry.kind == "fallback" else entry.name
         where = steps[-1]["step"] if steps else ""
         plan.barriers.append({"step": where, "name": name, "reason": entry.reason, "pass": number})
@@ -215,7 +216,7 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
                 "channels": one.channels,
                 "bytes_read": count * one.bytes_read,
                 "bytes_written": count * one.bytes_written,
-                "seconds": count * one.seconds,
+                "seconds": count * run.seconds_of(one),
                 "of": whole,
                 "reads": (*one.read[2:], *one.crop[2:]) if one.kind == "warp" else None,
             }

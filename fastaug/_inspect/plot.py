@@ -116,7 +116,8 @@ def _steps(
             note = f"{drawn}; {what}" if drawn and what else drawn or what
         lines = canvas.wrapped(note, room, 10.5, 2)
         middle = top + tall / 2
-        canvas.text(left, middle - 7 * len(lines), step["name"], 14, INK if used or step["children"] else GREY)
+        name = canvas.fitted(step["name"], room, 14)
+        canvas.text(left, middle - 7 * len(lines), name, 14, INK if used or step["children"] else GREY)
         for number, line in enumerate(lines):
             canvas.text(left, middle + 4 + 14 * number + (4 if len(lines) == 1 else 0) - 2, line, 10.5, GREY)
         places[step["step"]] = (middle, tint)
@@ -173,7 +174,7 @@ def _passes(canvas: Canvas, frames: list[_Frame], places: dict[str, tuple[float,
             for position, step in enumerate(steps):
                 slot = (_PASS_HEIGHT - 4) / len(steps)
                 canvas.box(_PASS_X + 8, y - _PASS_HEIGHT / 2 + 2 + position * slot, 4, slot, places[step][1], radius=1)
-            label = f"{one['pass']}  {one['name']}"
+            label = canvas.fitted(f"{one['pass']}  {one['name']}", 0.6 * _PASS_WIDTH, 12.5)
             canvas.text(_PASS_X + 20, y, label, 12.5)
             shape = words.shape_of(one)
             canvas.text(_PASS_X + _PASS_WIDTH - 16, y, shape, 10.5, GREY, "rm")

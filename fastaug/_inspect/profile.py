@@ -2,38 +2,57 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
 import torch
+from torch import nn
 
+from fastaug._draft.pipeline import Pipeline
+from fastaug._image.lazy import LazyImage
 from fastaug._inspect import words
 from fastaug._inspect.generators import generator_of, seed_all, untouched
-from fastaug._inspect.log import Log, Outside, logged
+from fastaug._inspect.log import Log, Node, Outside, logged
 from fastaug._inspect.show import listed
 from fastaug._inspect.twin import NoTwinError, Twin, delivered, pillow_image, steps_like, twin_of
 
 _REPEAT = 5
-_OWN = ("draws", "Python", "native, besides its passes")
+#: How often a call is made with the same draws; the shortest time counts.
+_RUNS = 3
+
+_BETWEEN, _DRAWS, _PYTHON = "reading, keeping and storing", "draws", "Python"
+_BESIDES = "native, besides its passes"
+
+#: Who does a pass, its name, and the positions of the steps that it is of.
+_Key = tuple[str, str, tuple[int, ...]]
 
 
 class Profile:
-    """Times of a pipeline. Prints as a table. All times are in milliseconds, of one thread.
+    """Times of a pipeline. Prints as a table. All times are milliseconds of processor time of the calling thread.
+
+    A time without another name is the mean over all calls, so that those of the passes, and those of the steps, add up
+    to that of a call. A call is made three times with the same draws, and the shortest time counts.
 
     Attributes:
-        passes: a dictionary for each pass: who does it, its name, the steps that it is of, "median", "low" and "high"
-            (quartiles) over the calls that made it, the number of those "calls", and its "share" of all time, by
-            medians. Then draws, Python (what a call takes besides all that was measured inside the other one; never
-            below zero), and the time that the native calls take besides their passes.
-        steps: a dictionary for each transform: its time "ours", and "theirs", torchvision's, each a median over all
-            calls. A pass of k transforms counts a k-th for each of them, and what is of none has a row of its own.
-        total: "ours" and "theirs", each with "low" and "high" quartiles, and the "ratio": the median over all calls.
+        passes: a dictionary for each pass: who does it ("by"), its "name", the "steps" that it is of, its "mean", the
+            quartiles "low", "median" and "high" over the "calls" that made it, and its "share" of the total. Then the
+            draws, Python (what a call takes besides all that is named), and the time that the native calls take besides
+            their passes.
+        steps: a dictionary for each transform, those of a Compose in a Compose each by itself: its time "ours", and
+            "theirs", torchvision's. A pass of k transforms counts a k-th for each of them, and what is of none has a
+            row of its own.
+        total: "ours" and "theirs", each with its "mean" and quartiles, and the "ratio" of the means, above 1 where
+            fastaug takes less.
         against: torchvision's version, or why there is none to compare with.
         calls: how many were timed.
+        waiting: by the clock, what a call takes besides: it waits for files, other threads or a processor.
+        elsewhere: processor time that other threads of this process take during a call.
     """
 
     def __init__(self, mode: str, images: int, calls: int, against: str) -> None:
@@ -41,35 +60,49 @@ class Profile:
         self.passes: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []
         self.total: dict[str, Any] = {}
+        self.waiting = self.elsewhere = 0.0
 
     def __str__(self) -> str:
-        plural = "s" if self.images > 1 else ""
-        lines = [f"mode {self.mode}: {self.images} image{plural}, {self.calls} calls, one thread; milliseconds", ""]
-        rows: list[tuple[str, ...]] = [("pass", "by", "steps", "median", "quartiles", "calls", "share")]
+        lines = [f"{self.head()}; milliseconds of processor time", ""]
+        rows: list[tuple[str, ...]] = [("pass", "by", "steps", "a call", "share", "made in", "each time")]
         for one in self.passes:
             calls = "" if one["calls"] == self.calls else f"{one['calls']} of {self.calls}"
             spread = f"{one['low']:.3f}-{one['high']:.3f}"
             share = f"{100 * one['share']:.1f} %"
-            rows.append((one["name"], one["by"], one["label"], f"{one['median']:.3f}", spread, calls, share))
-        lines += words.table(rows, "<<<>>>>", (28, 8, 60, 10, 16, 12, 8))
-        lines += ["", *self._beside(), "", self._summary()]
+            rows.append((one["name"], one["by"], one["label"], f"{one['mean']:.3f}", share, calls, spread))
+        ours, theirs = self.total["ours"], self.total["theirs"]
+        rows.append(("a call", "", "", f"{ours['mean']:.3f}", "", "", f"{ours['low']:.3f}-{ours['high']:.3f}"))
+        lines += words.table(rows, "<<<>>>>", (36, 8, 60, 10, 8, 12, 16))
+        rows = [("step", "fastaug", "" if theirs is None else "torchvision")]
+        for step in self.steps:
+            rows.append(
+                (step["name"], f"{step['ours']:.3f}", "" if step["theirs"] is None else f"{step['theirs']:.3f}")
+            )
+        rows.append(("a call", f"{ours['mean']:.3f}", "" if theirs is None else f"{theirs['mean']:.3f}"))
+        lines += ["", *words.table(rows, "<>>", (44, 10, 12)), "", *self._summary()]
         return "\n".join(lines)
 
     __repr__ = __str__
 
-    def _beside(self) -> list[str]:
-        compared = any(step["theirs"] is not None for step in self.steps)
-        rows: list[tuple[str, ...]] = [("step", "fastaug", "torchvision" if compared else "")]
-        for step in self.steps:
-            theirs = "" if step["theirs"] is None else f"{step['theirs']:.3f}"
-            rows.append((step["name"], f"{step['ours']:.3f}", theirs))
-        return words.table(rows, "<>>", (40, 10, 12))
+    def head(self) -> str:
+        """What was timed, in words."""
+        images, calls = "s" * (self.images != 1), "s" * (self.calls != 1)
+        return f"mode {self.mode}: {self.images} image{images}, {self.calls} call{calls}, one thread"
 
-    def _summary(self) -> str:
-        text = f"a call  {_spread(self.total['ours'])}"
+    def verdict(self) -> str:
+        """How the time is beside torchvision's, in words."""
         if self.total["theirs"] is None:
-            return f"{text}\nnothing to compare with: {self.against}"
-        return f"{text}; {self.against} {_spread(self.total['theirs'])}: {self.total['ratio']:.1f} times as long"
+            return f"nothing to compare with: {self.against}"
+        return words.compared(self.total["ours"]["mean"], self.total["theirs"]["mean"])
+
+    def _summary(self) -> list[str]:
+        lines = [self.verdict() if self.total["theirs"] is None else f"{self.verdict()} ({self.against})"]
+        whole = self.total["ours"]["mean"]
+        if self.waiting > max(0.1, 0.2 * whole):
+            lines.append(f"besides, a call waits {self.waiting:.2f} ms: for files, other threads or a processor")
+        if self.elsewhere > max(0.05, 0.05 * whole):
+            lines.append(f"besides, other threads of this process take {self.elsewhere:.2f} ms during a call")
+        return lines
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Draws a bar chart of the steps.
@@ -82,68 +115,39 @@ class Profile:
         bars.profile(self).save(path)
 
 
-def _spread(times: dict[str, float]) -> str:
-    return f"{times['median']:.2f} ms ({times['low']:.2f}-{times['high']:.2f})"
+def _spread(values: list[float], calls: int) -> dict[str, float]:
+    """The mean over all calls, and the quartiles over those that there are values of."""
+    low, middle, high = [values[0]] * 3
+    if len(values) > 1:
+        low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return {"mean": math.fsum(values) / calls, "low": low, "median": middle, "high": high}
 
 
-def _quartiles(values: list[float]) -> dict[str, float]:
-    if len(values) == 1:
-        return dict.fromkeys(("low", "median", "high"), values[0])
-    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
-    return {"low": low, "median": middle, "high": high}
+class _Clock:
+    """Milliseconds since it was made."""
+
+    def __init__(self) -> None:
+        self._process, self._wall, self._thread = time.process_time_ns(), time.perf_counter_ns(), time.thread_time_ns()
+
+    def read(self) -> tuple[float, float, float]:
+        """Processor time of this thread, that of others of this process, and what passed in neither."""
+        thread = time.thread_time_ns() - self._thread
+        wall = time.perf_counter_ns() - self._wall
+        process = time.process_time_ns() - self._process
+        return thread / 1e6, max(0, process - thread) / 1e6, max(0, wall - thread) / 1e6
 
 
-class _Times:
-    """Milliseconds by row, call by call."""
+@dataclass
+class _Call:
+    """One call: its parts, which add up to all of it, and what torchvision took for each of its steps."""
 
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
-        self.rows: dict[tuple[str, str, tuple[int, ...]], list[float]] = {}
-        self.places: dict[tuple[str, str, tuple[int, ...]], list[float]] = {}
-        # What is stored is of other steps from call to call: one row, and all of them.
-        self.stored: set[int] = set()
-        self.steps: list[list[float]] = []
-        self.ours: list[float] = []
-        self.theirs: list[float] = []
-        self.their_steps: list[list[float]] = []
-
-    def add(self, log: Log, seconds: float) -> None:
-        """A call that was timed, and the log of another one with the same draws."""
-        position = {node: k for k, node in enumerate(log.steps)}
-        row: dict[tuple[str, str, tuple[int, ...]], float] = {}
-        steps = [0.0] * (len(self.names) + 1)
-        place = 0
-        besides = 0.0
-        for entry in log.timeline:
-            if isinstance(entry, Outside):
-                parts = [(entry.library, entry.name, entry.nodes, entry.seconds)]
-            else:
-                parts = [("fastaug", one.name, entry.nodes(one.origin), one.seconds) for one in entry.passes]
-                besides += entry.seconds - sum(one.seconds for one in entry.passes)
-            for library, name, nodes, spent in parts:
-                tops = tuple(sorted({position[node.top] for node in nodes if node.top in position}))
-                key = (library, name, tops)
-                if name == "store":
-                    self.stored.update(tops)
-                    key = (library, name, ())
-                if key not in row:
-                    self.places.setdefault(key, []).append(place)
-                    place += 1
-                row[key] = row.get(key, 0.0) + spent
-                for top in tops:
-                    steps[top] += spent / len(tops)
-                if not tops:
-                    steps[-1] += spent
-        known = sum(row.values()) + log.draws + besides
-        row["", _OWN[0], ()] = log.draws
-        row["", _OWN[1], ()] = max(0.0, seconds - known)
-        row["", _OWN[2], ()] = max(0.0, besides)
-        steps[-1] += max(0.0, besides)
-        for key, spent in row.items():
-            self.rows.setdefault(key, []).append(1e3 * spent)
-        steps += [log.draws, max(0.0, seconds - known)]
-        self.steps.append([1e3 * spent for spent in steps])
-        self.ours.append(1e3 * seconds)
+    ours: float
+    elsewhere: float
+    waiting: float
+    passes: dict[_Key, float]
+    #: Of each step, then _BETWEEN, _DRAWS and _PYTHON.
+    steps: list[float]
+    theirs: list[float] | None
 
 
 def profile(
@@ -155,9 +159,11 @@ def profile(
 ) -> Profile:
     """Times a pipeline over images: each pass, each step, beside torchvision's time for each step.
 
-    Every image is taken ``repeat`` times, each time with other draws, which both libraries share. A call is timed as a
-    whole; the passes are timed in a second call with the same draws. torch uses one thread meanwhile, and afterwards as
-    many as before. The random generators are afterwards as they were before.
+    Every image is taken ``repeat`` times, each time with other draws, which both libraries share. A handle is each time
+    one that has not been used, as a dataset hands them out. What is measured is the processor time of this thread, so
+    that other processes do not count. A call is timed as a whole; the passes are timed in a second call with the same
+    draws. torch uses one thread meanwhile, and afterwards as many as before. The random generators are afterwards as
+    they were before.
 
     Args:
         pipeline: of this package.
@@ -173,12 +179,6 @@ def profile(
         raise ValueError(f"repeat should be at least 1, got {repeat}")
     originals = listed(images)
     generator = generator_of(pipeline)
-    twin: Twin | None
-    try:
-        twin = twin_of(pipeline)
-        against = f"torchvision {twin.version}"
-    except NoTwinError as reason:
-        twin, against = None, str(reason)
     from tqdm import tqdm
 
     threads = torch.get_num_threads()
@@ -187,86 +187,194 @@ def profile(
         with untouched(generator), tqdm(total=repeat * len(originals), unit="image", disable=None) as progress:
             seed_all(seed, generator)
             _, log = logged(pipeline, originals[0])
-            times = _Times([node.name for node in log.steps])
-            theirs = steps_like(twin, times.names) if twin else None
-            for number in range(-1, repeat * len(originals)):
-                image = originals[max(number, 0) % len(originals)]
-                if number == 0:
-                    # What was timed before only loaded code and tables.
-                    times = _Times(times.names)
-                _measure(times, pipeline, generator, twin, theirs, image, seed + max(number, 0))
-                progress.update(number >= 0)
+            stopwatch = _Stopwatch(pipeline, generator, log)
+            # What is timed first only loads code and tables.
+            stopwatch.call(originals[0], seed, 1)
+            calls = []
+            for number in range(repeat * len(originals)):
+                calls.append(stopwatch.call(originals[number % len(originals)], seed + number, _RUNS))
+                progress.update()
     finally:
         torch.set_num_threads(threads)
-    result = _summed(times, pipeline.mode, len(originals), against, theirs is not None)
+    result = stopwatch.summed(calls, len(originals))
     if plot is not None:
         result.plot(plot)
     return result
 
 
-def _measure(
-    times: _Times,
-    pipeline: Any,
-    generator: Any,
-    twin: Twin | None,
-    steps: list[Callable[[Any], Any]] | None,
-    image: Any,
-    seed: int,
-) -> None:
-    seed_all(seed, generator)
-    start = time.perf_counter()
-    pipeline(image)
-    seconds = time.perf_counter() - start
-    seed_all(seed, generator)
-    _, log = logged(pipeline, image)
-    times.add(log, seconds)
-    if twin is None:
-        return
-    seed_all(seed)
-    # The image stays what it was, also where a transform works in place.
-    image = image.clone() if isinstance(image, torch.Tensor) else image
-    spent = []
-    for step in [twin.whole] if steps is None else steps:
-        start = time.perf_counter()
-        image = step(pillow_image(image))
-        spent.append(1e3 * (time.perf_counter() - start))
-    start = time.perf_counter()
-    delivered(pipeline, image)
-    spent.append(1e3 * (time.perf_counter() - start))
-    times.theirs.append(sum(spent))
-    times.their_steps.append(spent)
+def _leaves(nodes: list[Node], prefix: str = "") -> Iterator[tuple[str, Node]]:
+    """The steps of a call with their numbers; those of containers that only call one after the other each by itself."""
+    for position, node in enumerate(nodes, 1):
+        number = f"{prefix}{position}"
+        transform = node.transform
+        if isinstance(transform, (Pipeline, nn.Sequential)) and node.children:
+            yield from _leaves(node.children, f"{number}.")
+        else:
+            yield number, node
 
 
-def _summed(times: _Times, mode: str, images: int, against: str, by_step: bool) -> Profile:
-    result = Profile(mode, images, len(times.ours), against)
-    # Of medians: what the machine did besides in one call is not the pipeline's.
-    weights = {key: statistics.median(values) * len(values) for key, values in times.rows.items()}
-    whole = sum(weights.values())
-    order = sorted(times.rows, key=lambda key: statistics.mean(times.places.get(key, [math.inf])))
-    for library, name, tops in [key for key in order if key[0]] + [key for key in order if not key[0]]:
-        values, weight = times.rows[library, name, tops], weights[library, name, tops]
-        if name == "store":
-            tops = tuple(sorted(times.stored))
-        label = ", ".join(f"{top + 1} {times.names[top]}" for top in tops)
-        result.passes.append(
-            {
-                "name": name,
-                "by": library,
-                "steps": [times.names[top] for top in tops],
-                "label": label,
-                **_quartiles(values),
-                "calls": len(values),
-                "share": weight / whole if whole else 0.0,
-            }
-        )
-    theirs = [statistics.median(column) for column in zip(*times.their_steps)]
-    labels = [f"{k + 1} {name}" for k, name in enumerate(times.names)]
-    for k, name in enumerate([*labels, "reading, keeping and storing", *_OWN[:2]]):
-        ours = statistics.median(row[k] for row in times.steps)
-        there = theirs[k] if by_step and k < len(labels) else None
-        result.steps.append({"name": name, "ours": ours, "theirs": there})
-    result.total = {"ours": _quartiles(times.ours), "theirs": None, "ratio": None}
-    if times.theirs:
-        result.total["theirs"] = _quartiles(times.theirs)
-        result.total["ratio"] = statistics.median(b / a for a, b in zip(times.ours, times.theirs))
-    return result
+class _Stopwatch:
+    """Times calls of a pipeline and of its twin.
+
+    Args:
+        log: of a call, for the steps that the pipeline has.
+    """
+
+    def __init__(self, pipeline: Any, generator: Any, log: Log) -> None:
+        self.pipeline, self.generator = pipeline, generator
+        leaves = list(_leaves(log.steps))
+        self.names = [node.name for _, node in leaves]
+        self.labels = [f"{number} {node.name}" for number, node in leaves]
+        self.twin: Twin | None = None
+        self.their_steps: list[Callable[[Any], Any]] | None = None
+        try:
+            self.twin = twin_of(pipeline)
+            self.against = f"torchvision {self.twin.version}"
+            self.their_steps = steps_like(self.twin, [type(node.transform).__name__ for _, node in leaves])
+        except NoTwinError as reason:
+            self.against = str(reason)
+
+    def call(self, image: Any, seed: int, runs: int) -> _Call:
+        """The shortest times of several calls with the same draws."""
+        whole: list[tuple[float, float, float]] = []
+        logs: list[tuple[float, Log]] = []
+        theirs: list[list[float]] = []
+        for _ in range(runs):
+            seed_all(seed, self.generator)
+            mine = _anew(image)
+            clock = _Clock()
+            self.pipeline(mine)
+            whole.append(clock.read())
+            seed_all(seed, self.generator)
+            _, log = logged(self.pipeline, _anew(image))
+            logs.append((log.seconds() + log.held, log))
+            if self.twin is not None:
+                seed_all(seed)
+                try:
+                    theirs.append(self._their_call(self.twin, image))
+                except Exception as error:
+                    self.twin, self.against = None, f"{self.against} raises {words.failure(error)}"
+        ours, elsewhere, waiting = (min(times) for times in zip(*whole))
+        passes, steps = self._parts(min(logs, key=lambda pair: pair[0])[1], ours)
+        shortest = min(theirs, key=math.fsum) if self.twin is not None else None
+        return _Call(ours, elsewhere, waiting, passes, steps, shortest)
+
+    def _their_call(self, twin: Twin, image: Any) -> list[float]:
+        """Of each of torchvision's steps, or of all of them; then of what makes the result like the pipeline's."""
+        # The image stays what it was, also where a transform works in place.
+        image = image.clone() if isinstance(image, torch.Tensor) else image
+        spent = []
+        for step in [twin.whole] if self.their_steps is None else self.their_steps:
+            clock = _Clock()
+            image = step(pillow_image(image))
+            spent.append(clock.read()[0])
+        if self._formats():
+            clock = _Clock()
+            delivered(self.pipeline, image)
+            spent.append(clock.read()[0])
+        return spent
+
+    def _formats(self) -> bool:
+        return any(getattr(self.pipeline, name, None) is not None for name in ("dtype", "memory_format"))
+
+    def _parts(self, log: Log, whole: float) -> tuple[dict[_Key, float], list[float]]:
+        """The time of a call, by pass and by step, from the log of another one with the same draws."""
+        position = {node: k for k, (_, node) in enumerate(_leaves(log.steps))}
+        passes: dict[_Key, float] = {}
+        steps = [0.0] * (len(self.names) + 3)
+        besides = 0.0
+        for entry in log.timeline:
+            if isinstance(entry, Outside):
+                parts = [(entry.library, entry.name, entry.nodes, entry.seconds)]
+            else:
+                parts = [("fastaug", one.name, entry.nodes(one.origin), entry.seconds_of(one)) for one in entry.passes]
+                besides += max(0.0, entry.seconds - math.fsum(part[3] for part in parts))
+            for library, name, nodes, seconds in parts:
+                spent = 1e3 * max(0.0, seconds)
+                owners = {_owner(node, position) for node in nodes}
+                tops = tuple(sorted(top for top in owners if top is not None))
+                passes[library, name, tops] = passes.get((library, name, tops), 0.0) + spent
+                for top in tops:
+                    steps[top] += spent / len(tops)
+                if not tops:
+                    steps[-3] += spent
+        passes["", _DRAWS, ()] = steps[-2] = 1e3 * log.draws
+        passes["", _BESIDES, ()] = 1e3 * besides
+        steps[-3] += 1e3 * besides
+        passes["", _PYTHON, ()] = steps[-1] = max(0.0, 1e3 * log.seconds() - math.fsum(passes.values()))
+        # The same work takes a little more or less in another call.
+        scale = whole / (math.fsum(passes.values()) or 1.0)
+        return {key: scale * spent for key, spent in passes.items()}, [scale * spent for spent in steps]
+
+    def summed(self, calls: list[_Call], images: int) -> Profile:
+        """What the calls show together."""
+        count = len(calls)
+        result = Profile(self.pipeline.mode, images, count, self.against)
+        ours = _spread([call.ours for call in calls], count)
+        result.total = {"ours": ours, "theirs": None, "ratio": None}
+        result.elsewhere = math.fsum(call.elsewhere for call in calls) / count
+        result.waiting = math.fsum(call.waiting for call in calls) / count
+        theirs = [call.theirs for call in calls if call.theirs is not None and self.twin is not None]
+        if theirs:
+            result.total["theirs"] = _spread([math.fsum(spent) for spent in theirs], count)
+            mean = result.total["theirs"]["mean"]
+            result.total["ratio"] = mean / ours["mean"] if ours["mean"] else math.inf
+        self._add_passes(result, calls)
+        self._add_steps(result, calls, [math.fsum(column) / count for column in zip(*theirs)])
+        return result
+
+    def _add_passes(self, result: Profile, calls: list[_Call]) -> None:
+        # What is stored is of other steps from call to call: one row, and all of them.
+        stored: set[int] = set()
+        rows: dict[_Key, list[float]] = {}
+        places: dict[_Key, list[int]] = {}
+        for call in calls:
+            found: dict[_Key, float] = {}
+            for (library, name, tops), spent in call.passes.items():
+                key = (library, name, ()) if name == "store" else (library, name, tops)
+                stored.update(tops if name == "store" else ())
+                found[key] = found.get(key, 0.0) + spent
+            for place, (key, spent) in enumerate(found.items()):
+                rows.setdefault(key, []).append(spent)
+                places.setdefault(key, []).append(place)
+        whole = result.total["ours"]["mean"]
+        own = {name: place for place, name in enumerate((_DRAWS, _PYTHON, _BESIDES), 1)}
+        order = sorted(rows, key=lambda key: (0 if key[0] else own[key[1]], statistics.mean(places[key])))
+        for library, name, tops in order:
+            spread = _spread(rows[library, name, tops], result.calls)
+            steps = sorted(stored) if name == "store" else tops
+            result.passes.append(
+                {
+                    "name": name,
+                    "by": library,
+                    "steps": [self.names[top] for top in steps],
+                    "label": ", ".join(self.labels[top] for top in steps),
+                    **spread,
+                    "calls": len(rows[library, name, tops]),
+                    "share": spread["mean"] / whole if whole else 0.0,
+                }
+            )
+
+    def _add_steps(self, result: Profile, calls: list[_Call], theirs: list[float]) -> None:
+        formatting = [theirs.pop()] if theirs and self._formats() else []
+        if self.their_steps is None:
+            theirs = []
+        for k, name in enumerate([*self.labels, _BETWEEN, _DRAWS, _PYTHON]):
+            ours = math.fsum(call.steps[k] for call in calls) / result.calls
+            result.steps.append({"name": name, "ours": ours, "theirs": theirs[k] if k < len(theirs) else None})
+        if formatting and theirs:
+            # fastaug stores its result in that form.
+            result.steps.append({"name": "dtype and memory format", "ours": 0.0, "theirs": formatting[0]})
+
+
+def _owner(node: Node, position: dict[Node, int]) -> int | None:
+    """The step that a transform is, or is part of."""
+    inner: Node | None = node
+    while inner is not None and inner not in position:
+        inner = inner.parent
+    return None if inner is None else position[inner]
+
+
+def _anew(image: Any) -> Any:
+    """The image as a dataset hands it out: a handle that keeps no pixels of the call before."""
+    return copy.copy(image) if isinstance(image, LazyImage) else image

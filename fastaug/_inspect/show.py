@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from PIL import Image
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect.canvas import GREY, INK, Canvas
 from fastaug._inspect.generators import generator_of, seed_all, untouched
+from fastaug._inspect.words import encoded
 
 # Images, and what encoded images are in.
 _ONE = (Image.Image, np.ndarray, torch.Tensor, str, bytes, bytearray, memoryview)
@@ -117,8 +117,7 @@ def show(pipeline: Any, images: Any, n: int = 16, seed: int | None = None) -> Im
 
 def _decoded(image: Any) -> Any:
     """A source as an image, also where it is encoded."""
-    encoded = isinstance(image, (str, PathLike, bytes, bytearray, memoryview))
-    if encoded or (isinstance(image, (np.ndarray, torch.Tensor)) and image.ndim == 1):
+    if encoded(image):
         image = LazyImage(image)
     return image.load() if isinstance(image, LazyImage) else image
 

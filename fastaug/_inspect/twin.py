@@ -13,6 +13,7 @@ from torch import nn
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image import pillow
 from fastaug._image.lazy import LazyImage
+from fastaug._names import is_ours
 
 
 class NoTwinError(RuntimeError):
@@ -99,8 +100,8 @@ def _twin(transform: Any, library: Any) -> Any:
         inner = list(transform) if isinstance(transform, nn.Sequential) else transform.transforms
         twins = [_twin(one, library) for one in inner]
         return nn.Sequential(*twins) if isinstance(transform, nn.Sequential) else library.Compose(twins)
-    if not cls.__module__.startswith("fastaug."):
-        ours = next((base for base in cls.__mro__ if base.__module__.startswith("fastaug.")), None)
+    if not is_ours(cls):
+        ours = next((base for base in cls.__mro__ if is_ours(base)), None)
         if ours is not None:
             raise NoTwinError(f"{cls.__name__} is a subclass of fastaug's {ours.__name__}")
         return transform  # torchvision's own, or the user's
@@ -120,13 +121,13 @@ def _twin(transform: Any, library: Any) -> Any:
 
 
 def _is_plain(cls: type) -> bool:
-    return cls is nn.Sequential or cls.__module__.startswith("fastaug.")
+    return cls is nn.Sequential or is_ours(cls)
 
 
 def _value(name: str, value: Any, library: Any) -> Any:
     if name == "transforms":
         twins = [_twin(one, library) for one in value]
         return nn.ModuleList(twins) if isinstance(value, nn.ModuleList) else twins
-    if isinstance(value, Enum) and type(value).__module__.startswith("fastaug."):
+    if isinstance(value, Enum) and is_ours(type(value)):
         return getattr(library, type(value).__name__)(value.value)
     return value

@@ -2,28 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from PIL import Image
 
 from fastaug._image.lazy import LazyImage
 
 
+def called(transform: Any) -> str:
+    """What to call a transform: its class, a function's own name, where a lambda is written."""
+    if isinstance(transform, functools.partial):
+        return f"partial of {called(transform.func)}"
+    if type(transform).__name__ == "Lambda" and hasattr(transform, "lambd"):
+        return f"Lambda({called(transform.lambd)})"
+    name = getattr(transform, "__qualname__", None)
+    if not isinstance(name, str) or not (inspect.isroutine(transform) or inspect.isclass(transform)):
+        return type(transform).__name__
+    code = getattr(transform, "__code__", None)
+    if name.endswith("<lambda>") and code is not None:
+        return f"lambda at {Path(code.co_filename).name}:{code.co_firstlineno}"
+    # A method is one of something; that a function was defined inside another one says nothing.
+    return ".".join(name.split("<locals>.")[-1].split(".")[-2:])
+
+
+def encoded(image: Any) -> bool:
+    """Whether this is an encoded image, or where one is."""
+    if isinstance(image, (str, PathLike, bytes, bytearray, memoryview)):
+        return True
+    return isinstance(image, (np.ndarray, torch.Tensor)) and image.ndim == 1
+
+
+def source(image: Any) -> str:
+    """What a pipeline starts from in words: of an encoded image what its header says."""
+    if encoded(image):
+        try:
+            return described(LazyImage(image))
+        except (OSError, TypeError, ValueError):
+            pass
+    return described(image)
+
+
 def described(image: Any) -> str:
-    """An image in words: container, type of its samples and size."""
+    """An image in words: container, type of its samples and size. Of several each, if they are not all alike."""
     if isinstance(image, Image.Image):
         return f"PIL {image.mode} {image.height}x{image.width}"
     if isinstance(image, LazyImage):
-        return f"{image.format} {image.mode} {image.height}x{image.width}"
+        colorspace = "" if image.colorspace is None else f", colorspace {image.colorspace!r}"
+        return f"{image.format} {image.mode} {image.height}x{image.width}{colorspace}"
     if isinstance(image, torch.Tensor):
-        return f"tensor {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}"
-    if hasattr(image, "shape"):
-        return f"array {image.dtype} {'x'.join(map(str, image.shape))}"
+        name = "tensor" if type(image) is torch.Tensor else type(image).__name__
+        return f"{name} {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}".rstrip()
+    if isinstance(image, (np.ndarray, np.generic)):
+        return f"array {image.dtype} {'x'.join(map(str, image.shape))}".rstrip()
     if isinstance(image, (tuple, list)) and image:
-        return f"{len(image)} of {described(image[0])}"
+        each = list(map(described, image))
+        return f"{len(each)} of {each[0]}" if len(set(each)) == 1 else f"({_several(each)})"
+    if isinstance(image, Mapping) and image:
+        return f"{{{_several([f'{key!r}: {described(value)}' for key, value in image.items()])}}}"
     return type(image).__name__
+
+
+def _several(parts: list[str]) -> str:
+    return ", ".join(parts[:4]) + (f" and {len(parts) - 4} more" if len(parts) > 4 else "")
+
+
+def failure(error: BaseException) -> str:
+    """An error in a line: its type, and what it says."""
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {cut(said, 200)}" if said else type(error).__name__
+
+
+def compared(ours: float, theirs: float) -> str:
+    """How a time is beside torchvision's, in words."""
+    if ours <= 0 or theirs <= 0:
+        return "too short to compare"
+    ratio = theirs / ours
+    if 0.95 < ratio < 1.05:
+        return "about as fast as torchvision"
+    if ratio > 1:
+        return f"{_times(ratio)} times as fast as torchvision"
+    return f"SLOWER than torchvision: {_times(1 / ratio)} times as long"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.2f}" if ratio < 1.95 else f"{ratio:.1f}"
 
 
 def megabytes(count: int) -> str:
@@ -71,10 +140,10 @@ def numbers_of(passes: list[int]) -> str:
 
 def table(rows: list[tuple[str, ...]], align: str, limits: Sequence[int]) -> list[str]:
     """Rows as lines of aligned columns; the first is the heading. Rows of two cells are headings too."""
-    cut = [row if len(row) == 2 else tuple(_cut(cell, limit) for cell, limit in zip(row, limits)) for row in rows]
-    widths = [max(len(row[k]) for row in cut if len(row) > 2) for k in range(len(align))]
+    shown = [row if len(row) == 2 else tuple(cut(cell, limit) for cell, limit in zip(row, limits)) for row in rows]
+    widths = [max(len(row[k]) for row in shown if len(row) > 2) for k in range(len(align))]
     lines = []
-    for row in cut:
+    for row in shown:
         if len(row) == 2:
             lines.append(f"{row[0]:>{widths[0]}}  {row[1]}".rstrip())
         else:
@@ -83,5 +152,6 @@ def table(rows: list[tuple[str, ...]], align: str, limits: Sequence[int]) -> lis
     return lines
 
 
-def _cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int) -> str:
+    """The text, in at most so many characters."""
     return text if len(text) <= limit else text[: limit - 3] + "..."

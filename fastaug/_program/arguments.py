@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import torch
+
+from fastaug._program.eager import traced
 
 _MAXIMA = {
     torch.uint8: 255,
@@ -22,8 +24,26 @@ _MAXIMA = {
 if hasattr(torch, "uint16"):
     _MAXIMA[torch.uint16] = 65535
 
+# Colours of Pillow's are 32-bit ints.
+_INK = 1 << 31
+
 #: (height, width, matrix from output to input)
 Rotation = tuple[int, int, list[float]]
+
+
+def whole(value: Any) -> int | None:
+    """An int of Python's or NumPy's as an int; None for anything else, and for a bool, which torch may refuse."""
+    return int(value) if isinstance(value, (int, np.integer)) and type(value) is not bool else None
+
+
+def real(value: Any) -> float | None:
+    """A number of Python's or NumPy's, or a tensor of one, as a float; None for anything else."""
+    if isinstance(value, torch.Tensor):
+        return None if value.numel() != 1 or value.is_complex() else float(value)
+    try:
+        return float(value) if isinstance(value, (int, float, np.integer, np.floating)) else None
+    except OverflowError:
+        return None
 
 
 def maximum(dtype: torch.dtype) -> int:
@@ -48,6 +68,8 @@ def as_size_list(size: Any, max_size: Any) -> Any:
 
 def resized_size(height: int, width: int, size: Any, max_size: int | None) -> tuple[int, int]:
     """(height, width) after a resize to `size`: (height, width), or (short side,) with a limit on the long one."""
+    if size is None:
+        raise ValueError("size should be an int or a sequence of one or two, got None")
     if len(size) != 1:
         return size[0], size[1]
     short, long = (width, height) if width <= height else (height, width)
@@ -72,38 +94,38 @@ def square_if_single(size: Any) -> Any:
     return size
 
 
-def sides(padding: Any) -> tuple[int, int, int, int] | None:
-    """(left, top, right, bottom) of a padding that torchvision accepts; None for what is not made of ints."""
-    if isinstance(padding, int):
+def sides(padding: Any) -> tuple[Any, Any, Any, Any]:
+    """(left, top, right, bottom) of a padding that torchvision accepts, whatever they are."""
+    if not isinstance(padding, (list, tuple)):
         return padding, padding, padding, padding
-    if not all(isinstance(side, int) for side in padding):
-        return None
     if len(padding) == 1:
-        return (padding[0],) * 4
+        return padding[0], padding[0], padding[0], padding[0]
     if len(padding) == 2:
         return padding[0], padding[1], padding[0], padding[1]
     return padding[0], padding[1], padding[2], padding[3]
 
 
+def whole_sides(padding: Any) -> tuple[int, int, int, int] | None:
+    """As `sides`, but None for those that are not all whole numbers."""
+    left, top, right, bottom = map(whole, sides(padding))
+    return None if left is None or top is None or right is None or bottom is None else (left, top, right, bottom)
+
+
 def fill_bytes(fill: Any, channels: int) -> bytes | None:
     """One byte per channel, at least four: truncated to int and clamped to 0..255, as Pillow reads a colour.
 
-    None for types that Pillow reads in other ways.
-
-    Raises:
-        ValueError: a sequence whose length is neither 1 nor the number of channels.
+    None for what Pillow reads in other ways, or refuses.
     """
     if fill is None:
         return bytes(max(channels, 4))
     if isinstance(fill, (int, float)):
+        if not -_INK < fill < _INK:
+            return None
         return bytes((min(max(int(fill), 0), 255),)) * max(channels, 4)
-    if not isinstance(fill, (list, tuple)):
+    if not isinstance(fill, (list, tuple)) or (len(fill) != 1 and len(fill) != channels):
         return None
-    if len(fill) != 1 and len(fill) != channels:
-        raise ValueError(
-            "The number of elements in 'fill' does not match the number of channels of the image "
-            f"({len(fill)} != {channels})"
-        )
+    if not all(isinstance(value, (int, float, np.integer, np.floating)) and -_INK < value < _INK for value in fill):
+        return None
     values = bytes(min(max(int(value), 0), 255) for value in fill)
     if len(fill) == 1:
         return values * max(channels, 4)
@@ -218,23 +240,35 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
         raise ValueError(
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
         )
-    rows: list[list[Any]] = []
-    whole = True
-    for end, start in zip(endpoints, startpoints):
-        x, y, to_x, to_y = end[0], end[1], start[0], start[1]
-        rows.append([x, y, 1, 0, 0, 0, -to_x * x, -to_x * y])
-        rows.append([0, 0, 0, x, y, 1, -to_y * x, -to_y * y])
-        whole = whole and type(x) is type(y) is type(to_x) is type(to_y) is int
-    if whole:
-        matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
+    if _are_ints(startpoints) and _are_ints(endpoints):
+        # numpy converts short lists faster than torch.
+        rows = _corner_rows(startpoints, endpoints)
+        matrix = torch.from_numpy(np.array(list(rows), dtype=np.float64))
+        targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
     else:
         # torchvision writes row by row, each in torch's dtype for such numbers.
-        matrix = torch.stack([torch.tensor(row).to(torch.float64) for row in rows])
-    # numpy converts short lists faster than torch.
-    targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
+        matrix = torch.zeros(8, 8, dtype=torch.float64)
+        for index, row in enumerate(_corner_rows(startpoints, endpoints)):
+            matrix[index, :] = torch.tensor(row)
+        targets = torch.tensor(startpoints, dtype=torch.float64).view(8)
     solution = torch.linalg.lstsq(matrix, targets, driver="gels").solution
-    coefficients: list[float] = solution.numpy().astype(np.float32).tolist()
+    if traced():  # there may be no numbers, which numpy would not notice
+        coefficients: list[float] = solution.to(torch.float32).tolist()
+    else:
+        coefficients = solution.numpy().astype(np.float32).tolist()
     return coefficients
+
+
+def _are_ints(points: Any) -> bool:
+    return all(
+        type(point) in (list, tuple) and len(point) == 2 and type(point[0]) is type(point[1]) is int for point in points
+    )
+
+
+def _corner_rows(startpoints: Any, endpoints: Any) -> Iterator[list[Any]]:
+    for end, start in zip(endpoints, startpoints):
+        yield [end[0], end[1], 1, 0, 0, 0, -start[0] * end[0], -start[0] * end[1]]
+        yield [0, 0, 0, end[0], end[1], 1, -start[1] * end[0], -start[1] * end[1]]
 
 
 def checked_blur(kernel_size: Any, sigma: Any) -> tuple[Sequence[int], Sequence[float]]:

@@ -9,6 +9,8 @@ from fastaug import _C
 
 def borrow_tensor(image: torch.Tensor) -> _C.Source:
     """A CHW or HW tensor."""
+    if image.is_neg():
+        image = image.resolve_neg()  # a view with the samples' signs yet to be turned
     shape, strides = image.shape, image.stride()
     if len(shape) == 2:
         height, width = shape
@@ -17,6 +19,12 @@ def borrow_tensor(image: torch.Tensor) -> _C.Source:
     channels, height, width = shape
     channel_stride, row_stride, pixel_stride = strides
     return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
+
+
+def is_interleaved(image: torch.Tensor) -> bool:
+    """Whether the channels of a pixel lie side by side, in the memory format that torch calls channels_last."""
+    strides = image.stride()
+    return len(strides) > 2 and image.shape[-3] > 1 and 0 < strides[-3] < strides[-1] <= strides[-2]
 
 
 def tensor_target(result: torch.Tensor) -> _C.Target:

@@ -1,8 +1,8 @@
 """Single ops that are one pass over memory for Pillow or torch, without rows or planes: done there.
 
 A draft keeps the first of its ops also by name, as (name, *arguments): "hflip", "vflip", "rotate" by 90, 180 or 270
-degrees, "window" of (top, left, height, width, fill), "nearest" to (height, width) by Pillow's rule, "invert" and
-"posterize" to so many bits.
+degrees, "window" of (top, left, height, width, fill), "nearest" to (height, width) by Pillow's rule, "invert",
+"posterize" to so many bits, and "crop" of (top, left, height, width) for all crops that a tensor begins with.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def by_pillow(image: Image.Image, op: Named) -> Image.Image | None:
         return image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
     if name == "rotate":
         return image.transpose(_ROTATIONS[op[1]])
-    if name == "window":
+    if name == "window" or name == "crop":
         cropped = crop_by_pillow(image, op)
         if cropped is not None:
             return cropped
-        _, top, left, height, width, fill = op
+        _, top, left, height, width, fill = op  # no crop, which would have been one
         canvas = Image.new(image.mode, (width, height), tuple(fill[: len(image.getbands())]))
         canvas.paste(image, (-left, -top))
         return canvas
@@ -48,17 +48,20 @@ def by_pillow(image: Image.Image, op: Named) -> Image.Image | None:
 
 def crop_by_pillow(image: Image.Image, op: Named | None) -> Image.Image | None:
     """None for an op that is no crop inside the image."""
-    if op is None or op[0] != "window":
+    if op is None or (op[0] != "window" and op[0] != "crop"):
         return None
-    _, top, left, height, width, _ = op
+    top, left, height, width = op[1:5]
     if top < 0 or left < 0 or top + height > image.height or left + width > image.width:
         return None
     return image.crop((left, top, left + width, top + height))
 
 
 def by_torch(image: torch.Tensor, op: Named) -> torch.Tensor | None:
-    """None for an op that is not faster there. A crop is a view."""
+    """None for an op that is not faster there. A crop is a view, which torchvision's is; nothing else is."""
     name = op[0]
+    if name == "crop":
+        _, top, left, height, width = op
+        return image[..., top : top + height, left : left + width]
     if name == "invert":
         return image.bitwise_not()
     if name == "hflip":
@@ -72,8 +75,6 @@ def by_torch(image: torch.Tensor, op: Named) -> torch.Tensor | None:
     _, top, left, height, width, fill = op
     image_height, image_width = image.shape[-2:]
     bottom, right = top + height, left + width
-    if top >= 0 and left >= 0 and bottom <= image_height and right <= image_width:
-        return image[..., top:bottom, left:right]
     # torch pads with one number, and crops only what is there.
     colours = set(fill[: image.shape[-3]] if image.dim() > 2 else fill[:1])
     if len(colours) > 1 or top >= image_height or left >= image_width or bottom <= 0 or right <= 0:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fastaug import _C
 from fastaug._program.borrow import borrow_tensor, tensor_target
+from fastaug._program.eager import addressable, traced
 
 
 def blurs(image: Tensor, kernel: Tensor) -> bool:
@@ -20,6 +21,8 @@ def blurs(image: Tensor, kernel: Tensor) -> bool:
         and image.is_cpu
         and image.is_contiguous()
         and not image.requires_grad
+        and not traced()
+        and addressable(image)
         and image.numel() > 0
         and kernel.shape[0] // 2 < image.shape[-2]
         and kernel.shape[1] // 2 < image.shape[-1]
@@ -46,10 +49,8 @@ def identity_grid(height: int, width: int) -> Tensor:
     """Where the pixels of an image lie, in grid_sample's units: (1, height, width, 2), x first."""
     columns = torch.linspace((1 - width) / width, (width - 1) / width, width)
     rows = torch.linspace((1 - height) / height, (height - 1) / height, height)
-    grid = torch.empty(1, height, width, 2, dtype=columns.dtype)
-    grid[..., 0] = columns
-    grid[..., 1] = rows.unsqueeze(1)
-    return grid
+    down, across = torch.meshgrid(rows, columns, indexing="ij")
+    return torch.stack((across, down), -1).unsqueeze(0)
 
 
 def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | None) -> Any:
@@ -66,7 +67,7 @@ def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | None) -> Any:
         except ValueError:
             return None
     elif isinstance(image, Tensor):
-        result = torch.empty(image.shape, dtype=torch.uint8)
+        result = image.new_empty(image.shape)  # of the class that a result of torch's has
         source, target = borrow_tensor(image), tensor_target(result)
     else:
         result = np.empty(image.shape, np.uint8)

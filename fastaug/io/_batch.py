@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import sys
@@ -15,7 +16,7 @@ from fastaug.io._read import imread
 if TYPE_CHECKING:
     import numpy as np
 
-    from fastaug._image.encoded import Buffer, Source
+    from fastaug._image.encoded import Buffer, Colorspace, Source
 
 
 def imread_batch(
@@ -26,16 +27,17 @@ def imread_batch(
     region: tuple[int, int, int, int] | None = None,
     exif: bool = False,
     jpeg_tables: Buffer | None = None,
+    colorspace: Colorspace | None = None,
     progress: bool = False,
 ) -> list[np.ndarray]:
     """Reads and decodes images, several at a time. The threads are made for the call and end with it.
 
     Args:
         sources: paths, bytes or open files, as for :func:`imread`.
-        mode, region, exif, jpeg_tables: as for :func:`imread`, for every image.
+        mode, region, exif, jpeg_tables, colorspace: as for :func:`imread`, for every image.
         num_threads: how many images are decoded at a time; one for each CPU that this process may use by default, but
             one in a worker of a ``DataLoader``.
-        progress: whether to show a bar of tqdm.
+        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
 
     Returns:
         The arrays, in the order of the sources.
@@ -65,6 +67,9 @@ def imread_batch(
         raise ValueError(f"num_threads should be at least 1, got {num_threads}")
     results: list[Any] = [None] * len(items)
     failures: list[tuple[int, BaseException]] = []
+    read = functools.partial(
+        imread, mode=mode, region=region, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace
+    )
     numbers = itertools.count()  # next() of it is atomic
 
     def work(bar: Any = None) -> None:
@@ -72,7 +77,7 @@ def imread_batch(
             if index >= len(items) or failures:
                 return
             try:
-                results[index] = imread(items[index], mode, region, exif, jpeg_tables=jpeg_tables)
+                results[index] = read(items[index])
             except BaseException as error:
                 failures.append((index, error))
                 return
@@ -88,7 +93,7 @@ def imread_batch(
     if progress:
         from tqdm.auto import tqdm
 
-        bar = tqdm(total=len(items), unit="image")
+        bar = tqdm(total=len(items), unit="image", disable=None)
     try:
         for thread in threads:
             thread.start()
@@ -98,14 +103,16 @@ def imread_batch(
         raise
     finally:
         for thread in threads:
-            thread.join()
+            if thread.is_alive():  # one that an interruption came before was not even started
+                thread.join()
         if bar is not None:
             if not failures:
                 bar.update(len(items) - bar.n)
             bar.close()
     if failures:
-        # Sources are begun in their order: of all that cannot be decoded, the first one is among these.
-        index, first = min(failures, key=lambda failure: failure[0])
+        # Sources are begun in their order: of all that cannot be decoded, the first one is among these. Ctrl-C goes
+        # before any of them.
+        index, first = min(failures, key=lambda failure: (isinstance(failure[1], Exception), failure[0]))
         if isinstance(first, DecodeError):
             first.index = index
         raise first

@@ -14,7 +14,7 @@ from fastaug._image.lazy import LazyImage
 if TYPE_CHECKING:
     import numpy as np
 
-    from fastaug._image.encoded import Buffer, Source
+    from fastaug._image.encoded import Buffer, Colorspace, Source
 
 # A header is read out of the whole file, unless the file is so large that Pillow, which seeks in it, is sooner there.
 _LARGE = 1 << 20
@@ -28,6 +28,7 @@ def imread(
     out: np.ndarray | None = None,
     *,
     jpeg_tables: Buffer | None = None,
+    colorspace: Colorspace | None = None,
 ) -> np.ndarray:
     """An image as an array: what ``np.asarray(Image.open(source).convert(mode))`` gives, bit for bit.
 
@@ -47,6 +48,9 @@ def imread(
         exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
         out: array to write the pixels to. After an error it holds anything.
         jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
+        colorspace: what the three components of a JPEG stream are, ``"rgb"`` or ``"ycbcr"``, where the file that it
+            lies in says so, as the tag PhotometricInterpretation of a TIFF file does; None for what the stream says
+            itself. Gray JPEGs and other formats have no use for it.
 
     Returns:
         uint8 of shape (height, width, channels), in [0, 255]; of shape (height, width) for modes of one channel. The
@@ -54,13 +58,14 @@ def imread(
         ``out``, if that is given.
 
     Raises:
-        fastaug.DecodeError: the image is truncated, corrupt or of no known format. It is an OSError.
+        fastaug.DecodeError: the image is truncated, corrupt or of no known format; or a JPEG of four components, for
+            which a ``colorspace`` was given. It is an OSError.
         OSError: the file cannot be read: FileNotFoundError, IsADirectoryError and so on.
         PIL.Image.DecompressionBombError: it has more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels; with more than
             that number, PIL.Image.DecompressionBombWarning is issued.
         TypeError: ``source``, ``mode``, ``region`` or ``out`` is of the wrong type.
-        ValueError: unknown ``mode`` or one that the image cannot be converted to, a ``region`` that does not lie in the
-            image, an ``out`` of another shape or dtype or not writable.
+        ValueError: unknown ``mode`` or one that the image cannot be converted to, unknown ``colorspace``, a ``region``
+            that does not lie in the image, an ``out`` of another shape or dtype or not writable.
 
     Example:
         >>> import io
@@ -76,12 +81,17 @@ def imread(
     if mode is None:
         raise TypeError("mode should be a string, got None")
     wide = mode in decode16.CHANNELS
-    image = LazyImage(source, "I;16" if wide else mode, exif=exif, jpeg_tables=jpeg_tables)
+    image = LazyImage(source, "I;16" if wide else mode, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
     return decode16.read(image, mode, region, out) if wide else decode.read(image, region, out)
 
 
 def lazy(
-    source: Source, mode: str | None = "RGB", exif: bool = False, *, jpeg_tables: Buffer | None = None
+    source: Source,
+    mode: str | None = "RGB",
+    exif: bool = False,
+    *,
+    jpeg_tables: Buffer | None = None,
+    colorspace: Colorspace | None = None,
 ) -> LazyImage:
     """A handle of an encoded image that is decoded when, and as far as, its pixels are wanted.
 
@@ -92,6 +102,7 @@ def lazy(
         mode: one of Pillow's modes to convert to, or None for the file's own.
         exif: whether to flip and turn the image as the file's Exif orientation says.
         jpeg_tables: tables of an abbreviated JPEG stream.
+        colorspace: what the three components of a JPEG stream are, as for :func:`imread`.
 
     Returns:
         A :class:`LazyImage`.
@@ -108,7 +119,7 @@ def lazy(
         >>> T.Compose([T.RandomResizedCrop(32), T.ToTensor()])(fastaug.io.lazy(file)).shape
         torch.Size([3, 32, 32])
     """
-    return LazyImage(source, mode, exif=exif, jpeg_tables=jpeg_tables)
+    return LazyImage(source, mode, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
 
 
 @dataclass(frozen=True)

@@ -321,6 +321,8 @@ def _mode(mode: Any) -> ImageReadMode:
 def _bytes(input: Any) -> bytes:
     import torch
 
+    from fastaug._program.eager import as_array
+
     if not isinstance(input, torch.Tensor):
         raise RuntimeError(f"Expected a tensor, got {type(input).__name__}")
     if not input.is_contiguous():
@@ -331,7 +333,8 @@ def _bytes(input: Any) -> bytes:
         raise RuntimeError(
             f"Input tensor must be 1-dimensional and non-empty, got {input.dim()} dims and {input.numel()} numels."
         )
-    return input.detach().numpy().tobytes()
+    data: bytes = as_array(input).tobytes()
+    return data
 
 
 def _chw(array: np.ndarray) -> torch.Tensor:

@@ -12,6 +12,8 @@ Example:
 
 from __future__ import annotations
 
+from fastaug._draft.through import know
+from fastaug._names import publish
 from fastaug.transforms import autoaugment, functional, transforms
 from fastaug.transforms._decode import Decode
 from fastaug.transforms.autoaugment import *  # noqa: F403
@@ -20,3 +22,10 @@ from fastaug.transforms.transforms import *  # noqa: F403
 __all__ = ["Decode", "functional"]
 __all__ += autoaugment.__all__
 __all__ += transforms.__all__
+
+publish(globals())
+
+# As they are before anybody can change them.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        know(globals()[_name])

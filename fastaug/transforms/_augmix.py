@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.tensor import TensorDraft
+from fastaug._program.eager import addressable, traced
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms import functional as F
 from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_space, table_of
@@ -24,8 +26,9 @@ from fastaug.transforms._base import Transform, check_fill, fill_of
 __all__ = ["AugMix"]
 
 #: For each image of a batch a row: how much of the original and of the mixture, and how much of each chain. Tensors
-#: only when a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the ops of chains.
-Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, list[Ops]]
+#: only when torch traces, or a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the
+#: ops of chains.
+Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, Iterable[Ops]]
 
 _CPU = torch.device("cpu")
 
@@ -97,21 +100,23 @@ class AugMix(Transform):
         check_fill(self.fill, draft)
         draws = draft.call.draws
         space = _space_of_all if self.all_ops else _space_of_some
-        table = table_of(self, draws, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
+        table = table_of(self, draft, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
         count = draft.lead[0] if draft.lead else 1
+        draft.load()  # torchvision makes a tensor of the image before it draws
         device = draft.image.device if draft.kind == draft.source == TENSOR else _CPU
         draws.release()
         shares = self._draw_shares(draws, [self.alpha, self.alpha], count, device)
         weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, count, device)
         weights = weights * shares[:, 1].view([count, -1])
-        chains = [self._draw_chain(draws, table) for _ in range(self.mixture_width)]
-        if shares.dtype is weights.dtype is torch.get_default_dtype():
+        chains = (self._draw_chain(draws, table) for _ in range(self.mixture_width))
+        if shares.dtype is weights.dtype is torch.get_default_dtype() and not draft.call.traced:
             return shares.tolist(), weights.tolist(), chains
         return shares, weights, chains
 
-    def _draw_chain(self, draws: Draws, table: Table) -> Ops:
+    def _draw_chain(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
         depth = self.chain_depth if self.chain_depth > 0 else draws.randint(1, 4)
-        return [draw_op(draws, table, self.severity) for _ in range(depth)]
+        for _ in range(depth):
+            yield draw_op(draws, table, self.severity)
 
     def _draft(self, draft: Draft, params: Drawn) -> None:
         draft.apart(partial(self._mix, params))
@@ -141,7 +146,7 @@ class AugMix(Transform):
         single = count == 1 and batch.ndim == 4
         start = batch[0] if single else batch
         chains = [self._chain(start, each, fill) for each in ops]
-        if single and not isinstance(shares, Tensor) and torch.get_default_dtype() is torch.float32:
+        if single and not traced() and not isinstance(shares, Tensor) and torch.get_default_dtype() is torch.float32:
             mixed = _mixed_natively(start, chains, [shares[0][0], *weights[0]])
             if mixed is not None:
                 return mixed.view(image.shape)
@@ -154,10 +159,10 @@ class AugMix(Transform):
 
     def _chain(self, image: Tensor, ops: Ops, fill: Any) -> Tensor:
         draft = TensorDraft(image)
-        # The pixels of a result lie in memory as those of a PIL image do, if those of the image do.
-        draft.channel_last = image.ndim == 3 and not image.is_contiguous()
         for name, magnitude in ops:
             apply_op(draft, name, magnitude, self.interpolation, fill)
+        # The pixels of a result lie in memory as those of a PIL image do, if those of the image do: they are mixed.
+        draft.channel_last = image.ndim == 3 and not image.is_contiguous()
         result: Tensor = draft.finish()
         return result
 
@@ -179,7 +184,9 @@ _sample_dirichlet = AugMix._sample_dirichlet
 def _mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) -> Tensor | None:
     """The weighted sum; None where torch must form it."""
     images = [image, *chains]
-    if image.dtype is not torch.uint8 or not image.is_cpu or not all(map(math.isfinite, weights)):
+    if image.dtype is not torch.uint8 or not image.is_cpu or not addressable(image) or not image.numel():
+        return None
+    if not all(map(math.isfinite, weights)):
         return None
     if not (image.is_contiguous() or image.permute(1, 2, 0).is_contiguous()):
         return None

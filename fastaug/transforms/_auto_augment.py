@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -24,8 +24,9 @@ Space = dict[str, tuple[Tensor, bool]]
 #: The same as (name, magnitudes or None, signed).
 Table = tuple[tuple[str, tuple[float, ...] | None, bool], ...]
 Fill = float | Sequence[float] | None
-#: Names of ops and their magnitudes, in the order in which they are done.
-Ops = list[tuple[str, float]]
+#: Names of ops and their magnitudes, in the order in which they are done. Where an op is drawn after those before it
+#: were drafted, as in torchvision, an error of theirs leaves the generator where torchvision's leaves it.
+Ops = Iterable[tuple[str, float]]
 
 # Ops before a draft is done so far: together with those of other transforms, below the native core's limit.
 _MAX_DRAFT = MAX_OPS // 4
@@ -96,9 +97,16 @@ def draw_op(draws: Draws, table: Table, strengths: int | None = None) -> tuple[s
     return name, magnitude
 
 
+def _nth(magnitudes: tuple[float, ...], which: Any) -> float:
+    """torch says what else than an int is a place in a tensor."""
+    if type(which) is int and -len(magnitudes) <= which < len(magnitudes):
+        return magnitudes[which]
+    return torch.tensor(magnitudes)[which].item()
+
+
 def tabulate(space: Space) -> Table:
     return tuple(
-        (name, tuple(map(float, magnitudes.tolist())) if magnitudes.ndim > 0 else None, signed)
+        (name, tuple(map(float, magnitudes)) if magnitudes.ndim > 0 else None, signed)
         for name, (magnitudes, signed) in space.items()
     )
 
@@ -108,13 +116,16 @@ def _tabulated(space: Callable[..., Space], arguments: tuple[Any, ...], dtype: t
     return tabulate(space(*arguments))
 
 
-def table_of(transform: Any, draws: Draws, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
+def table_of(transform: Any, draft: Draft, owner: type, space: Callable[..., Space], *arguments: Any) -> Table:
     """The augmentation space of a transform as a table: a cached one, unless the user has overridden the method."""
     method = transform._augmentation_space
-    if getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]:
+    own = getattr(method, "__func__", None) is owner.__dict__["_augmentation_space"]
+    if own and draft.call.traced:  # sizes may be torch's symbols
+        return tabulate(space(*arguments))
+    if own and type(arguments[0]) is int:
         # linspace computes in torch's default dtype.
         return _tabulated(space, arguments, torch.get_default_dtype())
-    draws.release()
+    draft.call.draws.release()
     return tabulate(method(*arguments))
 
 
@@ -227,7 +238,7 @@ class AutoAugment(Transform):
         else:
             policy, *tensors = self._asked(draft, len(self.policies))
             probabilities, signs = (tensor.tolist() for tensor in tensors)
-        table = table_of(self, draws, AutoAugment, _auto_space, 10, (draft.height, draft.width))
+        table = table_of(self, draft, AutoAugment, _auto_space, 10, (draft.height, draft.width))
         ops = []
         for (name, p, index), draw, sign in zip(self.policies[policy], probabilities, signs):
             if draw <= as_float32(p):
@@ -300,15 +311,16 @@ class RandAugment(Transform):
         check_fill(self.fill, draft)
         draws = draft.call.draws
         size = draft.height, draft.width
-        table = table_of(self, draws, RandAugment, _rand_space, self.num_magnitude_bins, size)
-        ops = []
+        table = table_of(self, draft, RandAugment, _rand_space, self.num_magnitude_bins, size)
+        return self._draw_ops(draws, table)
+
+    def _draw_ops(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
         for _ in range(self.num_ops):
             name, magnitudes, signed = table[draws.randint(0, len(table))]
-            magnitude = 0.0 if magnitudes is None else magnitudes[self.magnitude]
+            magnitude = 0.0 if magnitudes is None else _nth(magnitudes, self.magnitude)
             if signed and draws.randint(0, 2):
                 magnitude = -magnitude
-            ops.append((name, magnitude))
-        return ops
+            yield name, magnitude
 
     def _draft(self, draft: Draft, params: Ops) -> None:
         _apply_all(params, self, draft)
@@ -356,7 +368,7 @@ class TrivialAugmentWide(Transform):
     def _sample(self, draft: Draft) -> Ops:
         check_fill(self.fill, draft)
         draws = draft.call.draws
-        table = table_of(self, draws, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
+        table = table_of(self, draft, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
         return [draw_op(draws, table)]
 
     def _draft(self, draft: Draft, params: Ops) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import struct
 from abc import abstractmethod
@@ -13,7 +14,8 @@ from torch import nn
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
-from fastaug._program.kinds import OTHER, TENSOR
+from fastaug._draft.replaced import TransformDraft
+from fastaug._program.kinds import TENSOR
 
 
 class Transform(nn.Module):
@@ -49,7 +51,7 @@ class Transform(nn.Module):
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
-        draft = Draft(img)
+        draft = TransformDraft(img)
         try:
             self._draft(draft, self._sample(draft) if self._drawn else None)
             return draft.finish()
@@ -58,6 +60,7 @@ class Transform(nn.Module):
 
 
 _FLOAT = struct.Struct("f")
+_INT64 = 1 << 63
 
 
 def happens(draws: Draws, p: Any, or_equal: bool = False) -> bool:
@@ -66,18 +69,20 @@ def happens(draws: Draws, p: Any, or_equal: bool = False) -> bool:
     `or_equal` says what a draw of exactly p means.
     """
     draw = draws.rand()
-    try:
-        limit: float = _FLOAT.unpack(_FLOAT.pack(p))[0]
-    except (TypeError, ValueError, OverflowError, struct.error):
-        # Not a number: torch decides what the comparison means.
+    if type(p) is not float and (type(p) is not int or not -_INT64 <= p < _INT64):
+        # torch, or the type of p, decides what the comparison means.
         tensor = torch.tensor([draw])
         return not bool(p < tensor) if or_equal else bool(tensor < p)
-    return draw <= limit if or_equal else draw < limit
+    limit = as_float32(p)
+    return not limit < draw if or_equal else draw < limit
 
 
 def as_float32(number: float) -> float:
     """Rounded to float32, as a tensor compares with it."""
-    rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
+    try:
+        rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
     return rounded
 
 
@@ -101,8 +106,7 @@ def fill_of(fill: Any, kind: int, channels: int) -> Any:
 
 def check_fill(fill: Any, draft: Draft) -> None:
     """What a transform with a fill checks before it draws: that there is an image, and that there are numbers."""
-    if draft.kind == OTHER or not draft.bands:
-        draft.dimensions()
+    draft.dimensions()
     if draft.kind == TENSOR and fill is not None:
         fill_of(fill, TENSOR, draft.channels)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.pipeline import checked_mode
+from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.through import draft_through
 from fastaug._inspect.methods import SeenPipeline
 from fastaug.transforms._base import Transform, happens, lines
@@ -152,7 +153,7 @@ class RandomOrder(RandomTransforms):
     _drawn = ("order",)
 
     def __call__(self, img: Any) -> Any:
-        draft = Draft(img)
+        draft = TransformDraft(img)
         try:
             self._draft(draft, self._sample(draft))
             return draft.finish()

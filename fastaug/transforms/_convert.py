@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._program import ops
+from fastaug._program import arguments, ops
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, need_shape
 
@@ -138,10 +139,6 @@ class Normalize(Transform):
         tensor([[[2., 2.]]])
     """
 
-    # The arguments that `_packed` was made of, and the ops.
-    _packed_from: Any = None
-    _packed: Any = None
-
     def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:
         super().__init__()
         self.mean = mean
@@ -158,18 +155,11 @@ class Normalize(Transform):
             mean = _values(mean)
         if type(std) is not tuple:
             std = _values(std)
-        key = (mean, std, draft.channels)
-        if self._packed_from != key:
-            self._packed = _pack(mean, std, draft.channels)
-            self._packed_from = key
-        draft.normalize(self.mean, self.std, self.inplace, self._packed)
+        draft.normalize(self.mean, self.std, self.inplace, _packed(mean, std, draft.channels))
 
     def forward(self, tensor: Tensor) -> Any:
         """The normalised tensor."""
         return super().forward(tensor)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_packed", "_packed_from")}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(mean={self.mean}, std={self.std})"
@@ -224,7 +214,7 @@ class LinearTransformation(Transform):
                 f"{shape[-1]}] != {self.transformation_matrix.shape[0]}"
             )
         if not isinstance(image, Tensor):
-            raise TypeError(f"tensor should be a Tensor image. Got {type(image)}")
+            raise AttributeError(f"tensor should be a Tensor image. Got {type(image)}, which is on no device")
         if image.device.type != self.mean_vector.device.type:
             raise ValueError(
                 "Input tensor should be on the same device as transformation matrix and mean vector. "
@@ -254,16 +244,23 @@ def _values(argument: Any) -> tuple[Any, ...] | None:
         return None
 
 
-def _pack(mean: Any, std: Any, channels: int) -> Any:
+def _packed(mean: Any, std: Any, channels: int) -> Any:
     """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
+    try:
+        return _pack(mean, std, channels)
+    except TypeError:
+        return None  # not hashable, so not numbers
+
+
+@functools.lru_cache(maxsize=256)
+def _pack(mean: tuple[Any, ...] | None, std: tuple[Any, ...] | None, channels: int) -> Any:
     if mean is None or std is None or len(mean) not in (1, channels) or len(std) not in (1, channels):
         return None
-    try:
-        mean, std = ([float(value) for value in values] * (channels // len(values)) for values in (mean, std))
-    except (TypeError, ValueError):
+    if any(arguments.real(value) is None for value in (*mean, *std)):
         return None
+    means, stds = ([float(value) for value in values] * (channels // len(values)) for values in (mean, std))
     # Divisions by zero and numbers that are not finite are torch's to handle.
-    if not (np.isfinite(mean).all() and np.isfinite(std).all() and np.float32(std).all()):
+    if not (np.isfinite(means).all() and np.isfinite(stds).all() and np.asarray(stds, np.float32).all()):
         return None
-    packed = tuple(ops.normalize(mean[k : k + 4], std[k : k + 4]) for k in range(0, channels, 4))
+    packed = tuple(ops.normalize(means[k : k + 4], stds[k : k + 4]) for k in range(0, channels, 4))
     return packed[0] if channels <= 4 else packed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +12,7 @@ import torch
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
+from fastaug._draft.replaced import TransformDraft
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, setup_size
 
@@ -164,7 +166,7 @@ class RandomCrop(Transform):
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""
-        draft = Draft(img)
+        draft = TransformDraft(img)
         try:
             self._before_drawing(draft)
             self._draft(draft, self._sample(draft))
@@ -176,11 +178,12 @@ class RandomCrop(Transform):
         """What is done to the image before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
-        if self.pad_if_needed:
+        pads: Any = self.pad_if_needed
+        if pads is not False:
             _, height, width = draft.dimensions()
-            if width < self.size[1]:
+            if pads and width < self.size[1]:
                 draft.pad((self.size[1] - width, 0), self.fill, self.padding_mode)
-            if height < self.size[0]:
+            if pads and height < self.size[0]:
                 draft.pad((0, self.size[0] - height), self.fill, self.padding_mode)
 
     def _sample(self, draft: Draft) -> Box:
@@ -236,10 +239,6 @@ class RandomResizedCrop(Transform):
 
     _drawn = ("top", "left", "height", "width")
 
-    # The ratio that `_log_bounds` are the logarithms of, and the dtype they were taken in.
-    _log_key: Any = None
-    _log_bounds: tuple[float, float] = (0.0, 0.0)
-
     def __init__(
         self,
         size: int | Sequence[int],
@@ -272,38 +271,50 @@ class RandomResizedCrop(Transform):
             (0, 0, 8, 8)
         """
         _, height, width = Draft(img).dimensions()
-        return _draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(ratio))
+        return _draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(ratio, scale))
 
     def _sample(self, draft: Draft) -> Box:
         if self.get_params is not self._own_params:
             box: Box = self._asked(draft, draft.flush(), self.scale, self.ratio)
             return box
-        ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
-        key = (ratio, torch.get_default_dtype())
-        if self._log_key != key:
-            self._log_bounds = log_bounds(ratio)
-            self._log_key = key
         _, height, width = draft.dimensions()
-        return _draw_resized_crop(draft.call.draws, height, width, self.scale, ratio, self._log_bounds)
+        bounds = log_bounds(self.ratio, self.scale)
+        return _draw_resized_crop(draft.call.draws, height, width, self.scale, self.ratio, bounds)
 
     def _draft(self, draft: Draft, params: Box) -> None:
         top, left, height, width = params
-        draft.crop(top, left, height, width)
-        draft.resize(self.size, self.interpolation, None, self.antialias)
+        draft.resized_crop(top, left, height, width, self.size, self.interpolation, self.antialias)
 
     def __repr__(self) -> str:
+        interpolation = self.interpolation.value
         scale = tuple(round(value, 4) for value in self.scale)
         ratio = tuple(round(value, 4) for value in self.ratio)
         return (
-            f"{type(self).__name__}(size={self.size}, scale={scale}, ratio={ratio}, "
-            f"interpolation={self.interpolation.value}, antialias={self.antialias})"
+            f"{type(self).__name__}(size={self.size}, scale={scale}, ratio={ratio}, interpolation={interpolation}, "
+            f"antialias={self.antialias})"
         )
 
 
-def log_bounds(ratio: Sequence[float]) -> tuple[float, float]:
+def log_bounds(ratio: Any, scale: Any) -> tuple[float, float]:
     """The logarithms in torch's default dtype, as torchvision takes them."""
-    low, high = torch.log(torch.tensor(ratio))[:2].tolist()
-    return low, high
+    if isinstance(ratio, (tuple, list)) and len(ratio) == 2:
+        low, high = ratio
+        if type(low) is type(high) is float:
+            return _logarithms(low, high, torch.get_default_dtype())
+    logarithms = torch.log(torch.tensor(ratio))
+    if logarithms.ndim != 1 or len(logarithms) < 2 or logarithms.is_complex():
+        # Not two numbers: torchvision draws from the scale before it finds that.
+        draw: Any = torch.empty(1).uniform_(scale[0], scale[1])
+        draw.uniform_(logarithms[0], logarithms[1])
+    # One by one: functorch has no tolist.
+    first, second = logarithms[:2]
+    return first.item(), second.item()
+
+
+@functools.lru_cache(maxsize=64)
+def _logarithms(low: float, high: float, dtype: torch.dtype) -> tuple[float, float]:
+    first, second = torch.log(torch.tensor((low, high), dtype=dtype))
+    return first.item(), second.item()
 
 
 def _draw_resized_crop(

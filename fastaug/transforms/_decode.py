@@ -10,14 +10,18 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._image.encoded import check_mode
+from fastaug._image.encoded import check_colorspace, check_mode
+from fastaug._image.kept import Never
 from fastaug._image.lazy import LazyImage
 from fastaug.transforms._base import Transform
 
 if TYPE_CHECKING:
-    from fastaug._image.encoded import Buffer, Source
+    from fastaug._image.encoded import Buffer, Colorspace, Source
 
 __all__ = ["Decode"]
+
+# The handles of this module are made for one call, and tell nothing of those of users.
+_ONE_CALL = Never()
 
 _ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
 
@@ -33,13 +37,15 @@ class Decode(Transform):
         mode: a mode of Pillow to convert to, or None for the file's own.
         exif: turns and flips the image as the file's Exif orientation says. Pillow and torchvision do not.
         jpeg_tables: bytes of the tables of abbreviated JPEG streams, such as the tag JPEGTables of a TIFF file.
+        colorspace: what the three components of JPEG streams are, ``"rgb"`` or ``"ycbcr"``, where the file that they
+            lie in says so; None for what they say themselves. Gray JPEGs and other formats have no use for it.
 
     What it is called with: a path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor; a file
     open for reading in binary mode; or a :class:`fastaug.io.LazyImage`, which stays as it is.
 
     Raises:
         TypeError: when called, something else than these.
-        ValueError: unknown ``mode``.
+        ValueError: unknown ``mode`` or ``colorspace``.
         fastaug.DecodeError: when called, bytes that cannot be decoded.
 
     Example:
@@ -53,13 +59,24 @@ class Decode(Transform):
         torch.Size([3, 32, 32])
     """
 
-    def __init__(self, mode: str | None = "RGB", exif: bool = False, jpeg_tables: Buffer | None = None) -> None:
+    # Of those that earlier versions have pickled.
+    colorspace: Colorspace | None = None
+
+    def __init__(
+        self,
+        mode: str | None = "RGB",
+        exif: bool = False,
+        jpeg_tables: Buffer | None = None,
+        colorspace: Colorspace | None = None,
+    ) -> None:
         super().__init__()
         if mode is not None:
             check_mode(mode)
+        check_colorspace(colorspace)
         self.mode = mode
         self.exif = exif
         self.jpeg_tables = jpeg_tables
+        self.colorspace = colorspace
 
     def _draft(self, draft: Draft, params: None) -> None:
         if isinstance(draft.image, LazyImage):
@@ -73,10 +90,13 @@ class Decode(Transform):
         draft.reset(self._lazy(source))
 
     def _lazy(self, source: Source) -> LazyImage:
-        return LazyImage(source, self.mode, exif=self.exif, jpeg_tables=self.jpeg_tables)
+        image = LazyImage(source, self.mode, exif=self.exif, jpeg_tables=self.jpeg_tables, colorspace=self.colorspace)
+        image._kept = _ONE_CALL
+        return image
 
     def __repr__(self) -> str:
         rest = ", exif=True" if self.exif else ""
+        rest += "" if self.colorspace is None else f", colorspace={self.colorspace!r}"
         return f"{type(self).__name__}(mode={self.mode!r}{rest})"
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.replaced import functions
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program.kinds import TENSOR
@@ -54,10 +55,6 @@ class RandomErasing(Transform):
     """
 
     _drawn = ("top", "left", "height", "width", "noise")
-
-    # The ratio that `_log_bounds` are the logarithms of, and the dtype they were taken in.
-    _log_key: Any = None
-    _log_bounds: tuple[float, float] = (0.0, 0.0)
 
     def __init__(
         self,
@@ -102,7 +99,7 @@ class RandomErasing(Transform):
             (4, 4)
         """
         channels, height, width = img.shape[-3], img.shape[-2], img.shape[-1]
-        drawn = _draw_box(_TORCH, channels, height, width, scale, log_bounds(ratio), value is None, False)
+        drawn = _draw_box(_TORCH, channels, height, width, scale, log_bounds(ratio, scale), value is None, False)
         if drawn is None:
             return 0, 0, height, width, img
         top, left, height, width, noise = drawn
@@ -113,6 +110,7 @@ class RandomErasing(Transform):
         draws = draft.call.draws
         if not happens(draws, self.p):
             return None
+        values = self._values()
         own = self.get_params is self._own_params
         if own and draft.kind == TENSOR and draft.bands and not draft.flat:
             channels, height, width = draft.channels, draft.height, draft.width
@@ -120,42 +118,33 @@ class RandomErasing(Transform):
             image = draft.flush()
             need_shape(image, "img")
             channels, height, width = image.shape[-3], image.shape[-2], image.shape[-1]
-        values = self._values(channels)
+        _check_count(values, channels)
         if not own:
             asked: Drawn = self._asked(draft, image, scale=self.scale, ratio=self.ratio, value=values)
             return asked
-        ratio = self.ratio if type(self.ratio) is tuple else tuple(self.ratio)
-        key = (ratio, torch.get_default_dtype())
-        if self._log_key != key:
-            self._log_bounds = log_bounds(ratio)
-            self._log_key = key
+        bounds = log_bounds(self.ratio, self.scale)
         taped = draft.call.tape is not None
-        drawn = _draw_box(draws, channels, height, width, self.scale, self._log_bounds, values is None, taped)
+        drawn = _draw_box(draws, channels, height, width, self.scale, bounds, values is None, taped)
         return (0, 0, 0, 0, None) if drawn is None else drawn
 
-    def _values(self, channels: int) -> list[float] | None:
+    def _values(self) -> list[float] | None:
         """What is written: one number or one per channel; None for noise."""
         value: Any = self.value
         if isinstance(value, str):
             return None
-        values: list[float] = value
         if isinstance(value, (int, float)):
-            values = [float(value)]
-        elif isinstance(value, (list, tuple)):
-            values = [float(number) for number in value]
-        if len(values) not in (1, channels):
-            raise ValueError(
-                f"If value is a sequence, it should have either a single value or {channels} (number of input "
-                f"channels). Got {values}"
-            )
-        return values
+            return [float(value)]
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"value should be an int, a float, a sequence or 'random'. Got {value!r}")
+        return [float(number) for number in value]
 
     def _draft(self, draft: Draft, params: Drawn | None) -> None:
         if params is None:
             return
-        if draft.store and params[4] is None:
+        if draft.store and params[4] is None and type(self.inplace) is bool:
             top, left, height, width = _inside(params, draft)
-            values = self._values(draft.channels)
+            values = self._values()
+            _check_count(values, draft.channels)
             if not (height and width) or (values is not None and draft.erase(top, left, height, width, values)):
                 return
         draft.apart(partial(self._overwrite, params))
@@ -169,7 +158,8 @@ class RandomErasing(Transform):
         image = draft.flush()
         need_shape(image, "img")
         channels = image.shape[-3]
-        values = self._values(channels)
+        values = self._values()
+        _check_count(values, channels)
         if not isinstance(image, Tensor):
             raise TypeError(f"img should be Tensor Image. Got {type(image)}")
         filling: Any = noise
@@ -182,12 +172,23 @@ class RandomErasing(Transform):
         # What has just been made is nobody else's yet and need not be copied, unless it is a view of the source.
         if fresh and isinstance(source, Tensor):
             fresh = image.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
-        draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
+        if "erase" in functions:
+            draft.reset(functions["erase"](image, top, left, height, width, filling, self.inplace))
+        else:
+            draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(p={self.p}, scale={self.scale}, ratio={self.ratio}, value={self.value}, "
             f"inplace={self.inplace})"
+        )
+
+
+def _check_count(values: list[float] | None, channels: int) -> None:
+    if values is not None and len(values) not in (1, channels):
+        raise ValueError(
+            f"If value is a sequence, it should have either a single value or {channels} (number of input "
+            f"channels). Got {values}"
         )
 
 

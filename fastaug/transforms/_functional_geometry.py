@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation
+from fastaug._draft.replaced import TransformDraft, functions
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import arguments
@@ -115,8 +116,8 @@ def center_crop(img: Any, output_size: int | Sequence[int]) -> Any:
         >>> center_crop(Image.new("RGB", (40, 30)), (50, 20)).size
         (20, 50)
     """
-    draft = Draft(img)
-    draft.center_crop(output_size)
+    draft = TransformDraft(img)
+    Draft.center_crop(draft, output_size)
     return draft.finish()
 
 
@@ -151,9 +152,8 @@ def resized_crop(
         >>> resized_crop(Image.new("RGB", (40, 30)), 2, 3, 10, 20, (5, 5)).size
         (5, 5)
     """
-    draft = Draft(img)
-    draft.crop(top, left, height, width)
-    draft.resize(size, interpolation, None, antialias)
+    draft = TransformDraft(img)
+    Draft.resized_crop(draft, top, left, height, width, size, interpolation, antialias)
     return draft.finish()
 
 
@@ -322,7 +322,7 @@ def elastic_transform(
         )
         mode = as_interpolation(mode)
     draft = Draft(img)
-    draft.elastic_transform(displacement, mode.value, fill)
+    draft.elastic_transform(displacement, mode, fill)
     return draft.finish()
 
 
@@ -374,11 +374,14 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
     bottom, right = height - crop_height, width - crop_width
     middle = (round(bottom / 2.0), round(right / 2.0))
-    cut = pil_fallback.crop if isinstance(img, Image.Image) else crop
-    top_left, top_right, bottom_left, bottom_right, center = (
-        cut(img, top, left, crop_height, crop_width)
-        for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right), middle)
+    cut = functions.get("crop", pil_fallback.crop if isinstance(img, Image.Image) else crop)
+    top_left, top_right, bottom_left, bottom_right = (
+        cut(img, top, left, crop_height, crop_width) for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right))
     )
+    if "center_crop" in functions:
+        center = functions["center_crop"](img, [crop_height, crop_width])
+    else:
+        center = cut(img, *middle, crop_height, crop_width)
     return top_left, top_right, bottom_left, bottom_right, center
 
 
@@ -400,8 +403,9 @@ def ten_crop(img: Any, size: int | Sequence[int], vertical_flip: bool = False) -
         10
     """
     size = _crop_size(size)
-    first = five_crop(img, size)
-    return first + five_crop(vflip(img) if vertical_flip else hflip(img), size)
+    five = functions.get("five_crop", five_crop)
+    flip = functions.get("vflip", vflip) if vertical_flip else functions.get("hflip", hflip)
+    return five(img, size) + five(flip(img), size)  # type: ignore[no-any-return]
 
 
 def _crop_size(size: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor_warp as warp_fallback
@@ -60,11 +60,11 @@ class RandomRotation(Transform):
         fill: float | Sequence[float] | None = 0,
     ) -> None:
         super().__init__()
+        self.interpolation = stored_interpolation(interpolation)
         self.degrees = _angles(degrees, "degrees", (2,))
         if center is not None:
             _check_lengths(center, "center", (2,))
         self.center = center
-        self.interpolation = stored_interpolation(interpolation)
         self.expand = expand
         self.fill = _stored_fill(fill)
 
@@ -138,6 +138,7 @@ class RandomAffine(Transform):
         center: Sequence[float] | None = None,
     ) -> None:
         super().__init__()
+        self.interpolation = stored_interpolation(interpolation)
         self.degrees = _angles(degrees, "degrees", (2,))
         if translate is not None:
             _check_lengths(translate, "translate", (2,))
@@ -150,7 +151,6 @@ class RandomAffine(Transform):
                 raise ValueError(f"scale values should be positive. Got {scale}")
         self.scale = scale
         self.shear = None if shear is None else _angles(shear, "shear", (2, 4))
-        self.interpolation = stored_interpolation(interpolation)
         self.fill = _stored_fill(fill)
         if center is not None:
             _check_lengths(center, "center", (2,))
@@ -292,10 +292,13 @@ class RandomPerspective(Transform):
 
 
 def _draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
-    slack_x, slack_y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
+    half_height, half_width = height // 2, width // 2
     draw = draws.randint
+    slack_x = int(distortion_scale * half_width)
+    left = draw(0, slack_x + 1)
+    slack_y = int(distortion_scale * half_height)
     endpoints = [
-        [draw(0, slack_x + 1), draw(0, slack_y + 1)],
+        [left, draw(0, slack_y + 1)],
         [draw(width - slack_x - 1, width), draw(0, slack_y + 1)],
         [draw(width - slack_x - 1, width), draw(height - slack_y - 1, height)],
         [draw(0, slack_x + 1), draw(height - slack_y - 1, height)],
@@ -355,7 +358,8 @@ class ElasticTransform(Transform):
             >>> T.ElasticTransform.get_params([50.0, 50.0], [5.0, 5.0], [24, 32]).shape
             torch.Size([1, 24, 32, 2])
         """
-        return _displacement(_draw_noise(None, sigma, size), alpha, sigma)
+        drawn = (torch.rand([1, 1] + size) for _ in range(2))
+        return _displacement(drawn, alpha, sigma, size)
 
     def _sample(self, draft: Draft) -> Tensor | Noise | bytes:
         """The noise; for a tape, what it can be drawn from again; from a user's own get_params, the displacements."""
@@ -376,8 +380,10 @@ class ElasticTransform(Transform):
         _, height, width = draft.dimensions()
         if not isinstance(params, (Tensor, tuple)):
             params = _draw_noise(generator_at(params), self.sigma, [height, width])
-        displacement = params if isinstance(params, Tensor) else _displacement(params, self.alpha, self.sigma)
-        draft.elastic_transform(displacement, self.interpolation.value, self.fill)
+        displacement = params
+        if not isinstance(displacement, Tensor):
+            displacement = _displacement(displacement, self.alpha, self.sigma, displacement[0].shape[-2:])
+        draft.elastic_transform(displacement, self.interpolation, self.fill)
 
     def forward(self, tensor: Any) -> Any:
         """The transformed image, in the container of ``tensor``."""
@@ -391,25 +397,25 @@ class ElasticTransform(Transform):
 
 
 def _draw_noise(generator: torch.Generator | None, sigma: Sequence[float], size: list[int]) -> Noise:
-    across, down = (_draw_plane(generator, extent, sigma, size) for extent in sigma)
-    return across, down
+    return _draw_plane(generator, 0, sigma, size), _draw_plane(generator, 1, sigma, size)
 
 
-def _draw_plane(generator: torch.Generator | None, extent: float, sigma: Sequence[float], size: list[int]) -> Tensor:
-    plane = torch.rand([1, 1, *size], generator=generator)
+def _draw_plane(generator: torch.Generator | None, axis: int, sigma: Sequence[float], size: list[int]) -> Tensor:
+    plane = torch.rand([1, 1, *size], **drawn_from(generator))
+    extent = sigma[axis]
     if extent > 0.0:
         kernel, _ = arguments.checked_blur([_kernel_size(extent)] * 2, sigma)
-        if kernel[0] // 2 >= min(size):
+        if kernel[0] // 2 >= min(plane.shape[-2:]):
             # torch draws no further where the mirrored border is wider than the image.
             _smooth(plane, extent, sigma)
     return plane
 
 
-def _displacement(noise: Noise, alpha: Sequence[float], sigma: Sequence[float]) -> Tensor:
-    height, width = noise[0].shape[-2:]
-    across = _smooth(noise[0], sigma[0], sigma) * alpha[0] / width
-    down = _smooth(noise[1], sigma[1], sigma) * alpha[1] / height
-    return torch.concat([across, down], 1).permute([0, 2, 3, 1])
+def _displacement(
+    noise: Iterable[Tensor], alpha: Sequence[float], sigma: Sequence[float], size: Sequence[int]
+) -> Tensor:
+    moved = [_smooth(plane, sigma[axis], sigma) * alpha[axis] / size[1 - axis] for axis, plane in enumerate(noise)]
+    return torch.concat(moved, 1).permute([0, 2, 3, 1])
 
 
 def _smooth(noise: Tensor, extent: float, sigma: Sequence[float]) -> Tensor:
@@ -453,7 +459,7 @@ def _stored_fill(fill: Any) -> Any:
 def _two_floats(value: Any, name: str) -> Any:
     """Ints are refused, as torchvision refuses them."""
     if isinstance(value, float):
-        return [value, value]
+        return [float(value), float(value)]
     if not isinstance(value, Sequence):
         raise TypeError(f"{name} should be float or a sequence of floats. Got {type(value)}")
     if len(value) != 2:

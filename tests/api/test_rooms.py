@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 #: From the cellar to the roof: what is in a room imports from that room and from those before it.
 PYTHON = [
+    "_names",
     "_C",
     "_program",
     "_image",

@@ -73,6 +73,7 @@ def jpegs() -> dict[str, bytes]:
     files["gray-progressive"] = encode(picture(33, 34, "L"), "JPEG", progressive=True)
     files["cmyk"] = encode(picture(20, 21, "CMYK"), "JPEG")
     files["rgb"] = encode(photo, "JPEG", keep_rgb=True)
+    files["rgb-unmarked"] = unmarked(files["rgb"], b"\0\1\2")
     for orientation in range(1, 9):
         files[f"exif-{orientation}"] = encode(picture(12, 9), "JPEG", exif=exif(orientation))
     files["comment"] = encode(photo, "JPEG", comment=b"a comment", dpi=(300, 300))
@@ -101,6 +102,36 @@ def without_segment(data: bytes, code: int) -> bytes:
         if data[at + 1] == 0xDA:
             return b"".join(kept) + data[end:]
         at = end
+
+
+def unmarked(data: bytes, ids: bytes) -> bytes:
+    """Without JFIF's and Adobe's markers, and with these ids of components."""
+    file = bytearray(without_segment(without_segment(data, 0xE0), 0xEE))
+    at = 2
+    while file[at + 1] not in (0xC0, 0xC2):
+        at += 2 + int.from_bytes(file[at + 2 : at + 4], "big")
+    places = range(at + 10, at + 10 + 3 * len(ids), 3)
+    renamed = dict(zip((file[place] for place in places), ids, strict=True))
+    for place in places:
+        file[place] = renamed[file[place]]
+    while (at := file.find(b"\xff\xda", at + 2)) >= 0:
+        for place in range(at + 5, at + 5 + 2 * file[at + 4], 2):
+            file[place] = renamed[file[place]]
+    return bytes(file)
+
+
+JFIF = b"\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"
+#: Adobe's marker, by what it says that three components are.
+ADOBE = {
+    name: b"\xff\xee\0\x0eAdobe\0\x64\0\0\0\0" + bytes([transform])
+    for name, transform in {"rgb": 0, "ycbcr": 1, "nobody knows": 9}.items()
+}
+
+
+def marked(data: bytes, *markers: bytes) -> bytes:
+    """With these instead of JFIF's and Adobe's markers."""
+    data = without_segment(without_segment(data, 0xE0), 0xEE)
+    return b"".join((data[:2], *markers, data[2:]))
 
 
 def resized(data: bytes, width: int | None = None, height: int | None = None, frame: int = 0xC0) -> bytes:

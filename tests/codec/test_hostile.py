@@ -48,9 +48,19 @@ def truncated(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return bool(request.param)
 
 
-def by_pillow(data: bytes, mode: str = "RGB") -> np.ndarray | Exception:
+#: Pillow's names of what the components of a JPEG can be said to be.
+COMPONENTS = {"rgb": "RGB", "ycbcr": "YCbCr"}
+
+
+def by_pillow(data: bytes, mode: str = "RGB", colorspace: str | None = None) -> np.ndarray | Exception:
     try:
-        return np.asarray(Image.open(io.BytesIO(data)).convert(mode))
+        image = Image.open(io.BytesIO(data))
+        if colorspace is not None and image.format in ("JPEG", "MPO") and image.mode != "L":
+            assert image.mode == "RGB", "of three components"
+            image.tile = [tile._replace(args=("RGB", COMPONENTS[colorspace])) for tile in image.tile]
+        return np.asarray(image.convert(mode))
+    except AssertionError as error:
+        return OSError(error)
     except Exception as error:
         return error
 
@@ -65,11 +75,11 @@ def by_fastaug(data: bytes, mode: str = "RGB", **options: object) -> np.ndarray 
         assert time.perf_counter() - start < MOST_SECONDS
 
 
-def difference(data: bytes, mode: str = "RGB") -> str | None:
+def difference(data: bytes, mode: str = "RGB", colorspace: str | None = None) -> str | None:
     """How the two disagree about a file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected, got = by_pillow(data, mode), by_fastaug(data, mode)
+        expected, got = by_pillow(data, mode, colorspace), by_fastaug(data, mode, colorspace=colorspace)
     if isinstance(expected, Exception):
         if not isinstance(got, Exception):
             return f"decoded, but Pillow raises {expected!r}"
@@ -97,12 +107,23 @@ def test_file(name: str) -> None:
         assert difference(data) is None
 
 
+@pytest.mark.parametrize("colorspace", COMPONENTS)
+@pytest.mark.usefixtures("truncated")
+def test_components(colorspace: str) -> None:
+    """Whatever a stream says of them, and however broken it is."""
+    for name, data in (SOUND | HOSTILE | OTHERS).items():
+        if name not in REFUSED:
+            assert difference(data, colorspace=colorspace) is None, name
+
+
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.usefixtures("truncated")
 def test_mutations(part: int) -> None:
     for name, data in image_files.mutations(SEEDS, 1000, part):
-        mode = random.Random(name).choice(["RGB", "RGB", "L", "RGBA"])
-        assert difference(data, mode) is None, f"{name}, {mode}"
+        noise = random.Random(name)
+        mode = noise.choice(["RGB", "RGB", "L", "RGBA"])
+        colorspace = noise.choice([None, None, "rgb", "ycbcr"])
+        assert difference(data, mode, colorspace) is None, f"{name}, {mode}, {colorspace}"
 
 
 def test_every_prefix() -> None:

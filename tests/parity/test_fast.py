@@ -18,8 +18,8 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from bench.chains import CHAINS, Chain
-from bench.float_reference import samples_of
 from bench.quality import LEAST_PSNR, compare, levels
+from fastaug._inspect.unrounded import samples_of
 from support.images import to_chw
 from support.outcomes import run
 from support.processes import ISAS, python

@@ -13,8 +13,8 @@ import torchvision.transforms as TV
 from PIL import Image
 
 from bench.chains import CHAINS, Chain
-from bench.float_reference import FloatImage, samples_of, unrounded
 from bench.quality import distance, levels
+from fastaug._inspect.unrounded import FloatImage, samples_of, unrounded
 from support.images import photo
 
 MODES = TV.InterpolationMode

@@ -228,7 +228,8 @@ def difference(case: Case) -> str | None:
 
 def one_difference(case: Case, ours: Outcome, theirs: Outcome, given: Any) -> str | None:
     if ours.error is not None or theirs.error is not None:
-        return error_difference(case, ours, theirs, given)
+        found = error_difference(case, ours, theirs, given)
+        return state_difference(ours, theirs) if found is None and type(ours.error) is type(theirs.error) else found
     values = ours.value, theirs.value
     if case.container != "pil" and not case.to_pil_first:
         values = flattened(ours.value), flattened(theirs.value)
@@ -236,6 +237,10 @@ def one_difference(case: Case, ours: Outcome, theirs: Outcome, given: Any) -> st
         exact = all(step.exact for step in case.steps)
         if exact or not close(*values):
             return explain(*values)
+    return state_difference(ours, theirs)
+
+
+def state_difference(ours: Outcome, theirs: Outcome) -> str | None:
     for name in ("torch", "python", "numpy"):
         one, other = (getattr(outcome, f"{name}_state") for outcome in (ours, theirs))
         if not (torch.equal(one, other) if name == "torch" else one == other):
@@ -329,11 +334,11 @@ def script(case: Case) -> str:
     )
 
 
-def check(number: int) -> str | None:
-    """Runs a case; what differs and a script that shows it, or None."""
+def check(number: int) -> str:
+    """Runs a case; what differs, as a script that shows it, or nothing."""
     case = draw_case(number)
     if difference(case) is None:
-        return None
+        return ""
     small = shrink(case)
     lines = str(difference(small)).replace("\n", "\n# ")
-    return f"case {number}: {lines}\n\n{script(small)}"
+    return f"# case {number}: {lines}\n\n{script(small)}"

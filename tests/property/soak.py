@@ -1,8 +1,7 @@
-"""soak.py [CHAINS] [FIRST]: random chains, as many as one likes, on every core.
+"""soak.py [CASES] [FIRST]: random cases of everything that CHECKS lists, as many as one likes, on every core.
 
-Each number is a random pipeline, in every way to run it against torchvision, and a random native program under many
-sets of rewrites. Stops at the fifth that differs. Each is printed and kept, as a script where it is a pipeline, under
-build/soak; `soak.py 1 NUMBER` runs it again. Exits with 1 if there was one, or if a worker died.
+Stops at the fifth that differs. Each is printed and kept, as a script where it is a pipeline, under build/soak;
+`soak.py 1 NUMBER` runs it again. Exits with 1 if there was one, or if a worker died.
 """
 
 from __future__ import annotations
@@ -18,8 +17,22 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+import random_aliasing
+import random_arguments
+import random_failures
+import random_interrupts
 import random_pipelines
 import random_rewrites
+
+#: What each number is a case of: a name, the module whose check(number) says what differs, and the suffix of that text.
+CHECKS = (
+    ("pipeline", random_pipelines, "py"),
+    ("program", random_rewrites, "txt"),
+    ("failure", random_failures, "txt"),
+    ("interrupt", random_interrupts, "txt"),
+    ("alias", random_aliasing, "txt"),
+    ("argument", random_arguments, "txt"),
+)
 
 ENOUGH, BLOCK = 5, 16
 FOLDER = Path(__file__).parents[2] / "build" / "soak"
@@ -32,14 +45,9 @@ def prepare() -> None:
 
 def check_block(numbers: range) -> list[tuple[str, str]]:
     """Names and texts of what differs."""
-    found = []
-    styles = list(random_rewrites.STYLES)
-    for number in numbers:
-        pipeline = random_pipelines.check(number)
-        program = random_rewrites.check(styles[number % len(styles)], number)
-        found += [(f"pipeline-{number}.py", f"# {pipeline}")] if pipeline else []
-        found += [(f"program-{number}.txt", program)] if program else []
-    return found
+    cases = ((number, *check) for number in numbers for check in CHECKS)
+    found = ((f"{name}-{number}.{suffix}", module.check(number)) for number, name, module, suffix in cases)
+    return [(name, text) for name, text in found if text]
 
 
 def soak(numbers: range) -> tuple[list[str], list[range]]:
@@ -50,7 +58,7 @@ def soak(numbers: range) -> tuple[list[str], list[range]]:
     context = get_context("spawn")
     with (
         ProcessPoolExecutor(workers, context, prepare) as pool,
-        tqdm(total=len(numbers), unit="chain", smoothing=0.02, mininterval=1) as progress,
+        tqdm(total=len(numbers), unit="case", smoothing=0.02, mininterval=1) as progress,
     ):
         running: dict[Future[list[tuple[str, str]]], range] = {
             pool.submit(check_block, block): block for block in islice(blocks, 3 * workers)
@@ -82,7 +90,7 @@ def main() -> int:
     if names:
         print(f"{len(names)} differ, kept in {FOLDER}: " + ", ".join(names))
     if not dead and not names:
-        print(f"chains {first} to {first + count - 1}: all equal")
+        print(f"cases {first} to {first + count - 1}: all equal")
     return int(bool(dead or names))
 
 

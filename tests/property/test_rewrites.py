@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fastaug import _C
-from random_rewrites import EXACT, STYLES, check, draw
+from random_rewrites import EXACT, STYLES, check_style, draw
 from support.programs import describe, execute, narrowed, pack, reference
 from tables.op_table import ROWS, Op
 
@@ -16,7 +16,7 @@ BLOCK = 25
 @pytest.mark.parametrize("first", range(0, 200, BLOCK))
 @pytest.mark.parametrize("style", STYLES)
 def test_rewrites(style: str, first: int) -> None:
-    found = [text for number in range(first, first + BLOCK) if (text := check(style, number))]
+    found = [text for number in range(first, first + BLOCK) if (text := check_style(style, number))]
     assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
 
 

@@ -55,7 +55,7 @@ def clone(value: Any) -> Any:
 
 def seed_all(seed: int) -> None:
     """Seeds the generators of torch, Python and numpy."""
-    torch.manual_seed(seed)
+    torch.default_generator.manual_seed(seed)  # torch.manual_seed writes a traceback down for every device
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002 - the global generator is what users' code draws from
 

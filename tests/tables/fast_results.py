@@ -12,8 +12,8 @@ from PIL import Image
 
 import fastaug
 from bench.chains import CHAINS, Chain
-from bench.float_reference import samples_of
 from bench.images import scaled, windows
+from fastaug._inspect.unrounded import samples_of
 from support.images import PHOTOS, noise, photo
 
 #: Of the sizes that the chains are written for.

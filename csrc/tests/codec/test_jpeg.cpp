@@ -53,9 +53,11 @@ Pixels decode_plainly(const File& file) {
 Region all_of(const Header& header) { return {0, 0, header.height, header.width}; }
 
 // Packed pixels of a region; empty when the verdict is another than done.
-Pixels pixels_of(const File& file, Region region, int channels, Verdict* verdict = nullptr, const File& tables = {}) {
+Pixels pixels_of(const File& file, Region region, int channels, Verdict* verdict = nullptr, const File& tables = {},
+                 Components components = Components::kAsMarked) {
   Arena arena;
-  const Decoded decoded = decode(bytes_of(file), header_of(file), {region, channels}, arena, bytes_of(tables));
+  const Decoded decoded =
+      decode(bytes_of(file), header_of(file), {region, channels}, arena, {bytes_of(tables), components});
   if (verdict != nullptr) *verdict = decoded.verdict;
   if (!decoded.verdict.done()) return {};
   REQUIRE(decoded.view.channels == channels);
@@ -316,6 +318,58 @@ TEST_CASE("jpeg: tables of their own") {
     pixels_of(image, all_of(header), 3, &verdict, File(tables.begin(), tables.begin() + static_cast<ptrdiff_t>(size)));
     REQUIRE(verdict.outcome == Outcome::kDeferred);
   }
+}
+
+// A file that says nothing of its components: without the markers of JFIF and Adobe, and with ids that mean nothing.
+File unmarked(const File& file) {
+  File result = {0xff, 0xd8};
+  size_t at = 2;
+  for (bool scan = false; !scan;) {
+    const uint8_t marker = file[at + 1];
+    const size_t next = at + 2 + (static_cast<size_t>(file[at + 2]) << 8 | file[at + 3]);
+    File segment(file.begin() + static_cast<ptrdiff_t>(at), file.begin() + static_cast<ptrdiff_t>(next));
+    const bool frame = marker == 0xc0 || marker == 0xc2;
+    scan = marker == 0xda;
+    const size_t first = frame ? 10 : 5, step = frame ? 3 : 2;
+    for (size_t i = 0; (frame || scan) && i < segment[frame ? 9 : 4]; ++i) {
+      segment[first + i * step] = static_cast<uint8_t>(i);
+    }
+    if (marker != 0xe0 && marker != 0xee) result.insert(result.end(), segment.begin(), segment.end());
+    at = next;
+  }
+  result.insert(result.end(), file.begin() + static_cast<ptrdiff_t>(at), file.end());
+  return result;
+}
+
+TEST_CASE("jpeg: components that a file around the stream names") {
+  Random random(11);
+  const auto adobe = [](char transform) { return "Adobe\0\x64\0\0\0\0"s + transform; };
+  int colours = 0;
+  for (int round = 0; round < 80; ++round) {
+    JpegOptions options = random_options(random);
+    options.one_scan_each = options.progressive = false;  // every scan names components
+    const File file = unmarked(write_jpeg(random.between(1, 60), random.between(1, 60), options, random.next()));
+    const Header header = header_of(file);
+    CAPTURE(round);
+    REQUIRE(header.native);
+    const Pixels rgb = decode_plainly(with_segment(file, 0xee, adobe(0)));
+    const Pixels ycbcr = decode_plainly(with_segment(file, 0xee, adobe(1)));
+    const Region region = random_region(random, header);
+    // Whatever the stream itself says, or lets libjpeg guess.
+    const File marked = with_segment(file, 0xe0, "JFIF\0\1\1\0\0\1\0\1\0\0"s);
+    for (const File& one : {file, marked, with_segment(file, 0xee, adobe(0)), with_segment(file, 0xee, adobe(1))}) {
+      for (const auto& [components, whole] : {std::pair{Components::kRgb, &rgb}, {Components::kYcbcr, &ycbcr}}) {
+        for (int channels = header.channels; channels <= 4; ++channels) {
+          REQUIRE(pixels_of(one, all_of(header), channels, nullptr, {}, components) ==
+                  converted(*whole, header.channels, channels));
+        }
+        REQUIRE(pixels_of(one, region, header.channels, nullptr, {}, components) == crop(*whole, header, region));
+      }
+      CHECK(pixels_of(one, all_of(header), header.channels) == decode_plainly(one));
+    }
+    colours += rgb != ycbcr;
+  }
+  CHECK(colours > 20);
 }
 
 TEST_CASE("jpeg: a truncated file is never done") {

@@ -227,7 +227,19 @@ def to_grayscale(img: FloatImage, num_output_channels: int) -> FloatImage:
 
 # ---- in torchvision's place
 
-_IN_PLACE_OF_PILLOW = SimpleNamespace(
+
+class NoModelError(AttributeError):
+    """An op that is not known here."""
+
+
+class _Models(SimpleNamespace):
+    """Ops in float64, by their names."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NoModelError(f"{name} has no model in float64")
+
+
+_IN_PLACE_OF_PILLOW = _Models(
     _is_pil_image=lambda img: isinstance(img, FloatImage),
     get_dimensions=lambda img: [len(img.samples), img.height, img.width],
     get_image_size=lambda img: list(img.size),
@@ -276,6 +288,12 @@ def samples_of(value: Any) -> Floats:
     return np.ascontiguousarray(np.moveaxis(np.atleast_3d(np.asarray(value, np.float64)), 2, 0))
 
 
+def rounded(image: FloatImage) -> Image.Image:
+    """The nearest image in bytes."""
+    samples = np.clip(np.rint(image.samples), 0, 255).astype(np.uint8)
+    return Image.fromarray(samples[0] if len(samples) == 1 else np.ascontiguousarray(np.moveaxis(samples, 0, 2)))
+
+
 def unrounded(transform: Callable[[Any], Any], image: Any) -> Any:
     """`transform`, one of torchvision's, of an RGB or L image in float64: a FloatImage, or a tensor.
 
@@ -283,7 +301,7 @@ def unrounded(transform: Callable[[Any], Any], image: Any) -> Any:
     them.
 
     Raises:
-        AttributeError: for an op that has no model here.
+        NoModelError: for an op that has no model here.
     """
     with _unrounded():
         return transform(FloatImage(samples_of(image)))

@@ -1,0 +1,46 @@
+"""Whether torch only computes, or also watches: what the native core does to memory is seen by nobody who traces.
+
+Under torch.jit.trace, make_fx, torch.export, torch.compile, vmap, FakeTensorMode and the like every op must be one of
+torch's own, so that the graph has it, and so that tensors without memory of their own are never read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: Whether torch.compile reads this code. Dynamo knows the function by its name, and then takes nothing behind it.
+compiling = torch.compiler.is_dynamo_compiling
+#: Whether torch.jit.trace records.
+recording = torch._C._is_tracing
+#: How many modes see every op: make_fx, FakeTensorMode, torch.export, counters of FLOPs.
+modes = torch._C._len_torch_dispatch_stack
+#: The innermost transform of torch.func, such as vmap; None outside of them.
+level = torch._C._functorch.peek_interpreter_stack
+
+_strided = torch.strided
+_memory_of_its_own = torch._C._disabled_torch_dispatch_impl
+
+
+def traced() -> bool:
+    """Whether torch has to see every op."""
+    return bool(compiling() or recording() or modes() or level() is not None)
+
+
+def addressable(tensor: Tensor) -> bool:
+    """Whether the samples of a CPU tensor lie at its data_ptr, when torch is not tracing."""
+    cls = type(tensor)
+    return tensor.layout is _strided and (cls is Tensor or cls.__torch_dispatch__ is _memory_of_its_own)
+
+
+def as_array(encoded: Tensor) -> Any:
+    """The bytes of an encoded image, as an array that shares their memory.
+
+    Raises:
+        RuntimeError: torch traces, and pixels that come of them would be the same in every run of the graph.
+    """
+    if traced() or not addressable(encoded):
+        raise RuntimeError("A tensor that holds an encoded image cannot be decoded while torch traces")
+    return encoded.detach().numpy()
