@@ -95,7 +95,7 @@ def oriented(image: Encoded, pixels: np.ndarray) -> Image.Image:
     """load() of stored() pixels."""
     program, height, width = _program(image, None)
     mode = image.mode
-    return run_into_pil(program, _C.from_array(pixels), mode, (height, width, CHANNELS[mode]))
+    return pil.run(program, _C.from_array(pixels), mode, (height, width, CHANNELS[mode]))
 
 
 def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> Image.Image:
@@ -107,14 +107,12 @@ def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> I
     program, height, width = _program(image, None if dithered else region)
     try:
         channels = CHANNELS[mode]
-        size = (height, width, channels)
-        memory, target = pil.allocate(mode, size)
-        _C.run([(program, encoded.source(channels), target)])
+        made = pil.run(program, encoded.source(channels), mode, (height, width, channels))
     except _C.Deferred as deferred:
         return _by_pillow(image, data, region, deferred)
     except _C.Refused as refused:
         raise image.error(data, refused) from None
-    made = pillow.convert(pil.delivered(memory, mode, size), rest)
+    made = pillow.convert(made, rest)
     return _crop(made, check_region(region, height, width)) if dithered else made
 
 

@@ -98,14 +98,17 @@ class LazyImage(Encoded):
         return other
 
     def in_memory(self) -> LazyImage:
-        """A handle of the same image whose file and header have been read.
+        """A handle of the same image, for one use, whose file and header have been read; or this one with its pixels.
 
         Raises:
             OSError, DecodeError: they cannot be.
         """
+        if self.keeps:
+            return self
         data, _ = self.encoded()
         other = LazyImage.__new__(LazyImage)
         other.__setstate__((data, *self.__getstate__()[1:]))
+        other._kept = Never()
         other._header, other._orientation = self.header, self._orientation
         return other
 

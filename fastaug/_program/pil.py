@@ -29,3 +29,10 @@ def delivered(memory: Image.Image | np.ndarray, mode: str, size: tuple[int, int,
         return memory
     height, width, _ = size
     return Image.frombuffer(mode, (width, height), memory, "raw", mode, 0, 1).copy()
+
+
+def run(program: bytes, source: _C.Source, mode: str, size: tuple[int, int, int]) -> Image.Image:
+    """The result of a program, as an image of that mode."""
+    memory, target = allocate(mode, size)
+    _C.run(((program, source, target),))
+    return delivered(memory, mode, size)
