@@ -87,6 +87,7 @@ class DraftBase:
         "channel_last",  # a tensor is a CHW view of HWC memory, as torchvision's would be
         "channels",
         "copied",  # torchvision would return a copy, even though there is nothing to do or only a crop
+        "decoded",  # `image`, where it was an encoded one that the core does not decode; else anything, or not set
         "erases",  # ops that write into the result of `store`, one after the other
         "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
         "flat",  # the result has no channel axis
@@ -207,6 +208,7 @@ class DraftBase:
             if log is not None and not before:
                 log.decoding(self, f"the core does not decode this {image.format}")
             self.reset(image.view())
+            self.decoded = self.image
             if log is not None and image.keeps:
                 log.kept(self, before)
             return

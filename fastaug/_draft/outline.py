@@ -69,6 +69,7 @@ class Outline(TransformDraft):
         else:
             width, height = image.size
             self._become(PIL_IMAGE, height, width, 0, image.mode)
+            self.decoded = self.image
 
     def _become(self, kind: int, height: int, width: int, channels: int, mode: str | None, dtype: Any = None) -> None:
         """Goes on as from an image of this kind, of which there is nothing else.

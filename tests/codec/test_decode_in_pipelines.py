@@ -207,6 +207,21 @@ def test_decode_is_a_module() -> None:
     assert list(decode.state_dict()) == []
 
 
+@pytest.mark.parametrize("format", ["JPEG", "PNG", "GIF", "WEBP"])
+def test_handles_stay_as_they_are(format: str) -> None:
+    """Also those that Pillow decodes."""
+    data = encode(photo("ihc", 40, 50), format)
+    expected = TV.CenterCrop(20)(Image.fromarray(pillow(data)))
+    transform = T.Compose([T.Decode(), T.CenterCrop(20)])
+    assert snapshot(transform(LazyImage(data))) == snapshot(expected)
+    params = T.Compose([T.Decode(), T.RandomCrop(20)]).sample(LazyImage(data))
+    assert len(params) == 1
+    # What a callable makes of it is no handle any more.
+    wrong = T.Compose([T.Decode(), T.Lambda(lambda image: image.rotate(1)), T.Decode()])
+    with pytest.raises(TypeError, match="Decode takes"):
+        wrong(LazyImage(data))
+
+
 def test_what_decode_takes(tmp_path: Path) -> None:
     data = FILES["PNG RGB"]
     path = tmp_path / "image.png"
