@@ -196,6 +196,10 @@ class GeometryDraft(DraftBase):
         left, top, right, bottom = box
         return min(box) >= 0 and max(left, right) <= self.width - slack and max(top, bottom) <= self.height - slack
 
+    def _is_batch(self) -> bool:
+        """Whether a tensor is an image or one batch of them: torch samples neither a plane alone nor more batches."""
+        return len(self.lead) <= 1 and not (self.flat and self.kind == TENSOR)
+
     def _append_filled(self, op: Any, fill: bytes) -> None:
         """Appends op(fill), for every four channels if there are more."""
         if len(fill) <= 4:
@@ -218,7 +222,7 @@ class GeometryDraft(DraftBase):
         if self.kind == TENSOR:
             # antialias says nothing to the nearest modes; without it torch has another filter.
             smooth = bool(antialias) and number in (2, 3)
-            native = self.native and (number == 0 or smooth) and len(self.lead) <= 1 and not self.flat
+            native = self.native and (number == 0 or smooth) and self._is_batch()
         else:
             native = self.native
             if antialias is False:
@@ -250,7 +254,7 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[interpolation._name_]
         if self.native:
             colour = arguments.fill_bytes(fill, self.channels)
-            if colour is not None and len(self.lead) <= 1 and _is_point(center):
+            if colour is not None and self._is_batch() and _is_point(center):
                 if self.kind == TENSOR:
                     checks.check_warp(self.channels, interpolation.value, fill)
                 if self._rotate_natively(angle, number, expand, center, colour):
@@ -325,7 +329,7 @@ class GeometryDraft(DraftBase):
     def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
         """Appends a map from output to input that keeps the size."""
         colour = arguments.fill_bytes(fill, self.channels)
-        if colour is None or len(self.lead) > 1 or number not in (0, 2, 3) or not all(map(math.isfinite, numbers)):
+        if colour is None or number not in (0, 2, 3) or not self._is_batch() or not all(map(math.isfinite, numbers)):
             return False
         if self.kind == TENSOR:
             checks.check_warp(self.channels, mode_name, fill)

@@ -99,8 +99,9 @@ def draw_case(number: int) -> Case:
     for name, value in given.items():
         if "**" in value and (endless or name in ENDLESS):
             given[name] = "-1"
-        if name == "fill" and value.startswith("iter"):
-            given[name] = "-1"  # an iterator is a fill for one call alone
+        if name == "fill" and value.startswith(("iter", "'", "b'", "bytearray", "memoryview")):
+            # An iterator is a fill for one call alone; a word means one number to Pillow, and several to torch.
+            given[name] = "-1"
         if "np.uint" in value and (target in ("F.crop", "F.resized_crop") or "padding_mode" in given):
             given[name] = "-1"  # NumPy's sums of them wrap around, and torchvision's boxes and np.pad's with them
         if value.startswith("-") and target == "F.resized_crop" and name in ("left", "top"):
