@@ -18,7 +18,7 @@ from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks
-from fastaug._program.eager import addressable, compiling, level, modes, recording
+from fastaug._program.eager import compiling, keeps_its_samples, level, modes, recording
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
@@ -36,6 +36,10 @@ _TENSOR_FALLBACKS: dict[str, Any] = {
 }
 
 _kinds: dict[type, int] = {}
+
+_Tensor = torch.Tensor
+_uint8 = torch.uint8
+_strided = torch.strided
 
 
 def _kind_of(cls: type) -> int:
@@ -87,8 +91,8 @@ class DraftBase:
     def __init__(self, image: Any, call: Call | None = None) -> None:
         if call is None:
             call = PLAIN  # as a default of the argument, Dynamo would not know where it comes from
-        # eager.traced, without the time for a call of it.
-        if compiling() or recording() or modes() or level() is not None:
+        # eager.traced, without the time for a call of it; `level` counts for tensors only.
+        if compiling() or recording() or modes():
             call = call.as_traced()
         self.call = call
         self.reset(image)
@@ -119,6 +123,8 @@ class DraftBase:
             return
         self.mode = None
         if kind == TENSOR:
+            if level() is not None:
+                self.call = self.call.as_traced()
             shape = image.shape
             rank = len(shape)
             if rank == 3:
@@ -134,12 +140,13 @@ class DraftBase:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
             self.native = (
-                image.dtype is torch.uint8
-                and image.is_cpu
-                and image.numel() > 0
+                image.dtype is _uint8
                 and rank > 1
+                and 0 not in shape
                 and not self.call.traced
-                and addressable(image)
+                and image.is_cpu
+                and image.layout is _strided
+                and (cls is _Tensor or keeps_its_samples(cls))
             )
         elif kind == ARRAY:
             shape = image.shape

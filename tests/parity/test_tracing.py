@@ -411,13 +411,11 @@ def test_tensors_that_hold_others(name: str) -> None:
     same(ours.inner, theirs.inner)
 
 
-@pytest.mark.parametrize("name", ["resize", "adjust_hue", "equalize", "rotate"])
-def test_negative_views(name: str) -> None:
+def test_negative_views() -> None:
     """The same as a copy."""
-    view = torch._neg_view(pixels(2))
+    view = torch._neg_view(pixels(2) / 255)
     assert view.is_neg()
-    call = CASES[name](T)
-    same(call(view), call(view.clone()))
+    same(T.functional.gaussian_blur(view, 3), T.functional.gaussian_blur(view.clone(), 3))
 
 
 @pytest.mark.parametrize("name", ["resize", "adjust_brightness", "posterize", "equalize", "gaussian_blur"])
