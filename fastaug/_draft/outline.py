@@ -12,8 +12,8 @@ from PIL import Image
 
 from fastaug._draft.call import Call
 from fastaug._draft.draft import MODES_OF, Draft
-from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._draft.replaced import TransformDraft
+from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image.lazy import LazyImage
 from fastaug._program import arguments
 from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR

@@ -17,8 +17,8 @@ from fastaug._program.ops import MAX_OPS
 Step = tuple[Callable[[Any, Draft], None] | None, Callable[[Any, Draft], Any] | None, Callable[[Any, Draft, Any], None]]
 
 
-#: What is known of a class of transforms: its step, None if it is called with an image; its own `forward`, None if it is
-#: no class of modules; and its own `__call__`. Users may put others in the place of these two.
+#: What is known of a class of transforms: its step, None if it is called with an image; its own `forward`, None if it
+#: is no class of modules; and its own `__call__`. Users may put others in the place of these two.
 Known = tuple[Step | None, Any, Any]
 
 
@@ -103,14 +103,16 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
         if (
             step is None
             or cls.__call__ is not call
-            or forward is not None
-            and (
-                cls.forward is not forward
-                or (own := transform.__dict__)["_forward_hooks"]
-                or own["_forward_pre_hooks"]
-                or "forward" in own
-                or global_pre_hooks
-                or global_hooks
+            or (
+                forward is not None
+                and (
+                    cls.forward is not forward
+                    or (own := transform.__dict__)["_forward_hooks"]
+                    or own["_forward_pre_hooks"]
+                    or "forward" in own
+                    or global_pre_hooks
+                    or global_hooks
+                )
             )
         ):
             if log is not None:

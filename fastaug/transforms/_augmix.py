@@ -181,7 +181,12 @@ _sample_dirichlet = AugMix._sample_dirichlet
 def _mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) -> Tensor | None:
     """The weighted sum; None where torch must form it."""
     images = [image, *chains]
-    if image.dtype is not torch.uint8 or not image.is_cpu or not addressable(image) or not all(map(math.isfinite, weights)):
+    if (
+        image.dtype is not torch.uint8
+        or not image.is_cpu
+        or not addressable(image)
+        or not all(map(math.isfinite, weights))
+    ):
         return None
     if not (image.is_contiguous() or image.permute(1, 2, 0).is_contiguous()):
         return None

@@ -376,8 +376,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
     middle = (round(bottom / 2.0), round(right / 2.0))
     cut = functions.get("crop", pil_fallback.crop if isinstance(img, Image.Image) else crop)
     top_left, top_right, bottom_left, bottom_right = (
-        cut(img, top, left, crop_height, crop_width)
-        for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right))
+        cut(img, top, left, crop_height, crop_width) for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right))
     )
     if "center_crop" in functions:
         center = functions["center_crop"](img, [crop_height, crop_width])
