@@ -44,19 +44,8 @@ nitpick_ignore_regex = [
 ]
 
 
-def public_name(app: Any, env: Any, node: Any, content: Any) -> Any:
-    """Types in signatures name the module that defines them; the reference has them under their public name."""
-    target = node.get("reftarget", "")
-    if not target.startswith("fastaug.") or "._" not in target:
-        return None
-    public = "fastaug.transforms." + target.rpartition(".")[2]
-    domain = env.get_domain("py")
-    return domain.resolve_xref(env, node["refdoc"], app.builder, "class", public, node, content)
-
-
 def setup(app: Any) -> None:
     reference = HERE / "reference"
     pages.write(reference)
     pictures.draw(reference / "pictures")
     seeing.draw(reference / "seeing")
-    app.connect("missing-reference", public_name)
