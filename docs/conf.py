@@ -40,7 +40,10 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(PIL|collections|numpy|np|os|torch|typing)\..*"),
     ("py:exc", r"PIL\..*"),
-    ("py:class", r"Buffer|Compiled|Image\.Image|Path|Source|fastaug\._C\..*|fastaug\._image\.encoded\.Header"),
+    (
+        "py:class",
+        r"Buffer|Colorspace|Compiled|Image\.Image|Path|Source|fastaug\._C\..*|fastaug\._image\.encoded\.Header",
+    ),
 ]
 
 

@@ -253,9 +253,9 @@ SLOW: dict[Run, tuple[str, ...]] = {
     run_compiled_in_parts: ("resize", "RandomHorizontalFlip"),
 }
 
-#: What torch does not let torchvision do. Its warps with a fill write through a mask, where ours choose by one;
-#: its hue makes a tensor of constants; Dynamo does not follow how it makes the error of a wrong shear; and vmap wants to
-#: be told how random numbers are meant, where ours for a PIL image are no business of its.
+#: What torch does not let torchvision do. Its warps with a fill write through a mask, where ours choose by one; its hue
+#: makes a tensor of constants; Dynamo does not follow how it makes one of its errors; and vmap wants to be told
+#: how random numbers are meant, where ours for a PIL image are no business of its.
 WORKS_HERE = {
     (run_vmap_same, "RandomRotation"),
     (run_vmap_same, "RandomAffine"),
