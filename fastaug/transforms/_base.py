@@ -105,7 +105,8 @@ def fill_of(fill: Any, kind: int, channels: int) -> Any:
 
 def check_fill(fill: Any, draft: Draft) -> None:
     """What a transform with a fill checks before it draws: that there is an image, and that there are numbers."""
-    draft.dimensions()
+    if not draft.native:
+        draft.dimensions()
     if draft.kind == TENSOR and fill is not None:
         fill_of(fill, TENSOR, draft.channels)
 
