@@ -232,13 +232,13 @@ class DraftBase:
         return self.channels, self.height, self.width
 
     def _need_image(self) -> None:
-        if self.kind == TENSOR:
-            checks.need_image(self.image)
+        if self.kind == OTHER:
+            pil_fallback.dimensions(self.image)
         elif self.kind == ARRAY:
             if not self.bands or self.image.dtype != np.uint8:
                 self.refuse_array()
-        elif self.kind == OTHER:
-            pil_fallback.dimensions(self.image)
+        elif self.kind == TENSOR and not self.bands:
+            checks.need_image(self.image)
 
     def take(self, transform: Any, step: Any) -> None:
         """Drafts a transform whose step (through.Step) this is, with parameters that the call's tape draws or kept."""

@@ -97,7 +97,8 @@ class GeometryDraft(DraftBase):
         _, height, width = self.dimensions()
         crop_height, crop_width = size
         if crop_height > height or crop_width > width:
-            missing_rows, missing_columns = max(crop_height - height, 0), max(crop_width - width, 0)
+            missing_rows = crop_height - height if crop_height > height else 0
+            missing_columns = crop_width - width if crop_width > width else 0
             near = (missing_columns // 2, missing_rows // 2)
             self.pad((*near, (missing_columns + 1) // 2, (missing_rows + 1) // 2), 0, "constant")
             _, height, width = self.dimensions()
@@ -227,11 +228,15 @@ class GeometryDraft(DraftBase):
             native = self.native
             if antialias is False:
                 checks.warn_antialias()
-        rows, columns = arguments.whole(height), arguments.whole(width)
-        if not (native and rows and columns and 0 < rows <= _MAX_SIDE and 0 < columns <= _MAX_SIDE):
+        if type(height) is not int or type(width) is not int:
+            rows, columns = arguments.whole(height), arguments.whole(width)
+            if rows is None or columns is None:
+                native = False
+            else:
+                height, width = rows, columns
+        if not (native and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
-        height, width = rows, columns
         if number == 0:
             rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
             if not self.ops and rule == ops.NEAREST_PILLOW:

@@ -53,7 +53,7 @@ def _targets() -> dict[str, tuple[str, ...]]:
 TARGETS = _targets()
 TENSORS = [image for image in IMAGES if "_of(" in image and "numpy" not in image]
 #: How a transform is called.
-WAYS = ("alone", "alone", "alone", "in a Compose", "compiled", "behind ToTensor")
+WAYS = ("alone", "alone", "alone", "in a Compose", "compiled", "compiled from torchvision", "behind ToTensor")
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,8 @@ def outcome(case: Case, package: Any, image: Any) -> Outcome:
                 transform = eval(call, names)
                 seen["attributes"] = attributes_of(transform)
                 seen["repr"] = repr_of(transform)
+                if case.way == "compiled from torchvision":
+                    transform = eval(call, {**NAMES, "T": TV, "F": TV.functional})
                 seen["result"] = wrapped(transform, case.way, package)(given)
             else:
                 seen["result"] = eval(call, {**names, "x": given})
@@ -178,7 +180,7 @@ def wrapped(transform: Any, way: str, package: Any) -> Callable[[Any], Any]:
         return package.Compose([transform])  # type: ignore[no-any-return]
     if way == "behind ToTensor":
         return package.Compose([package.ToTensor(), transform])  # type: ignore[no-any-return]
-    if way == "compiled" and package is T:
+    if way.startswith("compiled") and package is T:
         return fastaug.compile(transform)
     return transform  # type: ignore[no-any-return]
 
