@@ -40,18 +40,11 @@ nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(PIL|collections|numpy|np|os|torch|typing)\..*"),
     ("py:exc", r"PIL\..*"),
-    ("py:class", r"Buffer|Compiled|Image\.Image|Path|Source|fastaug\._C\..*|fastaug\._image\.encoded\.Header"),
+    (
+        "py:class",
+        r"Buffer|Colorspace|Compiled|Image\.Image|Path|Source|fastaug\._C\..*|fastaug\._image\.encoded\.Header",
+    ),
 ]
-
-
-def public_name(app: Any, env: Any, node: Any, content: Any) -> Any:
-    """Types in signatures name the module that defines them; the reference has them under their public name."""
-    target = node.get("reftarget", "")
-    if not target.startswith("fastaug.") or "._" not in target:
-        return None
-    public = "fastaug.transforms." + target.rpartition(".")[2]
-    domain = env.get_domain("py")
-    return domain.resolve_xref(env, node["refdoc"], app.builder, "class", public, node, content)
 
 
 def setup(app: Any) -> None:
@@ -59,4 +52,3 @@ def setup(app: Any) -> None:
     pages.write(reference)
     pictures.draw(reference / "pictures")
     seeing.draw(reference / "seeing")
-    app.connect("missing-reference", public_name)

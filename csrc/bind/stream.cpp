@@ -33,7 +33,7 @@ struct Torch {
   struct Drawing {
     py::object where, name, function;
   };
-  std::array<Drawing, 5> drawing;
+  std::array<Drawing, 4> drawing;
 
   Torch() {
     get_state = owned(PyUnicode_InternFromString("get_state"));
@@ -50,7 +50,7 @@ struct Torch {
     const auto* const tensor = reinterpret_cast<PyTypeObject*>(torch.attr("Tensor").ptr());
     const auto methods = py::reinterpret_borrow<py::object>(tensor->tp_dict);
     const std::pair<py::object, const char*> places[] = {
-        {functions, "rand"}, {functions, "randint"}, {functions, "randperm"}, {functions, "empty"}, {methods, "uniform_"}};
+        {functions, "rand"}, {functions, "randint"}, {functions, "randperm"}, {methods, "uniform_"}};
     for (size_t i = 0; i < drawing.size(); ++i) {
       const auto& [where, name] = places[i];
       const py::object interned = owned(PyUnicode_InternFromString(name));
@@ -64,12 +64,12 @@ struct Torch {
   }
 
   // Whether torch.rand(1) and the like would now make plain float32 tensors on the CPU: no other default type, no
-  // default device (which is a function mode), no other mode that wants to see calls, and no other function, as tests
-  // put in its place.
+  // default device (which is a function mode), no other mode that wants to see calls, and no other functions, as tests
+  // put in their places.
   bool plain() const {
     return std::ranges::all_of(drawing,
                                [](const Drawing& one) {
-                                 return PyDict_GetItem(one.where.ptr(), one.name.ptr()) == one.function.ptr();
+                                 return PyDict_GetItemWithError(one.where.ptr(), one.name.ptr()) == one.function.ptr();
                                }) &&
            !function_modes.is_none() && !dispatch_modes.is_none() && is_zero(function_modes) &&
            is_zero(dispatch_modes) && owned(PyObject_CallNoArgs(default_dtype.ptr())).is(float32);

@@ -19,7 +19,7 @@ from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks
 from fastaug._program.borrow import is_interleaved
-from fastaug._program.eager import addressable, compiling, level, modes, recording
+from fastaug._program.eager import compiling, keeps_its_samples, level, modes, recording
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
@@ -45,6 +45,9 @@ _kinds: dict[type, int] = {}
 _readable: dict[type, bool] = {}
 _tensor_function = torch.Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
 _no_function = torch._C._disabled_torch_function_impl
+_Tensor = torch.Tensor
+_uint8 = torch.uint8
+_strided = torch.strided
 
 
 def _kind_of(cls: type) -> int:
@@ -112,8 +115,8 @@ class DraftBase:
     def __init__(self, image: Any, call: Call | None = None) -> None:
         if call is None:
             call = PLAIN  # as a default of the argument, Dynamo would not know where it comes from
-        # eager.traced, without the time for a call of it.
-        if compiling() or recording() or modes() or level() is not None:
+        # eager.traced, without the time for a call of it; `level` counts for tensors only.
+        if compiling() or recording() or modes():
             call = call.as_traced()
         self.call = call
         self.reset(image)
@@ -145,6 +148,8 @@ class DraftBase:
             return
         self.mode = None
         if kind == TENSOR:
+            if level() is not None:
+                self.call = self.call.as_traced()
             shape = image.shape
             rank = len(shape)
             if rank == 3:
@@ -160,19 +165,17 @@ class DraftBase:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
             self.native = (
-                image.dtype is torch.uint8
-                and image.is_cpu
+                image.dtype is _uint8
                 and rank > 1
+                and 0 not in shape
                 and not self.call.traced
-                and addressable(image)
-                and (cls is torch.Tensor or _is_readable(cls))
+                and image.is_cpu
+                and image.layout is _strided
+                and (cls is _Tensor or (keeps_its_samples(cls) and _is_readable(cls)))
+                and self.height * self.width < TOO_MANY_PIXELS
             )
-            if self.native:
-                count = image.numel()
-                few = count < TOO_MANY_PIXELS or self.height * self.width < TOO_MANY_PIXELS
-                self.native = count > 0 and few
-                if not image.is_contiguous():
-                    self.channel_last = is_interleaved(image)
+            if self.native and not image.is_contiguous():
+                self.channel_last = is_interleaved(image)
         elif kind == ARRAY:
             shape = image.shape
             if len(shape) == 3:
@@ -229,13 +232,13 @@ class DraftBase:
         return self.channels, self.height, self.width
 
     def _need_image(self) -> None:
-        if self.kind == TENSOR:
-            checks.need_image(self.image)
+        if self.kind == OTHER:
+            pil_fallback.dimensions(self.image)
         elif self.kind == ARRAY:
             if not self.bands or self.image.dtype != np.uint8:
                 self.refuse_array()
-        elif self.kind == OTHER:
-            pil_fallback.dimensions(self.image)
+        elif self.kind == TENSOR and not self.bands:
+            checks.need_image(self.image)
 
     def take(self, transform: Any, step: Any) -> None:
         """Drafts a transform whose step (through.Step) this is, with parameters that the call's tape draws or kept."""

@@ -81,6 +81,8 @@ class Call:
         """The same call while torch traces."""
         if self is PLAIN:
             return _TRACED
+        if self.traced:
+            return self
         return Call(TorchDraws(self.draws.generator), self.rewrites, self.log, self.tape, True)
 
 

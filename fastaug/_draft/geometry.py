@@ -105,7 +105,8 @@ class GeometryDraft(DraftBase):
         _, height, width = self.dimensions()
         crop_height, crop_width = size
         if crop_height > height or crop_width > width:
-            missing_rows, missing_columns = max(crop_height - height, 0), max(crop_width - width, 0)
+            missing_rows = crop_height - height if crop_height > height else 0
+            missing_columns = crop_width - width if crop_width > width else 0
             near = (missing_columns // 2, missing_rows // 2)
             self.pad((*near, (missing_columns + 1) // 2, (missing_rows + 1) // 2), 0, "constant")
             _, height, width = self.dimensions()
@@ -204,6 +205,10 @@ class GeometryDraft(DraftBase):
         left, top, right, bottom = box
         return min(box) >= 0 and max(left, right) <= self.width - slack and max(top, bottom) <= self.height - slack
 
+    def _is_batch(self) -> bool:
+        """Whether a tensor is an image or one batch of them: torch samples neither a plane alone nor more batches."""
+        return len(self.lead) <= 1 and not (self.flat and self.kind == TENSOR)
+
     def _append_filled(self, op: Any, fill: bytes) -> None:
         """Appends op(fill), for every four channels if there are more."""
         if len(fill) <= 4:
@@ -226,16 +231,20 @@ class GeometryDraft(DraftBase):
         if self.kind == TENSOR:
             # antialias says nothing to the nearest modes; without it torch has another filter.
             smooth = bool(antialias) and number in (2, 3)
-            native = self.native and (number == 0 or smooth) and len(self.lead) <= 1 and not self.flat
+            native = self.native and (number == 0 or smooth) and self._is_batch()
         else:
             native = self.native
             if antialias is False:
                 checks.warn_antialias()
-        rows, columns = arguments.whole(height), arguments.whole(width)
-        if not (native and rows and columns and 0 < rows <= _MAX_SIDE and 0 < columns <= _MAX_SIDE):
+        if type(height) is not int or type(width) is not int:
+            rows, columns = arguments.whole(height), arguments.whole(width)
+            if rows is None or columns is None:
+                native = False
+            else:
+                height, width = rows, columns
+        if not (native and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
-        height, width = rows, columns
         if number == 0:
             rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
             if not self.ops and rule == ops.NEAREST_PILLOW:
@@ -258,7 +267,7 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[interpolation._name_]
         if self.native:
             colour = arguments.fill_bytes(fill, self.channels)
-            if colour is not None and len(self.lead) <= 1 and _is_point(center):
+            if colour is not None and self._is_batch() and _is_point(center):
                 if self.kind == TENSOR:
                     checks.check_warp(self.channels, interpolation.value, fill)
                 if self._rotate_natively(angle, number, expand, center, colour):
@@ -333,7 +342,7 @@ class GeometryDraft(DraftBase):
     def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
         """Appends a map from output to input that keeps the size."""
         colour = arguments.fill_bytes(fill, self.channels)
-        if colour is None or len(self.lead) > 1 or number not in (0, 2, 3) or not all(map(math.isfinite, numbers)):
+        if colour is None or number not in (0, 2, 3) or not self._is_batch() or not all(map(math.isfinite, numbers)):
             return False
         if self.kind == TENSOR:
             checks.check_warp(self.channels, mode_name, fill)

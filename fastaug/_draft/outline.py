@@ -176,8 +176,7 @@ class Outline(TransformDraft):
             if expand:
                 height, width = self._expanded(angle, center)
         elif name == "grayscale":
-            if kind != TENSOR or channels != 1:  # a tensor of one channel keeps its shape
-                channels = given[0]
+            channels = given[0]
             mode = mode and ("L" if channels == 1 else "RGB")
         elif name == "equalize" and mode == "P":
             mode = "RGB"  # Pillow gives up the palette

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import nn
 from torch.nn.modules import module as _module
@@ -18,15 +18,9 @@ from fastaug._program.ops import MAX_OPS
 Step = tuple[Callable[[Any, Draft], None] | None, Callable[[Any, Draft], Any] | None, Callable[[Any, Draft, Any], None]]
 
 
-class Known(NamedTuple):
-    """What is known of a class of transforms."""
-
-    #: None for those that are called with an image.
-    step: Step | None
-    #: Of a class of modules, its own `forward`; None for others. A user may put another one in its place.
-    forward: Any
-    #: `__call__`.
-    call: Any
+#: What is known of a class of transforms: its step, None if it is called with an image; its own `forward`, None if it
+#: is no class of modules; and its own `__call__`. Users may put others in the place of these two.
+Known = tuple[Step | None, Any, Any]
 
 
 # Hooks on all modules, which a draft would pass by. torch changes these dictionaries in place.
@@ -43,7 +37,7 @@ _module_call = nn.Module.__call__
 
 def know(cls: type) -> Known:
     """A class of transforms, as it is now. A class that is drafted has to come here before a user can change it."""
-    known = Known(None, None, None)
+    known: Known = None, None, None
     is_module = issubclass(cls, nn.Module)
     name = "forward" if is_module else "__call__"
     owner = next((base for base in cls.__mro__ if "_draft" in base.__dict__), None)
@@ -52,11 +46,11 @@ def know(cls: type) -> Known:
         sample = cls._sample if getattr(cls, "_drawn", ()) else None  # type: ignore[attr-defined]
         step = owner.__dict__.get("_before_drawing"), sample, owner.__dict__["_draft"]
         if is_module:
-            forward = owner.forward if owner is cls else origin.forward  # type: ignore[attr-defined]
+            forward = owner.forward if owner is cls else origin[1]  # type: ignore[attr-defined]
             if _definer(cls, "__call__") is nn.Module:
-                known = Known(step, forward, _module_call)
+                known = step, forward, _module_call
         else:
-            known = Known(step, None, owner.__call__ if owner is cls else origin.call)
+            known = step, None, owner.__call__ if owner is cls else origin[2]
     _known[cls] = known
     return known
 
@@ -67,26 +61,23 @@ def _definer(cls: type, name: str) -> type | None:
 
 def step_of(cls: type) -> Step | None:
     """That of a class of this package, or of a subclass that does not override what calling it does."""
-    known = _known.get(cls) or know(cls)
-    return None if replaced(cls) else known.step
+    step, _, _ = _known.get(cls) or know(cls)
+    return None if replaced(cls) else step
 
 
 def replaced(cls: type) -> str | None:
     """What a user has put another function in the place of, if the class is one that is drafted otherwise."""
-    known: Any = _known.get(cls) or know(cls)
-    if known.step is not None:
-        for name in ("forward", "call"):
-            own = f"__{name}__" if name == "call" else name
-            if getattr(known, name) is not None and getattr(cls, own) is not getattr(known, name):
-                return own
-    return None
+    step, forward, call = _known.get(cls) or know(cls)
+    if step is not None and forward is not None and cls.forward is not forward:  # type: ignore[attr-defined]
+        return "forward"
+    return "__call__" if step is not None and cls.__call__ is not call else None
 
 
 def _draft_sequential(sequential: Any, draft: Draft, params: None) -> None:
     draft_through(sequential._modules.values(), draft)
 
 
-_known[nn.Sequential] = Known((None, None, _draft_sequential), nn.Sequential.forward, _module_call)
+_known[nn.Sequential] = (None, None, _draft_sequential), nn.Sequential.forward, _module_call
 
 
 def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
@@ -108,10 +99,22 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
         step, forward, call = known
         if log is not None:
             log.begin(transform, draft)
+        # Whether a user put a function in the place of one of the class, or hung something onto this module, or onto
+        # all modules, that wants to see images.
         if (
             step is None
             or cls.__call__ is not call
-            or (forward is not None and (cls.forward is not forward or hooked(transform.__dict__)))
+            or (
+                forward is not None
+                and (
+                    cls.forward is not forward
+                    or (own := transform.__dict__)["_forward_hooks"]
+                    or own["_forward_pre_hooks"]
+                    or "forward" in own
+                    or global_pre_hooks
+                    or global_hooks
+                )
+            )
         ):
             if log is not None:
                 log.barrier(transform, draft)

@@ -150,7 +150,8 @@ def posterize(image: Tensor, bits: int) -> Tensor:
 def solarize(image: Tensor, threshold: float) -> Tensor:
     _need_colour_planes(image)
     need_threshold(threshold, image.dtype)
-    return torch.where(image >= threshold, invert(image), image)
+    inverted = invert(image)
+    return torch.where(image >= threshold, inverted, image)
 
 
 def autocontrast(image: Tensor) -> Tensor:

@@ -36,14 +36,16 @@ def whole(value: Any) -> int | None:
     return int(value) if isinstance(value, (int, np.integer)) and type(value) is not bool else None
 
 
-def real(value: Any) -> float | None:
-    """A number of Python's or NumPy's, or a tensor of one, as a float; None for anything else."""
+def real(value: Any) -> float:
+    """A number of Python's or NumPy's, or a tensor of one, as a float; NaN for anything else, and what is beyond."""
     if isinstance(value, torch.Tensor):
-        return None if value.numel() != 1 or value.is_complex() else float(value)
+        plain = value.numel() == 1 and not value.is_complex()
+    else:
+        plain = isinstance(value, (int, float, np.integer, np.floating))
     try:
-        return float(value) if isinstance(value, (int, float, np.integer, np.floating)) else None
+        return float(value) if plain else math.nan
     except OverflowError:
-        return None
+        return math.nan
 
 
 def maximum(dtype: torch.dtype) -> int:
@@ -107,6 +109,8 @@ def sides(padding: Any) -> tuple[Any, Any, Any, Any]:
 
 def whole_sides(padding: Any) -> tuple[int, int, int, int] | None:
     """As `sides`, but None for those that are not all whole numbers."""
+    if type(padding) is int:
+        return padding, padding, padding, padding
     left, top, right, bottom = map(whole, sides(padding))
     return None if left is None or top is None or right is None or bottom is None else (left, top, right, bottom)
 
@@ -240,10 +244,10 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
         raise ValueError(
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
         )
-    if _are_ints(startpoints) and _are_ints(endpoints):
+    rows = _rows_of_ints(startpoints, endpoints)
+    if rows is not None:
         # numpy converts short lists faster than torch.
-        rows = _corner_rows(startpoints, endpoints)
-        matrix = torch.from_numpy(np.array(list(rows), dtype=np.float64))
+        matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
         targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
     else:
         # torchvision writes row by row, each in torch's dtype for such numbers.
@@ -259,10 +263,19 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
     return coefficients
 
 
-def _are_ints(points: Any) -> bool:
-    return all(
-        type(point) in (list, tuple) and len(point) == 2 and type(point[0]) is type(point[1]) is int for point in points
-    )
+def _rows_of_ints(startpoints: Any, endpoints: Any) -> list[list[int]] | None:
+    """None for points that are not pairs of ints."""
+    rows = []
+    for end, start in zip(endpoints, startpoints):
+        if not (type(end) is type(start) is list and len(end) == len(start) == 2):
+            return None
+        x, y = end
+        to_x, to_y = start
+        if not (type(x) is type(y) is type(to_x) is type(to_y) is int):
+            return None
+        rows.append([x, y, 1, 0, 0, 0, -to_x * x, -to_x * y])
+        rows.append([0, 0, 0, x, y, 1, -to_y * x, -to_y * y])
+    return rows
 
 
 def _corner_rows(startpoints: Any, endpoints: Any) -> Iterator[list[Any]]:

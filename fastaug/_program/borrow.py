@@ -9,8 +9,6 @@ from fastaug import _C
 
 def borrow_tensor(image: torch.Tensor) -> _C.Source:
     """A CHW or HW tensor."""
-    if image.is_neg():
-        image = image.resolve_neg()  # a view with the samples' signs yet to be turned
     shape, strides = image.shape, image.stride()
     if len(shape) == 2:
         height, width = shape

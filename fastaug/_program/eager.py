@@ -20,7 +20,6 @@ modes = torch._C._len_torch_dispatch_stack
 #: The innermost transform of torch.func, such as vmap; None outside of them.
 level = torch._C._functorch.peek_interpreter_stack
 
-_strided = torch.strided
 _memory_of_its_own = torch._C._disabled_torch_dispatch_impl
 
 
@@ -29,10 +28,14 @@ def traced() -> bool:
     return bool(compiling() or recording() or modes() or level() is not None)
 
 
+def keeps_its_samples(cls: type[Tensor]) -> bool:
+    """Whether tensors of this class are no mere representatives of others."""
+    return cls.__torch_dispatch__ is _memory_of_its_own
+
+
 def addressable(tensor: Tensor) -> bool:
     """Whether the samples of a CPU tensor lie at its data_ptr, when torch is not tracing."""
-    cls = type(tensor)
-    return tensor.layout is _strided and (cls is Tensor or cls.__torch_dispatch__ is _memory_of_its_own)
+    return tensor.layout is torch.strided and keeps_its_samples(type(tensor)) and not tensor.is_neg()
 
 
 def as_array(encoded: Tensor) -> Any:

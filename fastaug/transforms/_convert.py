@@ -155,7 +155,11 @@ class Normalize(Transform):
             mean = _values(mean)
         if type(std) is not tuple:
             std = _values(std)
-        draft.normalize(self.mean, self.std, self.inplace, _packed(mean, std, draft.channels))
+        try:
+            packed = _pack(mean, std, draft.channels)
+        except TypeError:
+            packed = None  # not hashable, so not numbers
+        draft.normalize(self.mean, self.std, self.inplace, packed)
 
     def forward(self, tensor: Tensor) -> Any:
         """The normalised tensor."""
@@ -244,21 +248,12 @@ def _values(argument: Any) -> tuple[Any, ...] | None:
         return None
 
 
-def _packed(mean: Any, std: Any, channels: int) -> Any:
-    """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
-    try:
-        return _pack(mean, std, channels)
-    except TypeError:
-        return None  # not hashable, so not numbers
-
-
 @functools.lru_cache(maxsize=256)
 def _pack(mean: tuple[Any, ...] | None, std: tuple[Any, ...] | None, channels: int) -> Any:
+    """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
     if mean is None or std is None or len(mean) not in (1, channels) or len(std) not in (1, channels):
         return None
-    if any(arguments.real(value) is None for value in (*mean, *std)):
-        return None
-    means, stds = ([float(value) for value in values] * (channels // len(values)) for values in (mean, std))
+    means, stds = ([arguments.real(value) for value in values] * (channels // len(values)) for values in (mean, std))
     # Divisions by zero and numbers that are not finite are torch's to handle.
     if not (np.isfinite(means).all() and np.isfinite(stds).all() and np.asarray(stds, np.float32).all()):
         return None

@@ -297,10 +297,8 @@ class RandomResizedCrop(Transform):
 
 def log_bounds(ratio: Any, scale: Any) -> tuple[float, float]:
     """The logarithms in torch's default dtype, as torchvision takes them."""
-    if isinstance(ratio, (tuple, list)) and len(ratio) == 2:
-        low, high = ratio
-        if type(low) is type(high) is float:
-            return _logarithms(low, high, torch.get_default_dtype())
+    if type(ratio) in (tuple, list) and len(ratio) == 2 and type(ratio[0]) is type(ratio[1]) is float:
+        return _logarithms(ratio[0], ratio[1], torch.get_default_dtype())
     logarithms = torch.log(torch.tensor(ratio))
     if logarithms.ndim != 1 or len(logarithms) < 2 or logarithms.is_complex():
         # Not two numbers: torchvision draws from the scale before it finds that.

@@ -404,8 +404,9 @@ def ten_crop(img: Any, size: int | Sequence[int], vertical_flip: bool = False) -
     """
     size = _crop_size(size)
     five = functions.get("five_crop", five_crop)
+    first: tuple[Any, ...] = five(img, size)
     flip = functions.get("vflip", vflip) if vertical_flip else functions.get("hflip", hflip)
-    return five(img, size) + five(flip(img), size)  # type: ignore[no-any-return]
+    return first + five(flip(img), size)  # type: ignore[no-any-return]
 
 
 def _crop_size(size: Any) -> Any:

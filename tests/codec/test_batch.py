@@ -104,11 +104,18 @@ def test_interrupted(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert threading.active_count() == before
 
 
-def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    fastaug.io.imread_batch(FILES, num_threads=2, progress=True)
-    assert "60/60" in capsys.readouterr().err
-    fastaug.io.imread_batch(FILES)
-    assert capsys.readouterr().err == ""
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal, where it is asked for; a log file gets no bars."""
+    for stream, progress, shown in ((Terminal(), True, True), (Terminal(), False, False), (io.StringIO(), True, False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        fastaug.io.imread_batch(FILES, num_threads=2, progress=progress)
+        assert ("60/60" in stream.getvalue()) == shown
+        assert shown or stream.getvalue() == ""
 
 
 class Threads(torch.utils.data.Dataset[int]):

@@ -53,7 +53,7 @@ def _targets() -> dict[str, tuple[str, ...]]:
 TARGETS = _targets()
 TENSORS = [image for image in IMAGES if "_of(" in image and "numpy" not in image]
 #: How a transform is called.
-WAYS = ("alone", "alone", "alone", "in a Compose", "compiled", "behind ToTensor")
+WAYS = ("alone", "alone", "alone", "in a Compose", "compiled", "compiled from torchvision", "behind ToTensor")
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,9 @@ def draw_case(number: int) -> Case:
     for name, value in given.items():
         if "**" in value and (endless or name in ENDLESS):
             given[name] = "-1"
-        if name == "fill" and value.startswith("iter"):
-            given[name] = "-1"  # an iterator is a fill for one call alone
+        if name == "fill" and value.startswith(("iter", "'", "b'", "bytearray", "memoryview")):
+            # An iterator is a fill for one call alone; a word means one number to Pillow, and several to torch.
+            given[name] = "-1"
         if "np.uint" in value and (target in ("F.crop", "F.resized_crop") or "padding_mode" in given):
             given[name] = "-1"  # NumPy's sums of them wrap around, and torchvision's boxes and np.pad's with them
         if value.startswith("-") and target == "F.resized_crop" and name in ("left", "top"):
@@ -151,6 +152,8 @@ def outcome(case: Case, package: Any, image: Any) -> Outcome:
                 transform = eval(call, names)
                 seen["attributes"] = attributes_of(transform)
                 seen["repr"] = repr_of(transform)
+                if case.way == "compiled from torchvision":
+                    transform = eval(call, {**NAMES, "T": TV, "F": TV.functional})
                 seen["result"] = wrapped(transform, case.way, package)(given)
             else:
                 seen["result"] = eval(call, {**names, "x": given})
@@ -177,7 +180,7 @@ def wrapped(transform: Any, way: str, package: Any) -> Callable[[Any], Any]:
         return package.Compose([transform])  # type: ignore[no-any-return]
     if way == "behind ToTensor":
         return package.Compose([package.ToTensor(), transform])  # type: ignore[no-any-return]
-    if way == "compiled" and package is T:
+    if way.startswith("compiled") and package is T:
         return fastaug.compile(transform)
     return transform  # type: ignore[no-any-return]
 
