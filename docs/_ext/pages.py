@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 
 import fastaug
+import fastaug.data
 import fastaug.io
 import fastaug.transforms
 import fastaug.transforms.functional
@@ -127,6 +128,8 @@ def write(folder: Path) -> None:
     (folder / "fastaug.rst").write_text(module_page("fastaug", fastaug, "fastaug", names))
     page = module_page("Reading images", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
     (folder / "io.rst").write_text(page)
+    page = module_page("Pairs and statistics", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)
+    (folder / "data.rst").write_text(page)
     results = folder / "results"
     results.mkdir()
     for table in sorted((ROOT / "bench" / "results").glob("*.md")):

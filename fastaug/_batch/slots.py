@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from typing import Any
@@ -63,6 +64,10 @@ class _Recycled:
 
 
 recycled = _Recycled()
+
+if hasattr(os, "register_at_fork"):
+    # Another thread may hold the lock at a fork. What is free in the child is a copy, and given back.
+    os.register_at_fork(after_in_child=recycled.__init__)  # type: ignore[misc]
 
 
 class Slots:

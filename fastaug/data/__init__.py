@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from fastaug._names import publish
 from fastaug.data._paired import PairedRandomCrop
 from fastaug.data._statistics import MeanStd, mean_std
 
 __all__ = ["MeanStd", "PairedRandomCrop", "mean_std"]
+
+publish(globals())

@@ -14,6 +14,7 @@ import pytest
 import torch
 
 import fastaug
+import fastaug.data
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from docs._ext import examples, pages, pictures
@@ -30,7 +31,7 @@ DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 def documented() -> dict[str, Any]:
     """Everything public that carries a docstring, and the get_params of classes."""
     found: dict[str, Any] = {"fastaug.compile": fastaug.compile, "fastaug.isa": fastaug.isa, "fastaug.transforms": T}
-    for module in (T, F):
+    for module in (T, F, fastaug.data):
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.isclass(value) or inspect.isfunction(value):
