@@ -46,8 +46,10 @@ def _size_around(rows: list[float], height: int, width: int) -> tuple[int, int]:
 def rotate(
     image: Tensor, angle: float, interpolation: int, mode_name: str, expand: bool, center: Any, fill: Any
 ) -> Tensor:
+    matrix = None if center is not None else _rotation(0, 0, angle, None)
     channels, height, width = dimensions(image)
-    matrix = _rotation(height, width, angle, center)
+    if matrix is None:
+        matrix = _rotation(height, width, angle, center)
     check_warp(channels, mode_name, fill)
     out_height, out_width = height, width
     if expand:

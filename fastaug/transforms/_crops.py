@@ -271,14 +271,14 @@ class RandomResizedCrop(Transform):
             (0, 0, 8, 8)
         """
         _, height, width = Draft(img).dimensions()
-        return _draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(ratio, scale))
+        return _draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(_TORCH, ratio, scale))
 
     def _sample(self, draft: Draft) -> Box:
         if self.get_params is not self._own_params:
             box: Box = self._asked(draft, draft.flush(), self.scale, self.ratio)
             return box
         _, height, width = draft.dimensions()
-        bounds = log_bounds(self.ratio, self.scale)
+        bounds = log_bounds(draft.call.draws, self.ratio, self.scale)
         return _draw_resized_crop(draft.call.draws, height, width, self.scale, self.ratio, bounds)
 
     def _draft(self, draft: Draft, params: Box) -> None:
@@ -295,13 +295,14 @@ class RandomResizedCrop(Transform):
         )
 
 
-def log_bounds(ratio: Any, scale: Any) -> tuple[float, float]:
+def log_bounds(draws: Draws, ratio: Any, scale: Any) -> tuple[float, float]:
     """The logarithms in torch's default dtype, as torchvision takes them."""
     if type(ratio) in (tuple, list) and len(ratio) == 2 and type(ratio[0]) is type(ratio[1]) is float:
         return _logarithms(ratio[0], ratio[1], torch.get_default_dtype())
     logarithms = torch.log(torch.tensor(ratio))
     if logarithms.ndim != 1 or len(logarithms) < 2 or logarithms.is_complex():
         # Not two numbers: torchvision draws from the scale before it finds that.
+        draws.release()
         draw: Any = torch.empty(1).uniform_(scale[0], scale[1])
         draw.uniform_(logarithms[0], logarithms[1])
     # One by one: functorch has no tolist.

@@ -99,11 +99,14 @@ class RandomErasing(Transform):
             (4, 4)
         """
         channels, height, width = img.shape[-3], img.shape[-2], img.shape[-1]
-        drawn = _draw_box(_TORCH, channels, height, width, scale, log_bounds(ratio, scale), value is None, False)
+        drawn = _draw_box(
+            _TORCH, channels, height, width, scale, log_bounds(_TORCH, ratio, scale), value is None, False, value
+        )
         if drawn is None:
             return 0, 0, height, width, img
-        top, left, height, width, noise = drawn
-        return top, left, height, width, noise if isinstance(noise, Tensor) else torch.tensor(value)[:, None, None]
+        top, left, height, width, filling = drawn
+        assert isinstance(filling, Tensor)
+        return top, left, height, width, filling
 
     def _sample(self, draft: Draft) -> Drawn | None:
         """None when it does not happen; an empty box when none fits."""
@@ -122,7 +125,7 @@ class RandomErasing(Transform):
         if not own:
             asked: Drawn = self._asked(draft, image, scale=self.scale, ratio=self.ratio, value=values)
             return asked
-        bounds = log_bounds(self.ratio, self.scale)
+        bounds = log_bounds(draws, self.ratio, self.scale)
         taped = draft.call.tape is not None
         drawn = _draw_box(draws, channels, height, width, self.scale, bounds, values is None, taped)
         return (0, 0, 0, 0, None) if drawn is None else drawn
@@ -207,13 +210,14 @@ def _draw_box(
     bounds: tuple[float, float],
     noisy: bool,
     taped: bool,
+    value: Any = None,
 ) -> Drawn | None:
-    """For a tape, the noise is what it can be drawn from again."""
+    """For a tape, the noise is what it can be drawn from again; without noise, it is `value` if that is given."""
     sides = draws.sides(height * width, (height, width), (scale[0], scale[1]), bounds, True)
     if sides is None:
         return None
     box_height, box_width = sides
-    noise: Tensor | bytes | None = None
+    noise: Tensor | bytes | None = None if value is None else torch.tensor(value)[:, None, None]
     if noisy:
         draws.release()
         state = noise_state(draws) if taped else None
