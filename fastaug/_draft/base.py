@@ -312,7 +312,7 @@ class DraftBase:
 
     def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
         """What Pillow does: for empty and for very large images, and arguments that are errors."""
-        if name == "crop" and array.dtype == np.uint8 and self.bands:
+        if name == "crop" and array.dtype == np.uint8 and self.bands and all(type(side) is int for side in arguments):
             top, left, height, width = arguments
             if 0 <= top <= top + height <= self.height and 0 <= left <= left + width <= self.width:
                 part: np.ndarray = array[top : top + height, left : left + width].copy()

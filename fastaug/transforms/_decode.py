@@ -79,7 +79,7 @@ class Decode(Transform):
         self.colorspace = colorspace
 
     def _draft(self, draft: Draft, params: None) -> None:
-        if isinstance(draft.image, LazyImage) or getattr(draft, "decoded", None) is draft.image:
+        if isinstance(draft.image, LazyImage) or getattr(draft, "decoded", draft) is draft.image:
             return
         source: Any = draft.finish()
         if not _is_encoded(source):

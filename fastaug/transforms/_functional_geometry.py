@@ -373,7 +373,6 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
     if crop_width > width or crop_height > height:
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
     bottom, right = height - crop_height, width - crop_width
-    middle = (round(bottom / 2.0), round(right / 2.0))
     cut = functions.get("crop", pil_fallback.crop if isinstance(img, Image.Image) else crop)
     top_left, top_right, bottom_left, bottom_right = (
         cut(img, top, left, crop_height, crop_width) for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right))
@@ -381,7 +380,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
     if "center_crop" in functions:
         center = functions["center_crop"](img, [crop_height, crop_width])
     else:
-        center = cut(img, *middle, crop_height, crop_width)
+        center = cut(img, round(bottom / 2.0), round(right / 2.0), crop_height, crop_width)
     return top_left, top_right, bottom_left, bottom_right, center
 
 
