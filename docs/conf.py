@@ -42,7 +42,7 @@ nitpick_ignore_regex = [
     ("py:exc", r"PIL\..*"),
     (
         "py:class",
-        r"Buffer|Colorspace|Compiled|Image\.Image|Path|Source|fastaug\._C\..*|fastaug\._image\.encoded\.Header",
+        r"Buffer|Colorspace|Compiled|Mapped|Image\.Image|Path|Source|fastaug\._C\..*|fastaug\._image\.encoded\.Header",
     ),
 ]
 

@@ -17,9 +17,8 @@ from fastaug.transforms._containers import Compose
 class MeanStd(NamedTuple):
     """Per channel, of samples scaled to [0, 1]: what ``Normalize`` takes.
 
-    Attributes:
-        mean: one number for each channel.
-        std: the standard deviation of all samples of the channel, as ``numpy.std`` has it.
+    ``mean`` has one number for each channel, and ``std`` the standard deviation of all samples of the channel, as
+    ``numpy.std`` has it.
 
     Example:
         >>> from fastaug.data import MeanStd
