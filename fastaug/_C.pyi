@@ -160,10 +160,10 @@ def run(
 class Queue:
     """Jobs for several threads, each of which takes the next one until none is left. It starts no thread."""
 
-    def push(self, job: _Job | None, rewrites: int = ...) -> int:
+    def push(self, job: _Job | None, rewrites: int = ..., urgent: bool = False) -> int:
         """Adds a job, or, as None, an errand: what the thread that meets it does by itself. By one thread alone.
 
-        The numbers count from 0. The memory of a job is kept until it is taken, or until the queue ends.
+        What is urgent comes before all that is not. The numbers count from 0. The memory of a job is kept until it is taken, or until the queue ends.
         """
 
     def work(self, wait: bool, limit: int) -> int | None:
@@ -179,6 +179,9 @@ class Queue:
     def done(self, number: int) -> None: ...
     def take(self, seconds: float) -> int | None:
         """The number of what was done first of all that have not been taken; waits for one, for at most so long."""
+
+    def seconds(self) -> tuple[float, float]:
+        """What decoding, and jobs as a whole, have taken so far, added up over all threads."""
 
     def close(self) -> None:
         """No more will be pushed."""
@@ -344,3 +347,9 @@ class Draws:
         /,
     ) -> tuple[int, int] | None: ...
     def release(self) -> None: ...
+
+def draw_from(draws: Draws | None) -> Draws | None:
+    """What this thread draws from where it would draw from torch's default generator; None is that one again.
+
+    Returns what it was before. Off the main thread, torch is asked too (torch.thread_safe_generator), once a call.
+    """

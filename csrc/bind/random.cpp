@@ -1,5 +1,8 @@
 #include "bind/random.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <cfloat>
 #include <exception>
 #include <memory>
@@ -79,6 +82,17 @@ std::optional<SidesLimits> as_sides(py::handle area, py::handle limits, py::hand
                      strict.ptr() == Py_True};
 }
 
+// The thread that torch's default generator belongs to.
+std::atomic<unsigned long> main_thread = 0;
+
+// What stands in this thread for the draws from torch's default generator. They are references of their own.
+struct Instead {
+  PyObject* told = nullptr;   // by draw_from()
+  PyObject* asked = nullptr;  // of torch, for one call
+};
+
+thread_local Instead instead;
+
 // The methods of fastaug._draft.draws.TorchDraws, done here where that gives what torch gives.
 class Draws {
  public:
@@ -92,7 +106,15 @@ class Draws {
     }
   }
 
-  py::object generator() const { return generator_; }
+  // The draws that this thread makes where it is told to make these ones.
+  const Draws& here() const {
+    if (!generator_.is_none() || (stream_ && stream_->held())) return *this;
+    if (instead.told != nullptr) return in(instead.told);
+    if (instead.asked == nullptr && PyThread_get_thread_ident() != main_thread) instead.asked = asked();
+    return instead.asked != nullptr ? in(instead.asked) : *this;
+  }
+
+  py::object generator() const { return here().generator_; }
 
   py::object rand() const {
     if (!acquired()) return by_torch("rand");
@@ -139,6 +161,13 @@ class Draws {
 
   py::object release() const {
     if (stream_) stream_->release();
+    if (generator_.is_none()) {
+      if (instead.told != nullptr) in(instead.told).release();
+      if (PyObject* const asked = std::exchange(instead.asked, nullptr)) {
+        const auto last = py::reinterpret_steal<py::object>(asked);
+        in(asked).release();
+      }
+    }
     return py::none();
   }
 
@@ -148,6 +177,18 @@ class Draws {
   }
 
  private:
+  // Of the Python object.
+  static const Draws& in(PyObject* object);
+
+  // torch may run workers of a DataLoader as threads, each with a generator of its own.
+  static PyObject* asked() {
+    const auto generator = py::getattr(py::module_::import("torch"), "thread_safe_generator", py::none());
+    if (generator.is_none()) return nullptr;
+    const py::object own = generator();
+    if (own.is_none()) return nullptr;
+    return py::module_::import("fastaug._draft.draws").attr("draws_from")(own).release().ptr();
+  }
+
   bool acquired() const { return stream_ && (stream_->held() || stream_->acquire()); }
 
   template <class... Arguments>
@@ -167,6 +208,8 @@ struct Object {
   PyObject_HEAD Draws draws;
 };
 
+const Draws& Draws::in(PyObject* object) { return reinterpret_cast<Object*>(object)->draws; }
+
 template <class Body>
 PyObject* guarded(const Body& body) {
   try {
@@ -184,30 +227,33 @@ PyObject* call(PyObject* self, PyObject*) {
   return guarded([self] { return (reinterpret_cast<Object*>(self)->draws.*method)(); });
 }
 
+template <auto method>
+PyObject* draw(PyObject* self, PyObject*) {
+  return guarded([self] { return (reinterpret_cast<Object*>(self)->draws.here().*method)(); });
+}
+
 template <auto method, size_t... I>
-py::object call_with(PyObject* self, PyObject* const* arguments, std::index_sequence<I...>) {
-  return (reinterpret_cast<Object*>(self)->draws.*method)(py::handle(arguments[I])...);
+py::object draw_with(PyObject* self, PyObject* const* arguments, std::index_sequence<I...>) {
+  return (reinterpret_cast<Object*>(self)->draws.here().*method)(py::handle(arguments[I])...);
 }
 
 template <auto method, size_t expected>
-PyObject* call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+PyObject* draw(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   if (count != static_cast<Py_ssize_t>(expected)) {
     PyErr_Format(PyExc_TypeError, "expected %zd positional arguments, got %zd", static_cast<Py_ssize_t>(expected),
                  count);
     return nullptr;
   }
-  return guarded([=] { return call_with<method>(self, arguments, std::make_index_sequence<expected>()); });
+  return guarded([=] { return draw_with<method>(self, arguments, std::make_index_sequence<expected>()); });
 }
 
 template <auto method, size_t expected>
 PyMethodDef with_arguments(const char* name) {
-  PyObject* (*const function)(PyObject*, PyObject* const*, Py_ssize_t) = call<method, expected>;
+  PyObject* (*const function)(PyObject*, PyObject* const*, Py_ssize_t) = draw<method, expected>;
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, nullptr};
 }
 
-template <auto method>
-PyMethodDef without_arguments(const char* name) {
-  PyObject* (*const function)(PyObject*, PyObject*) = call<method>;
+PyMethodDef without_arguments(const char* name, PyObject* (*function)(PyObject*, PyObject*)) {
   return {name, function, METH_NOARGS, nullptr};
 }
 
@@ -234,15 +280,31 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
+// What the default draws of this thread are drawn from, from now on; and what they were drawn from before.
+py::object draw_from(py::handle draws) {
+  if (!draws.is_none() && !py::type::handle_of(draws).is(py::module_::import("fastaug._C").attr("Draws"))) {
+    throw py::type_error("draws should be of fastaug._C.Draws, or None");
+  }
+  PyObject* const next = draws.is_none() ? nullptr : draws.inc_ref().ptr();
+  PyObject* const before = std::exchange(instead.told, next);
+  return before == nullptr ? py::none() : py::reinterpret_steal<py::object>(before);
+}
+
 }  // namespace
 
 void register_random(py::module_& m) {
   Stream::survive_forks();
-  static PyMethodDef methods[] = {
-      without_arguments<&Draws::rand>("rand"),         with_arguments<&Draws::uniform, 2>("uniform"),
-      with_arguments<&Draws::randint, 2>("randint"),   with_arguments<&Draws::randperm, 1>("randperm"),
-      with_arguments<&Draws::sides, 5>("sides"),       without_arguments<&Draws::release>("release"),
-      without_arguments<&Draws::reduce>("__reduce__"), {nullptr, nullptr, 0, nullptr}};
+  main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
+  pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
+  m.def("draw_from", draw_from, py::arg("draws"));
+  static PyMethodDef methods[] = {without_arguments("rand", draw<&Draws::rand>),
+                                  with_arguments<&Draws::uniform, 2>("uniform"),
+                                  with_arguments<&Draws::randint, 2>("randint"),
+                                  with_arguments<&Draws::randperm, 1>("randperm"),
+                                  with_arguments<&Draws::sides, 5>("sides"),
+                                  without_arguments("release", call<&Draws::release>),
+                                  without_arguments("__reduce__", call<&Draws::reduce>),
+                                  {nullptr, nullptr, 0, nullptr}};
   static PyGetSetDef properties[] = {
       {"generator", [](PyObject* self, void*) { return call<&Draws::generator>(self, nullptr); }, nullptr, nullptr,
        nullptr},

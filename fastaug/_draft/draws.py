@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import random
+import threading
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import torch
@@ -52,9 +56,28 @@ class Draws(Protocol):
         """Hands the generator back to torch: whoever draws next, draws from where these draws ended."""
 
 
+class _Here(threading.local):
+    generator: torch.Generator | None = None
+    python: random.Random | None = None
+
+
+_here = _Here()
+
+# How many threads draw from generators of their own: who follows torch's calls need not follow what a thread has.
+_threads = 0
+_counting = threading.Lock()
+
+
 def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
     """The arguments of torch's functions that say so. For the default generator there are none, as in torchvision."""
+    if generator is None and _threads:
+        generator = _here.generator
     return {} if generator is None else {"generator": generator}
+
+
+def python_random() -> Any:
+    """What transforms of this thread draw from in the place of Python's ``random``; or that module."""
+    return random if _here.python is None else _here.python
 
 
 class TorchDraws:
@@ -66,7 +89,10 @@ class TorchDraws:
 
     def __init__(self, generator: torch.Generator | None = None) -> None:
         self.generator = generator
-        self._from = drawn_from(generator)
+
+    @property
+    def _from(self) -> dict[str, Any]:
+        return drawn_from(self.generator)
 
     def rand(self) -> float:
         return torch.rand(1, **self._from).item()
@@ -123,5 +149,24 @@ def draws_from(generator: Any = None, *, native: bool = True) -> Draws:
     return DEFAULT if generator is None else _C.Draws(generator, torch_draws)
 
 
-#: From torch's default CPU generator.
+#: From torch's default CPU generator, or from what the thread has in the place of it.
 DEFAULT: Draws = _C.Draws(None, TorchDraws())
+
+
+@contextlib.contextmanager
+def drawing_from(generator: torch.Generator, python: random.Random) -> Iterator[None]:
+    """Has transforms of this thread draw from these, in the place of the default generators of torch and Python."""
+    global _threads
+    DEFAULT.release()
+    before = _C.draw_from(_C.Draws(generator, TorchDraws(generator))), _here.generator, _here.python
+    _here.generator, _here.python = generator, python
+    with _counting:
+        _threads += 1
+    try:
+        yield
+    finally:
+        DEFAULT.release()
+        _C.draw_from(before[0])
+        _here.generator, _here.python = before[1:]
+        with _counting:
+            _threads -= 1

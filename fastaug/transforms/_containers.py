@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastaug._draft.draft import Draft
+from fastaug._draft.draws import python_random
 from fastaug._draft.pipeline import checked_mode
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.through import draft_through
@@ -162,7 +162,7 @@ class RandomOrder(RandomTransforms):
 
     def _sample(self, draft: Draft) -> list[int]:
         order = list(range(len(self.transforms)))
-        random.shuffle(order)
+        python_random().shuffle(order)
         return order
 
     def _draft(self, draft: Draft, params: Sequence[int]) -> None:
@@ -195,10 +195,10 @@ class RandomChoice(RandomTransforms):
         self.p = p
 
     def __call__(self, *args: Any) -> Any:
-        return random.choices(self.transforms, weights=self.p)[0](*args)
+        return python_random().choices(self.transforms, weights=self.p)[0](*args)
 
     def _sample(self, draft: Draft) -> int:
-        return random.choices(range(len(self.transforms)), weights=self.p)[0]
+        return python_random().choices(range(len(self.transforms)), weights=self.p)[0]
 
     def _draft(self, draft: Draft, params: int) -> None:
         draft_through((self.transforms[params],), draft)

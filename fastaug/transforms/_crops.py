@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from fastaug._draft.draft import Draft
-from fastaug._draft.draws import Draws, TorchDraws
+from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.replaced import TransformDraft
 from fastaug.transforms import functional as F
@@ -303,7 +303,7 @@ def log_bounds(draws: Draws, ratio: Any, scale: Any) -> tuple[float, float]:
     if logarithms.ndim != 1 or len(logarithms) < 2 or logarithms.is_complex():
         # Not two numbers: torchvision draws from the scale before it finds that.
         draws.release()
-        draw: Any = torch.empty(1).uniform_(scale[0], scale[1])
+        draw: Any = torch.empty(1).uniform_(scale[0], scale[1], **drawn_from(draws.generator))
         draw.uniform_(logarithms[0], logarithms[1])
     # One by one: functorch has no tolist.
     first, second = logarithms[:2]

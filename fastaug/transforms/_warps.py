@@ -358,7 +358,7 @@ class ElasticTransform(Transform):
             >>> T.ElasticTransform.get_params([50.0, 50.0], [5.0, 5.0], [24, 32]).shape
             torch.Size([1, 24, 32, 2])
         """
-        drawn = (torch.rand([1, 1] + size) for _ in range(2))
+        drawn = (torch.rand([1, 1] + size, **drawn_from(None)) for _ in range(2))
         return _displacement(drawn, alpha, sigma, size)
 
     def _sample(self, draft: Draft) -> Tensor | Noise | bytes:
