@@ -17,13 +17,13 @@ class Queue {
  public:
   using Number = JobQueue::Number;
 
-  Number push(const py::object& job, uint32_t rewrites) {
+  Number push(const py::object& job, uint32_t rewrites, bool urgent) {
     std::optional<Job> entry;
     if (!job.is_none()) entry = as_job(job);
     // The order matters: as soon as it is pushed, some thread may run it.
     const py::int_ number(pushed_++);
     if (entry) held_[number] = job;
-    return queue_.push(std::move(entry), {nullptr, rewrites});
+    return queue_.push(std::move(entry), {nullptr, rewrites}, urgent);
   }
 
   std::optional<Number> work(bool wait, int64_t limit) {
@@ -39,6 +39,11 @@ class Queue {
     }
     if (number) held_.attr("pop")(*number, py::none());
     return number;
+  }
+
+  py::tuple seconds() {
+    const auto [decoding, all] = queue_.seconds();
+    return py::make_tuple(decoding, all);
   }
 
   int64_t left() { return queue_.left(); }
@@ -57,8 +62,10 @@ class Queue {
 void register_queue(py::module_& m) {
   py::class_<Queue>(m, "Queue")
       .def(py::init<>())
-      .def("push", &Queue::push, py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites})
+      .def("push", &Queue::push, py::arg("job"), py::arg("rewrites") = uint32_t{kExactRewrites},
+           py::arg("urgent") = false)
       .def("work", &Queue::work, py::arg("wait"), py::arg("limit"))
+      .def("seconds", &Queue::seconds)
       .def("left", &Queue::left)
       .def("done", &Queue::done, py::arg("number"))
       .def("take", &Queue::take, py::arg("seconds"))

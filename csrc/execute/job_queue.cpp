@@ -4,12 +4,55 @@
 #include <utility>
 
 namespace fastaug {
-JobQueue::Number JobQueue::push(std::optional<Job> job, const ExecuteOptions& options) {
+namespace {
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// A source that adds up the seconds that its pixels take.
+class TimedSource final : public PixelSource {
+ public:
+  TimedSource(PixelSource& source, double& seconds) : source_(source), seconds_(seconds) {}
+
+  View layout() const override { return source_.layout(); }
+  Region made(Region wanted) const override { return source_.made(wanted); }
+  int64_t bytes() const override { return source_.bytes(); }
+  const char* name() const override { return source_.name(); }
+
+  View make(Region wanted, Arena& arena, int scale) override {
+    const double start = now();
+    const View view = source_.make(wanted, arena, scale);
+    seconds_ += now() - start;
+    return view;
+  }
+
+  void make_all(const Target& target, Arena& arena) override {
+    const double start = now();
+    source_.make_all(target, arena);
+    seconds_ += now() - start;
+  }
+
+ private:
+  PixelSource& source_;
+  double& seconds_;
+};
+
+void execute_timed(Job job, const ExecuteOptions& options, JobQueue::Seconds& seconds) {
+  const double start = now();
+  std::optional<TimedSource> timed;
+  if (job.source.pixels != nullptr) job.source.pixels = &timed.emplace(*job.source.pixels, seconds.decoding);
+  execute(job, options);
+  seconds.all = now() - start;
+}
+
+}  // namespace
+
+JobQueue::Number JobQueue::push(std::optional<Job> job, const ExecuteOptions& options, bool urgent) {
   Number number;
   {
     const std::lock_guard lock(mutex_);
     number = next_++;
-    entries_.push_back({number, std::move(job), options});
+    const auto place = urgent ? entries_.begin() + urgent_++ : entries_.end();
+    entries_.insert(place, {number, std::move(job), options});
   }
   pushed_.notify_one();
   return number;
@@ -27,6 +70,7 @@ void JobQueue::cancel() {
   {
     const std::lock_guard lock(mutex_);
     entries_.clear();
+    urgent_ = 0;
   }
   close();
 }
@@ -38,15 +82,19 @@ std::optional<JobQueue::Number> JobQueue::work(bool wait, int64_t limit) {
     if (entries_.empty()) return std::nullopt;
     const Entry entry = std::move(entries_.front());
     entries_.pop_front();
+    if (urgent_ > 0) --urgent_;
     if (!entry.job) return entry.number;
     lock.unlock();
+    Seconds seconds;
     try {
-      execute(*entry.job, entry.options);
+      execute_timed(*entry.job, entry.options, seconds);
     } catch (...) {
       return entry.number;
     }
     done(entry.number);
     lock.lock();
+    seconds_.decoding += seconds.decoding;
+    seconds_.all += seconds.all;
   }
   return std::nullopt;
 }
@@ -62,6 +110,11 @@ void JobQueue::done(Number number) {
     done_.push_back(number);
   }
   finished_.notify_all();
+}
+
+JobQueue::Seconds JobQueue::seconds() {
+  const std::lock_guard lock(mutex_);
+  return seconds_;
 }
 
 std::optional<JobQueue::Number> JobQueue::take(double seconds) {

@@ -18,8 +18,8 @@ class JobQueue {
   using Number = int64_t;
 
   // Without a job it is an errand: something that the thread which meets it does by itself. A job's memory must last
-  // until it is done, or dropped by cancel().
-  Number push(std::optional<Job> job, const ExecuteOptions& options = {});
+  // until it is done, or dropped by cancel(). One that is `urgent` comes before all that are not.
+  Number push(std::optional<Job> job, const ExecuteOptions& options = {}, bool urgent = false);
 
   // No more will be pushed: threads in work() come back once nothing is left.
   void close();
@@ -41,6 +41,13 @@ class JobQueue {
   // The entry that was done first of all that have not been taken yet; waits for one, for at most so many seconds.
   std::optional<Number> take(double seconds);
 
+  // What jobs have taken so far, added up over all threads.
+  struct Seconds {
+    double decoding = 0.0;
+    double all = 0.0;  // decoding as well
+  };
+  Seconds seconds();
+
  private:
   struct Entry {
     Number number;
@@ -51,8 +58,10 @@ class JobQueue {
   std::mutex mutex_;
   std::condition_variable pushed_, finished_;
   std::deque<Entry> entries_;
-  std::deque<Number> done_;  // in that order, and not taken yet
+  std::deque<Entry>::difference_type urgent_ = 0;  // how many of the first ones are
+  std::deque<Number> done_;                        // in that order, and not taken yet
   Number next_ = 0;
+  Seconds seconds_;
   bool closed_ = false;
 };
 
