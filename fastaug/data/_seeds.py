@@ -1,0 +1,67 @@
+"""Seeds of samples: every image of every epoch has draws of its own, whoever works on it."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+_WORD = (1 << 64) - 1
+
+# The increment and the multipliers of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+# generators", 2014; the multipliers are Stafford's Mix13).
+_INCREMENT = 0x9E3779B97F4A7C15
+_FIRST = 0xBF58476D1CE4E5B9
+_SECOND = 0x94D049BB133111EB
+
+
+def sample_seed(seed: int, epoch: int, index: int) -> int:
+    """A seed for ``torch.manual_seed``, made of three integers: that of a run, an epoch, the number of a sample.
+
+    The draws of a sample then do not hang on which worker, thread or machine makes it, nor on what came before it.
+    Neighbouring numbers give seeds that have nothing to do with each other.
+
+    The formula stays as it is for ever. All in 64 bits, with ``s`` for splitmix64's step::
+
+        s(x):  z = x + 0x9E3779B97F4A7C15
+               z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
+               z = (z ^ (z >> 27)) * 0x94D049BB133111EB
+               return z ^ (z >> 31)
+        sample_seed(seed, epoch, index) = s(s(s(seed) ^ epoch) ^ index) >> 1
+
+    Args:
+        seed: of the run, in [0, 2**64).
+        epoch: its number, in [0, 2**64).
+        index: the number of the sample in its data set, in [0, 2**64).
+
+    Returns:
+        An integer in [0, 2**63).
+
+    Raises:
+        TypeError: one of them is no integer.
+        ValueError: one of them is out of its range.
+
+    Example:
+        >>> from fastaug.data import sample_seed
+        >>> sample_seed(0, 0, 0), sample_seed(0, 0, 1)
+        (1279368494785126216, 1700482428262628912)
+    """
+    state = _step(_word("seed", seed))
+    state = _step(state ^ _word("epoch", epoch))
+    return _step(state ^ _word("index", index)) >> 1
+
+
+def _step(state: int) -> int:
+    state = (state + _INCREMENT) & _WORD
+    state = ((state ^ (state >> 30)) * _FIRST) & _WORD
+    state = ((state ^ (state >> 27)) * _SECOND) & _WORD
+    return state ^ (state >> 31)
+
+
+def _word(name: str, value: Any) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} should be an integer, got {value!r}") from None
+    if not 0 <= number <= _WORD:
+        raise ValueError(f"{name} should be at least 0 and less than 2**64, got {number}")
+    return number
