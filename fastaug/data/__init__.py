@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastaug._names import publish
 from fastaug.data._paired import PairedRandomCrop
-from fastaug.data._seeds import sample_seed
+from fastaug._load.seeds import sample_seed
 from fastaug.data._statistics import MeanStd, mean_std
 
 __all__ = ["MeanStd", "PairedRandomCrop", "mean_std", "sample_seed"]

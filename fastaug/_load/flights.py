@@ -1,0 +1,253 @@
+"""Batches of a DataLoader that are on their way: from indices to what the training loop gets."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch.utils.data import default_collate, default_convert
+
+from fastaug._batch.batch import Batch, located
+from fastaug._batch.sources import Ahead
+from fastaug._batch.task import Drawing
+from fastaug._batch.threads import Crew
+from fastaug._draft.call import Call
+from fastaug._draft.draws import draws_from
+from fastaug._load.sources import Folder
+from fastaug._load.streams import Stream
+
+
+class Flight:
+    """One batch.
+
+    Args:
+        number: of the batch in its epoch.
+        indices: of its samples.
+        stream: what they are drawn from.
+        crew: the threads.
+        collate: what makes a batch of a list of samples.
+    """
+
+    def __init__(self, number: int, indices: Any, stream: Stream, crew: Crew, collate: Callable[[Any], Any]) -> None:
+        self.number = number
+        self.indices = indices
+        self.stream = stream
+        self.before: Any = None  # the stream's state when its first sample was about to be drawn
+        self.launched = False
+        self.drawing = 0.0  # seconds that launching took
+        self.collating = 0.0
+        self._crew = crew
+        self._collate = collate
+        # torch's own draw nothing.
+        self._plain = collate is default_collate or collate is default_convert
+
+    @property
+    @abstractmethod
+    def waits(self) -> bool:
+        """Whether the stream is in use until the batch has been collated; else until it was launched."""
+
+    @property
+    @abstractmethod
+    def done(self) -> bool:
+        """Whether all samples are made."""
+
+    @abstractmethod
+    def read(self) -> None:
+        """Has the threads read what is needed to draw."""
+
+    @abstractmethod
+    def _launch(self) -> None: ...
+
+    @abstractmethod
+    def _data(self) -> Any:
+        """What the training loop gets.
+
+        Raises:
+            Exception: of the first sample that could not be made.
+        """
+
+    def launch(self) -> None:
+        """Draws, and has the threads do the rest."""
+        start = time.perf_counter()
+        self.before = self.stream.state()
+        self.launched = True
+        self._launch()
+        self.drawing = time.perf_counter() - start
+
+    def data(self) -> Any:
+        start = time.perf_counter()
+        try:
+            return self._data()
+        finally:
+            self.collating = time.perf_counter() - start
+
+    def _collated(self, samples: Any) -> Any:
+        if self._plain:
+            return self._collate(samples)
+        with self.stream.as_global():
+            self.stream.begin_collation(self.number)
+            return self._collate(samples)
+
+
+class FolderFlight(Flight):
+    """A batch of a folder of images: drawn in the calling thread, sample by sample; then its samples are made at once.
+
+    Nothing but what is drawn needs Python's lock, and pixels go straight into the tensor of the batch.
+    """
+
+    def __init__(self, folder: Folder, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._folder = folder
+        transform = folder.transform
+        own = transform._call.draws.generator
+        draws = transform._call.draws if own is None else draws_from(self.stream.own(own))
+        self._call = Call(draws, transform._call.rewrites, tape=Drawing())
+        self._batch = Batch(transform, self._call, len(self.indices), None)
+        self._targets: list[Any] = []
+        self._errors: dict[int, Exception] = {}
+        self._reader: Ahead | None = None
+
+    @property
+    def waits(self) -> bool:
+        return not self._plain
+
+    @property
+    def done(self) -> bool:
+        return self.launched and not self._batch.left
+
+    def read(self) -> None:
+        items = []
+        for position, index in enumerate(self.indices):
+            item = None
+            try:
+                item, target = self._folder[index]
+                self._targets.append(target)
+            except Exception as error:
+                self._errors[position] = error
+            items.append(item)
+        self._reader = Ahead(items, self._folder.transform._handle, self._crew, len(items))
+        self._reader.begin()
+
+    def _launch(self) -> None:
+        if self._reader is None:
+            self.read()
+        assert self._reader is not None
+        draws, target_transform = self._call.draws, self._folder.target_transform
+        with self.stream.as_global():
+            try:
+                for position, (item, image, error) in enumerate(self._reader):
+                    draws.release()
+                    self.stream.begin_sample(self.indices[position])
+                    self._batch.add(self._crew, item, image, self._errors.get(position, error))
+                    if target_transform is not None and not self._errors:
+                        draws.release()
+                        try:
+                            self._targets[position] = target_transform(self._targets[position])
+                        except Exception as failure:
+                            self._errors[position] = failure
+            finally:
+                draws.release()
+        self._reader = None
+
+    def _data(self) -> Any:
+        for task in self._batch.tasks:
+            error = task.error or self._errors.get(task.index)
+            if error is not None:
+                raise located(error, self.indices[task.index], task.item)
+        if self._collate is default_collate:
+            images = self._batch.result()
+            if not isinstance(images, list):
+                return [images, default_collate(self._targets)]
+        return self._collated(list(zip(self._batch.results(), self._targets)))
+
+
+class ItemsFlight(Flight):
+    """A batch of any data set with indices: made by one thread, as a worker process makes it.
+
+    Args:
+        automatic: whether it has several samples, which are collated.
+    """
+
+    def __init__(self, dataset: Any, automatic: bool, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._dataset = dataset
+        self._automatic = automatic
+        self._entry: int | None = None
+        self._done = False
+        self._samples: Any = None
+        self._error: BaseException | None = None
+
+    @property
+    def waits(self) -> bool:
+        return True
+
+    @property
+    def done(self) -> bool:
+        return self._done
+
+    def read(self) -> None:
+        """Whoever makes the samples reads them."""
+
+    def _launch(self) -> None:
+        self._crew.push(self._work, then=self._finish, label="samples")
+
+    def _work(self) -> None:
+        try:
+            with self.stream.in_thread():
+                samples = self._made()
+            self._samples = self._collate(samples) if self._plain else samples
+        except Exception as error:
+            self._error = error
+
+    def _finish(self) -> None:
+        self._done = True
+
+    def make(self) -> None:
+        """Makes the samples here and now."""
+        self.launched = True
+        with self.stream.as_global():
+            try:
+                samples = self._made()
+                self._samples = self._collate(samples) if self._plain else samples
+            except Exception as error:
+                self._error = error
+        self._done = True
+
+    def _made(self) -> Any:
+        if not self._automatic:
+            return self._sample(self.indices)
+        several = getattr(self._dataset, "__getitems__", None)
+        if several and self.stream.ordered:
+            return several(self.indices)
+        return [self._sample(index) for index in self.indices]
+
+    def _sample(self, index: Any) -> Any:
+        if self._crew.cancelled:
+            raise RuntimeError("the iterator of this batch is gone")
+        self.stream.begin_sample(index)
+        try:
+            return self._dataset[index]
+        except Exception as error:
+            located(error, index)
+            raise
+
+    def _data(self) -> Any:
+        if self._error is not None:
+            raise self._error
+        return self._samples if self._plain else self._collated(self._samples)
+
+
+def folder_flights(folder: Folder) -> Callable[..., Flight]:
+    """What makes a flight of further arguments of Flight."""
+    return lambda *arguments: FolderFlight(folder, *arguments)
+
+
+def items_flights(dataset: Any, automatic: bool) -> Callable[..., Flight]:
+    """What makes a flight of further arguments of Flight."""
+    return lambda *arguments: ItemsFlight(dataset, automatic, *arguments)
+
+
+#: Makes a flight of (number, indices, stream, crew, collate).
+Flights = Callable[[int, Sequence[Any], Stream, Crew, Callable[[Any], Any]], Flight]

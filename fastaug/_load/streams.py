@@ -1,0 +1,190 @@
+"""Streams of random numbers: those of torch's worker processes, and one for each sample."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch.utils.data._utils import worker
+
+from fastaug._draft.draws import drawing_from
+from fastaug._inspect.generators import seed_all, untouched
+from fastaug._load.seeds import sample_seed
+
+
+class Stream(Protocol):
+    """What the samples of a batch are drawn from.
+
+    The calling thread has it in the place of the global generators; any other thread draws from it what transforms of
+    this package draw.
+    """
+
+    ordered: bool  # whether what one batch draws hangs on what the batch before it drew
+
+    def as_global(self) -> AbstractContextManager[None]:
+        """The generators of torch, Python and NumPy are this stream, for the length of the context."""
+
+    def in_thread(self) -> AbstractContextManager[None]:
+        """Transforms of this thread draw from this stream, for the length of the context."""
+
+    def begin_sample(self, index: Any) -> None:
+        """The next draws, in one of the contexts, are for that sample."""
+
+    def begin_collation(self, batch: int) -> None:
+        """The next draws, in `as_global`, are for the collation of the batch of that number."""
+
+    def own(self, generator: torch.Generator) -> torch.Generator:
+        """What is drawn in the place of what a transform has as a generator of its own."""
+
+    def state(self) -> Any:
+        """To go back to with `set_state`; None where there is nothing to go back to."""
+
+    def set_state(self, state: Any) -> None: ...
+
+
+class WorkerStream:
+    """The generators of one of torch's worker processes.
+
+    Args:
+        base_seed: what the DataLoader drew.
+        number: of the worker.
+    """
+
+    ordered = True
+
+    def __init__(self, base_seed: int, number: int) -> None:
+        self._seed = base_seed + number
+        self._torch = torch.Generator()
+        self._torch.manual_seed(self._seed)
+        self._python = random.Random(self._seed)
+        self._numpy = np.random.RandomState(worker._generate_state(base_seed, number))  # noqa: NPY002
+        self._owned: tuple[torch.Generator, torch.Generator] | None = None
+
+    @contextlib.contextmanager
+    def as_global(self) -> Iterator[None]:
+        with untouched():
+            torch.default_generator.set_state(self._torch.get_state())
+            random.setstate(self._python.getstate())
+            np.random.set_state(self._numpy.get_state())  # noqa: NPY002
+            try:
+                yield
+            finally:
+                self._torch.set_state(torch.default_generator.get_state())
+                self._python.setstate(random.getstate())
+                self._numpy.set_state(np.random.get_state())  # noqa: NPY002
+
+    def in_thread(self) -> AbstractContextManager[None]:
+        return drawing_from(self._torch, self._python)
+
+    def begin_sample(self, index: Any) -> None:
+        """Samples are drawn one after the other."""
+
+    def begin_collation(self, batch: int) -> None:
+        """It is drawn after the samples."""
+
+    def own(self, generator: torch.Generator) -> torch.Generator:
+        # A worker has a copy, which it seeds as fastaug.compile says.
+        if self._owned is None or self._owned[0] is not generator:
+            copy = torch.Generator()
+            copy.set_state(generator.get_state())
+            drawn = int(torch.empty((), dtype=torch.int64).random_(generator=copy))
+            copy.manual_seed((drawn + self._seed) % 2**63)
+            self._owned = generator, copy
+        return self._owned[1]
+
+    def state(self) -> Any:
+        owned = None if self._owned is None else self._owned[1].get_state()
+        return self._torch.get_state(), self._python.getstate(), self._numpy.get_state(), owned
+
+    def set_state(self, state: Any) -> None:
+        self._torch.set_state(state[0])
+        self._python.setstate(state[1])
+        self._numpy.set_state(state[2])
+        if state[3] is not None and self._owned is not None:
+            self._owned[1].set_state(state[3])
+
+
+class GlobalStream:
+    """The global generators themselves, as without workers."""
+
+    ordered = True
+
+    def as_global(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def in_thread(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+    def begin_sample(self, index: Any) -> None:
+        """Samples are drawn one after the other."""
+
+    def begin_collation(self, batch: int) -> None:
+        """It is drawn after the samples."""
+
+    def own(self, generator: torch.Generator) -> torch.Generator:
+        return generator
+
+    def state(self) -> Any:
+        return torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+
+    def set_state(self, state: Any) -> None:
+        torch.default_generator.set_state(state[0])
+        random.setstate(state[1])
+        np.random.set_state(state[2])  # noqa: NPY002
+
+
+class SampleStream:
+    """Draws of each sample of one batch that hang on nothing but its number.
+
+    Args:
+        seed: of the run.
+        epoch: its number.
+    """
+
+    ordered = False
+
+    def __init__(self, seed: int, epoch: int) -> None:
+        self._seed = seed
+        self._epoch = epoch
+        self._owned = torch.Generator()
+        self._thread: tuple[torch.Generator, random.Random] | None = None  # while that is where samples are made
+
+    def as_global(self) -> AbstractContextManager[None]:
+        return untouched()
+
+    @contextlib.contextmanager
+    def in_thread(self) -> Iterator[None]:
+        self._thread = torch.Generator(), random.Random()
+        try:
+            with drawing_from(*self._thread):
+                yield
+        finally:
+            self._thread = None
+
+    def begin_sample(self, index: Any) -> None:
+        self._begin(sample_seed(self._seed, self._epoch, index))
+
+    def begin_collation(self, batch: int) -> None:
+        self._begin(sample_seed(self._seed, self._epoch, (1 << 63) + batch))
+
+    def _begin(self, seed: int) -> None:
+        if self._thread is None:
+            seed_all(seed, self._owned)
+        else:
+            for generator in (self._thread[0], self._owned):
+                generator.manual_seed(seed)
+            self._thread[1].seed(seed)
+
+    def own(self, generator: torch.Generator) -> torch.Generator:
+        return self._owned
+
+    def state(self) -> Any:
+        return None
+
+    def set_state(self, state: Any) -> None:
+        """There is nothing to go back to."""
