@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import operator
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +18,9 @@ NativeJob = tuple[bytes, _C.Source, _C.Target]
 
 # More jobs than any queue holds.
 _ALL = 1 << 62
+
+# In the place of works that have been heard of.
+_HEARD = None, None
 
 # Seconds for which Ctrl-C may go unheard.
 _PATIENCE = 0.05
@@ -55,7 +60,7 @@ class Crew:
     """A queue, and the threads that work at it. The caller's is one of them, whenever it calls `help`.
 
     Each thread is inside one native call, which runs jobs until it meets one that needs Python. As the threads are
-    Python's, and end with what they were made for, there is nothing to guard at a fork or at exit.
+    Python's, and end with what they were made for, there is nothing to guard at a fork.
 
     Args:
         count: how many threads there are, the caller's with them.
@@ -72,6 +77,7 @@ class Crew:
         ]
 
     def start(self) -> None:
+        _started.add(self)
         for thread in self._threads:
             thread.start()
 
@@ -90,7 +96,7 @@ class Crew:
         """Adds what `work` does; `job` does it without Python's lock, and if that fails, `work` says why.
 
         Args:
-            then: called by the caller's thread, at its leisure, once it is done.
+            then: called by the caller's thread, at its leisure, once it is done; again if that is interrupted.
 
         Returns:
             The number of the entry.
@@ -135,9 +141,12 @@ class Crew:
         """Hears what has been done; if that is nothing, waits for so long."""
         number = self.queue.take(seconds)
         while number is not None:
-            _, then = self._works.pop(number)
+            # After an interrupt in here, the same number comes once more.
+            _, then = self._works.get(number, _HEARD)
             if then is not None:
                 then()
+            self._works.pop(number, None)
+            self.queue.heard()
             number = self.queue.take(0.0)
 
     def finish(self) -> None:
@@ -157,3 +166,13 @@ class Crew:
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
+
+
+_started: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+@atexit.register
+def _cancel_all() -> None:
+    """Ends threads before the interpreter does: one that would take its lock then is killed inside of a native call."""
+    for crew in list(_started):
+        crew.cancel()
