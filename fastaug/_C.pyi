@@ -178,7 +178,13 @@ class Queue:
 
     def done(self, number: int) -> None: ...
     def take(self, seconds: float) -> int | None:
-        """The number of what was done first of all that have not been taken; waits for one, for at most so long."""
+        """The number of what was done first of all that have not been taken; waits for one, for at most so long.
+
+        By one thread alone. The same number again until heard(), so that Ctrl-C between the two loses none.
+        """
+
+    def heard(self) -> None:
+        """Says that the number that take() returned is known."""
 
     def seconds(self) -> tuple[float, float]:
         """What decoding, and jobs as a whole, have taken so far, added up over all threads."""

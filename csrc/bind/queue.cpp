@@ -32,19 +32,20 @@ class Queue {
   }
 
   std::optional<Number> take(double seconds) {
-    std::optional<Number> number;
-    {
+    if (!taken_) {
       const py::gil_scoped_release released;
-      number = queue_.take(seconds);
+      taken_ = queue_.take(seconds);
     }
-    if (number) held_.attr("pop")(*number, py::none());
-    return number;
+    if (taken_) held_.attr("pop")(*taken_, py::none());
+    return taken_;
   }
 
   py::tuple seconds() {
     const auto [decoding, all] = queue_.seconds();
     return py::make_tuple(decoding, all);
   }
+
+  void heard() { taken_.reset(); }
 
   int64_t left() { return queue_.left(); }
   void done(Number number) { queue_.done(number); }
@@ -53,7 +54,8 @@ class Queue {
 
  private:
   JobQueue queue_;
-  Number pushed_ = 0;  // by one thread alone
+  Number pushed_ = 0;            // by one thread alone
+  std::optional<Number> taken_;  // and this, until that thread has heard of it
   py::dict held_;
 };
 
@@ -69,6 +71,7 @@ void register_queue(py::module_& m) {
       .def("left", &Queue::left)
       .def("done", &Queue::done, py::arg("number"))
       .def("take", &Queue::take, py::arg("seconds"))
+      .def("heard", &Queue::heard)
       .def("close", &Queue::close)
       .def("cancel", &Queue::cancel);
 }

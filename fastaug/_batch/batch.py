@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import random
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +75,12 @@ class Batch:
         self._call = call
         self._count = count
         self._slots = slots
+        self._open: set[int] = set()
+
+    @property
+    def left(self) -> int:
+        """How many images are not done yet, of those that were added."""
+        return len(self._open)
 
     def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:
         """Draws for the next image, and has the rest done by whoever comes first.
@@ -93,7 +100,12 @@ class Batch:
         if self._slots is None and index == 0 and task.job is not None and task.job.kind == TENSOR:
             # The others may be like it.
             self._slots = Slots.like(task.job, self._count)
-        return crew.push(task.work, task.prepare(self._slots), self._call.rewrites, task.finish)
+        self._open.add(index)
+        return crew.push(task.work, task.prepare(self._slots), self._call.rewrites, partial(self._finish, task))
+
+    def _finish(self, task: Task) -> None:
+        task.finish()
+        self._open.discard(task.index)
 
     def result(self) -> Any:
         """One tensor, or a list where that cannot be."""
@@ -105,6 +117,11 @@ class Batch:
             return [slots.tensor[task.index].clone() if task.placed else task.result for task in tasks]
         results = [task.result for task in tasks]
         return torch.stack(results) if _alike(results) else results
+
+    def results(self) -> list[Any]:
+        """One by one; those in slots share their memory."""
+        tensor: Any = None if self._slots is None else self._slots.tensor
+        return [tensor[task.index] if task.placed else task.result for task in self.tasks]
 
     def check_placed(self) -> None:
         """
@@ -151,14 +168,14 @@ def _check_first(batch: Batch, crew: Crew, number: int | None, before: States) -
         batch.check_placed()
 
 
-def located(error: BaseException, index: int, item: Any = None) -> BaseException:
+def located(error: BaseException, index: Any, item: Any = None, what: str = "image {} of the batch") -> BaseException:
     """The error with the number, and the file, of its image."""
     path = path_of(item)
     error.index = index  # type: ignore[attr-defined]
     if path is not None:
         error.path = path  # type: ignore[attr-defined]
     if hasattr(error, "add_note"):
-        error.add_note(f"image {index} of the batch" + ("" if path is None else f", {path}"))
+        error.add_note(what.format(index) + ("" if path is None else f", {path}"))
     return error
 
 

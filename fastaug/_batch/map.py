@@ -38,10 +38,11 @@ class Mapped(Iterator[Any]):
         self._begun = 0
         self._most = _AHEAD * threads if threads > 1 else 1
         ahead = Ahead(images, pipeline._handle, self._crew, self._most if threads > 1 else 0)
-        self._images: Iterator[tuple[Any, Any, Exception | None]] = iter(ahead)
+        self._images: Iterator[tuple[Any, Any, Exception | None]] = ahead
+        self._next: tuple[Any, Any, Exception | None] | None = None  # what is to be drawn for
         self._more = True
-        self._waiting: deque[Task] = deque()
-        self._done: deque[Task] = deque()
+        self._waiting: dict[int, Task] = {}  # by number
+        self._done: deque[Task] = deque()  # where they are not ordered
         self._crew.start()
 
     def __iter__(self) -> Mapped:
@@ -59,46 +60,60 @@ class Mapped(Iterator[Any]):
         if not self._waiting:
             self.close()
             raise StopIteration
+        return self._next_result()
+
+    def _next_result(self) -> Any:
+        """Not in `__next__`: errors of images that were begun there refer to its frame, which would keep a result."""
+        # A task is given up after the wait, during which Ctrl-C may come.
         if self._ordered:
-            task = self._waiting.popleft()
+            task = next(iter(self._waiting.values()))
             self._crew.wait_until(lambda: task.done)
         else:
             self._crew.wait_until(lambda: bool(self._done))
             task = self._done.popleft()
-            self._waiting.remove(task)
-        if task.error is not None:
-            raise located(task.error, task.index, task.item)
+        self._waiting.pop(task.index, None)
+        error, task.error = task.error, None
+        if error is not None:
+            try:
+                raise located(error, task.index, task.item)
+            finally:
+                del error  # it holds on to this frame
         return task.result if self._ordered else (task.index, task.result)
 
     def _begin(self) -> None:
         """Draws for images ahead, as many as there are to be."""
         try:
             while self._more and len(self._waiting) < self._most:
-                try:
-                    item, image, error = next(self._images)
-                except StopIteration:
+                if self._next is None:
+                    self._next = next(self._images, None)
+                if self._next is None:
                     self._more = False
                     break
-                self._add(Task(self._pipeline, self._begun, error, item), image)
+                item, image, error = self._next
+                task = Task(self._pipeline, self._begun, error, item)
+                if error is None:
+                    task.draw(image, self._call)  # callables of the user's, too: Ctrl-C may come
+                self._next = None
                 self._begun += 1
+                self._add(task)
         finally:
             self._call.draws.release()
 
-    def _add(self, task: Task, image: Any) -> None:
-        self._waiting.append(task)
-        if task.error is None:
-            task.draw(image, self._call)
-        if task.error is not None or task.done:
-            _finish(task, self._done)
-            return
+    def _add(self, task: Task) -> None:
         # Of this object the threads know nothing, or it would never be without an owner.
-        then = partial(_finish, task, self._done)
-        self._crew.push(task.work, task.prepare(None), self._call.rewrites, then)
+        finish = task.finish if self._ordered else partial(_finish, task, self._done)
+        if task.error is not None or task.done:
+            finish()
+        else:
+            self._crew.push(task.work, task.prepare(None), self._call.rewrites, finish)
+        self._waiting[task.index] = task
 
     def close(self) -> None:
         """Ends the threads, each after the image that it works on. Images that were drawn for are lost."""
         self._more = False
+        self._next = None
         self._waiting.clear()
+        self._done.clear()
         self._crew.cancel()
 
     def __del__(self) -> None:

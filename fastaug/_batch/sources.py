@@ -69,7 +69,7 @@ def path_of(item: Any) -> str | None:
     return name if isinstance(name, str) and name else None
 
 
-class Ahead:
+class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
     """Images, one after the other, whose files the threads of a crew read before it is their turn.
 
     Args:
@@ -84,44 +84,62 @@ class Ahead:
         self._handle = handle
         self._crew = crew
         self._count = count
-        self._waiting: deque[tuple[Any, int | None, list[Any]]] = deque()
+        self._more = True
+        self._waiting: deque[tuple[_Reading, int | None]] = deque()
 
-    def __iter__(self) -> Iterator[tuple[Any, Any, Exception | None]]:
-        """Each item, its image, and why it cannot be read if it cannot."""
-        more = True
-        while more or self._waiting:
-            while more and len(self._waiting) <= self._count:
-                more = self._begin()
-            if self._waiting:
-                item, number, cell = self._waiting.popleft()
-                if number is not None:
-                    self._crew.wait(number)
-                yield item, cell[0], cell[1]
+    def begin(self) -> None:
+        """Has as many images read as are read before their turn."""
+        while self._more and len(self._waiting) <= self._count:
+            self._begin()
 
-    def _begin(self) -> bool:
-        """Has the next item read; False where there is none."""
+    def __next__(self) -> tuple[Any, Any, Exception | None]:
+        """An item, its image, and why it cannot be read if it cannot."""
+        self.begin()
+        if not self._waiting:
+            raise StopIteration
+        reading, number = self._waiting[0]
+        if number is not None:
+            self._crew.wait(number)
+            if not reading.done:
+                reading.read()  # whoever began it was interrupted
+        self._waiting.popleft()  # only now: Ctrl-C may come before it
+        return reading.item, reading.image, reading.error
+
+    def _begin(self) -> None:
+        """Has the next item read, if there is one."""
         try:
             item = next(self._items)
         except StopIteration:
-            return False
-        cell = [item, None]
+            self._more = False
+            return
+        reading = _Reading(item, self._handle)
         number = None
         if isinstance(item, (LazyImage, ImageFile.ImageFile)) or is_encoded(item):
-            number = self._crew.push(lambda: self._read(cell))
-        self._waiting.append((item, number, cell))
-        return True
+            number = self._crew.push(reading.read, urgent=True, label="read")
+        self._waiting.append((reading, number))
 
-    def _read(self, cell: list[Any]) -> None:
-        item = cell[0]
+
+class _Reading:
+    """An item whose file is read before its turn."""
+
+    def __init__(self, item: Any, handle: Callable[[Any], LazyImage]) -> None:
+        self.item = self.image = item
+        self.error: Exception | None = None
+        self.done = False
+        self._handle = handle
+
+    def read(self) -> None:
+        item = self.item
         try:
             if isinstance(item, ImageFile.ImageFile):
                 item.load()
             else:
-                cell[0] = (item if isinstance(item, LazyImage) else self._handle(item)).in_memory()
+                self.image = (item if isinstance(item, LazyImage) else self._handle(item)).in_memory()
         except Exception as error:
             # What is wrong with an image of Pillow's shows when it is wanted, and if it is.
             if not isinstance(item, ImageFile.ImageFile):
-                cell[1] = error
+                self.error = error
+        self.done = True
 
 
 def ahead_for(threads: int) -> int:

@@ -39,6 +39,7 @@ class Task:
         "index",
         "item",
         "job",
+        "owed",
         "placed",
         "result",
         "slots",
@@ -48,6 +49,7 @@ class Task:
         self.index = index
         self.item = item  # what the image was made of
         self.done = False
+        self.owed = False  # `work` is to do it, and has not done it
         self._pipeline = pipeline
         self._outline: Outline | None = None
         self._memory: Any = None
@@ -78,6 +80,7 @@ class Task:
         self.slots = slots
         job = self.job
         if job is None:
+            self.owed = True
             return None
         if slots is not None and slots.fits(job):
             self.placed = True
@@ -87,6 +90,7 @@ class Task:
 
     def work(self) -> None:
         """Does it with Python's lock, by the way of any call."""
+        self.owed = True
         self.placed = False
         self.job = None
         outline: Any = self._outline
@@ -98,10 +102,13 @@ class Task:
                 self.result = result
         except Exception as error:
             self.error = error
+        self.owed = False
 
     def finish(self) -> None:
         """Makes the result of a job that has been run, and gives up what it was made of."""
-        if self.job is not None and not self.placed and self.error is None:
+        if self.owed:
+            self.work()  # Ctrl-C interrupted it
+        elif self.job is not None and not self.placed and self.error is None:
             self.result = self.job.delivered(self._memory)
             if self.job.kind == PIL_IMAGE:
                 self.result.info = finish.copied_info(self._outline)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import operator
 import os
 import sys
 import threading
+import time
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +19,9 @@ NativeJob = tuple[bytes, _C.Source, _C.Target]
 
 # More jobs than any queue holds.
 _ALL = 1 << 62
+
+# In the place of works that have been heard of.
+_HEARD = None, None, ""
 
 # Seconds for which Ctrl-C may go unheard.
 _PATIENCE = 0.05
@@ -52,26 +58,33 @@ def threads_for(num_threads: Any) -> int:
 
 
 class Crew:
-    """A queue, and the threads that work at it. The caller's is one of them, whenever it calls `help`.
+    """A queue, and the threads that work at it. The caller's is one of them, whenever it waits, unless it only waits.
 
     Each thread is inside one native call, which runs jobs until it meets one that needs Python. As the threads are
-    Python's, and end with what they were made for, there is nothing to guard at a fork or at exit.
+    Python's, and end with what they were made for, there is nothing to guard at a fork.
 
     Args:
-        count: how many threads there are, the caller's with them.
+        count: how many threads there are, the caller's with them if that helps.
         name: of the threads.
+        helps: whether the caller's thread works while it waits.
     """
 
-    def __init__(self, count: int, name: str) -> None:
+    def __init__(self, count: int, name: str, helps: bool = True) -> None:
         self.queue = _C.Queue()
-        self._works: dict[int, tuple[Callable[[], None], Callable[[], None] | None]] = {}
+        self.cancelled = False
+        self._helps = helps
+        self._seconds: dict[str, float] = {}
+        self._timing = threading.Lock()
+        self._works: dict[int, tuple[Callable[[], None], Callable[[], None] | None, str]] = {}
         self._pushed = 0
         self._pid = os.getpid()
         self._threads = [
-            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True) for number in range(1, count)
+            threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
+            for number in range(1 if helps else 0, count)
         ]
 
     def start(self) -> None:
+        _started.add(self)
         for thread in self._threads:
             thread.start()
 
@@ -86,19 +99,23 @@ class Crew:
         job: NativeJob | None = None,
         rewrites: int = _C.EXACT,
         then: Callable[[], None] | None = None,
+        urgent: bool = False,
+        label: str = "transform",
     ) -> int:
         """Adds what `work` does; `job` does it without Python's lock, and if that fails, `work` says why.
 
         Args:
-            then: called by the caller's thread, at its leisure, once it is done.
+            then: called by the caller's thread, at its leisure, once it is done; again if that is interrupted.
+            urgent: whether it comes before all that is not.
+            label: what `seconds` counts the time of `work` under.
 
         Returns:
             The number of the entry.
         """
         number = self._pushed
         self._pushed += 1
-        self._works[number] = work, then  # before it is pushed: as soon as it is, some thread may want it
-        self.queue.push(job, rewrites)
+        self._works[number] = work, then, label  # before it is pushed: as soon as it is, some thread may want it
+        self.queue.push(job, rewrites, urgent)
         return number
 
     def _work(self) -> None:
@@ -107,9 +124,14 @@ class Crew:
             self._do(number)
 
     def _do(self, number: int) -> None:
+        work, _, label = self._works[number]
+        start = time.perf_counter()
         try:
-            self._works[number][0]()
+            work()
         finally:
+            taken = time.perf_counter() - start
+            with self._timing:
+                self._seconds[label] = self._seconds.get(label, 0.0) + taken
             self.queue.done(number)
 
     def help(self) -> None:
@@ -126,7 +148,7 @@ class Crew:
         """Until a condition is met, which entries that are done meet; and helps meanwhile."""
         while not met():
             self.collect()
-            if self.queue.left():
+            if self._helps and self.queue.left():
                 self.help()
             else:
                 self.collect(_PATIENCE)
@@ -135,10 +157,22 @@ class Crew:
         """Hears what has been done; if that is nothing, waits for so long."""
         number = self.queue.take(seconds)
         while number is not None:
-            _, then = self._works.pop(number)
+            # After an interrupt in here, the same number comes once more.
+            _, then, _ = self._works.get(number, _HEARD)
             if then is not None:
                 then()
+            self._works.pop(number, None)
+            self.queue.heard()
             number = self.queue.take(0.0)
+
+    def seconds(self) -> dict[str, float]:
+        """What the threads have been busy with so far, by labels: decoding, transforms, and what was pushed as work."""
+        decoding, jobs = self.queue.seconds()
+        with self._timing:
+            taken = dict(self._seconds)
+        taken["decode"] = decoding
+        taken["transform"] = taken.get("transform", 0.0) + jobs - decoding
+        return taken
 
     def finish(self) -> None:
         """Does all that is left, and waits for what others do."""
@@ -153,7 +187,19 @@ class Crew:
         """Drops what nobody has begun, and waits for the rest: one image a thread."""
         if self.forked:
             return
+        self.cancelled = True
         self.queue.cancel()
         for thread in self._threads:
-            if thread.is_alive():
+            # A collection of garbage may end what has the crew in any thread.
+            if thread.is_alive() and thread is not threading.current_thread():
                 thread.join()
+
+
+_started: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+
+@atexit.register
+def _cancel_all() -> None:
+    """Ends threads before the interpreter does: one that would take its lock then is killed inside of a native call."""
+    for crew in list(_started):
+        crew.cancel()

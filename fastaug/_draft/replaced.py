@@ -23,6 +23,14 @@ class TransformDraft(Draft):
 
     __slots__ = ()
 
+    def _await_pixels(self) -> None:
+        if not functions:
+            super()._await_pixels()
+            return
+        # An unread draft would be no draft of this class.
+        self.image.load()
+        self.reset(self.image, True)
+
 
 def _calling(name: str) -> Callable[..., None]:
     """A method that calls what stands in the place of a function, with the image so far."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from torch.utils.data import default_collate, default_convert
@@ -17,6 +18,9 @@ from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
 from fastaug._load.sources import Folder
 from fastaug._load.streams import Stream
+
+
+_SAMPLE = "sample {} of the data set"
 
 
 class Flight:
@@ -91,6 +95,10 @@ class Flight:
             return self._collate(samples)
 
 
+#: Makes a flight of its arguments.
+Flights = Callable[[int, Any, Stream, Crew, Callable[[Any], Any]], Flight]
+
+
 class FolderFlight(Flight):
     """A batch of a folder of images: drawn in the calling thread, sample by sample; then its samples are made at once.
 
@@ -138,8 +146,9 @@ class FolderFlight(Flight):
         with self.stream.as_global():
             try:
                 for position, (item, image, error) in enumerate(self._reader):
-                    draws.release()
-                    self.stream.begin_sample(self.indices[position])
+                    if not self.stream.ordered:
+                        draws.release()
+                        self.stream.begin_sample(self.indices[position])
                     self._batch.add(self._crew, item, image, self._errors.get(position, error))
                     if target_transform is not None and not self._errors:
                         draws.release()
@@ -155,7 +164,7 @@ class FolderFlight(Flight):
         for task in self._batch.tasks:
             error = task.error or self._errors.get(task.index)
             if error is not None:
-                raise located(error, self.indices[task.index], task.item)
+                raise located(error, self.indices[task.index], task.item, _SAMPLE)
         if self._collate is default_collate:
             images = self._batch.result()
             if not isinstance(images, list):
@@ -168,13 +177,14 @@ class ItemsFlight(Flight):
 
     Args:
         automatic: whether it has several samples, which are collated.
+        here: whether the calling thread makes it, at once, and draws in the place of the global generators.
     """
 
-    def __init__(self, dataset: Any, automatic: bool, *arguments: Any) -> None:
+    def __init__(self, dataset: Any, automatic: bool, here: bool, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._dataset = dataset
         self._automatic = automatic
-        self._entry: int | None = None
+        self._here = here
         self._done = False
         self._samples: Any = None
         self._error: BaseException | None = None
@@ -191,28 +201,21 @@ class ItemsFlight(Flight):
         """Whoever makes the samples reads them."""
 
     def _launch(self) -> None:
-        self._crew.push(self._work, then=self._finish, label="samples")
+        if self._here:
+            self._work()
+            self._finish()
+        else:
+            self._crew.push(self._work, then=self._finish, label="samples")
 
     def _work(self) -> None:
         try:
-            with self.stream.in_thread():
+            with self.stream.as_global() if self._here else self.stream.in_thread():
                 samples = self._made()
             self._samples = self._collate(samples) if self._plain else samples
         except Exception as error:
             self._error = error
 
     def _finish(self) -> None:
-        self._done = True
-
-    def make(self) -> None:
-        """Makes the samples here and now."""
-        self.launched = True
-        with self.stream.as_global():
-            try:
-                samples = self._made()
-                self._samples = self._collate(samples) if self._plain else samples
-            except Exception as error:
-                self._error = error
         self._done = True
 
     def _made(self) -> Any:
@@ -230,7 +233,7 @@ class ItemsFlight(Flight):
         try:
             return self._dataset[index]
         except Exception as error:
-            located(error, index)
+            located(error, index, what=_SAMPLE)
             raise
 
     def _data(self) -> Any:
@@ -239,15 +242,9 @@ class ItemsFlight(Flight):
         return self._samples if self._plain else self._collated(self._samples)
 
 
-def folder_flights(folder: Folder) -> Callable[..., Flight]:
-    """What makes a flight of further arguments of Flight."""
-    return lambda *arguments: FolderFlight(folder, *arguments)
+def flights_of_folder(folder: Folder) -> Flights:
+    return partial(FolderFlight, folder)
 
 
-def items_flights(dataset: Any, automatic: bool) -> Callable[..., Flight]:
-    """What makes a flight of further arguments of Flight."""
-    return lambda *arguments: ItemsFlight(dataset, automatic, *arguments)
-
-
-#: Makes a flight of (number, indices, stream, crew, collate).
-Flights = Callable[[int, Sequence[Any], Stream, Crew, Callable[[Any], Any]], Flight]
+def flights_of_items(dataset: Any, automatic: bool, here: bool) -> Flights:
+    return partial(ItemsFlight, dataset, automatic, here)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -123,6 +124,26 @@ def test_a_function_in_the_place_of_another_is_called(name: str, make: Callable[
         _, calls, *_ = compare(inside, spied(name, turned), image=image)
         assert calls[0] > 0 or name in ("rotate", "adjust_brightness", "invert")  # drawn by chance
         compare(inside, image=image)
+
+
+@pytest.mark.parametrize("format", ["PNG", "JPEG"])
+@pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CALLERS.items() for make in makers])
+def test_a_function_in_the_place_of_another_is_called_with_images_of_files(
+    tmp_path: Path, format: str, name: str, make: Callable[[Any], Any]
+) -> None:
+    """By whichever transform, before or after one that only drafts; the file has been opened, and not read."""
+    PICTURE.save(tmp_path / "picture", format)
+    for inside in (
+        make,
+        lambda package: package.Compose([make(package)]),
+        lambda package: package.Compose([package.RandomAffine(0), package.RandomPosterize(2, 1.0), make(package)]),
+    ):
+        for replacement in (spied(name, turned), spied("resize")):
+            results = []
+            for package in (V, T):
+                with Image.open(tmp_path / "picture") as image:
+                    results.append(run(package, inside, replacement, image=image))
+            assert results[0] == results[1]
 
 
 def test_every_function_that_transforms_call_is_among_them() -> None:

@@ -1,0 +1,227 @@
+"""The iterator of a DataLoader on threads."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from torch.utils.data import _utils
+from torch.utils.data.dataloader import _BaseDataLoaderIter
+
+from fastaug._batch.threads import Crew
+from fastaug._inspect.generators import untouched
+from fastaug._load.flights import Flight, Flights
+from fastaug._load.report import Times
+from fastaug._load.states import generators_of, set_global, set_own, states_of
+from fastaug._load.streams import GlobalStream, SampleStream, Stream, WorkerStream
+
+# Batches that are on their way while the training loop has one.
+_AHEAD = 2
+
+
+class ThreadsIter(_BaseDataLoaderIter):
+    """Draws from the loader's generator what torch's iterator draws, and for batches in threads what its workers draw.
+
+    Args:
+        loader: a fastaug.data.DataLoader.
+        flights: what makes its batches.
+        threads: how many threads there are.
+        spread: whether the threads have a batch each, and not the images of one.
+        epoch: for draws of each sample of its own.
+        resume: what `state` returned, to go on from there.
+    """
+
+    def __init__(
+        self, loader: Any, flights: Flights, threads: int, spread: bool, epoch: int, resume: dict[str, Any] | None
+    ) -> None:
+        self.epoch = epoch
+        self.times = Times()
+        self._loader = loader
+        self._flights_of = flights
+        self._threads = threads
+        self._ahead = max(_AHEAD, threads) if spread else _AHEAD
+        self._crew: Crew | None = None
+        if resume is None:
+            super().__init__(loader)
+        else:
+            # What it draws was drawn when the epoch began.
+            with untouched(*generators_of(loader)):
+                super().__init__(loader)
+            self._base_seed = resume["base_seed"]
+        workers = range(self._num_workers)
+        self._streams: list[Stream] = [WorkerStream(self._base_seed, number) for number in workers] or [GlobalStream()]
+        if resume is None:
+            self._reset(loader, first_iter=True)
+            return
+        with untouched(*generators_of(loader)):
+            set_global(resume["begin"])
+            set_own(loader, resume["begin"])
+            self._reset(loader, True, resume)
+        set_own(loader, resume["now"])
+        for stream, state in zip(self._streams, resume["streams"]):
+            stream.set_state(state)
+
+    def _reset(self, loader: Any, first_iter: bool = False, resume: dict[str, Any] | None = None) -> None:
+        if not first_iter:
+            self._end_epoch()
+            self.epoch = loader._begin_epoch()
+        self._by_sample = loader.rng == "sample"
+        self._begin = states_of(loader)
+        super()._reset(loader, first_iter)
+        self._indices: deque[Any] = deque()  # of batches to come
+        self._flying: deque[Flight] = deque()  # in the order of their numbers
+        self._number = 0  # of the next batch to come
+        self._given: set[int] = set()  # numbers of batches that the training loop has had
+        self._broken = False  # an interrupt came in the midst of draws
+        self.finished = False
+        self.times.begin({} if self._crew is None else self._crew.seconds())
+        for _ in range(self._num_workers * (loader.prefetch_factor or 0)):
+            self._fetch()
+        if resume is not None:
+            self._given = {*range(resume["first"]), *resume["given"]}
+            for _ in self._given:
+                self._fetch()
+        self._read_ahead()
+
+    def _fetch(self) -> None:
+        """Has the sampler say what one more batch is."""
+        with contextlib.suppress(StopIteration):
+            self._indices.append(self._next_index())
+
+    def _read_ahead(self) -> None:
+        """Has the next batches read, so that their samples can be drawn without waiting."""
+        if self._crew is None:
+            self._crew = Crew(self._threads, "fastaug-loader", helps=not self._num_workers)
+            self._crew.start()
+        while self._indices and len(self._flying) <= self._ahead:
+            indices, number = self._indices.popleft(), self._number
+            self._number += 1
+            if number not in self._given:
+                flight = self._flights_of(number, indices, self._stream_of(number), self._crew, self._collate_fn)
+                self._flying.append(flight)
+                flight.read()
+
+    def _stream_of(self, number: int) -> Stream:
+        if self._by_sample:
+            return SampleStream(self._loader.seed, self.epoch)
+        return self._streams[number % len(self._streams)]
+
+    def _launch(self, most: int) -> None:
+        """Has batches drawn and made, as far as that can be, so that `most` of them are on their way."""
+        self._read_ahead()
+        for flight in list(itertools.islice(self._flying, most)):
+            if not flight.launched and self._is_next(flight):
+                with self._unbroken():
+                    flight.launch()
+                self.times.drawing += flight.drawing
+
+    def _is_next(self, flight: Flight) -> bool:
+        """Whether all is drawn that is to be drawn from its stream before it."""
+        if not flight.stream.ordered:
+            return True
+        earlier = itertools.takewhile(lambda other: other is not flight, self._flying)
+        return not any(other.stream is flight.stream and (other.waits or not other.launched) for other in earlier)
+
+    @contextlib.contextmanager
+    def _unbroken(self) -> Iterator[None]:
+        """Keeps in mind if what is done here is not done to its end."""
+        self._broken = True
+        try:
+            yield
+        except Exception:
+            self._broken = False
+            raise
+        self._broken = False
+
+    def _next_data(self) -> Any:
+        """
+        Raises:
+            RuntimeError: in a child of the process that began it; after an interrupt in the midst of draws.
+            Exception: of a sample, with its number as ``index``; the next batch comes after it.
+        """
+        if self._crew is not None and self._crew.forked:
+            raise RuntimeError("an iterator of a DataLoader ends at a fork: begin a new one in the child process")
+        if self._broken:
+            raise RuntimeError("the iterator was interrupted while it drew random numbers: begin a new one")
+        if self.finished:
+            raise StopIteration
+        start = time.perf_counter()
+        if not self._num_workers:
+            self._fetch()
+        flight = self._awaited()
+        if flight is None:
+            self.finished = True
+            if not self._persistent_workers:
+                self.close()
+            raise StopIteration
+        self._given.add(flight.number)
+        if self._num_workers:
+            self._fetch()
+        try:
+            with self._unbroken():
+                data = flight.data()
+        finally:
+            self.times.collating += flight.collating
+            if not self._broken:
+                self._launch(self._ahead)
+        if self._pin_memory:
+            data = _utils.pin_memory.pin_memory(data, self._pin_memory_device)
+        assert self._crew is not None
+        images = len(flight.indices) if self._auto_collation else 1
+        self.times.add(start, time.perf_counter(), images, self._crew.seconds())
+        return data
+
+    def _awaited(self) -> Flight | None:
+        """The next batch, once it is done; None where there is none."""
+        self._launch(self._ahead + 1)
+        crew, flying = self._crew, self._flying
+        if not flying:
+            return None
+        assert crew is not None
+        if self._loader.in_order or not self._num_workers:
+            crew.wait_until(lambda: flying[0].done)
+            return flying.popleft()
+        crew.wait_until(lambda: any(flight.done for flight in flying))
+        flight = next(flight for flight in flying if flight.done)
+        flying.remove(flight)
+        return flight
+
+    def _end_epoch(self) -> None:
+        """Where an epoch was left early, workers make what they were sent all the same, and draw for it."""
+        if self._by_sample or self._broken:
+            self.close()
+        while self._crew is not None and (flight := self._awaited()) is not None:
+            with contextlib.suppress(Exception):
+                flight.data()
+
+    def state(self) -> dict[str, Any]:
+        """What is needed to go on with the batches that were not given out yet."""
+        streams = [stream.state() for stream in self._streams]
+        for flight in reversed(self._flying):
+            if flight.launched and not self._by_sample:
+                streams[flight.number % len(streams)] = flight.before
+        first = next(number for number in itertools.count() if number not in self._given)
+        return {
+            "base_seed": self._base_seed,
+            "begin": self._begin,
+            "now": states_of(self._loader),
+            "streams": [] if self._by_sample else streams,
+            "first": first,
+            "given": sorted(number for number in self._given if number > first),
+        }
+
+    def close(self) -> None:
+        """Ends the threads, each after what it is at."""
+        crew, self._crew = self._crew, None
+        if crew is not None:
+            crew.cancel()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # where __init__ raised
+            if not self.finished and not self._broken and self._loader._latest is self._begin:
+                self._loader._left = self.state()
+            self.close()

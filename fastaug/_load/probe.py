@@ -1,0 +1,61 @@
+"""The first sample, taken to see what threads can do with the others."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from typing import Any
+
+import numpy as np
+import torch
+
+from fastaug._batch.task import Drawing
+from fastaug._draft.call import Call
+from fastaug._draft.outline import Outline
+from fastaug._inspect.generators import untouched
+from fastaug._load.sources import Folder
+from fastaug._load.streams import WorkerStream
+from fastaug._program.kinds import PIL_IMAGE
+
+
+class _Asked(Outline):
+    """An outline that knows whether a callable that fastaug does not know was given the image."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, image: Any, call: Call) -> None:
+        self.asked = False
+        super().__init__(image, call)
+
+    def finish(self) -> Any:
+        self.asked = True
+        return super().finish()
+
+
+def is_drafted(folder: Folder, index: Any) -> bool:
+    """Whether all that is done to an image of the folder is known, and the result has nothing but its pixels."""
+    with untouched(), contextlib.suppress(Exception):  # what is wrong with the sample shows in its turn
+        handle, _ = folder[index]
+        draws = WorkerStream(0, 0)
+        with draws.in_thread():
+            outline = _Asked(handle, Call(tape=Drawing()))
+            folder.transform._draft_all(outline)
+            outline.call.draws.release()
+        return not outline.asked and outline.kind != PIL_IMAGE
+    return True
+
+
+def moved(dataset: Any, index: Any) -> list[str]:
+    """The random generators that taking a sample moves otherwise than by transforms of this package."""
+    stream = WorkerStream(0, 0)
+    with untouched():
+        before = torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+        with contextlib.suppress(Exception), stream.in_thread():
+            dataset[index]
+        now = torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+    same = {
+        "torch's": torch.equal(before[0], now[0]),
+        "Python's": before[1] == now[1],
+        "NumPy's": before[2][2:] == now[2][2:] and np.array_equal(before[2][1], now[2][1]),
+    }
+    return [name for name, equal in same.items() if not equal]
