@@ -217,6 +217,22 @@ class Encoded:
         return pillow.decode_error(self.filename, len(data), self.format, refused, refused)
 
 
+#: What is an encoded image, or the path of one, by its type alone.
+ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
+
+
+def is_encoded(source: Any) -> bool:
+    """Whether these are the bytes of an encoded image, or a file or path of one."""
+    if isinstance(source, ENCODED):
+        return True
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1 and source.dtype == np.uint8
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(source, torch.Tensor):
+        return source.ndim == 1 and source.dtype is torch.uint8
+    return hasattr(source, "read")
+
+
 def take(source: Any) -> tuple[Any, str | None]:
     """A path (str) or bytes to read an image from, and the name of the file."""
     if isinstance(source, str):
