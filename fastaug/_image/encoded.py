@@ -92,8 +92,7 @@ class Encoded:
         self.exif = bool(exif)
         check_colorspace(colorspace)
         self.colorspace = colorspace
-        self._header: Header | None = None
-        self._orientation: int | None = None
+        self._reset()
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace
@@ -101,7 +100,12 @@ class Encoded:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         # Those that earlier versions have pickled know no colorspace.
         self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace = (*state, None)[:6]
-        self._header = self._orientation = None
+        self._reset()
+
+    def _reset(self) -> None:
+        """Knows nothing yet but what it was made of."""
+        self._header: Header | None = None
+        self._orientation: int | None = None
 
     @property
     def path(self) -> str | None:
