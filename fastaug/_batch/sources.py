@@ -12,9 +12,8 @@ import torch
 from PIL import Image, ImageFile
 
 from fastaug._batch.threads import Crew
+from fastaug._image.encoded import ENCODED, is_encoded
 from fastaug._image.lazy import LazyImage
-
-_ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
 
 # How many images are read before their turn, for each thread.
 _AHEAD = 4
@@ -46,17 +45,8 @@ def refuse_single(images: Any) -> None:
     Raises:
         TypeError: one image in place of several.
     """
-    if isinstance(images, (*_ENCODED, Image.Image, LazyImage, dict)) or not isinstance(images, Iterable):
+    if isinstance(images, (*ENCODED, Image.Image, LazyImage, dict)) or not isinstance(images, Iterable):
         raise TypeError(f"images should be a list of images, or an array or a tensor of them, got {type(images)}")
-
-
-def is_encoded(item: Any) -> bool:
-    """Whether these are the bytes of an encoded image, or a file or path of one."""
-    if isinstance(item, _ENCODED):
-        return True
-    if isinstance(item, (np.ndarray, torch.Tensor)):
-        return item.ndim == 1 and item.dtype in (np.uint8, torch.uint8)
-    return hasattr(item, "read")
 
 
 def path_of(item: Any) -> str | None:

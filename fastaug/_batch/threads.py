@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import operator
 import os
 import sys
 import threading
@@ -13,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fastaug import _C
+from fastaug._program.integers import positive
 
 #: A program, the image that it runs on, and where the result goes.
 NativeJob = tuple[bytes, _C.Source, _C.Target]
@@ -48,13 +48,7 @@ def threads_for(num_threads: Any) -> int:
         if _here.inside or (data is not None and data.get_worker_info() is not None):
             return 1
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        count = operator.index(num_threads)
-    except TypeError:
-        raise TypeError(f"num_threads should be an integer or None, got {type(num_threads).__name__}") from None
-    if count < 1:
-        raise ValueError(f"num_threads should be at least 1, got {count}")
-    return count
+    return positive("num_threads", num_threads)
 
 
 class Crew:

@@ -59,19 +59,11 @@ def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
 
 def _finish(draft: Any) -> Any:
     kind = draft.kind
-    if kind == draft.source:
-        if not draft.store:
-            if not draft.ops:
-                return _untouched(draft)
-            first = draft.first
-            if first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1):
-                done = _delegated(draft, first)
-                if done is not None:
-                    return done
-    elif kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
-        mapped = _mapped(draft)
-        if mapped is not None:
-            return mapped
+    apart = _apart(draft)
+    if apart is not None:
+        done = apart(draft)
+        if done is not None or apart is _untouched:
+            return done
     if draft.lead or draft.bands > 4:
         result = _finish_parts(draft)
     else:
@@ -81,6 +73,20 @@ def _finish(draft: Any) -> Any:
     elif draft.source == TENSOR and type(draft.image) is not Tensor:
         result = _of_class(result, draft.image)
     return result
+
+
+def _apart(draft: Any) -> Callable[[Any], Any] | None:
+    """What finishes a draft that may need no job: its result, or None if it needs one; None where it does."""
+    if draft.kind == draft.source:
+        if not draft.store:
+            if not draft.ops:
+                return _untouched
+            first = draft.first
+            if first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1):
+                return _delegated
+    elif draft.kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
+        return _mapped
+    return None
 
 
 def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
@@ -104,11 +110,7 @@ def one_job(draft: Any) -> Job | None:
     """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
     if draft.lead or draft.bands > 4 or (draft.source == TENSOR and type(draft.image) is not Tensor):
         return None
-    if draft.kind == draft.source and not draft.store:
-        first = draft.first
-        if not draft.ops or (first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1)):
-            return None
-    elif draft.kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
+    if _apart(draft) is not None:
         return None
     job: Job = draft.job()
     return job
@@ -174,8 +176,9 @@ def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Ten
     return result
 
 
-def _delegated(draft: Any, op: Named) -> Any:
+def _delegated(draft: Any) -> Any:
     """The result of a draft's only op, if it is one move for Pillow or torch."""
+    op: Named = draft.first
     if draft.kind == TENSOR:
         if draft.copied:
             return None  # the copy of a crop is no view, and the copy may have another memory format

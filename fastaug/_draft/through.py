@@ -99,8 +99,8 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
         step, forward, call = known
         if log is not None:
             log.begin(transform, draft)
-        # Whether a user put a function in the place of one of the class, or hung something onto this module, or onto
-        # all modules, that wants to see images.
+        # Whether a user put a function in the place of one of the class; and, as `hooked` asks, which is not called
+        # here because it would be for every transform of every call, whether something was hung onto this module.
         if (
             step is None
             or cls.__call__ is not call

@@ -92,8 +92,7 @@ class Encoded:
         self.exif = bool(exif)
         check_colorspace(colorspace)
         self.colorspace = colorspace
-        self._header: Header | None = None
-        self._orientation: int | None = None
+        self._reset()
 
     def __getstate__(self) -> tuple[Any, ...]:
         return self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace
@@ -101,7 +100,12 @@ class Encoded:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         # Those that earlier versions have pickled know no colorspace.
         self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace = (*state, None)[:6]
-        self._header = self._orientation = None
+        self._reset()
+
+    def _reset(self) -> None:
+        """Knows nothing yet but what it was made of."""
+        self._header: Header | None = None
+        self._orientation: int | None = None
 
     @property
     def path(self) -> str | None:
@@ -215,6 +219,22 @@ class Encoded:
     def error(self, data: bytes, refused: Exception) -> DecodeError:
         """What to raise when the core refuses to decode it."""
         return pillow.decode_error(self.filename, len(data), self.format, refused, refused)
+
+
+#: What is an encoded image, or the path of one, by its type alone.
+ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
+
+
+def is_encoded(source: Any) -> bool:
+    """Whether these are the bytes of an encoded image, or a file or path of one."""
+    if isinstance(source, ENCODED):
+        return True
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1 and source.dtype == np.uint8
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(source, torch.Tensor):
+        return source.ndim == 1 and source.dtype is torch.uint8
+    return hasattr(source, "read")
 
 
 def take(source: Any) -> tuple[Any, str | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
@@ -14,8 +14,6 @@ from fastaug._image.kept import Kept, Never
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
-
-    from fastaug._image.encoded import Buffer, Colorspace, Source
 
 
 class LazyImage(Encoded):
@@ -58,20 +56,8 @@ class LazyImage(Encoded):
 
     _kept: Kept
 
-    def __init__(
-        self,
-        source: Source,
-        mode: str | None = "RGB",
-        *,
-        exif: bool = False,
-        jpeg_tables: Buffer | None = None,
-        colorspace: Colorspace | None = None,
-    ) -> None:
-        super().__init__(source, mode, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
-        self._kept = Kept()
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        super().__setstate__(state)
+    def _reset(self) -> None:
+        super()._reset()
         self._kept = Kept()
 
     def __repr__(self) -> str:

@@ -19,6 +19,8 @@ from fastaug._inspect.plan import Plan, plan_of
 
 _DEFAULT_SIZE = (512, 512)
 
+_MAY_DRAW = "what fastaug does not know may draw random numbers"
+
 
 def image_of(pipeline: Any, image_or_size: Any) -> Any:
     """The image, or one of that size."""
@@ -83,7 +85,7 @@ class Explanation:
         lines += ["", "fused and pushed back"]
         lines += [f"  {note}" for note in self.notes] or ["  nothing"]
         lines += ["", "kept apart by"]
-        lines += [f"  step {one['step']}, {one['name']}: {one['reason']}" for one in self.barriers] or ["  nothing"]
+        lines += self._barriers() or ["  nothing"]
         lines += ["", f"memory  {self.memory()}"]
         return "\n".join(lines)
 
@@ -122,6 +124,17 @@ class Explanation:
             what = str(one["pass"]), "  " + one["name"], one["detail"], words.shape_of(one), ", ".join(one["steps"])
             rows.append((*what, *sizes))
         return words.table(rows, "><<><>>", (6, 36, 60, 16, 12, 10, 10))
+
+    def _barriers(self) -> list[str]:
+        called = [one for one in self.barriers if one["pass"] and self._plan.passes[one["pass"] - 1]["by"] == "Python"]
+        lines = []
+        for one in self.barriers:
+            lines.append(f"  step {one['step']}, {one['name']}: {one['reason']}")
+            if called and one is called[0]:
+                last = called[-1]
+                upto = "it" if last is one else f"step {last['step']}, {last['name']}"
+                lines.append(f"    in batch and map, images go one by one up to and including {upto}: {_MAY_DRAW}")
+        return lines
 
     def becomes(self, step: dict[str, Any]) -> str:
         """What became of one of the steps, in a few words."""

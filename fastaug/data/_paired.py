@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 from fastaug._draft.base import DraftBase
 from fastaug._draft.call import PLAIN
 from fastaug._draft.draft import Draft
+from fastaug._program.integers import positive
 from fastaug._program.kinds import OTHER
 
 
@@ -41,8 +41,8 @@ class PairedRandomCrop:
     """
 
     def __init__(self, size: int, scale: int) -> None:
-        self.size = _positive("size", size)
-        self.scale = _positive("scale", scale)
+        self.size = positive("size", size)
+        self.scale = positive("scale", scale)
 
     def __call__(self, pair: Any) -> tuple[Any, Any]:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -82,13 +82,3 @@ class PairedRandomCrop:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size}, scale={self.scale})"
-
-
-def _positive(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} should be an integer, got {value!r}") from None
-    if number < 1:
-        raise ValueError(f"{name} should be at least 1, got {number}")
-    return number

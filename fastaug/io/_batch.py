@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import sys
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from fastaug._batch.threads import threads_for
 from fastaug._image.pillow import DecodeError
 from fastaug.io._read import imread
 
@@ -45,8 +45,8 @@ def imread_batch(
     Raises:
         fastaug.DecodeError: of the first source, in their order, that cannot be decoded; its ``index`` says which one
             that is. The images behind it are not begun.
-        TypeError, ValueError, OSError: as for :func:`imread`, and by the same rule; ValueError for a ``num_threads``
-            less than one.
+        TypeError, ValueError, OSError: as for :func:`imread`, and by the same rule; TypeError for a ``num_threads``
+            that is no integer, and ValueError for one that is less than one.
 
     Example:
         >>> import io
@@ -61,10 +61,7 @@ def imread_batch(
     if isinstance(sources, (str, bytes, os.PathLike)):
         raise TypeError(f"sources should be a list of images, got one {type(sources).__name__}; imread() reads one")
     items = list(sources)
-    if num_threads is None:
-        num_threads = _usual_threads()
-    elif num_threads < 1:
-        raise ValueError(f"num_threads should be at least 1, got {num_threads}")
+    count = threads_for(num_threads)
     results: list[Any] = [None] * len(items)
     failures: list[tuple[int, BaseException]] = []
     read = functools.partial(
@@ -87,7 +84,7 @@ def imread_batch(
 
     threads = [
         threading.Thread(target=work, name=f"imread_batch-{number}", daemon=True)
-        for number in range(1, min(num_threads, len(items)))
+        for number in range(1, min(count, len(items)))
     ]
     bar = None
     if progress:
@@ -117,10 +114,3 @@ def imread_batch(
             first.index = index
         raise first
     return results
-
-
-def _usual_threads() -> int:
-    data = sys.modules.get("torch.utils.data")
-    if data is not None and data.get_worker_info() is not None:
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

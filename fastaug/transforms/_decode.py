@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._image.encoded import check_colorspace, check_mode
+from fastaug._image.encoded import check_colorspace, check_mode, is_encoded
 from fastaug._image.kept import Never
 from fastaug._image.lazy import LazyImage
 from fastaug.transforms._base import Transform
@@ -22,8 +20,6 @@ __all__ = ["Decode"]
 
 # The handles of this module are made for one call, and tell nothing of those of users.
 _ONE_CALL = Never()
-
-_ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
 
 
 class Decode(Transform):
@@ -82,7 +78,7 @@ class Decode(Transform):
         if isinstance(draft.image, LazyImage) or getattr(draft, "decoded", draft) is draft.image:
             return
         source: Any = draft.finish()
-        if not _is_encoded(source):
+        if not is_encoded(source):
             raise TypeError(
                 "Decode takes a path, encoded bytes, a one-dimensional uint8 array or tensor of them, or a binary "
                 f"file, got {_described(source)}"
@@ -98,14 +94,6 @@ class Decode(Transform):
         rest = ", exif=True" if self.exif else ""
         rest += "" if self.colorspace is None else f", colorspace={self.colorspace!r}"
         return f"{type(self).__name__}(mode={self.mode!r}{rest})"
-
-
-def _is_encoded(source: Any) -> bool:
-    if isinstance(source, _ENCODED):
-        return True
-    if isinstance(source, (np.ndarray, Tensor)):
-        return source.ndim == 1 and source.dtype in (np.uint8, torch.uint8)
-    return hasattr(source, "read")
 
 
 def _described(source: Any) -> str:

@@ -51,6 +51,10 @@ def usual() -> Any:
     )
 
 
+def inverted(image: Any) -> Any:
+    return image.point(lambda value: 255 - value)
+
+
 PIPELINES: dict[str, Callable[[], list[Any]]] = {
     "usual": lambda: usual().transforms,
     "none": list,
@@ -163,6 +167,21 @@ def test_explain_names_barriers() -> None:
     explanation = explain.explain(T.Compose([T.RandomVerticalFlip(1.0)]), IMAGE)
     assert [(one["by"], one["detail"]) for one in explanation.passes] == [("Pillow", "a single move")]
     assert explanation.barriers == []
+
+
+def test_explain_says_how_far_batches_go_one_by_one() -> None:
+    """Where the first transform stands that is called with an image; Pillow's and the core's reasons are none."""
+    sentence = "in batch and map, images go one by one up to and including "
+    several = str(explain.explain(T.Compose(PIPELINES["barriers"]()), IMAGE)).splitlines()
+    (at,) = (number for number, line in enumerate(several) if sentence in line)
+    assert "step 2, Lambda" in several[at - 1]
+    assert f"{sentence}step 5, Hooked: " in several[at]
+    one = str(explain.explain(T.Compose([T.ColorJitter(contrast=0.5), inverted, T.Resize(9)]), IMAGE)).splitlines()
+    (at,) = (number for number, line in enumerate(one) if sentence in line)
+    assert "step 2, inverted: a function of yours" in one[at - 1]
+    assert f"{sentence}it: " in one[at]
+    assert sentence not in str(explain.explain(usual(), IMAGE))
+    assert sentence not in str(explain.explain(T.Compose([T.Resize(40), T.ToTensor()]), IMAGE.convert("P")))
 
 
 def test_explain_does_not_claim_steps_that_do_nothing() -> None:

@@ -15,6 +15,7 @@ import pytest
 import torch
 
 import fastaug.io
+from fastaug._batch.threads import threads_for
 from fastaug.io import _batch
 from support.images import photo
 
@@ -82,6 +83,8 @@ def test_other_errors(tmp_path: Path) -> None:
     for number in (0, -3):
         with pytest.raises(ValueError, match=f"num_threads should be at least 1, got {number}"):
             fastaug.io.imread_batch(FILES, num_threads=number)
+    with pytest.raises(TypeError, match=r"num_threads should be an integer, got 1\.5"):
+        fastaug.io.imread_batch(FILES, num_threads=1.5)
     for source in ("photo.jpg", FILES[0], tmp_path):
         with pytest.raises(TypeError, match=r"imread\(\) reads one"):
             fastaug.io.imread_batch(source)
@@ -124,11 +127,11 @@ class Threads(torch.utils.data.Dataset[int]):
 
     def __getitem__(self, index: int) -> int:
         assert len(fastaug.io.imread_batch(FILES[:4])) == 4
-        return _batch._usual_threads()
+        return threads_for(None)
 
 
 def test_threads_by_default() -> None:
-    assert _batch._usual_threads() == len(os.sched_getaffinity(0))
+    assert threads_for(None) == len(os.sched_getaffinity(0))
     assert list(torch.utils.data.DataLoader(Threads(), batch_size=None, num_workers=1)) == [1]
 
 

@@ -32,7 +32,7 @@ from fastaug._image.lazy import LazyImage
 from support.images import PHOTOS, photo
 from support.outcomes import assert_same, run, seed_all, snapshot
 from support.processes import python
-from tables.recipes import IMAGENET, PIPELINES, RECIPES
+from tables.recipes import IMAGENET, PIPELINES, RECIPES, torchvision_pipeline
 
 THREADS = (1, 3)
 
@@ -65,20 +65,10 @@ def assert_batch(ours: Any, theirs: Any, images: Any, seed: int = 0, **options: 
     return result
 
 
-def theirs_of(name: str) -> Any:
-    """torchvision's side of a recipe; uint8 tensors follow Pillow's rules in fastaug, so they are made at the end."""
-    pipeline = RECIPES[name](TV)
-    if name.endswith(", tensors"):
-        first, *rest = pipeline.transforms
-        at = next(index for index, step in enumerate(rest) if isinstance(step, TV.ConvertImageDtype))
-        pipeline.transforms = [*rest[:at], first, *rest[at:]]
-    return pipeline
-
-
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("name", [name for name in RECIPES if hasattr(RECIPES[name](T), "batch")])
 def test_recipes(name: str, threads: int) -> None:
-    assert_batch(RECIPES[name](T), theirs_of(name), photographs(), seed=threads, num_threads=threads)
+    assert_batch(RECIPES[name](T), torchvision_pipeline(name), photographs(), seed=threads, num_threads=threads)
 
 
 @pytest.mark.parametrize("threads", THREADS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 import torchvision.transforms as TV
@@ -12,7 +10,7 @@ from PIL import Image
 import fastaug.transforms as T
 from support.images import PHOTOS, photo
 from support.outcomes import assert_same, run, seed_all
-from tables.recipes import RECIPES, SMALL_RECIPES
+from tables.recipes import RECIPES, SMALL_RECIPES, torchvision_pipeline
 
 SEEDS = range(50)
 
@@ -21,20 +19,6 @@ def photographs() -> list[Image.Image]:
     """Landscape, portrait, square and small."""
     sizes = ((375, 500), (400, 300), (256, 256), (150, 201))
     return [photo(title, *size) for title, size in zip(PHOTOS, sizes)]
-
-
-def torchvision_pipeline(name: str) -> Any:
-    """torchvision's side of a recipe.
-
-    Where the recipe makes a tensor first, uint8 tensors follow Pillow's rules in fastaug. So torchvision does the same
-    work on the PIL image, and makes the tensor where floating point begins.
-    """
-    pipeline = RECIPES[name](TV)
-    if name.endswith(", tensors"):
-        first, *rest = pipeline.transforms
-        at = next(index for index, step in enumerate(rest) if isinstance(step, TV.ConvertImageDtype))
-        pipeline.transforms = [*rest[:at], first, *rest[at:]]
-    return pipeline
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -1,0 +1,21 @@
+"""Arguments that are integers. Without torch, which readers of images do not import."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+
+def positive(name: str, value: Any) -> int:
+    """
+    Raises:
+        TypeError: no integer.
+        ValueError: less than one.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} should be an integer, got {value!r}") from None
+    if number < 1:
+        raise ValueError(f"{name} should be at least 1, got {number}")
+    return number
