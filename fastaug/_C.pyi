@@ -98,6 +98,15 @@ class Deferred(Exception):
 class Refused(Exception):
     """Encoded bytes cost more than any honest image of their size. (reason, offset); -1: unknown."""
 
+@final
+class Mapped:
+    """The bytes of a file, mapped into memory, as a read-only buffer. It holds no descriptor."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Raises OSError for what has no map."""
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
 def afford(data: Any) -> None:
     """Raises Refused for encoded bytes that Pillow is not to decode either."""
 
@@ -111,7 +120,7 @@ class Encoded:
 
     @property
     def format(self) -> str:
-        """JPEG, PNG or image."""
+        """JPEG, PNG, NPY or image."""
 
     @property
     def native(self) -> bool:

@@ -5,6 +5,7 @@
 #include "bind/fields.h"
 #include "bind/images.h"
 #include "bind/job.h"
+#include "bind/mapped.h"
 #include "bind/plan.h"
 #include "bind/queue.h"
 #include "bind/random.h"
@@ -115,6 +116,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   py::register_exception_translator(translate);
   register_images(m);
   register_encoded(m);
+  register_mapped(m);
   register_fields(m);
   register_random(m);
   register_job(m);

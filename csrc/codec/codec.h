@@ -25,7 +25,7 @@ enum class Format : uint8_t {
 #undef FASTAUG_FORMAT
 };
 
-// "JPEG", "PNG"; "image" for kOther.
+// "JPEG", "PNG", "NPY"; "image" for kOther.
 const char* name_of(Format format);
 
 // By the first bytes alone.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <new>
 
+#include "codec/convert.h"
 #include "codec/png_chunks.h"
 #include "codec/table.h"
 #include "kernels/kernels.h"
@@ -109,39 +110,6 @@ class Inflater {
   size_t all_;
 };
 
-// Rows of a file's pixels to those of another number of channels, as Image.convert() makes them, or further apart.
-class Converter {
- public:
-  Converter(const Header& header, int channels, ptrdiff_t pixel_stride, int width, Arena& arena)
-      : from_(header.channels), stride_(static_cast<int>(pixel_stride)), width_(width) {
-    for (uint8_t*& plane : planes_) plane = arena.bytes(static_cast<size_t>(width) + kRowPad);
-    // Gray three times, and what alpha there is; opaque is what interleave() fills with.
-    const bool gray = from_ <= 2;
-    const bool colours = channels >= 3;
-    count_ = 0;
-    for (int c = 0; c < (colours ? 3 : 1); ++c) pick_[count_++] = gray ? 0 : c;
-    const bool alpha = from_ % 2 == 0;
-    if (alpha && channels % 2 == 0) pick_[count_++] = from_ - 1;
-  }
-
-  void row(const uint8_t* src, uint8_t* dst) const {
-    const Kernels& use = kernels();
-    const int last = *std::max_element(pick_, pick_ + count_);
-    use.deinterleave(src, from_, last + 1, width_, planes_);
-    const uint8_t* picked[kMaxChannels];
-    for (int k = 0; k < count_; ++k) picked[k] = planes_[pick_[k]];
-    use.interleave(picked, count_, stride_, width_, dst);
-  }
-
- private:
-  int from_;
-  int stride_;
-  int width_;
-  int count_;
-  int pick_[kMaxChannels] = {};
-  uint8_t* planes_[kMaxChannels];
-};
-
 constexpr const char* kBadData = "corrupt or truncated pixels";
 constexpr const char* kBadFilter = "a filter that does not exist";
 constexpr const char* kBadLayout = "not the chunks of a file that is decoded natively";
@@ -186,18 +154,6 @@ FilteredRows part_of(const Rows& rows, const Header& header, int y, int count) {
 // In place.
 bool unfilter(const Rows& rows, const Header& header, int y, int count) {
   return kernels().unfilter(part_of(rows, header, y, count));
-}
-
-// Whether pixels can stay as they are in the file.
-bool kept(int from, int channels, ptrdiff_t pixel_stride) {
-  return from == pixel_stride && (channels == from || (channels == 3 && from == 4));
-}
-
-// Where the pixels of `region` lie, that of pixel (0, 0) may be outside of memory.
-View view_of(const Header& header, const uint8_t* region_data, Region region, int channels, ptrdiff_t row_stride,
-             ptrdiff_t pixel_stride, ptrdiff_t channel_stride) {
-  const uint8_t* data = region_data - region.y * row_stride - region.x * pixel_stride;
-  return {data, header.height, header.width, channels, row_stride, pixel_stride, channel_stride};
 }
 
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside&) {

@@ -11,6 +11,7 @@ from PIL import Image
 from fastaug import _C
 from fastaug._image import pillow
 from fastaug._image.encoded import CHANNELS, Encoded
+from fastaug._image.npy import Data
 from fastaug._program import ops, pil
 
 #: (top, left, height, width)
@@ -98,7 +99,7 @@ def oriented(image: Encoded, pixels: np.ndarray) -> Image.Image:
     return pil.run(program, _C.from_array(pixels), mode, (height, width, CHANNELS[mode]))
 
 
-def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> Image.Image:
+def _decoded(image: Encoded, data: Data, encoded: _C.Encoded, region: Any) -> Image.Image:
     """By the core as far as it goes, and by Pillow's conversions from there."""
     mode, rest = image.steps()
     if mode is None:
@@ -116,7 +117,7 @@ def _decoded(image: Encoded, data: bytes, encoded: _C.Encoded, region: Any) -> I
     return _crop(made, check_region(region, height, width)) if dithered else made
 
 
-def _by_pillow(image: Encoded, data: bytes, region: Any, native: Exception | None = None) -> Image.Image:
+def _by_pillow(image: Encoded, data: Data, region: Any, native: Exception | None = None) -> Image.Image:
     made: Image.Image = image.open(data, native, load=True)
     orientation = pillow.orientation_of(made) if image.exif else 1
     height, width = (made.width, made.height) if orientation > 4 else (made.height, made.width)

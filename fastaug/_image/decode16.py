@@ -11,6 +11,7 @@ import numpy as np
 from fastaug import _C
 from fastaug._image import decode, pillow
 from fastaug._image.encoded import Encoded
+from fastaug._image.npy import Data
 
 #: The modes of imread() that give 16 bits, and their channels.
 CHANNELS = {"I;16": 1, "LA;16": 2, "RGB;16": 3, "RGBA;16": 4}
@@ -21,8 +22,8 @@ _OF_COLOUR = {0: 1, 2: 3, 4: 2, 6: 4}
 _HEADER, _CRC, _REST = 12, 29, 33
 
 
-def is_16_bit(data: bytes) -> bool:
-    return data.startswith(pillow.PNG_MAGIC) and data[_BITS : _BITS + 1] == b"\x10"
+def is_16_bit(data: Data) -> bool:
+    return data[: len(pillow.PNG_MAGIC)] == pillow.PNG_MAGIC and data[_BITS : _BITS + 1] == b"\x10"
 
 
 def read(image: Encoded, mode: str, region: Any, out: np.ndarray | None) -> np.ndarray:
@@ -69,7 +70,7 @@ def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:
             native = deferred
         except _C.Refused as refused:
             raise image.error(data, refused) from None
-    samples, orientation = _by_pillow(image, data, native)
+    samples, orientation = _by_pillow(image, bytes(data), native)
     top, left, height, width = decode.stored_part(region, *samples.shape[:2], orientation)
     return orient(samples[top : top + height, left : left + width], orientation)
 

@@ -6,17 +6,21 @@ import os
 import sys
 import threading
 import warnings
+import weakref
+from collections import deque
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from PIL import Image, ImageMode
 
 from fastaug import _C
-from fastaug._image import pillow
+from fastaug._image import npy, pillow
 from fastaug._image.pillow import DecodeError
 
 if TYPE_CHECKING:
     import torch
+
+    from fastaug._image.npy import Data
 
     #: What holds an encoded image in memory, and what else it can be read from.
     Buffer: TypeAlias = bytes | bytearray | memoryview | np.ndarray | "torch.Tensor"
@@ -52,11 +56,16 @@ class _Recent(threading.local):
     """
 
     owner: Encoded | None = None
-    data: bytes = b""
+    data: Data = b""
     encoded: Any = None
 
 
 _recent = _Recent()
+
+# The handles of files that were mapped last. Each map is one of the few that a process may have (65530 in Linux), and
+# whoever was mapped before so many others gives its own up until it is used again.
+_MOST_MAPPED = 4096
+_mapped: deque[weakref.ref[Encoded]] = deque()
 
 
 class Encoded:
@@ -65,6 +74,7 @@ class Encoded:
     __slots__ = (
         "__weakref__",
         "_header",
+        "_map",
         "_orientation",
         "_source",
         "_tables",
@@ -106,14 +116,25 @@ class Encoded:
         """Knows nothing yet but what it was made of."""
         self._header: Header | None = None
         self._orientation: int | None = None
+        self._map: tuple[Data, _C.Encoded] | None = None
 
     @property
     def path(self) -> str | None:
         """Of the file that it is read from; None when it holds the bytes."""
         return self._source if isinstance(self._source, str) else None
 
-    def encoded(self, *, keep: bool = False) -> tuple[bytes, _C.Encoded]:
-        """The bytes, and what the core makes of them. A file is read again, unless it was kept and read last."""
+    def encoded(self, *, keep: bool = False) -> tuple[Data, _C.Encoded]:
+        """The bytes, and what the core makes of them. A file is read again, unless it was kept and read last.
+
+        An .npy file is mapped once, and stays so.
+
+        Raises:
+            OSError: it cannot be read.
+            DecodeError: an .npy file that holds no image. Of other formats Pillow is to say that.
+        """
+        held = self._map
+        if held is not None:
+            return held
         if _recent.owner is self:
             data, encoded = _recent.data, _recent.encoded
         else:
@@ -125,14 +146,30 @@ class Encoded:
                 check_pixels(width, height)
                 self._header = Header(width, height, _MODES[bits][channels], encoded.format, bits, channels)
                 self._orientation = encoded.orientation
+            elif encoded.format == "NPY":
+                raise npy.error(data, self.filename)
+            if isinstance(data, memoryview):
+                return self._hold(data, encoded)
         if keep:
             _recent.owner, _recent.data, _recent.encoded = self, data, encoded
         elif _recent.owner is not None:
             _recent.owner, _recent.data, _recent.encoded = None, b"", None
         return data, encoded
 
-    def open(self, data: bytes, native: Exception | None = None, *, load: bool = False) -> Image.Image:
-        """By Pillow, as it is stored. `native` is why the core did not decode it."""
+    def _hold(self, data: Data, encoded: _C.Encoded) -> tuple[Data, _C.Encoded]:
+        """Keeps the map of a file."""
+        held = self._map = data, encoded
+        _mapped.append(weakref.ref(self))
+        if len(_mapped) > _MOST_MAPPED:
+            other = _mapped.popleft()()
+            if other is not None:
+                other._map = None
+        return held
+
+    def open(self, data: Data, native: Exception | None = None, *, load: bool = False) -> Image.Image:
+        """By Pillow, or by NumPy, as it is stored. `native` is why the core did not decode it."""
+        if not isinstance(data, bytes) or data.startswith(npy.MAGIC):
+            return npy.image(data)
         whole = pillow.with_tables(data, self._tables)
         return pillow.open_image(whole, self.filename, native, load=load, colorspace=self.colorspace)
 
@@ -144,7 +181,7 @@ class Encoded:
             if not encoded.native:
                 image = self.open(data)
                 width, height = image.size
-                bits = pillow.bits_of(image, data)
+                bits = pillow.bits_of(image, bytes(data))
                 self._header = Header(width, height, image.mode, image.format or "", bits, 0)
         assert self._header is not None
         return self._header
@@ -216,7 +253,7 @@ class Encoded:
         data, _ = self.encoded()
         return pillow.convert(self.open(data, deferred, load=True), self.modes)
 
-    def error(self, data: bytes, refused: Exception) -> DecodeError:
+    def error(self, data: Data, refused: Exception) -> DecodeError:
         """What to raise when the core refuses to decode it."""
         return pillow.decode_error(self.filename, len(data), self.format, refused, refused)
 
@@ -289,8 +326,15 @@ def _read_open_file(file: Any) -> tuple[bytes, str | None]:
     return bytes(data), name if isinstance(name, str) else None
 
 
-def read_file(path: str) -> bytes:
+def read_file(path: str) -> Data:
+    """The bytes of any file; of an .npy file a map, of which the system reads what is looked at."""
     with open(path, "rb", buffering=0) as file:
+        start = file.read(len(npy.MAGIC))
+        if not file.seekable():  # a pipe, which has no map either
+            return start + file.read()
+        if start == npy.MAGIC:
+            return memoryview(_C.Mapped(file.fileno()))
+        file.seek(0)
         return file.read()
 
 

@@ -24,6 +24,10 @@ class LazyImage(Encoded):
     wanted, and not kept. Its pixels are, from the second view on, if views are taken one soon after the other: at most
     64 MiB, until :meth:`release`, or the handle's end, or others need the room more.
 
+    An .npy file is mapped into memory instead, until :meth:`release`, or the handle's end, or thousands of others are
+    mapped: the system reads what is used of it. As with ``numpy.memmap``, a file that somebody cuts short meanwhile
+    ends the process by a bus error; one that is replaced, as by ``os.replace``, does no harm.
+
     Args:
         source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
             image; or a file open in binary mode, which is read at once, from its beginning.
@@ -92,6 +96,8 @@ class LazyImage(Encoded):
         if self.keeps:
             return self
         data, _ = self.encoded()
+        if self._map is not None:
+            return self
         other = LazyImage.__new__(LazyImage)
         other.__setstate__((data, *self.__getstate__()[1:]))
         other._kept = Never()
@@ -116,9 +122,11 @@ class LazyImage(Encoded):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def release(self) -> None:
-        """Gives back the pixels that it keeps. The file is read and decoded again when it is used again."""
+        """Gives back the pixels, or the map, that it keeps. The file is read again when it is used again."""
         self._kept.give_back()
         self._kept = Kept()
+        if self._map is not None:
+            self._map = self._header = None
 
     @property
     def keeps(self) -> bool:
@@ -151,6 +159,8 @@ class LazyImage(Encoded):
         pixels = kept.pixels
         if pixels is None:
             self.encoded(keep=True)  # where there is nothing to be read, there is no use
+            if self.format == "NPY" and self.native:
+                return None  # they are there already, in the file
         if not kept.use(view) or pixels is not None:
             return pixels
         native = self.native

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from fastaug._image import decode, decode16, pillow
+from fastaug._image import decode, decode16, npy, pillow
 from fastaug._image.lazy import LazyImage
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def imread(
 ) -> np.ndarray:
     """An image as an array: what ``np.asarray(Image.open(source).convert(mode))`` gives, bit for bit.
 
-    JPEG and PNG files are decoded natively, all else that Pillow opens by Pillow. The Python interpreter is free for
+    JPEG and PNG files are decoded natively, all else that Pillow opens by Pillow. NumPy's .npy files are images too, if
+    they hold uint8 in C order, of shape [H, W] or [H, W, 1 to 4]: L, LA, RGB, RGBA. The Python interpreter is free for
     other threads meanwhile.
 
     PNG files of 16 bits a sample: ``"I;16"`` gives gray ones as they are, and ``"LA;16"``, ``"RGB;16"``, ``"RGBA;16"``
@@ -182,14 +183,15 @@ def image_info(source: Source) -> ImageInfo:
     if image.path is not None and os.path.getsize(image.path) > _LARGE:
         with open(image.path, "rb") as file:
             start = file.read(len(pillow.PNG_MAGIC))
-            if start != pillow.PNG_MAGIC:  # these may have their Exif data behind the pixels
+            # Those may have their Exif data behind the pixels; these are mapped.
+            if start != pillow.PNG_MAGIC and not start.startswith(npy.MAGIC):
                 opened = pillow.open_image(file, image.filename)
                 return _info(opened, start)
     data, encoded = image.encoded()
     if encoded.native:
         header = image.header
         return ImageInfo((header.width, header.height), header.mode, header.format, encoded.orientation, header.bits)
-    return _info(image.open(data), data)
+    return _info(image.open(data), bytes(data))
 
 
 def _info(image: Image.Image, data: bytes) -> ImageInfo:

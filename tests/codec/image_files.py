@@ -443,6 +443,19 @@ def mutations(files: dict[str, bytes], count: int, seed: int) -> Iterator[tuple[
         yield f"{name} ({seed}, {k})", mutated(files[name], random.Random(seed * 1_000_003 + k))
 
 
+def npys() -> dict[str, bytes]:
+    """Decoded images as NumPy writes them, of every number of channels and version of the format."""
+    pixels = np.asarray(picture(33, 27).convert("RGBA"))
+    files = {}
+    for channels in range(5):
+        for version in ((1, 0), (2, 0), (3, 0)):
+            file = io.BytesIO()
+            array = np.ascontiguousarray(pixels[..., :channels] if channels else pixels[..., 0])
+            np.lib.format.write_array(file, array, version)
+            files[f"npy-{channels}-{version[0]}"] = file.getvalue()
+    return files
+
+
 def write(folder: Path) -> None:
     """Writes the seeds of every fuzz target."""
     tables, image = abbreviated(picture(33, 27))
@@ -450,7 +463,7 @@ def write(folder: Path) -> None:
         "jpeg": jpegs() | hostile_jpegs() | {"abbreviated": tables + image},
         "png": pngs() | hostile_pngs(),
         "program": program_seeds(),
-        "sniff": sound() | hostile() | others(),
+        "sniff": sound() | hostile() | others() | npys(),
     }
     for target, files in seeds.items():
         (folder / target).mkdir(parents=True, exist_ok=True)

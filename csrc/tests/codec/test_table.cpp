@@ -6,6 +6,7 @@
 #include "codec/source.h"
 #include "codec/table.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/npy_file.h"
 #include "tests/support/png_file.h"
 
 namespace fastaug::codec {
@@ -72,7 +73,8 @@ TEST_CASE("codec table: what a format cannot do is refused by name") {
   const std::vector<uint8_t> jpeg = test::write_jpeg(20, 30, test::JpegOptions());
   test::Random random(1);
   const std::string png = test::PngFile(20, 30, 3, 8, random).bytes();
-  const Bytes files[] = {{jpeg.data(), jpeg.size()}, bytes_of(png)};
+  const std::string npy = test::npy_file({20, 30, 3}, random);
+  const Bytes files[] = {{jpeg.data(), jpeg.size()}, bytes_of(png), bytes_of(npy)};
   for (const Bytes bytes : files) {
     const Header header = read_header(bytes);
     REQUIRE(header.native);
