@@ -6,21 +6,43 @@ import contextlib
 import itertools
 import time
 from collections import deque
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from torch.utils.data import _utils
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from fastaug._batch.threads import Crew
-from fastaug._inspect.generators import untouched
+from fastaug._draft.generators import untouched
 from fastaug._load.flights import Flight, Flights
 from fastaug._load.report import Times
-from fastaug._load.states import generators_of, set_global, set_own, states_of
+from fastaug._load.states import generators_of, plain, set_all, set_own, states_of
 from fastaug._load.streams import GlobalStream, SampleStream, Stream, WorkerStream
 
 # Batches that are on their way while the training loop has one.
 _AHEAD = 2
+
+
+class Plan(NamedTuple):
+    """How batches are made."""
+
+    flights: Flights
+    threads: int
+    spread: bool  # whether threads have a batch each, and not the images of one
+
+
+class Unfit(Exception):
+    """What an iterator raises that finds, when the epoch has begun, that threads cannot do it.
+
+    Args:
+        reason: in words.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.base_seed = 0
+        self.fetched: list[Any] = []  # what the sampler has said so far
+        self.rest: Iterator[Any] = iter(())
 
 
 class ThreadsIter(_BaseDataLoaderIter):
@@ -28,22 +50,21 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     Args:
         loader: a fastaug.data.DataLoader.
-        flights: what makes its batches.
-        threads: how many threads there are.
-        spread: whether the threads have a batch each, and not the images of one.
+        planned: how batches are made, given the indices of the first one; or raises Unfit.
         epoch: for draws of each sample of its own.
         resume: what `state` returned, to go on from there.
+
+    Raises:
+        Unfit: threads cannot do it. Only where there are workers.
     """
 
     def __init__(
-        self, loader: Any, flights: Flights, threads: int, spread: bool, epoch: int, resume: dict[str, Any] | None
+        self, loader: Any, planned: Callable[[Any], Plan], epoch: int, resume: dict[str, Any] | None = None
     ) -> None:
         self.epoch = epoch
         self.times = Times()
         self._loader = loader
-        self._flights_of = flights
-        self._threads = threads
-        self._ahead = max(_AHEAD, threads) if spread else _AHEAD
+        self._planned = planned
         self._crew: Crew | None = None
         if resume is None:
             super().__init__(loader)
@@ -54,16 +75,16 @@ class ThreadsIter(_BaseDataLoaderIter):
             self._base_seed = resume["base_seed"]
         workers = range(self._num_workers)
         self._streams: list[Stream] = [WorkerStream(self._base_seed, number) for number in workers] or [GlobalStream()]
-        if resume is None:
+        if resume is None or resume["begin"] is None:
             self._reset(loader, first_iter=True)
-            return
-        with untouched(*generators_of(loader)):
-            set_global(resume["begin"])
-            set_own(loader, resume["begin"])
-            self._reset(loader, True, resume)
-        set_own(loader, resume["now"])
-        for stream, state in zip(self._streams, resume["streams"]):
-            stream.set_state(state)
+        else:
+            with untouched(*generators_of(loader)):
+                set_all(loader, resume["begin"])
+                self._reset(loader, True, resume)
+            set_own(loader, resume["now"])
+        if resume is not None:
+            for stream, state in zip(self._streams, resume["streams"]):
+                stream.set_state(state)
 
     def _reset(self, loader: Any, first_iter: bool = False, resume: dict[str, Any] | None = None) -> None:
         if not first_iter:
@@ -75,6 +96,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         self._indices: deque[Any] = deque()  # of batches to come
         self._flying: deque[Flight] = deque()  # in the order of their numbers
         self._number = 0  # of the next batch to come
+        self._plan: Plan | None = None
         self._given: set[int] = set()  # numbers of batches that the training loop has had
         self._broken = False  # an interrupt came in the midst of draws
         self.finished = False
@@ -94,16 +116,33 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     def _read_ahead(self) -> None:
         """Has the next batches read, so that their samples can be drawn without waiting."""
-        if self._crew is None:
-            self._crew = Crew(self._threads, "fastaug-loader", helps=not self._num_workers)
-            self._crew.start()
         while self._indices and len(self._flying) <= self._ahead:
+            if self._plan is None:
+                self._make_plan()
+            assert self._plan is not None
+            assert self._crew is not None
             indices, number = self._indices.popleft(), self._number
             self._number += 1
             if number not in self._given:
-                flight = self._flights_of(number, indices, self._stream_of(number), self._crew, self._collate_fn)
+                stream = self._stream_of(number)
+                flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn)
                 self._flying.append(flight)
                 flight.read()
+
+    def _make_plan(self) -> None:
+        """For the epoch, as there are indices now."""
+        try:
+            self._plan = self._planned(self._indices[0])
+        except Unfit as unfit:
+            unfit.base_seed, unfit.fetched, unfit.rest = self._base_seed, list(self._indices), self._sampler_iter
+            raise
+        if self._crew is None:
+            self._crew = Crew(self._plan.threads, "fastaug-loader", helps=not self._num_workers)
+            self._crew.start()
+
+    @property
+    def _ahead(self) -> int:
+        return max(_AHEAD, self._plan.threads) if self._plan is not None and self._plan.spread else _AHEAD
 
     def _stream_of(self, number: int) -> Stream:
         if self._by_sample:
@@ -170,9 +209,9 @@ class ThreadsIter(_BaseDataLoaderIter):
                 self._launch(self._ahead)
         if self._pin_memory:
             data = _utils.pin_memory.pin_memory(data, self._pin_memory_device)
-        assert self._crew is not None
+        seconds = {} if self._crew is None else self._crew.seconds()
         images = len(flight.indices) if self._auto_collation else 1
-        self.times.add(start, time.perf_counter(), images, self._crew.seconds())
+        self.times.add(start, time.perf_counter(), images, seconds)
         return data
 
     def _awaited(self) -> Flight | None:
@@ -200,19 +239,24 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     def state(self) -> dict[str, Any]:
         """What is needed to go on with the batches that were not given out yet."""
-        streams = [stream.state() for stream in self._streams]
+        streams: list[Any] = [] if self._by_sample else [stream.state() for stream in self._streams]
+        if self.finished:
+            # Another epoch goes on with the same workers.
+            return plain({"base_seed": self._base_seed, "begin": None, "streams": streams})
         for flight in reversed(self._flying):
             if flight.launched and not self._by_sample:
                 streams[flight.number % len(streams)] = flight.before
         first = next(number for number in itertools.count() if number not in self._given)
-        return {
-            "base_seed": self._base_seed,
-            "begin": self._begin,
-            "now": states_of(self._loader),
-            "streams": [] if self._by_sample else streams,
-            "first": first,
-            "given": sorted(number for number in self._given if number > first),
-        }
+        return plain(
+            {
+                "base_seed": self._base_seed,
+                "begin": self._begin,
+                "now": states_of(self._loader),
+                "streams": streams,
+                "first": first,
+                "given": sorted(number for number in self._given if number > first),
+            }
+        )
 
     def close(self) -> None:
         """Ends the threads, each after what it is at."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import random
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import torch
 from fastaug._batch.task import Drawing
 from fastaug._draft.call import Call
 from fastaug._draft.outline import Outline
-from fastaug._inspect.generators import untouched
+from fastaug._draft.generators import get_states, untouched
 from fastaug._load.sources import Folder
 from fastaug._load.streams import WorkerStream
 from fastaug._program.kinds import PIL_IMAGE
@@ -49,10 +48,10 @@ def moved(dataset: Any, index: Any) -> list[str]:
     """The random generators that taking a sample moves otherwise than by transforms of this package."""
     stream = WorkerStream(0, 0)
     with untouched():
-        before = torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+        before = get_states()
         with contextlib.suppress(Exception), stream.in_thread():
             dataset[index]
-        now = torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+        now = get_states()
     same = {
         "torch's": torch.equal(before[0], now[0]),
         "Python's": before[1] == now[1],

@@ -14,7 +14,7 @@ from torch.utils.data.dataloader import (
     _SingleProcessDataLoaderIter,
 )
 
-from fastaug._inspect.generators import seed_all, untouched
+from fastaug._draft.generators import seed_all, untouched
 from fastaug._load.seeds import sample_seed
 from fastaug._load.states import generators_of
 

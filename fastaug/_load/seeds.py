@@ -45,9 +45,9 @@ def sample_seed(seed: int, epoch: int, index: int) -> int:
         >>> sample_seed(0, 0, 0), sample_seed(0, 0, 1)
         (1279368494785126216, 1700482428262628912)
     """
-    state = _step(_word("seed", seed))
-    state = _step(state ^ _word("epoch", epoch))
-    return _step(state ^ _word("index", index)) >> 1
+    state = _step(word("seed", seed))
+    state = _step(state ^ word("epoch", epoch))
+    return _step(state ^ word("index", index)) >> 1
 
 
 def _step(state: int) -> int:
@@ -57,7 +57,7 @@ def _step(state: int) -> int:
     return state ^ (state >> 31)
 
 
-def _word(name: str, value: Any) -> int:
+def word(name: str, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:

@@ -1,12 +1,13 @@
-"""Where the generators are that a loader and its samplers draw from, as plain data that can be saved."""
+"""Where the generators are that a loader and its samplers draw from; and all of it as data that can be saved."""
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
 import torch
+
+from fastaug._draft.generators import get_states, set_states
 
 
 def generators_of(loader: Any) -> list[torch.Generator]:
@@ -19,20 +20,23 @@ def generators_of(loader: Any) -> list[torch.Generator]:
 
 def states_of(loader: Any) -> dict[str, Any]:
     """Of the global generators, and of `generators_of`."""
-    return {
-        "torch": torch.default_generator.get_state(),
-        "python": random.getstate(),
-        "numpy": np.random.get_state(),  # noqa: NPY002
-        "own": [generator.get_state() for generator in generators_of(loader)],
-    }
+    return {"global": get_states(), "own": [generator.get_state() for generator in generators_of(loader)]}
 
 
-def set_global(states: dict[str, Any]) -> None:
-    torch.default_generator.set_state(states["torch"])
-    random.setstate(states["python"])
-    np.random.set_state(states["numpy"])  # noqa: NPY002
+def set_all(loader: Any, states: dict[str, Any]) -> None:
+    set_states(states["global"])
+    set_own(loader, states)
 
 
 def set_own(loader: Any, states: dict[str, Any]) -> None:
     for generator, state in zip(generators_of(loader), states["own"]):
         generator.set_state(state)
+
+
+def plain(value: Any) -> Any:
+    """Without arrays, so that torch.load() reads it with weights_only. NumPy takes a list for an array."""
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(plain(part) for part in value)
+    return value.tolist() if isinstance(value, np.ndarray) else value

@@ -13,7 +13,7 @@ import torch
 from torch.utils.data._utils import worker
 
 from fastaug._draft.draws import drawing_from
-from fastaug._inspect.generators import seed_all, untouched
+from fastaug._draft.generators import States, get_states, seed_all, set_states, untouched
 from fastaug._load.seeds import sample_seed
 
 
@@ -63,20 +63,16 @@ class WorkerStream:
         self._torch.manual_seed(self._seed)
         self._python = random.Random(self._seed)
         self._numpy = np.random.RandomState(worker._generate_state(base_seed, number))  # noqa: NPY002
-        self._owned: tuple[torch.Generator, torch.Generator] | None = None
+        self._owned: torch.Generator | None = None
 
     @contextlib.contextmanager
     def as_global(self) -> Iterator[None]:
         with untouched():
-            torch.default_generator.set_state(self._torch.get_state())
-            random.setstate(self._python.getstate())
-            np.random.set_state(self._numpy.get_state())  # noqa: NPY002
+            set_states(self._states())
             try:
                 yield
             finally:
-                self._torch.set_state(torch.default_generator.get_state())
-                self._python.setstate(random.getstate())
-                self._numpy.set_state(np.random.get_state())  # noqa: NPY002
+                self._set_states(get_states())
 
     def in_thread(self) -> AbstractContextManager[None]:
         return drawing_from(self._torch, self._python)
@@ -88,25 +84,30 @@ class WorkerStream:
         """It is drawn after the samples."""
 
     def own(self, generator: torch.Generator) -> torch.Generator:
-        # A worker has a copy, which it seeds as fastaug.compile says.
-        if self._owned is None or self._owned[0] is not generator:
-            copy = torch.Generator()
-            copy.set_state(generator.get_state())
-            drawn = int(torch.empty((), dtype=torch.int64).random_(generator=copy))
-            copy.manual_seed((drawn + self._seed) % 2**63)
-            self._owned = generator, copy
-        return self._owned[1]
+        # A worker has a copy of the one transform's, and seeds it as a compiled transform does in a worker.
+        if self._owned is None:
+            self._owned = torch.Generator()
+            self._owned.set_state(generator.get_state())
+            drawn = int(torch.empty((), dtype=torch.int64).random_(generator=self._owned))
+            self._owned.manual_seed((drawn + self._seed) % 2**63)
+        return self._owned
 
     def state(self) -> Any:
-        owned = None if self._owned is None else self._owned[1].get_state()
-        return self._torch.get_state(), self._python.getstate(), self._numpy.get_state(), owned
+        return self._states(), None if self._owned is None else self._owned.get_state()
 
     def set_state(self, state: Any) -> None:
-        self._torch.set_state(state[0])
-        self._python.setstate(state[1])
-        self._numpy.set_state(state[2])
-        if state[3] is not None and self._owned is not None:
-            self._owned[1].set_state(state[3])
+        self._set_states(state[0])
+        if state[1] is not None:
+            self._owned = torch.Generator()
+            self._owned.set_state(state[1])
+
+    def _states(self) -> States:
+        return self._torch.get_state(), self._python.getstate(), self._numpy.get_state()
+
+    def _set_states(self, states: States) -> None:
+        self._torch.set_state(states[0])
+        self._python.setstate(states[1])
+        self._numpy.set_state(states[2])
 
 
 class GlobalStream:
@@ -130,12 +131,10 @@ class GlobalStream:
         return generator
 
     def state(self) -> Any:
-        return torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+        return get_states(), None
 
     def set_state(self, state: Any) -> None:
-        torch.default_generator.set_state(state[0])
-        random.setstate(state[1])
-        np.random.set_state(state[2])  # noqa: NPY002
+        set_states(state[0])
 
 
 class SampleStream:

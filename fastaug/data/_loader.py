@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import inspect
-import operator
 import warnings
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch.utils.data import IterableDataset, MapDataPipe
 
 from fastaug._batch.threads import threads_for
-from fastaug._inspect.generators import untouched
+from fastaug._draft.generators import get_states, set_states, untouched
 from fastaug._load.flights import flights_of_folder, flights_of_items
-from fastaug._load.iterator import ThreadsIter
+from fastaug._load.iterator import Plan, ThreadsIter, Unfit
 from fastaug._load.probe import is_drafted, moved
 from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
+from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
-from fastaug._load.states import generators_of, set_global, set_own, states_of
+from fastaug._load.states import plain, set_all, set_own, states_of
 
 _POLICIES = ("torch", "sample")
 
@@ -130,10 +131,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if rng == "sample" and isinstance(dataset, IterableDataset):
             raise ValueError("rng='sample' is for data sets with indices, got an IterableDataset")
         self.rng = rng
-        self.seed = _checked_seed("seed", seed)
+        self.seed = word("seed", seed)
         self._next_epoch = 0
         self._epoch = 0
-        self._refused = False  # the data set has been found to be nothing for threads
+        self._refused = False  # the data set was found to be nothing for threads
+        self._fit = False  # and to be something for them
+        self._times: Times | None = None
         self._begin: dict[str, Any] | None = None
         self._progress = _Progress()
         self._current: Any = None  # a reference to the iterator of threads of this epoch
@@ -151,6 +154,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         iterator = super().__iter__()
         self._current = weakref.ref(iterator) if isinstance(iterator, ThreadsIter) else None
         self._latest = iterator._begin if isinstance(iterator, ThreadsIter) else None
+        self._times = iterator.times if isinstance(iterator, ThreadsIter) else None
         self._left = None
         return iterator
 
@@ -162,13 +166,17 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def _get_iterator(self) -> Any:
         resume, self._resume = self._resume, None
         self._begin_epoch()
+        self._begin = states_of(self)
         self._progress = _Progress()
         if self._needs_torch():
             return self._torchs(resume)
         folder = Folder.of(self.dataset) if self._auto_collation else None
         if not self.num_workers and folder is None and self.rng == "torch":
             return self._torchs(resume)
-        return self._threads(folder, resume)
+        try:
+            return ThreadsIter(self, partial(self._planned, folder), self._epoch, resume)
+        except Unfit as unfit:
+            return self._take_over(unfit)
 
     def _needs_torch(self) -> bool:
         """Whether it is nothing for threads, as far as the arguments tell."""
@@ -181,38 +189,130 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
     def _torchs(self, resume: dict[str, Any] | None) -> Any:
         if resume is None:
-            self._begin = states_of(self)
             return torchs_iterator(self)
         with untouched():
-            set_global(resume["begin"])
-            set_own(self, resume["begin"])
-            self._begin = resume["begin"]
+            set_all(self, resume["begin"])
+            self._begin = states_of(self)
             iterator = torchs_iterator(self)
             for _ in range(resume["first"]):
                 next(iterator)
-            after = states_of(self)
+            after = get_states()
         if not self.num_workers:
-            set_global(after)
+            set_states(after)
         return iterator
 
-    def _threads(self, folder: Folder | None, resume: dict[str, Any] | None) -> Any:
-        count = self.num_workers
-        threads = self.num_threads or min(threads_for(None), count or threads_for(None))
-        if folder is not None:
-            flights, spread = flights_of_folder(folder), False
-        else:
-            here = not count
-            threads = 1 if here else threads if self.rng == "sample" else min(threads, count)
-            flights, spread = flights_of_items(self.dataset, self._auto_collation, here), True
-        iterator = ThreadsIter(self, flights, threads, spread, self._epoch, resume)
-        return iterator
+    def _planned(self, folder: Folder | None, indices: Any) -> Plan:
+        """How batches are made, where these are the indices of the first one.
 
+        Raises:
+            Unfit: not by threads.
+        """
+        workers, cpus = self.num_workers, threads_for(None)
+        threads = self.num_threads or min(cpus, workers or cpus)
+        first = indices[0] if self._auto_collation and indices else indices
+        if folder is not None and is_drafted(folder, first):
+            return Plan(flights_of_folder(folder), threads, spread=False)
+        if workers and not self._fit:
+            if has_generator(self.dataset):
+                raise Unfit("one of its transforms draws from a generator of its own")
+            if names := moved(self.dataset, first):
+                raise Unfit(f"it draws by itself from {' and '.join(names)} random generator")
+            self._fit = True
+        if self.rng == "torch":
+            # Those of a stream come one after the other.
+            threads = min(threads, max(workers, 1))
+        flights = flights_of_items(self.dataset, self._auto_collation, here=not workers)
+        return Plan(flights, threads if workers else 1, spread=True)
 
-def _checked_seed(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} should be an integer, got {type(value).__name__}") from None
-    if number < 0:
-        raise ValueError(f"{name} should not be negative, got {number}")
-    return number
+    def _take_over(self, unfit: Unfit) -> Any:
+        """torch's iterator, in the place of one of threads."""
+        self._refused = True
+        warnings.warn(
+            f"fastaug.data.DataLoader: worker processes make the samples of {type(self.dataset).__name__}, since {unfit}, "
+            "which threads share",
+            stacklevel=4,
+        )
+        self.check_worker_number_rationality()
+        return TakenOver(self, unfit.base_seed, unfit.fetched, unfit.rest)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Says which epoch comes next, for ``rng="sample"``; and tells the sampler, if it wants to know.
+
+        Args:
+            epoch: its number, not negative.
+
+        Raises:
+            TypeError, ValueError: no such integer.
+        """
+        self._next_epoch = word("epoch", epoch)
+        batches = self.batch_sampler
+        for sampler in {id(one): one for one in (self.sampler, batches, getattr(batches, "sampler", None))}.values():
+            if hasattr(sampler, "set_epoch"):
+                sampler.set_epoch(epoch)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the loader is: plain data, from which :meth:`load_state_dict` goes on with the batches that are left.
+
+        After an epoch it is where the next one begins; in an epoch, or after one that was left early, behind the last
+        batch that was given out. It has the generators of the loader, of its samplers and of its workers. Of the global
+        ones, whose state is the training loop's to save, it has what was drawn for the epoch, and without workers what
+        they are now.
+        """
+        iterator = None if self._current is None else self._current()
+        inner, epoch = None, self._next_epoch
+        if iterator is not None and (self.persistent_workers or not iterator.finished):
+            inner = iterator.state()
+            epoch = epoch if iterator.finished else iterator.epoch
+        elif self._left is not None:
+            inner, epoch = self._left, self._epoch
+        elif self._progress.given is not None:
+            inner, epoch = plain({"begin": self._begin, "first": self._progress.given}), self._epoch
+        return {
+            "rng": self.rng,
+            "seed": self.seed,
+            "num_workers": self.num_workers,
+            "epoch": epoch,
+            "refused": self._refused,
+            "own": states_of(self)["own"],
+            "iterator": inner,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Has the next iterator go on from where :meth:`state_dict` was called, in this or another process.
+
+        The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers the
+        global generators go where they were. Where torch's processes do the work, batches that were given out are made
+        again, and dropped.
+
+        Raises:
+            TypeError: no dictionary.
+            ValueError: not what ``state_dict`` returns; of another ``rng``, or of another number of streams.
+        """
+        if not isinstance(state, dict):
+            raise TypeError(f"state should be a dictionary, as state_dict() returns it, got {type(state).__name__}")
+        missing = {"rng", "seed", "num_workers", "epoch", "refused", "own", "iterator"} - state.keys()
+        if missing:
+            raise ValueError(f"state should be what state_dict() returns, it lacks {', '.join(sorted(missing))}")
+        for name in ("rng", "num_workers") if self.rng == "torch" else ("rng", "seed"):
+            if state[name] != getattr(self, name):
+                raise ValueError(
+                    f"state is of a loader with {name}={state[name]!r}, this one has {getattr(self, name)!r}"
+                )
+        self._next_epoch = state["epoch"]
+        self._refused = state["refused"]
+        self._resume = state["iterator"]
+        self._current, self._left = None, None
+        set_own(self, state)
+
+    def profile(self) -> LoaderReport:
+        """Where the time of this epoch, or of the last one, has gone so far. Print it.
+
+        Raises:
+            RuntimeError: torch's processes do the work.
+        """
+        if self._begin is not None and self._times is None:
+            raise RuntimeError("profile() is of threads, and torch's own iterator does the work of this loader")
+        return (self._times or Times()).report()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_current": None, "_latest": None}

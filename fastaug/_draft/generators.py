@@ -16,19 +16,32 @@ def generator_of(pipeline: Any) -> Any:
     return getattr(pipeline._call.draws, "generator", None)
 
 
+#: Where the generators of torch (on the CPU), Python and NumPy are: user callables may draw from any of them.
+States = tuple[torch.Tensor, tuple[Any, ...], Any]
+
+
+def get_states() -> States:
+    return torch.default_generator.get_state(), random.getstate(), np.random.get_state()  # noqa: NPY002
+
+
+def set_states(states: States) -> None:
+    torch.default_generator.set_state(states[0])
+    random.setstate(states[1])
+    np.random.set_state(states[2])  # noqa: NPY002
+
+
 @contextlib.contextmanager
 def untouched(*generators: Any) -> Iterator[None]:
     """Leaves the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now."""
-    chosen = [torch.default_generator, *(generator for generator in generators if generator is not None)]
-    states = [generator.get_state() for generator in chosen]
-    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002  # user callables may draw from it
+    chosen = [generator for generator in generators if generator is not None]
+    own = [generator.get_state() for generator in chosen]
+    states = get_states()
     try:
         yield
     finally:
-        for generator, state in zip(chosen, states):
+        set_states(states)
+        for generator, state in zip(chosen, own):
             generator.set_state(state)
-        random.setstate(python)
-        np.random.set_state(numpy)  # noqa: NPY002
 
 
 def seed_all(seed: int, *generators: Any) -> None:
