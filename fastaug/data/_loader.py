@@ -29,9 +29,10 @@ _TAKES_IN_ORDER = "in_order" in inspect.signature(torch.utils.data.DataLoader.__
 
 
 class _Progress:
-    """How many batches of the epoch an iterator of torch's has given; None between epochs."""
+    """How far an iterator of torch's is."""
 
-    given: int | None = None
+    given: int | None = None  # batches of the epoch; None between epochs
+    epochs = 0  # that were before this one, of the same iterator
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
@@ -151,6 +152,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if iterator is not None and not isinstance(iterator, ThreadsIter):
             self._begin_epoch()
             self._begin = states_of(self)
+            self._progress.given = 0
+            self._progress.epochs += 1
         iterator = super().__iter__()
         self._current = weakref.ref(iterator) if isinstance(iterator, ThreadsIter) else None
         self._latest = iterator._begin if isinstance(iterator, ThreadsIter) else None
@@ -266,6 +269,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             inner, epoch = self._left, self._epoch
         elif self._progress.given is not None:
             inner, epoch = plain({"begin": self._begin, "first": self._progress.given}), self._epoch
+            inner["exact"] = not (self.persistent_workers and self._progress.epochs)
         return {
             "rng": self.rng,
             "seed": self.seed,
@@ -281,7 +285,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
         The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers
         the global generators go where they were. Where torch's processes do the work, batches that were given out are
-        made again, and dropped.
+        made again, and dropped; a warning says where that is not enough, for persistent workers in a later epoch.
 
         Raises:
             TypeError: no dictionary.
@@ -297,6 +301,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 raise ValueError(
                     f"state is of a loader with {name}={state[name]!r}, this one has {getattr(self, name)!r}"
                 )
+        if not (state["iterator"] or {}).get("exact", True):
+            warnings.warn(
+                "fastaug.data.DataLoader: worker processes of several epochs cannot be brought to where they were, so "
+                "their random numbers begin anew",
+                stacklevel=2,
+            )
         self._next_epoch = state["epoch"]
         self._refused = state["refused"]
         self._resume = state["iterator"]
