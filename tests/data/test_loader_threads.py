@@ -36,7 +36,7 @@ def drawn() -> list[Any]:
     given += [
         elastic(image),
         T.RandomCrop.get_params(image, (9, 9)),
-        T.ElasticTransform.get_params([9.0] * 2, [3.0] * 2, [9, 9]),
+        T.ElasticTransform.get_params([9.0] * 2, [1.0] * 2, [20, 20]),
     ]
     given += transform.batch([image, image], num_threads=2)
     return given
