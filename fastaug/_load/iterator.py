@@ -222,7 +222,7 @@ class ThreadsIter(_BaseDataLoaderIter):
             return None
         assert crew is not None
         if self._loader.in_order or not self._num_workers:
-            crew.wait_until(lambda: flying[0].done)
+            crew.wait_until(lambda: flying[0].done, lambda: flying[0].left)
             return flying.popleft()
         crew.wait_until(lambda: any(flight.done for flight in flying))
         flight = next(flight for flight in flying if flight.done)
