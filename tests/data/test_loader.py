@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import random
 import threading
 import warnings
@@ -101,11 +102,13 @@ def test_folder_is_made_by_threads(pictures: Path) -> None:
     assert type(iterator._flying[0]).__name__ == "FolderFlight"
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("kind", [Pairs, Several])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    # The collate function takes pairs of values; and without batches nothing hands out several samples.
+    [(Pairs, name) for name in OPTIONS if not name.startswith("mixed")]
+    + [(Several, name) for name in OPTIONS if name != "single"],
+)
 def test_other_data_sets(kind: Any, name: str) -> None:
-    if (kind is Pairs and name.startswith("mixed")) or (kind is Several and name == "single"):
-        pytest.skip("a collate function for pairs of values; without batches there is nothing to hand out several of")
     both(kind(TV), kind(T), OPTIONS[name])
 
 
@@ -391,3 +394,30 @@ def test_profile(pictures: Path) -> None:
     iter(loader)
     with pytest.raises(RuntimeError, match="torch's own iterator"):
         loader.profile()
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_folder_whose_transform_begins_to_draw_by_itself(persistent: bool, pictures: Path) -> None:
+    folder = folder_of(pictures, T)
+    loader = DataLoader(folder, batch_size=4, num_workers=2, persistent_workers=persistent)
+    assert len(list(loader)) == 6
+    folder.transform = T.Compose([T.RandomCrop(20), noisy, T.ToTensor()])
+    with pytest.warns(UserWarning, match="draws by itself from Python's"):
+        assert next(iter(loader))[0].shape == (4, 3, 20, 20)
+    assert len(list(loader)) == 6
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_threads_end_with_the_loader(persistent: bool, pictures: Path) -> None:
+    def names() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("fastaug-loader")]
+
+    loader = DataLoader(folder_of(pictures, T), batch_size=4, num_workers=2, persistent_workers=persistent)
+    iterator = iter(loader)
+    next(iterator)
+    assert len(names()) == min(2, len(os.sched_getaffinity(0)))
+    del iterator
+    assert bool(names()) == persistent
+    del loader
+    assert not names()
+    assert len(list(iter(DataLoader(folder_of(pictures, T), batch_size=4)))) == 6
