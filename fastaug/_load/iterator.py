@@ -121,15 +121,18 @@ class ThreadsIter(_BaseDataLoaderIter):
         while self._indices and len(self._flying) <= self._ahead:
             if self._plan is None:
                 self._make_plan()
-            assert self._plan is not None
-            assert self._crew is not None
             indices, number = self._indices.popleft(), self._number
             self._number += 1
             if number >= self._first and number not in self._given:
-                stream = self._stream_of(number)
-                flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn)
-                self._flying.append(flight)
-                flight.read()
+                self._flying.append(self._flight(number, indices, self._stream_of(number)))
+
+    def _flight(self, number: int, indices: Any, stream: Stream) -> Flight:
+        """A batch that is being read."""
+        assert self._plan is not None
+        assert self._crew is not None
+        flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn)
+        flight.read()
+        return flight
 
     def _make_plan(self) -> None:
         """For the epoch, as there are indices now."""
@@ -206,6 +209,10 @@ class ThreadsIter(_BaseDataLoaderIter):
         try:
             with self._unbroken():
                 data = flight.data()
+        except Exception:
+            with self._unbroken():
+                self._rewind(flight)
+            raise
         finally:
             self.times.collating += flight.collating
             if not self._broken:
@@ -223,6 +230,14 @@ class ThreadsIter(_BaseDataLoaderIter):
         while self._first in self._given:
             self._given.remove(self._first)
             self._first += 1
+
+    def _rewind(self, flight: Flight) -> None:
+        """After an error of that batch: draws go on from where a worker process goes on."""
+        if not flight.rewind():
+            return
+        for position, other in enumerate(self._flying):
+            if other.stream is flight.stream and other.launched:
+                self._flying[position] = self._flight(other.number, other.indices, other.stream)
 
     def _awaited(self) -> Flight | None:
         """The next batch, once it is done; None where there is none."""

@@ -41,6 +41,7 @@ import fastaug.transforms as T
 from fastaug._batch.threads import threads_for
 from fastaug._load.iterator import ThreadsIter
 from fastaug.data import DataLoader
+from support.images import photo
 from support.outcomes import seed_all
 
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
@@ -348,11 +349,52 @@ def test_a_bad_image_is_named_and_the_next_batch_comes(workers: int, pictures: P
     assert [len(targets) for _, targets in iterator] == [4, 4, 4, 2]
 
 
+def fail_or_draw(target: int) -> float:
+    if target > 1:
+        raise KeyError(target)
+    return float(torch.rand(1))
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["truncated", "missing", "transform", "target", "items"])
+def test_draws_after_an_error(kind: str, workers: int, pictures: Path, tmp_path: Path) -> None:
+    """What comes after a batch that failed is what it is after torch's, however far the threads were."""
+    given = []
+    for cls, package in ((TorchLoader, TV), (DataLoader, T)):
+        folder = folder_of(pictures, package, target_transform=fail_or_draw)
+        bad = tmp_path / "bad.jpg"
+        if kind == "truncated":
+            bad.write_bytes(Path(folder.samples[5][0]).read_bytes()[:700])
+        if kind in ("truncated", "missing"):
+            folder.samples[5] = str(bad), 0
+        elif kind == "transform":
+            folder.transform.transforms.insert(1, package.RandomCrop(24))
+            folder.transform.transforms[0] = package.RandomRotation(3)
+            photo("ihc", 20, 80).save(bad)
+            folder.samples[5] = str(bad), 0
+        elif kind == "target":
+            folder.samples[5] = folder.samples[5][0], 2
+        data: Any = Failing(package) if kind == "items" else folder
+        seed_all(5)
+        iterator = iter(cls(data, batch_size=4, num_workers=workers, collate_fn=mixed if kind == "missing" else None))
+        batches: list[Any] = []
+        for _ in range(6):
+            try:
+                batches.append(next(iterator))
+            except (OSError, ValueError, KeyError):
+                batches.append("error")
+            batches.append(generators())
+        given.append(batches)
+    assert given[0][2] == "error"
+    assert same(given[1], given[0])
+
+
 class Failing(Pairs):
     def __getitem__(self, index: int) -> Any:
+        image = super().__getitem__(index)["image"]
         if index == 5:
             raise KeyError("five")
-        return index
+        return image
 
 
 def test_an_error_of_another_data_set() -> None:
