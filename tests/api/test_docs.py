@@ -56,6 +56,8 @@ def run_doctest(text: str, names: dict[str, Any], where: str) -> None:
 def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Top to bottom, as a reader would type them."""
     photo("coffee", 90, 120).save(tmp_path / "photograph.jpg")
+    for name, scale in (("small", 1), ("large", 2)):
+        photo("coffee", 40 * scale, 60 * scale).save(tmp_path / f"{name}.png")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": page.stem, "__builtins__": builtins}
     text = page.read_text()
