@@ -48,12 +48,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     processes do the work; as they do for an ``IterableDataset``, and where ``worker_init_fn``,
     ``multiprocessing_context`` or ``timeout`` is given. A ``collate_fn`` of your own is called in ``next()``.
 
-    Two batches are on their way while one is used. Memory of batches is used again when nothing refers to it.
+    Two batches are on their way while one is used, or as many as there are threads where each makes one. Memory of
+    batches is used again when nothing refers to it.
+
+    If a sample cannot be made, the others of its batch are, and then its error is raised, by its own type: its number
+    is in ``index``, and the path of a file in ``path``. The next call gives the next batch. In a forked child, an
+    iterator of the parent raises a RuntimeError.
 
     Args:
-        dataset, batch_size, shuffle, sampler, batch_sampler, num_workers, collate_fn, pin_memory, drop_last, timeout,
-        worker_init_fn, multiprocessing_context, generator, prefetch_factor, persistent_workers, pin_memory_device,
-        in_order: as torch's.
         num_threads: how many threads work; by default ``num_workers``, but no more than the CPUs that the process may
             use, and all of these where ``num_workers`` is 0.
         rng: ``"torch"``; or ``"sample"``, where the random numbers of a sample hang on nothing but ``seed``, the number
@@ -62,14 +64,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             Python's and NumPy's generators. Epochs are counted from 0, or from what :meth:`set_epoch` says.
         seed: of ``rng="sample"``, not negative.
 
+    All other arguments are torch's.
+
     Raises:
         TypeError, ValueError: as torch's; ``num_threads`` or ``seed`` that is no such integer; another ``rng``, or
             ``rng="sample"`` with a data set that has no indices.
-
-    While iterating:
-        Exception: of the first sample of a batch that could not be made, by its own type. Its number is in ``index``,
-            and the path of a file in ``path``. The next call gives the next batch.
-        RuntimeError: in a forked child, an iterator of its parent.
 
     Example:
         >>> import torch
