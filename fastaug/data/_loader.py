@@ -21,7 +21,7 @@ from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
-from fastaug._load.states import plain, set_all, set_own, states_of
+from fastaug._load.states import plain, samplers_of, set_all, set_own, states_of
 
 _POLICIES = ("torch", "sample")
 
@@ -29,9 +29,10 @@ _TAKES_IN_ORDER = "in_order" in inspect.signature(torch.utils.data.DataLoader.__
 
 
 class _Progress:
-    """How many batches of the epoch an iterator of torch's has given; None between epochs."""
+    """How far an iterator of torch's is."""
 
-    given: int | None = None
+    given: int | None = None  # batches of the epoch; None between epochs
+    epochs = 0  # that were before this one, of the same iterator
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
@@ -126,7 +127,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if num_threads is not None:
             num_threads = threads_for(num_threads)
         self.num_threads = num_threads
-        if not isinstance(rng, str) or rng not in _POLICIES:
+        if rng not in _POLICIES:
             raise ValueError(f"rng should be 'torch' or 'sample', got {rng!r}")
         if rng == "sample" and isinstance(dataset, IterableDataset):
             raise ValueError("rng='sample' is for data sets with indices, got an IterableDataset")
@@ -151,6 +152,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if iterator is not None and not isinstance(iterator, ThreadsIter):
             self._begin_epoch()
             self._begin = states_of(self)
+            self._progress.given = 0
+            self._progress.epochs += 1
         iterator = super().__iter__()
         self._current = weakref.ref(iterator) if isinstance(iterator, ThreadsIter) else None
         self._latest = iterator._begin if isinstance(iterator, ThreadsIter) else None
@@ -228,8 +231,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """torch's iterator, in the place of one of threads."""
         self._refused = True
         warnings.warn(
-            f"fastaug.data.DataLoader: worker processes make the samples of {type(self.dataset).__name__}, since {unfit}, "
-            "which threads share",
+            f"fastaug.data.DataLoader: worker processes make the samples of {type(self.dataset).__name__}, since "
+            f"{unfit}, which threads share",
             stacklevel=4,
         )
         self.check_worker_number_rationality()
@@ -245,8 +248,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             TypeError, ValueError: no such integer.
         """
         self._next_epoch = word("epoch", epoch)
-        batches = self.batch_sampler
-        for sampler in {id(one): one for one in (self.sampler, batches, getattr(batches, "sampler", None))}.values():
+        for sampler in samplers_of(self):
             if hasattr(sampler, "set_epoch"):
                 sampler.set_epoch(epoch)
 
@@ -267,6 +269,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             inner, epoch = self._left, self._epoch
         elif self._progress.given is not None:
             inner, epoch = plain({"begin": self._begin, "first": self._progress.given}), self._epoch
+            inner["exact"] = not (self.persistent_workers and self._progress.epochs)
         return {
             "rng": self.rng,
             "seed": self.seed,
@@ -280,9 +283,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Has the next iterator go on from where :meth:`state_dict` was called, in this or another process.
 
-        The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers the
-        global generators go where they were. Where torch's processes do the work, batches that were given out are made
-        again, and dropped.
+        The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers
+        the global generators go where they were. Where torch's processes do the work, batches that were given out are
+        made again, and dropped; a warning says where that is not enough, for persistent workers in a later epoch.
 
         Raises:
             TypeError: no dictionary.
@@ -298,6 +301,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 raise ValueError(
                     f"state is of a loader with {name}={state[name]!r}, this one has {getattr(self, name)!r}"
                 )
+        if not (state["iterator"] or {}).get("exact", True):
+            warnings.warn(
+                "fastaug.data.DataLoader: worker processes of several epochs cannot be brought to where they were, so "
+                "their random numbers begin anew",
+                stacklevel=2,
+            )
         self._next_epoch = state["epoch"]
         self._refused = state["refused"]
         self._resume = state["iterator"]
