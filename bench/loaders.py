@@ -57,29 +57,16 @@ WAYS = {
 
 
 class Tiles(Dataset[Any]):
-    """Tiles that lie in memory."""
+    """Tiles that lie in memory, or bags of them."""
 
-    def __init__(self, tiles: Any, count: int, transform: Callable[[Any], Any]) -> None:
-        self.tiles, self.count, self.transform = tiles, count, transform
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, index: int) -> Any:
-        return self.transform(self.tiles[index % len(self.tiles)])
-
-
-class Bags(Dataset[Any]):
-    """Bags of such tiles, each of them one item."""
-
-    def __init__(self, bags: list[list[Any]], transform: Callable[[Any], Any]) -> None:
-        self.bags, self.transform = bags, transform
+    def __init__(self, tiles: list[Any], transform: Callable[[Any], Any]) -> None:
+        self.tiles, self.transform = tiles, transform
 
     def __len__(self) -> int:
-        return len(self.bags)
+        return len(self.tiles)
 
     def __getitem__(self, index: int) -> Any:
-        return self.transform(self.bags[index])
+        return self.transform(self.tiles[index])
 
 
 class PillowCrop:
@@ -180,14 +167,16 @@ class Loading:
 
     def _tiles(self, count: int) -> Iterator[Any]:
         bag, size = self.bag(count), self.case.batch
-        for start in range(0, count, size):
-            yield self.several(bag[start : start + size])
+        if self.way.own:
+            return (self.several(bag[start : start + size]) for start in range(0, count, size))
+        assert self.transform is not None
+        return self.loads(Tiles(bag, self.transform), size)
 
     def _bags(self, count: int) -> Iterator[Any]:
         bags = [self.bag(self.case.batch) for _ in range(0, count, self.case.batch)]
         if self.way.own:
             return map(self.several, bags)
-        return self.loads(Bags(bags, self.several), None)
+        return self.loads(Tiles(bags, self.several), None)
 
     def _map(self, count: int) -> Iterator[Any]:
         assert self.transform is not None
