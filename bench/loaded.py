@@ -127,7 +127,7 @@ CASES = (
         "JPEG tiles, P 512, batches of 32",
         "folder",
         "jpeg tiles",
-        (LIMIT, OURS),
+        (LIMIT, OURS, ONE_THREAD),
         256,
         32,
         {DRAWING: at_least(1, LIMIT)},

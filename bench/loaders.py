@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import hashlib
 import os
@@ -31,6 +32,10 @@ from bench import loaded
 from bench.case import OURS, REFERENCE
 from bench.loaded import BY_NAME, CPU, DRAWING, FIRST, WALL, LoadedCase
 from bench.worker import serve
+
+
+#: Seconds that a training loop takes, where memory is measured.
+STEP = 0.2
 
 
 @dataclass(frozen=True)
@@ -214,12 +219,24 @@ def family(pid: int) -> Iterator[int]:
 
 
 def held() -> int:
-    """Bytes of memory that the process and its children hold, shared ones in parts; files' pages are the system's."""
-    total = 0
+    """Bytes of memory that the process and its children hold; pages of files are the system's.
+
+    Shared memory is that of all open files of it: batches that wait between two processes are mapped by neither.
+    """
+    private, mapped = 0, 0
+    shared: dict[int, int] = {}
     for pid in family(os.getpid()):
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        total += sum(int(found) for found in re.findall(r"^Pss_(?:Anon|Shmem):\s+(\d+) kB$", text, re.MULTILINE))
-    return total * 1024
+        private, mapped = (
+            total + 1024 * int(re.search(rf"^Pss_{kind}:\s+(\d+) kB$", text, re.MULTILINE)[1])  # type: ignore[index]
+            for total, kind in ((private, "Anon"), (mapped, "Shmem"))
+        )
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                if os.readlink(descriptor).startswith("/dev/shm/"):
+                    found = os.stat(descriptor)
+                    shared[found.st_ino] = 512 * found.st_blocks
+    return private + max(mapped, sum(shared.values()))
 
 
 class Worker:
@@ -267,14 +284,14 @@ class Worker:
         return figures
 
     def memory(self) -> float:
-        """Megabytes, the most of what is seen at every other batch."""
+        """Megabytes, the most of what is seen by a training loop that leaves time to load all that is loaded ahead."""
         loading = self.loading
         assert loading is not None
         gc.collect()
         idle, most = held(), 0
-        for number, batch in enumerate(loading.epoch()):
-            if number % 2:
-                most = max(most, held())
+        for batch in loading.epoch(10 * loading.case.batch):
+            time.sleep(STEP)
+            most = max(most, held())
             del batch
         return (most - idle) / 1e6
 
