@@ -1,11 +1,16 @@
-"""python -m bench: times every case beside torchvision and ends in one table."""
+"""python -m bench: times every case beside torchvision and ends in one table.
+
+python -m bench decode|loading|quality: another suite.
+"""
 
 from __future__ import annotations
 
 import argparse
 import fnmatch
+import importlib
 import importlib.util
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -68,7 +73,13 @@ def run(
     return rows, versions
 
 
+SUITES = ("decode", "loading", "quality")
+
+
 def main() -> int:
+    if sys.argv[1:2] and sys.argv[1] in SUITES:
+        suite = importlib.import_module(f"bench.{sys.argv.pop(1)}")
+        return int(suite.main())
     options = arguments()
     cases = [case for case in CASES if fnmatch.fnmatchcase(case.name, options.only or "*")]
     if options.list or not cases:

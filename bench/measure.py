@@ -44,7 +44,7 @@ class Timed(Protocol):
 class Column:
     """A library as it is started: which Python, what is set in its environment, and on how many cores.
 
-    `suite` is the module that has the libraries, by name, and the cases.
+    `suite` is the module that has the libraries, by name, and the cases; or, with `serves`, that answers by itself.
     """
 
     label: str
@@ -53,6 +53,11 @@ class Column:
     env: dict[str, str] = field(default_factory=dict)
     suite: str = "bench.libraries"
     cores: int = 1
+    serves: bool = False
+
+    def command(self) -> list[str]:
+        modules = [self.suite] if self.serves else ["bench.worker", self.suite]
+        return [self.python, "-m", *modules, self.library]
 
 
 class Worker:
@@ -62,7 +67,7 @@ class Worker:
         self.column = column
         self.label = column.label
         self.process = subprocess.Popen(
-            [column.python, "-m", "bench.worker", column.suite, column.library],
+            column.command(),
             cwd=ROOT,
             env={**os.environ, **ONE_THREAD, **column.env},
             stdin=subprocess.PIPE,

@@ -132,14 +132,15 @@ def cells(row: Row, columns: list[str], isa: str, reference: str) -> list[str]:
     return line
 
 
-def table(rows: list[Row], isa: str, reference: str = REFERENCE) -> list[list[str]]:
+def table(rows: list[Row], isa: str, reference: str = REFERENCE, unit: str = ", ms") -> list[list[str]]:
     """The header and the lines; columns that no row filled are left out."""
     labels = list(dict.fromkeys(label for row in rows for label in row.times))
     # The reference, fastaug, fastaug in other ways, the peers.
     columns = sorted(labels, key=lambda label: (label != reference, label != OURS, not label.startswith(OURS)))
     header = ["case"]
     for label in columns:
-        header += {reference: [f"{reference}, ms"], OURS: [f"fastaug {isa}, ms", "faster", "goal"]}.get(label, [label])
+        ours = [f"fastaug {isa}{unit}", "faster" if unit else "less", "goal"]
+        header += {reference: [f"{reference}{unit}"], OURS: ours}.get(label, [label])
     lines = [header, *(cells(row, columns, isa, reference) for row in rows)]
     filled = [i for i in range(len(header)) if any(line[i] for line in lines[1:])]
     return [[line[i] for i in filled] for line in lines]
@@ -182,13 +183,14 @@ def write(
     title: str = "Speed",
     reference: str = REFERENCE,
     note: str = NOTE,
+    unit: str = ", ms",
 ) -> list[Path]:
     """One pair of files per processor and instruction set: a later run replaces an earlier one."""
     folder.mkdir(parents=True, exist_ok=True)
     kind = "" if title == "Speed" else f"{title} "
     stem = re.sub(r"[^a-z0-9]+", "-", f"{kind}{about['cpu']} {about['isa']}".lower()).strip("-")
     head = "\n".join(f"- {name}: {value}" for name, value in about.items())
-    lines = markdown(table(rows, about["isa"], reference))
+    lines = markdown(table(rows, about["isa"], reference, unit))
     page = f"# {title}, {about['cpu']}, {about['isa']}\n\n{head}\n\n{note}\n\n{lines}\n"
     paths = [folder / f"{stem}.md", folder / f"{stem}.json"]
     paths[0].write_text(page)

@@ -10,6 +10,8 @@ import importlib
 import os
 import pickle
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,11 +52,12 @@ class Worker:
         return self.turn.run(first, count)
 
 
-def main() -> None:
+def serve(make: Callable[[], Any]) -> None:
+    """Answers requests until there are no more, by methods of what `make` returns."""
     # Whatever a library prints must not end up among the answers.
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    worker: Worker | None = None
+    worker: Any = None
     while True:
         try:
             name, arguments = pickle.load(requests)
@@ -62,7 +65,7 @@ def main() -> None:
             return
         try:
             if worker is None:
-                worker = Worker(sys.argv[1], sys.argv[2])
+                worker = make()
             answer = (True, getattr(worker, name)(*arguments))
         except Exception as error:
             answer = (False, f"{type(error).__name__}: {error}")
@@ -71,4 +74,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(partial(Worker, *sys.argv[1:3]))

@@ -17,8 +17,8 @@ from fastaug._program.kinds import TENSOR
 # Below it, memory comes from the allocator's own lists.
 _SMALL = 1 << 20
 
-# Bytes that are kept for batches to come.
-_KEPT = 1 << 29
+# Bytes that are kept for batches to come: a bag of some hundred tiles as one batch is among them.
+_KEPT = 1 << 30
 
 
 class _Recycled:

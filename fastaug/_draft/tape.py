@@ -14,10 +14,16 @@ from fastaug._draft.draws import Draws
 Params = list[dict[str, Any]]
 
 
+# Most of what is drawn. To ask whether something is an iterator takes longer.
+_PLAIN = frozenset((int, float, bool, str, type(None)))
+
+
 def at_once(drawn: Any) -> Any:
     """What `_sample` returned, with lists in the place of iterators, which draw the more the further they get."""
+    if type(drawn) in _PLAIN:
+        return drawn
     if isinstance(drawn, tuple):
-        return tuple(map(at_once, drawn))
+        return tuple([part if type(part) in _PLAIN else at_once(part) for part in drawn])
     return list(map(at_once, drawn)) if isinstance(drawn, Iterator) else drawn
 
 
