@@ -1,4 +1,4 @@
-"""The command line: ``python -m fastaug demo|info``, and ``explain|profile|check|show`` for a pipeline of yours."""
+"""The command line: ``python -m fastaug demo|info``, ``cache|stats`` and ``explain|profile|check|show``."""
 
 from __future__ import annotations
 
@@ -43,6 +43,31 @@ def add_seeing(commands: Any) -> None:
         command.add_argument("--out", type=Path, default=path, metavar="FILE", help=out)
 
 
+def add_folders(commands: Any) -> None:
+    """Adds the commands for folders of images."""
+    text = "decode a folder of images once: a mirror of it in .npy files, which are read without decoding"
+    cache = commands.add_parser("cache", help=text, description=f"{text[0].upper()}{text[1:]}. What is done is kept.")
+    cache.add_argument("src", type=Path, metavar="SRC", help="folder of images")
+    cache.add_argument("dst", type=Path, metavar="DST", help="folder for the files: DST/a/b.npy of SRC/a/b.jpg")
+    cache.add_argument("--size", type=int, metavar="N", help="resize the shorter side to N, as Resize(N)")
+    modes = ("RGB", "L", "LA", "RGBA", "own")
+    cache.add_argument("--mode", choices=modes, default="RGB", help="what to convert to (default: RGB)")
+    cache.add_argument("--stack", action="store_true", help="one [N, H, W, C] file for each folder: DST/a.npy")
+    cache.add_argument("--verify", action="store_true", help="write nothing: compare what is there with the images")
+    cache.add_argument("--transform", metavar="FILE[:NAME]", help="store results of the pipeline in FILE, of uint8")
+    cache.add_argument("--draws", type=int, default=1, metavar="K", help="results for each image (default: 1)")
+    cache.add_argument("--seed", type=int, default=0, metavar="S", help="of the draws (default: 0)")
+    cache.add_argument("--budget", metavar="BYTES", help="refuse to write more than that, or than is free: 500M, 20G")
+    text = "print the mean and the standard deviation of a folder of images, for Normalize"
+    stats = commands.add_parser("stats", help=text, description=f"{text[0].upper()}{text[1:]}.")
+    stats.add_argument("src", type=Path, metavar="SRC", help="folder of images, read in RGB")
+    stats.add_argument("--size", type=int, metavar="N", help="of the images after Resize(N)")
+    for command in (cache, stats):
+        command.add_argument(
+            "--num-threads", type=int, metavar="N", help="images at a time (default: one for each CPU)"
+        )
+
+
 def version_of(distribution: str) -> str:
     try:
         return importlib.metadata.version(distribution)
@@ -77,6 +102,7 @@ def main(arguments: list[str] | None = None) -> int:
     bag.add_argument("--out", type=Path, default=Path("demo.png"), help="the contact sheet (default: demo.png)")
     bag.add_argument("--tiles", type=int, default=64, metavar="N", help="tiles in the bag (default: 64)")
     commands.add_parser("info", help="versions and instruction sets")
+    add_folders(commands)
     add_seeing(commands)
     options = parser.parse_args(arguments)
 
@@ -87,6 +113,10 @@ def main(arguments: list[str] | None = None) -> int:
         from fastaug._cli import command
 
         return command.run(options)
+    if options.command in ("cache", "stats"):
+        from fastaug._cli import folders
+
+        return folders.run(options)
     if options.tiles < 1:
         parser.error("--tiles must be at least 1")
     from fastaug._cli import demo

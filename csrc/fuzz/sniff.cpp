@@ -1,5 +1,5 @@
-// Any bytes, and every beginning of them: the header is read without a look past their end. Arrays of NumPy's, which are
-// little more than their header, are decoded too.
+// Any bytes, and every beginning of them: the header is read without a look past their end. Arrays of NumPy's, which
+// are little more than their header, are decoded too.
 #include <algorithm>
 #include <cstring>
 #include <memory>

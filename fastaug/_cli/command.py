@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import io
-import operator
 import re
-import runpy
 import sys
 import traceback
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,84 +16,12 @@ import torch
 from PIL import Image
 
 import fastaug
+from fastaug._cli.pipelines import CommandError, load, note
 from fastaug._draft.pipeline import Pipeline, blank
 from fastaug._inspect import check, explain, profile, show, words
 
 #: Files that cannot be read are named, as far as there is room.
 _SHOWN = 5
-
-
-class CommandError(RuntimeError):
-    """What the user got wrong, in words."""
-
-
-def load(spec: str, name: str | None, mode: str | None) -> Any:
-    """The pipeline of that name in a file or module of the user's.
-
-    Args:
-        spec: the path of a file, or the name of a module, followed by a colon and a name or by neither.
-        name: of the variable; another way to say it.
-        mode: to compile it in; None for its own.
-
-    Raises:
-        CommandError: there is none.
-    """
-    where, _, after = (spec, "", "") if Path(spec).is_file() else spec.partition(":")
-    if after and name and after != name:
-        raise CommandError(f"{spec} names one variable, and --name {name} another one")
-    wanted = after or name or "transform"
-    names = _names_in(where)
-    try:
-        value = operator.attrgetter(wanted)(argparse.Namespace(**names))
-    except AttributeError:
-        found = [key for key, other in names.items() if _may_be_meant(key, other)]
-        hint = f"; it has {', '.join(sorted(found))}: choose with --name" if found else ""
-        raise CommandError(f"{where} defines no variable {wanted!r}{hint}") from None
-    if not callable(value):
-        raise CommandError(f"{wanted!r} in {where} is no transform but {type(value).__name__}")
-    if mode is None and isinstance(value, Pipeline):
-        return value
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        compiled = fastaug.compile(value, mode="exact" if mode is None else mode)
-    for one in caught:
-        _note(str(one.message))
-    return compiled
-
-
-def _names_in(where: str) -> dict[str, Any]:
-    """What a file or a module defines."""
-    path = Path(where)
-    is_module = not path.is_file() and re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", where) and not where.endswith(".py")
-    if not path.is_file() and not is_module:
-        raise CommandError(f"there is no file {where}")
-    # As `python pipeline.py` would have it, or `python -m`.
-    sys.path.insert(0, str(Path.cwd() if is_module else path.resolve().parent))
-    try:
-        if is_module:
-            return vars(importlib.import_module(where))
-        return runpy.run_path(where, run_name="__fastaug__")
-    except ModuleNotFoundError as error:
-        if is_module and error.name is not None and f"{where}.".startswith(f"{error.name}."):
-            raise CommandError(f"there is no file and no module {where}") from None
-        raise CommandError(_cannot_run(where, error)) from error
-    except Exception as error:
-        raise CommandError(_cannot_run(where, error)) from error
-    finally:
-        sys.path.pop(0)
-
-
-def _cannot_run(where: str, error: Exception) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{where} cannot be run: {words.failure(error)} ({last.filename}:{last.lineno})"
-
-
-def _may_be_meant(name: str, value: Any) -> bool:
-    return callable(value) and not isinstance(value, type) and not name.startswith("_")
-
-
-def _note(text: str) -> None:
-    print(f"note: {text}", file=sys.stderr)
 
 
 def size_of(text: str) -> tuple[int, int]:
@@ -145,13 +69,13 @@ def images_of(path: Path, most: int, encoded: bool) -> tuple[list[Any], list[str
         reasons = f" ({skipped[0]})" if len(skipped) == 1 else ""
         raise CommandError(f"no image that Pillow can read in {path}{reasons}")
     if skipped:
-        _note(f"skipped {len(skipped)} file{'s' * (len(skipped) > 1)} that Pillow cannot read")
+        note(f"skipped {len(skipped)} file{'s' * (len(skipped) > 1)} that Pillow cannot read")
         for text in skipped[:_SHOWN]:
             print(f"  {text}", file=sys.stderr)
         if len(skipped) > _SHOWN:
             print(f"  and {len(skipped) - _SHOWN} more", file=sys.stderr)
     if unread and most > 1:
-        _note(f"{len(images)} of {len(images) + len(skipped) + unread} files are used; --most N for more")
+        note(f"{len(images)} of {len(images) + len(skipped) + unread} files are used; --most N for more")
     return images, names
 
 

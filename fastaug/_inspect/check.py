@@ -16,9 +16,9 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._draft.call import Call
+from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._inspect import words
 from fastaug._inspect.contract import LEAST_PSNR, NoTruthError, Truth
-from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._inspect.pairs import Path, pairs, psnr, same, samples, spelled
 from fastaug._inspect.show import listed, normalisation
 from fastaug._inspect.twin import NoTwinError, Twin, delivered, pillow_image, twin_of

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from PIL import Image
 
-from fastaug._inspect import words
 from fastaug._draft.generators import seed_all
+from fastaug._inspect import words
 from fastaug._inspect.pairs import Path, psnr, reached, samples
 from fastaug._inspect.twin import Decode, Twin, pillow_image
 

@@ -8,12 +8,12 @@ from os import PathLike
 from typing import Any
 
 from fastaug._draft.call import Call
+from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import blank
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._draft.through import draft_through
 from fastaug._inspect import words
-from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._inspect.log import logged
 from fastaug._inspect.plan import Plan, plan_of
 

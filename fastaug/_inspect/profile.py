@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import words
-from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._inspect.log import Log, Node, Outside, logged
 from fastaug._inspect.show import listed
 from fastaug._inspect.twin import NoTwinError, Twin, delivered, pillow_image, steps_like, twin_of

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from PIL import Image
 
+from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect.canvas import GREY, INK, Canvas
-from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._inspect.words import encoded
 
 # Images, and what encoded images are in.

@@ -19,7 +19,6 @@ from fastaug._draft.draws import draws_from
 from fastaug._load.sources import Folder
 from fastaug._load.streams import Stream
 
-
 _SAMPLE = "sample {} of the data set"
 
 

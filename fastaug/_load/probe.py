@@ -10,8 +10,8 @@ import torch
 
 from fastaug._batch.task import Drawing
 from fastaug._draft.call import Call
-from fastaug._draft.outline import Outline
 from fastaug._draft.generators import get_states, untouched
+from fastaug._draft.outline import Outline
 from fastaug._load.sources import Folder
 from fastaug._load.streams import WorkerStream
 from fastaug._program.kinds import PIL_IMAGE

@@ -62,7 +62,7 @@ class WorkerStream:
         self._torch = torch.Generator()
         self._torch.manual_seed(self._seed)
         self._python = random.Random(self._seed)
-        self._numpy = np.random.RandomState(worker._generate_state(base_seed, number))  # noqa: NPY002
+        self._numpy = np.random.RandomState(worker._generate_state(base_seed, number))
         self._owned: torch.Generator | None = None
 
     @contextlib.contextmanager

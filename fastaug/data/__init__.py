@@ -1,14 +1,25 @@
-"""What stands between images and a training loop: pairs, and statistics of folders."""
+"""What stands between images and a training loop: decoded files, pairs, statistics of folders, seeds."""
 
 from __future__ import annotations
 
-from fastaug._names import publish
-from fastaug.data._loader import DataLoader
-from fastaug.data._paired import PairedRandomCrop
 from fastaug._load.report import LoaderReport
 from fastaug._load.seeds import sample_seed
-from fastaug.data._statistics import MeanStd, mean_std
+from fastaug._names import publish
+from fastaug.data._cache import CacheResult, cache
+from fastaug.data._loader import DataLoader
+from fastaug.data._paired import PairedRandomCrop
+from fastaug.data._statistics import MeanStd, histogram, mean_std
 
-__all__ = ["DataLoader", "LoaderReport", "MeanStd", "PairedRandomCrop", "mean_std", "sample_seed"]
+__all__ = [
+    "CacheResult",
+    "DataLoader",
+    "LoaderReport",
+    "MeanStd",
+    "PairedRandomCrop",
+    "cache",
+    "histogram",
+    "mean_std",
+    "sample_seed",
+]
 
 publish(globals())

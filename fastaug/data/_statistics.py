@@ -29,6 +29,36 @@ class MeanStd(NamedTuple):
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
+    @classmethod
+    def from_histogram(cls, counts: Any) -> MeanStd:
+        """Of samples of which it is known how often each value occurs, as :func:`histogram` says.
+
+        Args:
+            counts: integers of shape [channels, 256], the sum of the histograms of any parts of the images.
+
+        Raises:
+            TypeError: they are no integers.
+            ValueError: another shape, a negative number, a channel without samples.
+
+        Example:
+            >>> import numpy as np
+            >>> from fastaug.data import MeanStd
+            >>> counts = np.zeros((1, 256), np.int64)
+            >>> counts[0, [0, 255]] = 3
+            >>> MeanStd.from_histogram(counts)
+            MeanStd(mean=(0.5,), std=(0.5,))
+        """
+        table = np.asarray(counts)
+        if table.dtype.kind not in "iu":
+            raise TypeError(f"counts should be integers, got {table.dtype}")
+        if table.ndim != 2 or not len(table) or table.shape[1] != 256:
+            raise ValueError(f"counts should be of shape [channels, 256], got {table.shape}")
+        if table.min() < 0:
+            raise ValueError(f"counts should not be negative, got {table.min()}")
+        if not table.any(1).all():
+            raise ValueError("counts should be of at least one sample in each channel")
+        return cls(*zip(*(_moments(channel) for channel in table.tolist())))
+
 
 def mean_std(
     images: Iterable[Any], transform: Any = None, *, num_threads: int | None = None, progress: bool = False
@@ -58,6 +88,36 @@ def mean_std(
         >>> mean_std([np.full((8, 6, 1), 51, np.uint8), np.full((4, 6, 1), 51, np.uint8)])
         MeanStd(mean=(0.2,), std=(0.0,))
     """
+    return MeanStd.from_histogram(histogram(images, transform, num_threads=num_threads, progress=progress))
+
+
+def histogram(
+    images: Iterable[Any], transform: Any = None, *, num_threads: int | None = None, progress: bool = False
+) -> np.ndarray:
+    """How often each value occurs in each channel, over all pixels of all images.
+
+    Histograms add up: several processes or machines can each count a part of the images, and
+    :meth:`MeanStd.from_histogram` of the sum is :func:`mean_std` of all.
+
+    Args:
+        images: as for :func:`mean_std`.
+        transform: a transform to apply first, whose results are 8-bit images, such as ``Resize``.
+        num_threads: how many images are worked on at a time; one for each CPU by default.
+        progress: whether to show a bar of tqdm.
+
+    Returns:
+        int64 of shape [channels, 256].
+
+    Raises:
+        TypeError, ValueError, Exception: as :func:`mean_std`.
+
+    Example:
+        >>> import numpy as np
+        >>> from fastaug.data import histogram
+        >>> counts = histogram([np.full((8, 6, 3), 51, np.uint8), np.full((4, 6, 3), 52, np.uint8)])
+        >>> counts.shape, counts[:, 51].tolist(), counts[:, 52].tolist()
+        ((3, 256), [48, 48, 48], [24, 24, 24])
+    """
     items = images if hasattr(images, "__len__") else list(images)
     counts: np.ndarray | None = None
     steps = [] if transform is None else [transform]
@@ -67,17 +127,17 @@ def mean_std(
 
         stream = tqdm(stream, total=len(items), unit="image")  # type: ignore[arg-type]
     for index, image in stream:
-        histogram = _histogram(image)
+        one = _histogram(image)
         if counts is None:
-            counts = histogram
-        elif len(counts) != len(histogram):
+            counts = one
+        elif len(counts) != len(one):
             name = path_of(items[index]) or f"image {index}"  # type: ignore[index]
-            raise ValueError(f"images should have {len(counts)} channels as the first has, {name} has {len(histogram)}")
+            raise ValueError(f"images should have {len(counts)} channels as the first has, {name} has {len(one)}")
         else:
-            counts += histogram
+            counts += one
     if counts is None:
         raise ValueError("images should be at least one image, got none")
-    return MeanStd(*zip(*(_moments([int(count) for count in channel]) for channel in counts)))
+    return counts
 
 
 def _histogram(image: Any) -> np.ndarray:

@@ -14,8 +14,8 @@ from PIL import Image
 
 import fastaug
 import fastaug.transforms as T
-from fastaug._inspect import check, explain, profile, show, twin
 from fastaug._draft.generators import seed_all
+from fastaug._inspect import check, explain, profile, show, twin
 from fastaug._inspect.log import Run, logged
 from support.images import noise, photo, to_chw
 

@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 
 import fastaug.transforms as T
-from fastaug.data import mean_std
+from fastaug.data import MeanStd, histogram, mean_std
 from support.images import PHOTOS, noise, photo, to_chw
 
 
@@ -88,3 +88,29 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         mean_std([io.BytesIO(), tmp_path / "none.png"][1:])
     assert missing.value.index == 0
+
+
+def test_histograms_of_parts_add_up() -> None:
+    arrays = [noise(20 + number, 30, seed=number) for number in range(7)]
+    whole = histogram(arrays)
+    assert whole.dtype == np.int64
+    assert np.array_equal(whole, histogram(arrays[:3]) + histogram(arrays[3:], num_threads=1))
+    pixels = np.concatenate([array.reshape(-1, 3) for array in arrays])
+    assert np.array_equal(whole, [np.bincount(channel, minlength=256) for channel in pixels.T])
+    assert MeanStd.from_histogram(whole) == mean_std(arrays)
+    assert MeanStd.from_histogram(whole.tolist()) == mean_std(arrays)
+    small = [array[:5] for array in arrays]
+    assert np.array_equal(histogram(arrays, T.Lambda(lambda array: np.asarray(array)[:5])), histogram(small))
+
+
+def test_no_histograms() -> None:
+    for wrong, error, said in [
+        (np.ones((3, 256)), TypeError, "counts should be integers, got float64"),
+        (np.ones((3, 255), int), ValueError, r"shape \[channels, 256\], got \(3, 255\)"),
+        (np.ones(256, int), ValueError, r"shape \[channels, 256\], got \(256,\)"),
+        (np.ones((0, 256), int), ValueError, "shape"),
+        (np.full((1, 256), -1), ValueError, "not be negative, got -1"),
+        (np.array([[1] * 256, [0] * 256]), ValueError, "at least one sample in each channel"),
+    ]:
+        with pytest.raises(error, match=said):
+            MeanStd.from_histogram(wrong)

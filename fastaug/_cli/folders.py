@@ -1,0 +1,132 @@
+"""``python -m fastaug cache|stats``: what is made of a whole folder of images."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from fastaug._cli.pipelines import CommandError, load, note
+from fastaug._inspect import words
+from fastaug.data._cache import CacheResult, Mirror, Options
+from fastaug.data._folder import images_in
+from fastaug.data._statistics import mean_std
+from fastaug.transforms._geometry import Resize
+
+#: Images that fail are named, as far as there is room.
+_SHOWN = 20
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def run(options: argparse.Namespace) -> int:
+    """One of the commands.
+
+    The exit code: 0; 1 where an image fails, or differs; 2 for what the user got wrong.
+    """
+    try:
+        return _stats(options) if options.command == "stats" else _cache(options)
+    except (CommandError, OSError, TypeError, ValueError) as error:
+        print(f"fastaug {options.command}: {error}", file=sys.stderr)
+        return 2
+
+
+def bytes_of(text: str) -> int:
+    """
+    Raises:
+        CommandError: not a number of bytes.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", text.strip().upper())
+    if found is None:
+        raise CommandError(f"--budget should be a number of bytes, such as 500M or 20G, not {text}")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def _cache(options: argparse.Namespace) -> int:
+    if options.verify and options.budget is not None:
+        raise CommandError("--verify writes nothing, and needs no --budget")
+    budget = None if options.budget is None else bytes_of(options.budget)
+    transform = None if options.transform is None else load(options.transform, None, None)
+    mode = None if options.mode == "own" else options.mode
+    made = Options(options.size, mode, transform, options.draws, options.seed, options.stack)
+    mirror = Mirror(options.src, options.dst, None, made, options.num_threads, progress=True)
+    _note_skipped(mirror.skipped)
+    if options.verify:
+        return _verified(mirror)
+    if budget is not None:
+        _check_room(mirror, budget, options.dst)
+    result = mirror.write()
+    print(f"{_files(result.written)} written, {result.present} already there")
+    return _reported(result)
+
+
+def _verified(mirror: Mirror) -> int:
+    different, result = mirror.verify()
+    for name in different:
+        print(f"differs: {name}", file=sys.stderr)
+    missing = len(mirror.jobs) - result.present
+    print(f"{_files(result.present)} compared, {len(different)} different, {missing} not there")
+    return max(_reported(result), int(bool(different)))
+
+
+def _check_room(mirror: Mirror, budget: int, dst: Path) -> None:
+    """
+    Raises:
+        CommandError: there is not as much room as the files need.
+    """
+    needed = mirror.estimate()
+    print(f"{_said(needed)} to be written")
+    if needed > budget:
+        raise CommandError(f"{_said(needed)} would be written, which is more than --budget {_said(budget)}")
+    there = dst.absolute()
+    while not there.exists():
+        there = there.parent
+    free = shutil.disk_usage(there).free
+    if needed > free:
+        raise CommandError(f"{_said(needed)} would be written, and {there} has {_said(free)} left")
+
+
+def _reported(result: CacheResult) -> int:
+    """Names the images that failed. Returns the exit code."""
+    for path, error in result.failed[:_SHOWN]:
+        print(f"failed: {path}: {words.failure(error)}", file=sys.stderr)
+    if len(result.failed) > _SHOWN:
+        print(f"  and {len(result.failed) - _SHOWN} more", file=sys.stderr)
+    return int(bool(result.failed))
+
+
+def _note_skipped(count: int) -> None:
+    if count:
+        note(f"skipped {_files(count)} without the suffix of an image")
+
+
+def _files(count: int) -> str:
+    return f"{count} file{'s' * (count != 1)}"
+
+
+def _said(count: int) -> str:
+    """A number of bytes in words."""
+    unit = max((unit for unit in _UNITS if count >= _UNITS[unit]), key=_UNITS.__getitem__, default="")
+    return f"{count / _UNITS[unit]:.1f} {unit}B" if unit else f"{count} B"
+
+
+def _stats(options: argparse.Namespace) -> int:
+    paths, skipped = images_in(options.src)
+    _note_skipped(skipped)
+    transform = None if options.size is None else Resize(options.size)
+    try:
+        mean, std = mean_std(paths, transform, num_threads=options.num_threads, progress=sys.stderr.isatty())
+    except OSError as error:
+        path = getattr(error, "path", None)
+        if path is None:
+            raise
+        print(f"fastaug stats: {path}: {words.failure(error)}", file=sys.stderr)
+        return 1
+    print(f"T.Normalize(mean={_rounded(mean)}, std={_rounded(std)})  # {_files(len(paths))}")
+    return 0
+
+
+def _rounded(numbers: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(round(number, 6) for number in numbers)

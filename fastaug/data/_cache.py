@@ -1,0 +1,353 @@
+"""Decoded images as files: a tree of images mirrored as .npy, once, for many epochs."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import operator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from fastaug._batch.methods import BatchPipeline
+from fastaug._batch.threads import threads_for
+from fastaug._draft.pipeline import blank
+from fastaug._image.encoded import CHANNELS
+from fastaug._image.lazy import LazyImage
+from fastaug._load.seeds import sample_seed
+from fastaug._program.arguments import resized_size
+from fastaug.data._cached_file import Job, SourceError, aside, done, header, newest, pixels, same
+from fastaug.data._folder import images_in
+from fastaug.transforms._containers import Compose
+from fastaug.transforms._geometry import Resize
+
+# Images that are begun before the ones before them are done, for each thread.
+_SLAB = 16
+
+# Bytes of an .npy file before its samples.
+_HEADER = 128
+
+
+class CacheResult(NamedTuple):
+    """What :func:`cache` has done.
+
+    ``written`` and ``present`` are numbers of files: of those that were made, and of those that were there. ``failed``
+    has a pair for each that could not be made: the path of the image, and the error.
+
+    Example:
+        >>> from fastaug.data import CacheResult
+        >>> CacheResult(3, 0, []).written
+        3
+    """
+
+    written: int
+    present: int
+    failed: list[tuple[str, Exception]]
+
+
+def cache(
+    src: str | os.PathLike[str],
+    dst: str | os.PathLike[str],
+    files: Iterable[str | os.PathLike[str]] | None = None,
+    *,
+    size: int | Sequence[int] | None = None,
+    mode: str | None = "RGB",
+    transform: Any = None,
+    draws: int = 1,
+    seed: int = 0,
+    stack: bool = False,
+    num_threads: int | None = None,
+    progress: bool = False,
+) -> CacheResult:
+    """Mirrors a folder of images, and its subfolders, as .npy files of their pixels.
+
+    ``dst/a/b.npy`` has the pixels of ``src/a/b.jpg``, as uint8 of shape [H, W, C]. torchvision's ``DatasetFolder(dst,
+    fastaug.io.lazy, (".npy",))`` has the classes, and so the labels, of ``ImageFolder(src)``, and ``numpy.load(path,
+    mmap_mode="r")`` opens each of them.
+
+    A file gets the modification time of its image: one that has it is done, and another one is made again. Files are
+    written aside and renamed, so that one that is there is whole; other settings want another folder.
+
+    Args:
+        src: the folder of the images: all files with a suffix of a format that Pillow knows, or ``.npy``.
+        dst: the folder for the files; it may be there, and lie in ``src``, but not be it.
+        files: paths of some of the images, relative to ``src``, to make only these: several machines may each do a
+            part.
+        size: of ``Resize``, applied to the image: an int for the shorter side, or (height, width).
+        mode: ``"RGB"``, ``"L"``, ``"LA"`` or ``"RGBA"``, to which images are converted; or None for their own, and RGB
+            for all that have another one. L is of shape [H, W].
+        transform: a transform whose results are 8-bit images, to store these in place of the images. It decodes them
+            itself, in RGB or as a ``Decode`` at its head says.
+        draws: how many results of ``transform`` to store of each image: ``dst/a/b.0.npy``, ``b.1.npy`` and so on.
+            Result k of image number i, in the order of all paths in ``src``, is that after
+            ``torch.manual_seed(sample_seed(seed, k, i))``.
+        seed: see ``draws``.
+        stack: whether to store the images of each folder as one file, [N, H, W, C] in the order of their names, which
+            ``transform.batch`` takes: ``dst/a.npy`` of ``src/a``, and ``dst/NAME.npy`` of those in ``src`` itself,
+            whose name that is. With ``files``, folders are made that one of these lies in.
+        num_threads: how many images are worked on at a time; one for each CPU by default.
+        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
+
+    Returns:
+        A :class:`CacheResult`. Images that fail do not keep the others from being made.
+
+    Raises:
+        NotADirectoryError: ``src`` is no folder.
+        OSError: a file cannot be written.
+        TypeError: ``transform`` gives something else than uint8 images; arguments of the wrong type.
+        ValueError: no images; ``files`` that are not among them; two images that would be one file; unknown ``mode``;
+            ``draws`` of less than one; ``transform`` together with ``size`` or ``stack``; ``dst`` that is ``src``.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> from PIL import Image
+        >>> from fastaug.data import cache
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> (folder / "images" / "cats").mkdir(parents=True)
+        >>> Image.new("RGB", (80, 60)).save(folder / "images" / "cats" / "1.png")
+        >>> cache(folder / "images", folder / "arrays")
+        CacheResult(written=1, present=0, failed=[])
+        >>> np.load(folder / "arrays" / "cats" / "1.npy", mmap_mode="r").shape
+        (60, 80, 3)
+        >>> cache(folder / "images", folder / "arrays").present
+        1
+    """
+    options = Options(size, mode, transform, draws, seed, stack)
+    return Mirror(src, dst, files, options, num_threads, progress).write()
+
+
+class Options(NamedTuple):
+    """What cache() makes of the images; its docstring says what these are."""
+
+    size: int | Sequence[int] | None = None
+    mode: str | None = "RGB"
+    transform: Any = None
+    draws: int = 1
+    seed: int = 0
+    stack: bool = False
+
+    def check(self) -> None:
+        if self.mode is not None and self.mode not in CHANNELS:
+            raise ValueError(f"mode should be None, 'RGB', 'L', 'LA' or 'RGBA', got {self.mode!r}")
+        if self.draws < 1:
+            raise ValueError(f"draws should be at least 1, got {self.draws}")
+        if self.transform is None:
+            if self.draws > 1:
+                raise ValueError(f"draws are of a transform, got draws={self.draws} and none")
+        elif self.size is not None or self.stack:
+            raise ValueError("a transform has neither size nor stack beside it, which are of the images")
+        sample_seed(self.seed, 0, 0)
+        if self.size is not None:
+            self.sides()
+
+    def sides(self) -> list[int]:
+        """The size, as (height, width) or the shorter side alone."""
+        given: Any = self.size if isinstance(self.size, Sequence) else [self.size]
+        try:
+            sides = [operator.index(side) for side in given]
+        except TypeError:
+            raise TypeError(f"size should be an integer or (height, width), got {self.size!r}") from None
+        if len(sides) not in (1, 2) or min(sides) < 1:
+            raise ValueError(f"size should be at least 1, or two such numbers, got {self.size!r}")
+        return sides
+
+
+class Mirror:
+    """The files of one call of cache()."""
+
+    def __init__(
+        self,
+        src: Any,
+        dst: Any,
+        files: Any,
+        options: Options,
+        num_threads: Any = None,
+        progress: bool = False,
+    ) -> None:
+        options.check()
+        self.src, self.dst = Path(src), Path(dst)
+        if self.src.resolve() == self.dst.resolve():
+            raise ValueError(f"dst should be another folder than src, got {self.dst} for both")
+        self._options = options
+        self._sides = None if options.size is None else options.sides()
+        self._resize = None if self._sides is None else Resize(self._sides)
+        transform = options.transform
+        self._pipeline = transform if isinstance(transform, BatchPipeline) else Compose([transform])
+        self._threads = threads_for(num_threads)
+        self._progress = progress
+        paths, self.skipped = images_in(self.src, self.dst)
+        self.jobs = self._listed(paths, files)
+
+    def _listed(self, paths: list[Path], files: Any) -> list[Job]:
+        if files is None:
+            chosen = set(paths)
+        else:
+            chosen = {self.src / file for file in files}
+            unknown = sorted(map(str, chosen - set(paths)))
+            if unknown:
+                raise ValueError(f"files should be images in {self.src}, by their paths in it, got {unknown[0]}")
+        options = self._options
+        if options.stack:
+            jobs = [
+                Job(self._stack_of(folder), sources, stacked=True)
+                for folder, group in itertools.groupby(sorted(paths, key=lambda path: path.parent), lambda p: p.parent)
+                if chosen.intersection(sources := list(group))
+            ]
+        else:
+            jobs = []
+            for number, path in enumerate(paths):
+                if path not in chosen:
+                    continue
+                place = self.dst / path.relative_to(self.src)
+                if options.transform is None:
+                    jobs.append(Job(place.with_name(f"{path.stem}.npy"), [path], number))
+                else:
+                    names = (f"{path.stem}.{draw}.npy" for draw in range(options.draws))
+                    jobs += [Job(place.with_name(name), [path], number, draw) for draw, name in enumerate(names)]
+        seen: dict[Path, Job] = {}
+        for job in jobs:
+            other = seen.setdefault(job.target, job)
+            if other is not job:
+                raise ValueError(f"{other.sources[0]} and {job.sources[0]} would both be {job.target}")
+        return jobs
+
+    def _stack_of(self, folder: Path) -> Path:
+        place = folder.relative_to(self.src)
+        name = place.name or self.src.resolve().name
+        return self.dst / place.parent / f"{name}.npy"
+
+    def write(self) -> CacheResult:
+        """Makes what is not there."""
+        jobs = self.pending()
+        failed: list[tuple[str, Exception]] = []
+        for _, outcome in self._each(jobs, self._write):
+            if isinstance(outcome, SourceError):
+                failed.append((str(outcome.path), outcome.error))
+        return CacheResult(len(jobs) - len(failed), len(self.jobs) - len(jobs), failed)
+
+    def verify(self) -> tuple[list[str], CacheResult]:
+        """Compares what is there with what would be made, and writes nothing.
+
+        Returns:
+            The files that differ, and as ``present`` the number of those that were compared.
+        """
+        jobs = [job for job in self.jobs if job.target.exists()]
+        different = []
+        failed: list[tuple[str, Exception]] = []
+        for job, outcome in self._each(jobs, same):
+            if isinstance(outcome, SourceError):
+                failed.append((str(outcome.path), outcome.error))
+            elif not outcome:
+                different.append(str(job.target))
+        return different, CacheResult(0, len(jobs), failed)
+
+    def pending(self) -> list[Job]:
+        """Those whose file is not there, or older or newer than its images."""
+        return [job for job in self.jobs if not done(job)]
+
+    def estimate(self) -> int:
+        """Bytes of the files that are to be made.
+
+        They are known from the headers of the images; of a transform, all results are taken to be as large as that of
+        the first image.
+        """
+        jobs = self.pending()
+        if self._options.transform is not None:
+            for job in jobs:
+                for _, outcome in self._transformed([job], lambda _, arrays: next(arrays).nbytes):
+                    if not isinstance(outcome, SourceError):
+                        return len(jobs) * (int(outcome) + _HEADER)
+            return 0
+        sources = [path for job in jobs for path in job.sources]
+        with ThreadPoolExecutor(self._threads) as pool:
+            return len(jobs) * _HEADER + sum(pool.map(self._bytes_of, sources, chunksize=_SLAB))
+
+    def _bytes_of(self, path: Path) -> int:
+        try:
+            width, height, mode = header(path)
+        except Exception:
+            return 0  # it fails when its turn comes
+        if self._sides is not None:
+            height, width = resized_size(height, width, self._sides, None)
+        return height * width * CHANNELS[self._options.mode or (mode if mode in CHANNELS else "RGB")]
+
+    def _each(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[tuple[Job, Any]]:
+        """Each job, and what `work` gives of it and its arrays; or the SourceError of an image."""
+        bar: Any = contextlib.nullcontext()
+        if self._progress:
+            from tqdm.auto import tqdm
+
+            bar = tqdm(total=len(jobs), unit="file", disable=None)
+        outcomes = self._in_threads if self._options.transform is None else self._transformed
+        with bar:
+            for start in range(0, len(jobs), _SLAB * self._threads):
+                for outcome in outcomes(jobs[start : start + _SLAB * self._threads], work):
+                    yield outcome
+                    if self._progress:
+                        bar.update()
+
+    def _in_threads(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[Any]:
+        def one(job: Job) -> Any:
+            try:
+                return work(job, map(self._read, job.sources))
+            except SourceError as error:
+                return error
+
+        with ThreadPoolExecutor(self._threads) as pool:
+            yield from zip(jobs, pool.map(one, jobs))
+
+    def _transformed(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[Any]:
+        # The draws are those of torch's generator, which the transforms of a user's own may draw from too.
+        seeds = [sample_seed(self._options.seed, job.draw, job.number) for job in jobs]
+        try:
+            with torch.random.fork_rng(devices=[]):
+                results = self._pipeline.batch(
+                    [self._taken(job.sources[0]) for job in jobs], num_threads=self._threads, seeds=seeds
+                )
+        except Exception as error:
+            if len(jobs) == 1:
+                yield jobs[0], SourceError(jobs[0].sources[0], error)
+                return
+            for job in jobs:
+                yield from self._transformed([job], work)
+            return
+        for job, result in zip(jobs, results):
+            yield job, work(job, iter([pixels(result)]))
+
+    def _taken(self, path: Path) -> Any:
+        """The image as the pipeline takes it: a file, unless it wants an array."""
+        return self._read(path) if isinstance(blank(self._pipeline.transforms, 1), np.ndarray) else str(path)
+
+    def _read(self, path: Path) -> np.ndarray:
+        try:
+            image = LazyImage(path, self._options.mode)
+            if image.mode not in CHANNELS:
+                image = LazyImage(path, "RGB")
+            return np.asarray(image if self._resize is None else self._resize(image))
+        except Exception as error:
+            raise SourceError(path, error) from error
+
+    def _write(self, job: Job, arrays: Iterator[np.ndarray]) -> None:
+        time = newest(job.sources)
+        first = next(arrays)
+        shape = (len(job.sources), *first.shape) if self._options.stack else first.shape
+        with aside(job.target, time) as file:
+            np.lib.format.write_array_header_1_0(
+                file, {"descr": "|u1", "fortran_order": False, "shape": tuple(map(int, shape))}
+            )
+            for path, array in zip(job.sources, itertools.chain([first], arrays)):
+                if array.shape != first.shape:
+                    sizes = " and ".join(
+                        f"{name} has height {one.shape[0]} and width {one.shape[1]}"
+                        for name, one in ((job.sources[0], first), (path, array))
+                    )
+                    error = ValueError(f"the images of a folder should have one size to be stacked; {sizes}")
+                    raise SourceError(path.parent, error)
+                file.write(np.ascontiguousarray(array).data)
