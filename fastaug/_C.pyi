@@ -172,7 +172,8 @@ class Queue:
     def push(self, job: _Job | None, rewrites: int = ..., urgent: bool = False) -> int:
         """Adds a job, or, as None, an errand: what the thread that meets it does by itself. By one thread alone.
 
-        What is urgent comes before all that is not. The numbers count from 0. The memory of a job is kept until it is taken, or until the queue ends.
+        What is urgent comes before all that is not. The numbers count from 0. The memory of a job is kept until it is
+        taken, or until the queue ends.
         """
 
     def work(self, wait: bool, limit: int) -> int | None:

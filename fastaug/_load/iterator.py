@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from torch.utils.data import _utils
+from torch.utils.data._utils.pin_memory import pin_memory
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from fastaug._batch.threads import Crew
@@ -73,8 +73,8 @@ class ThreadsIter(_BaseDataLoaderIter):
             with untouched(*generators_of(loader)):
                 super().__init__(loader)
             self._base_seed = resume["base_seed"]
-        workers = range(self._num_workers)
-        self._streams: list[Stream] = [WorkerStream(self._base_seed, number) for number in workers] or [GlobalStream()]
+        workers, base_seed = range(self._num_workers), int(self._base_seed)
+        self._streams: list[Stream] = [WorkerStream(base_seed, number) for number in workers] or [GlobalStream()]
         if resume is None or resume["begin"] is None:
             self._reset(loader, first_iter=True)
         else:
@@ -112,7 +112,7 @@ class ThreadsIter(_BaseDataLoaderIter):
     def _fetch(self) -> None:
         """Has the sampler say what one more batch is."""
         with contextlib.suppress(StopIteration):
-            self._indices.append(self._next_index())
+            self._indices.append(next(self._sampler_iter))
 
     def _read_ahead(self) -> None:
         """Has the next batches read, so that their samples can be drawn without waiting."""
@@ -134,7 +134,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         try:
             self._plan = self._planned(self._indices[0])
         except Unfit as unfit:
-            unfit.base_seed, unfit.fetched, unfit.rest = self._base_seed, list(self._indices), self._sampler_iter
+            unfit.base_seed, unfit.fetched, unfit.rest = int(self._base_seed), list(self._indices), self._sampler_iter
             raise
         if self._crew is None:
             self._crew = Crew(self._plan.threads, "fastaug-loader", helps=not self._num_workers)
@@ -208,7 +208,7 @@ class ThreadsIter(_BaseDataLoaderIter):
             if not self._broken:
                 self._launch(self._ahead)
         if self._pin_memory:
-            data = _utils.pin_memory.pin_memory(data, self._pin_memory_device)
+            data = pin_memory(data, self._pin_memory_device)  # type: ignore[no-untyped-call]
         seconds = {} if self._crew is None else self._crew.seconds()
         images = len(flight.indices) if self._auto_collation else 1
         self.times.add(start, time.perf_counter(), images, seconds)
@@ -242,12 +242,13 @@ class ThreadsIter(_BaseDataLoaderIter):
         streams: list[Any] = [] if self._by_sample else [stream.state() for stream in self._streams]
         if self.finished:
             # Another epoch goes on with the same workers.
-            return plain({"base_seed": self._base_seed, "begin": None, "streams": streams})
+            ended: dict[str, Any] = plain({"base_seed": self._base_seed, "begin": None, "streams": streams})
+            return ended
         for flight in reversed(self._flying):
             if flight.launched and not self._by_sample:
                 streams[flight.number % len(streams)] = flight.before
         first = next(number for number in itertools.count() if number not in self._given)
-        return plain(
+        state: dict[str, Any] = plain(
             {
                 "base_seed": self._base_seed,
                 "begin": self._begin,
@@ -257,6 +258,7 @@ class ThreadsIter(_BaseDataLoaderIter):
                 "given": sorted(number for number in self._given if number > first),
             }
         )
+        return state
 
     def close(self) -> None:
         """Ends the threads, each after what it is at."""

@@ -76,7 +76,7 @@ class Times:
         self._before = self._threads = threads
 
     def add(self, start: float, end: float, images: int, threads: dict[str, float]) -> None:
-        """The training loop asked for a batch at `start`, and got it at `end`; `threads` were busy for so long so far."""
+        """The training loop asked for a batch at `start` and got it at `end`; `threads` were busy so long so far."""
         self._waited += end - start
         self._end = end
         self._batches += 1

@@ -10,11 +10,16 @@ import torch
 from fastaug._draft.generators import get_states, set_states
 
 
+def samplers_of(loader: Any) -> list[Any]:
+    """Its sampler, that of its batches, and the one that this has."""
+    batches = loader.batch_sampler
+    found = (loader.sampler, batches, getattr(batches, "sampler", None))
+    return list({id(one): one for one in found if one is not None}.values())
+
+
 def generators_of(loader: Any) -> list[torch.Generator]:
     """Those of the loader's own and of its samplers'."""
-    batches = loader.batch_sampler
-    owners = (loader, loader.sampler, batches, getattr(batches, "sampler", None))
-    found = [getattr(owner, "generator", None) for owner in owners]
+    found = [getattr(owner, "generator", None) for owner in (loader, *samplers_of(loader))]
     return list({id(one): one for one in found if isinstance(one, torch.Generator)}.values())
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from torch.utils.data._utils import worker
+from torch.utils.data._utils.worker import _generate_state
 
 from fastaug._draft.draws import drawing_from
 from fastaug._draft.generators import States, get_states, seed_all, set_states, untouched
@@ -62,7 +62,7 @@ class WorkerStream:
         self._torch = torch.Generator()
         self._torch.manual_seed(self._seed)
         self._python = random.Random(self._seed)
-        self._numpy = np.random.RandomState(worker._generate_state(base_seed, number))
+        self._numpy = np.random.RandomState(_generate_state(base_seed, number))
         self._owned: torch.Generator | None = None
 
     @contextlib.contextmanager

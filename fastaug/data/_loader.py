@@ -21,7 +21,7 @@ from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
-from fastaug._load.states import plain, set_all, set_own, states_of
+from fastaug._load.states import plain, samplers_of, set_all, set_own, states_of
 
 _POLICIES = ("torch", "sample")
 
@@ -126,7 +126,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         if num_threads is not None:
             num_threads = threads_for(num_threads)
         self.num_threads = num_threads
-        if not isinstance(rng, str) or rng not in _POLICIES:
+        if rng not in _POLICIES:
             raise ValueError(f"rng should be 'torch' or 'sample', got {rng!r}")
         if rng == "sample" and isinstance(dataset, IterableDataset):
             raise ValueError("rng='sample' is for data sets with indices, got an IterableDataset")
@@ -228,8 +228,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """torch's iterator, in the place of one of threads."""
         self._refused = True
         warnings.warn(
-            f"fastaug.data.DataLoader: worker processes make the samples of {type(self.dataset).__name__}, since {unfit}, "
-            "which threads share",
+            f"fastaug.data.DataLoader: worker processes make the samples of {type(self.dataset).__name__}, since "
+            f"{unfit}, which threads share",
             stacklevel=4,
         )
         self.check_worker_number_rationality()
@@ -245,8 +245,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             TypeError, ValueError: no such integer.
         """
         self._next_epoch = word("epoch", epoch)
-        batches = self.batch_sampler
-        for sampler in {id(one): one for one in (self.sampler, batches, getattr(batches, "sampler", None))}.values():
+        for sampler in samplers_of(self):
             if hasattr(sampler, "set_epoch"):
                 sampler.set_epoch(epoch)
 
@@ -280,9 +279,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Has the next iterator go on from where :meth:`state_dict` was called, in this or another process.
 
-        The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers the
-        global generators go where they were. Where torch's processes do the work, batches that were given out are made
-        again, and dropped.
+        The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers
+        the global generators go where they were. Where torch's processes do the work, batches that were given out are
+        made again, and dropped.
 
         Raises:
             TypeError: no dictionary.

@@ -198,7 +198,8 @@ class RandomChoice(RandomTransforms):
         return python_random().choices(self.transforms, weights=self.p)[0](*args)
 
     def _sample(self, draft: Draft) -> int:
-        return python_random().choices(range(len(self.transforms)), weights=self.p)[0]
+        index: int = python_random().choices(range(len(self.transforms)), weights=self.p)[0]
+        return index
 
     def _draft(self, draft: Draft, params: int) -> None:
         draft_through((self.transforms[params],), draft)
