@@ -95,8 +95,8 @@ demo: $(STAMPS)/demo
 
 # Tests
 
-.PHONY: test test-native test-asan test-python
-test: lint test-native test-asan test-fuzz test-python test-ray
+.PHONY: test test-native test-asan test-tsan test-python
+test: lint test-native test-asan test-tsan test-fuzz test-python test-ray
 
 test-native: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset dev
@@ -108,6 +108,12 @@ test-asan: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset asan
 	$(CMAKE) --build --preset asan -j $(JOBS)
 	$(CTEST) --preset asan -j $(JOBS)
+
+# The tests of threads alone, on the scalar kernels: the others cost minutes to compile.
+test-tsan: $(STAMPS)/build-tools | system-test
+	$(CMAKE) --preset tsan
+	$(CMAKE) --build --preset tsan -j $(JOBS)
+	$(CTEST) --preset tsan
 
 # torch's own threads would only fight the test processes for the cores.
 test-python: $(STAMPS)/test

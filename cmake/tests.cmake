@@ -11,9 +11,13 @@ add_executable(fastaug_tests ${test_sources})
 file(GLOB answer_sources CONFIGURE_DEPENDS csrc/tests/program/test_answers.cpp csrc/tests/support/*.cpp)
 add_executable(fastaug_answers EXCLUDE_FROM_ALL csrc/tests/main.cpp ${answer_sources})
 
+# The tests that start threads, without the others: what the preset tsan compiles and runs.
+add_executable(fastaug_threads EXCLUDE_FROM_ALL csrc/tests/main.cpp csrc/tests/execute/test_concurrent.cpp
+  csrc/tests/execute/test_job_queue.cpp csrc/tests/support/tables.cpp)
+
 # csrc/tests/main.cpp exits with this code when the machine lacks the instruction set that FASTAUG_ISA names.
 set(skip_code 77)
-foreach(target fastaug_tests fastaug_answers)
+foreach(target fastaug_tests fastaug_answers fastaug_threads)
   target_include_directories(${target} SYSTEM PRIVATE ${DOCTEST_INCLUDE_DIR})
   # Files of the codecs' formats are made by the codecs' libraries.
   target_link_libraries(${target} PRIVATE fastaug_core fastaug_codecs)
@@ -23,6 +27,11 @@ foreach(target fastaug_tests fastaug_answers)
     FASTAUG_TABLES="${CMAKE_CURRENT_SOURCE_DIR}/tests/tables")
 endforeach()
 
+if(FASTAUG_SANITIZE STREQUAL thread)
+  add_test(NAME native.threads COMMAND fastaug_threads)
+  set_tests_properties(native.threads PROPERTIES TIMEOUT 600)
+  return()
+endif()
 if(NOT FASTAUG_SIMD)
   set(isas scalar)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")

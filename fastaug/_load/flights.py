@@ -56,6 +56,11 @@ class Flight:
     def done(self) -> bool:
         """Whether all samples are made."""
 
+    @property
+    def left(self) -> int:
+        """How much of what the threads do is to be done at least."""
+        return 1
+
     @abstractmethod
     def read(self) -> None:
         """Has the threads read what is needed to draw."""
@@ -123,6 +128,10 @@ class FolderFlight(Flight):
     @property
     def done(self) -> bool:
         return self.launched and not self._batch.left
+
+    @property
+    def left(self) -> int:
+        return max(self._batch.left, 1)
 
     def read(self) -> None:
         items = []

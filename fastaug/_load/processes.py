@@ -32,6 +32,7 @@ class _Counted(_BaseDataLoaderIter):
 
     def __init__(self, loader: Any) -> None:
         self._progress = loader._progress
+        self._progress.given = 0
         super().__init__(loader)
 
     def __next__(self) -> Any:
@@ -86,13 +87,12 @@ class _Begun:
 
     def __init__(self, sampler: Any, left: Iterator[Any]) -> None:
         self._sampler = sampler
-        self._left = left
-        self._asked = 0
+        self._left: Iterator[Any] | None = left
 
     def __iter__(self) -> Iterator[Any]:
-        # torch asks twice for the first epoch, and uses the last.
-        self._asked += 1
-        return self._left if self._asked <= 2 else iter(self._sampler)
+        # As a generator, since torch makes two iterators for the first epoch, and uses one.
+        left, self._left = self._left, None
+        yield from self._sampler if left is None else left
 
     def __len__(self) -> int:
         return len(self._sampler)

@@ -62,7 +62,8 @@ class WorkerStream:
         self._torch = torch.Generator()
         self._torch.manual_seed(self._seed)
         self._python = random.Random(self._seed)
-        self._numpy = np.random.RandomState(_generate_state(base_seed, number))
+        numpy = _generate_state(base_seed, number)  # type: ignore[no-untyped-call]
+        self._numpy = np.random.RandomState(numpy)
         self._owned: torch.Generator | None = None
 
     @contextlib.contextmanager

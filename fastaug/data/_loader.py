@@ -6,7 +6,6 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
-from fastaug._load.states import plain, samplers_of, set_all, set_own, states_of
+from fastaug._load.states import generators_of, plain, samplers_of, set_all, set_own, states_of
 
 _POLICIES = ("torch", "sample")
 
@@ -29,9 +28,10 @@ _TAKES_IN_ORDER = "in_order" in inspect.signature(torch.utils.data.DataLoader.__
 
 
 class _Progress:
-    """How many batches of the epoch an iterator of torch's has given; None between epochs."""
+    """How far an iterator of torch's is."""
 
-    given: int | None = None
+    given: int | None = None  # batches of the epoch; None between epochs
+    epochs = 0  # that were before this one, of the same iterator
 
 
 class DataLoader(torch.utils.data.DataLoader[Any]):
@@ -150,8 +150,15 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         iterator = self._iterator if self.persistent_workers else None
         if iterator is not None and not isinstance(iterator, ThreadsIter):
             self._begin_epoch()
-            self._begin = states_of(self)
-        iterator = super().__iter__()
+            self._begin = states_of(generators_of(self))
+            self._progress.given = 0
+            self._progress.epochs += 1
+        try:
+            iterator = super().__iter__()
+        except Unfit as unfit:
+            iterator = self._take_over(unfit)
+            if self.persistent_workers:
+                self._iterator = iterator
         self._current = weakref.ref(iterator) if isinstance(iterator, ThreadsIter) else None
         self._latest = iterator._begin if isinstance(iterator, ThreadsIter) else None
         self._times = iterator.times if isinstance(iterator, ThreadsIter) else None
@@ -166,17 +173,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def _get_iterator(self) -> Any:
         resume, self._resume = self._resume, None
         self._begin_epoch()
-        self._begin = states_of(self)
+        self._begin = states_of(generators_of(self))
         self._progress = _Progress()
         if self._needs_torch():
             return self._torchs(resume)
-        folder = Folder.of(self.dataset) if self._auto_collation else None
-        if not self.num_workers and folder is None and self.rng == "torch":
+        if not self.num_workers and self._folder() is None and self.rng == "torch":
             return self._torchs(resume)
-        try:
-            return ThreadsIter(self, partial(self._planned, folder), self._epoch, resume)
-        except Unfit as unfit:
-            return self._take_over(unfit)
+        return ThreadsIter(self, self._epoch, resume)
+
+    def _folder(self) -> Folder | None:
+        return Folder.of(self.dataset) if self._auto_collation else None
 
     def _needs_torch(self) -> bool:
         """Whether it is nothing for threads, as far as the arguments tell."""
@@ -190,9 +196,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def _torchs(self, resume: dict[str, Any] | None) -> Any:
         if resume is None:
             return torchs_iterator(self)
+        own = generators_of(self)
         with untouched():
-            set_all(self, resume["begin"])
-            self._begin = states_of(self)
+            set_all(own, resume["begin"])
+            self._begin = states_of(own)
             iterator = torchs_iterator(self)
             for _ in range(resume["first"]):
                 next(iterator)
@@ -201,7 +208,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             set_states(after)
         return iterator
 
-    def _planned(self, folder: Folder | None, indices: Any) -> Plan:
+    def _planned(self, indices: Any) -> Plan:
         """How batches are made, where these are the indices of the first one.
 
         Raises:
@@ -210,12 +217,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         workers, cpus = self.num_workers, threads_for(None)
         threads = self.num_threads or min(cpus, workers or cpus)
         first = indices[0] if self._auto_collation and indices else indices
+        folder = self._folder()
         if folder is not None and is_drafted(folder, first):
             return Plan(flights_of_folder(folder), threads, spread=False)
         if workers and not self._fit:
             if has_generator(self.dataset):
                 raise Unfit("one of its transforms draws from a generator of its own")
-            if names := moved(self.dataset, first):
+            if names := moved(self.dataset, first, self._auto_collation):
                 raise Unfit(f"it draws by itself from {' and '.join(names)} random generator")
             self._fit = True
         if self.rng == "torch":
@@ -266,13 +274,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             inner, epoch = self._left, self._epoch
         elif self._progress.given is not None:
             inner, epoch = plain({"begin": self._begin, "first": self._progress.given}), self._epoch
+            inner["exact"] = not (self.persistent_workers and self._progress.epochs)
         return {
             "rng": self.rng,
             "seed": self.seed,
             "num_workers": self.num_workers,
             "epoch": epoch,
             "refused": self._refused,
-            "own": states_of(self)["own"],
+            "own": states_of(generators_of(self))["own"],
             "iterator": inner,
         }
 
@@ -281,7 +290,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
         The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers
         the global generators go where they were. Where torch's processes do the work, batches that were given out are
-        made again, and dropped.
+        made again, and dropped; a warning says where that is not enough, for persistent workers in a later epoch.
 
         Raises:
             TypeError: no dictionary.
@@ -297,11 +306,17 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 raise ValueError(
                     f"state is of a loader with {name}={state[name]!r}, this one has {getattr(self, name)!r}"
                 )
+        if not (state["iterator"] or {}).get("exact", True):
+            warnings.warn(
+                "fastaug.data.DataLoader: worker processes of several epochs cannot be brought to where they were, so "
+                "their random numbers begin anew",
+                stacklevel=2,
+            )
         self._next_epoch = state["epoch"]
         self._refused = state["refused"]
         self._resume = state["iterator"]
         self._current, self._left = None, None
-        set_own(self, state)
+        set_own(generators_of(self), state)
 
     def profile(self) -> LoaderReport:
         """Where the time of this epoch, or of the last one, has gone so far. Print it.

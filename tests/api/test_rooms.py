@@ -22,6 +22,7 @@ PYTHON = [
     "io",
     "transforms",
     "_compile",
+    "_load",
     "data",
     "",  # the package itself, which hands out what is below
     "_cli",

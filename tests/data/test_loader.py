@@ -1,0 +1,423 @@
+"""A loader on threads gives the batches, and leaves the generators, of torch's DataLoader with torchvision inside."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import random
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import torchvision.transforms as TV
+from loader_cases import (
+    COUNT,
+    Drawing,
+    Pairs,
+    Several,
+    drawing_target,
+    folder_of,
+    generators,
+    listed,
+    mixed,
+    numpy_draw,
+    run,
+    same,
+    torch_draw,
+)
+from torch.utils.data import DataLoader as TorchLoader
+from torch.utils.data import DistributedSampler, Subset, WeightedRandomSampler
+from torchvision.datasets import ImageFolder
+
+import fastaug
+import fastaug.io
+import fastaug.transforms as T
+from fastaug._batch.threads import threads_for
+from fastaug._load.iterator import ThreadsIter
+from fastaug.data import DataLoader
+from support.outcomes import seed_all
+
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "no workers": {"num_workers": 0, "shuffle": True},
+    "one": {"num_workers": 1, "shuffle": True},
+    "three": {"num_workers": 3, "shuffle": True, "drop_last": True},
+    "persistent": {"num_workers": 2, "persistent_workers": True, "prefetch_factor": 1},
+    "mixed": {"num_workers": 2, "collate_fn": mixed},
+    "mixed by one": {"num_workers": 1, "collate_fn": mixed},
+    "lists": {"num_workers": 2, "collate_fn": listed},
+    "single": {"num_workers": 2, "batch_size": None},
+}
+
+
+def both(theirs: Any, ours: Any, theirs_options: dict[str, Any], **more: Any) -> None:
+    """Compares both loaders, with several numbers of threads."""
+    options = {"batch_size": 4, **theirs_options}
+    expected = run(TorchLoader, theirs, **options, **more)
+    for threads in (None, 1, 3):
+        assert same(run(DataLoader, ours, num_threads=threads, **options, **more), expected), f"{threads} threads"
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_folder(name: str, pictures: Path) -> None:
+    both(folder_of(pictures, TV), folder_of(pictures, T, loader=fastaug.io.lazy), OPTIONS[name])
+
+
+@pytest.mark.parametrize("name", ["no workers", "three", "mixed"])
+def test_folder_with_torchvisions_loader(name: str, pictures: Path) -> None:
+    both(folder_of(pictures, TV), folder_of(pictures, T), OPTIONS[name])
+
+
+@pytest.mark.parametrize("kind", ["subset", "subset of a subset", "partial", "target", "gray"])
+def test_kinds_of_folders(kind: str, pictures: Path) -> None:
+    options: list[dict[str, Any]] = [{}, {"loader": fastaug.io.lazy}]
+    if kind == "partial":
+        options[1]["loader"] = functools.partial(fastaug.io.lazy, mode="RGB")
+    elif kind == "target":
+        for one in options:
+            one["target_transform"] = drawing_target
+    sets: list[Any] = [folder_of(pictures, package, **one) for package, one in zip((TV, T), options, strict=True)]
+    if kind.startswith("subset"):
+        sets = [Subset(one, [20, 3, 3, 7, 11, 12, 0]) for one in sets]
+    if kind == "subset of a subset":
+        sets = [Subset(one, [6, 1, 0, 2]) for one in sets]
+    if kind == "gray":
+        for package, one in zip((TV, T), sets, strict=True):
+            one.transform = package.Compose([package.Grayscale(), package.RandomCrop(20), package.ToTensor()])
+    both(*sets, {"num_workers": 2, "batch_size": 3})
+
+
+def test_folder_is_made_by_threads(pictures: Path) -> None:
+    loader = DataLoader(folder_of(pictures, T), batch_size=5, num_workers=2)
+    iterator = iter(loader)
+    assert type(iterator) is ThreadsIter
+    next(iterator)
+    assert type(iterator._flying[0]).__name__ == "FolderFlight"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    # The collate function takes pairs of values; and without batches nothing hands out several samples.
+    [(Pairs, name) for name in OPTIONS if not name.startswith("mixed")]
+    + [(Several, name) for name in OPTIONS if name != "single"],
+)
+def test_other_data_sets(kind: Any, name: str) -> None:
+    both(kind(TV), kind(T), OPTIONS[name])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_results_of_many_sizes_are_an_error_as_torchs(workers: int, pictures: Path) -> None:
+    for cls, package in ((TorchLoader, TV), (DataLoader, T)):
+        folder = ImageFolder(str(pictures), transform=package.Compose([package.ToTensor()]))
+        with pytest.raises(RuntimeError):
+            next(iter(cls(folder, batch_size=4, num_workers=workers)))
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_epochs_that_are_left_early(workers: int, persistent: bool, pictures: Path) -> None:
+    options = {"num_workers": workers, "persistent_workers": persistent, "shuffle": True}
+    both(folder_of(pictures, TV), folder_of(pictures, T), options, epochs=3, stop=2)
+    both(Pairs(TV), Pairs(T), options, epochs=3, stop=2)
+
+
+def samplers(name: str) -> dict[str, Any]:
+    if name == "distributed":
+        return {"sampler": DistributedSampler(range(COUNT), num_replicas=2, rank=1, seed=3)}
+    if name == "weighted":
+        return {"sampler": WeightedRandomSampler([float(k) for k in range(COUNT)], 17)}
+    if name == "generator":
+        return {"shuffle": True, "generator": torch.Generator().manual_seed(9)}
+    return {"batch_sampler": [[1, 2], [3], [4, 5, 6]], "batch_size": 1}
+
+
+class GlobalSampler:
+    """Draws from Python's generator whenever it is asked for an index."""
+
+    def __iter__(self) -> Any:
+        return (random.randrange(COUNT) for _ in range(13))
+
+    def __len__(self) -> int:
+        return 13
+
+
+@pytest.mark.parametrize("name", ["distributed", "weighted", "generator", "batches"])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_samplers(name: str, workers: int, pictures: Path) -> None:
+    expected = run(TorchLoader, folder_of(pictures, TV), num_workers=workers, **{"batch_size": 4, **samplers(name)})
+    got = run(DataLoader, folder_of(pictures, T), num_workers=workers, **{"batch_size": 4, **samplers(name)})
+    assert same(got, expected)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_sampler_that_draws_from_the_global_generator(workers: int, pictures: Path) -> None:
+    both(folder_of(pictures, TV), folder_of(pictures, T), {"num_workers": workers, "sampler": GlobalSampler()})
+
+
+def test_out_of_order_gives_the_same_batches(pictures: Path) -> None:
+    loader = DataLoader(folder_of(pictures, T), batch_size=3, num_workers=3, in_order=False)
+    seed_all(5)
+    got = list(loader)
+    seed_all(5)
+    expected = list(DataLoader(folder_of(pictures, T), batch_size=3, num_workers=3))
+    assert len(got) == len(expected)
+    assert all(any(same(one, batch) for one in got) for batch in expected)
+
+
+class Slow(Pairs):
+    """Whose first batch takes long."""
+
+    def __getitem__(self, index: int) -> Any:
+        if index == 0:
+            self.gate.wait(10)
+        return index
+
+
+def test_out_of_order_does_not_wait() -> None:
+    data = Slow(T)
+    data.gate = threading.Event()
+    loader = DataLoader(Subset(data, [1, 0, 2, 3, 4]), batch_size=1, num_workers=2, in_order=False)
+    iterator = iter(loader)
+    given = [int(next(iterator)) for _ in range(2)]
+    data.gate.set()
+    given += [int(one) for one in iterator]
+    assert given[:2] == [1, 2]
+    assert sorted(given) == [0, 1, 2, 3, 4]
+
+
+# Data sets that threads cannot do
+
+
+def caught(cls: Any, dataset: Any, **options: Any) -> tuple[list[Any], list[str]]:
+    with warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always")
+        given = run(cls, dataset, batch_size=4, **options)
+    messages = [str(record.message) for record in records]
+    return given, [one for one in messages if one.startswith("fastaug")]
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize(
+    ("draw", "owner"), [(torch_draw, "torch's"), (random.random, "Python's"), (numpy_draw, "NumPy's")]
+)
+def test_data_set_that_draws_by_itself(draw: Callable[[], float], owner: str, persistent: bool) -> None:
+    options = {"num_workers": 2, "shuffle": True, "persistent_workers": persistent}
+    expected, none = caught(TorchLoader, Drawing(TV, draw), **options)
+    got, messages = caught(DataLoader, Drawing(T, draw), **options)
+    assert same(got, expected)
+    assert not none
+    assert len(messages) == 1
+    assert "Drawing" in messages[0]
+    assert f"it draws by itself from {owner} random generator" in messages[0]
+
+
+def test_data_set_that_draws_by_itself_without_workers() -> None:
+    assert same(caught(DataLoader, Drawing(T), num_workers=0), caught(TorchLoader, Drawing(TV), num_workers=0))
+
+
+def noisy(image: Any) -> Any:
+    return image.point(lambda value: int(value * random.random()))
+
+
+def turned(image: Any) -> Any:
+    return image.transpose(0)
+
+
+@pytest.mark.parametrize("function", [noisy, turned])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_folder_with_a_function_of_the_users(function: Any, workers: int, pictures: Path) -> None:
+    """It is made by processes if the function draws, else by a thread for each batch."""
+    sets = [
+        ImageFolder(
+            str(pictures),
+            transform=package.Compose(
+                [package.RandomCrop(30), function, package.RandomRotation(9), package.ToTensor()]
+            ),
+        )
+        for package in (TV, T)
+    ]
+    expected, _ = caught(TorchLoader, sets[0], num_workers=workers)
+    got, messages = caught(DataLoader, sets[1], num_workers=workers)
+    assert same(got, expected)
+    assert len(messages) == (workers > 0 and function is noisy)
+
+
+def first(image: Any) -> Any:
+    return image
+
+
+@pytest.mark.parametrize(
+    "option",
+    [{"worker_init_fn": first}, {"multiprocessing_context": "fork"}, {"timeout": 60}],
+    ids=lambda one: next(iter(one)),
+)
+def test_what_needs_processes_has_torchs(option: dict[str, Any], pictures: Path) -> None:
+    loader = DataLoader(folder_of(pictures, T), num_workers=1, **option)
+    assert not isinstance(iter(loader), ThreadsIter)
+    got = run(DataLoader, folder_of(pictures, T), num_workers=2, batch_size=6, **option)
+    assert same(got, run(TorchLoader, folder_of(pictures, TV), num_workers=2, batch_size=6, **option))
+
+
+class Stream(torch.utils.data.IterableDataset):
+    def __iter__(self) -> Any:
+        return iter(range(5))
+
+
+def test_iterable_data_set_has_torchs() -> None:
+    assert same(run(DataLoader, Stream(), num_workers=1), run(TorchLoader, Stream(), num_workers=1))
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_transform_with_a_generator_of_its_own(workers: int, pictures: Path) -> None:
+    """As in torch's DataLoader: each worker has a copy, which it seeds; without workers it goes on."""
+    given = []
+    for cls in (TorchLoader, DataLoader):
+        generator = torch.Generator().manual_seed(4)
+        pipeline = T.Compose([T.RandomResizedCrop(24), T.RandomHorizontalFlip(), T.ToTensor()])
+        folder = ImageFolder(str(pictures), transform=fastaug.compile(pipeline, generator=generator))
+        given.append((run(cls, folder, batch_size=4, num_workers=workers), generator.get_state()))
+    assert same(*given)
+
+
+def test_other_data_set_with_a_generator_of_its_own_has_processes() -> None:
+    data = Pairs(T)
+    data.jitter = fastaug.compile(data.jitter, generator=torch.Generator())
+    _, messages = caught(DataLoader, data, num_workers=1)
+    assert len(messages) == 1
+    assert "generator of its own" in messages[0]
+
+
+# What else users see
+
+
+def test_arguments_are_torchs_and_kept(pictures: Path) -> None:
+    ours, theirs = (inspect.signature(cls.__init__).parameters for cls in (DataLoader, TorchLoader))
+    assert list(ours)[: len(theirs)] == list(theirs)
+    assert [one.default for one in ours.values()][: len(theirs)] == [one.default for one in theirs.values()]
+    loader = DataLoader(folder_of(pictures, T), 4, num_workers=2, num_threads=3, rng="sample", seed=8)
+    kept = {
+        name: getattr(loader, name)
+        for name in ours
+        if hasattr(loader, name) and name not in ("sampler", "batch_sampler")
+    }
+    again = DataLoader(**kept)
+    assert (again.batch_size, again.num_workers, again.num_threads, again.rng, again.seed) == (4, 2, 3, "sample", 8)
+    assert len(again) == len(loader) == 6
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"num_threads": 0}, ValueError, "num_threads should be at least 1"),
+        ({"num_threads": 1.5}, TypeError, "num_threads"),
+        ({"rng": "torchvision"}, ValueError, "rng should be 'torch' or 'sample', got 'torchvision'"),
+        ({"seed": -1}, ValueError, "seed should be at least 0"),
+        ({"seed": "1"}, TypeError, "seed should be an integer"),
+        ({"num_workers": -1}, ValueError, "num_workers"),
+    ],
+)
+def test_bad_arguments(options: dict[str, Any], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        DataLoader(range(4), **options)
+
+
+def test_samples_with_draws_of_their_own_need_indices() -> None:
+    with pytest.raises(ValueError, match="rng='sample'"):
+        DataLoader(Stream(), rng="sample")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_bad_image_is_named_and_the_next_batch_comes(workers: int, pictures: Path, tmp_path: Path) -> None:
+    folder = folder_of(pictures, T, loader=fastaug.io.lazy)
+    bad = tmp_path / "bad.jpg"
+    bad.write_bytes(Path(folder.samples[5][0]).read_bytes()[:300])
+    folder.samples[5] = str(bad), 0
+    folder.samples[6] = str(tmp_path / "none.jpg"), 0
+    iterator = iter(DataLoader(folder, batch_size=4, num_workers=workers))
+    next(iterator)
+    with pytest.raises(fastaug.io.DecodeError) as raised:
+        next(iterator)
+    assert (raised.value.index, raised.value.path) == (5, str(bad))  # type: ignore[attr-defined]
+    assert [len(targets) for _, targets in iterator] == [4, 4, 4, 2]
+
+
+class Failing(Pairs):
+    def __getitem__(self, index: int) -> Any:
+        if index == 5:
+            raise KeyError("five")
+        return index
+
+
+def test_an_error_of_another_data_set() -> None:
+    iterator = iter(DataLoader(Failing(T), batch_size=4, num_workers=2))
+    next(iterator)
+    with pytest.raises(KeyError, match="five") as raised:
+        next(iterator)
+    assert raised.value.index == 5  # type: ignore[attr-defined]
+    assert len(list(iterator)) == 4
+
+
+class Asking(Pairs):
+    """How many threads `batch` would have, and what torch would have transforms draw from."""
+
+    def __getitem__(self, index: int) -> Any:
+        return threads_for(None), self.jitter.batch([np.zeros((4, 4, 3), np.uint8)]) is not None
+
+
+def test_batch_in_a_thread_of_a_loader_has_no_threads_of_its_own() -> None:
+    data = Asking(T)
+    data.jitter = T.Compose([T.ToTensor()])
+    counts, _ = next(iter(DataLoader(data, batch_size=3, num_workers=2)))
+    assert counts.tolist() == [1, 1, 1]
+
+
+def test_profile(pictures: Path) -> None:
+    loader = DataLoader(folder_of(pictures, T), batch_size=4, num_workers=2)
+    assert str(loader.profile()) == "no batches yet"
+    before = generators()
+    for _ in loader:
+        report = loader.profile()
+        assert report.waited <= report.steps
+    assert same(before[1:], generators()[1:])
+    report = loader.profile()
+    assert (report.batches, report.images) == (6, COUNT)
+    assert min(report.drawing, report.collate, report.read, report.decode, report.transform) > 0
+    assert "threads: decode" in str(report)
+    loader = DataLoader(Stream())
+    iter(loader)
+    with pytest.raises(RuntimeError, match="torch's own iterator"):
+        loader.profile()
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_folder_whose_transform_begins_to_draw_by_itself(persistent: bool, pictures: Path) -> None:
+    folder = folder_of(pictures, T)
+    loader = DataLoader(folder, batch_size=4, num_workers=2, persistent_workers=persistent)
+    assert len(list(loader)) == 6
+    folder.transform = T.Compose([T.RandomCrop(20), noisy, T.ToTensor()])
+    with pytest.warns(UserWarning, match="draws by itself from Python's"):
+        assert next(iter(loader))[0].shape == (4, 3, 20, 20)
+    assert len(list(loader)) == 6
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_threads_end_with_the_loader(persistent: bool, pictures: Path) -> None:
+    def names() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("fastaug-loader")]
+
+    loader = DataLoader(folder_of(pictures, T), batch_size=4, num_workers=2, persistent_workers=persistent)
+    iterator = iter(loader)
+    next(iterator)
+    assert len(names()) == min(2, len(os.sched_getaffinity(0)))
+    del iterator
+    assert bool(names()) == persistent
+    del loader
+    assert not names()
+    assert len(list(iter(DataLoader(folder_of(pictures, T), batch_size=4)))) == 6
