@@ -8,6 +8,7 @@
 #                            those whose name holds it
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
+#   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.13 found)
 
@@ -130,7 +131,7 @@ test-ray: $(ENGINES)/.ray
 test-engines: $(ENGINES)/.engines
 	$(ENGINES)/bin/python -m pytest -p no:benchmark tests/engines $(ARGS)
 
-$(ENGINES)/.ray: constraints.txt $(STAMPS)/test
+$(ENGINES)/.ray: constraints.txt | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(ENGINES)
 	$(ENGINE_INSTALL) "ray[data]" pydantic
 	touch $@

@@ -39,7 +39,7 @@ def test_bytes_in_the_table_and_draws_of_samples(section: Any, reference: Any) -
     import datasets
 
     names = section("Hugging Face datasets")
-    images = [{"path": None, "bytes": path.read_bytes()} for path in reference.files]
+    images = [{"path": f"hub/{path.name}", "bytes": path.read_bytes()} for path in reference.files]
     columns = {"image": images, "label": reference.labels}
     table = datasets.Dataset.from_dict(columns).cast_column("image", datasets.Image(decode=False))
     loader = DataLoader(table.with_transform(names["augmented"]), 4, num_workers=2, rng="sample", seed=0)
