@@ -33,7 +33,6 @@ from bench.case import OURS, REFERENCE
 from bench.loaded import BY_NAME, CPU, DRAWING, FIRST, WALL, LoadedCase
 from bench.worker import serve
 
-
 #: Seconds that a training loop takes, where memory is measured.
 STEP = 0.2
 
