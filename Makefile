@@ -96,7 +96,7 @@ demo: $(STAMPS)/demo
 # Tests
 
 .PHONY: test test-native test-asan test-tsan test-python
-test: lint test-native test-asan test-tsan test-fuzz test-python
+test: lint test-native test-asan test-tsan test-fuzz test-python test-ray
 
 test-native: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset dev
@@ -118,6 +118,26 @@ test-tsan: $(STAMPS)/build-tools | system-test
 # torch's own threads would only fight the test processes for the cores.
 test-python: $(STAMPS)/test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark -n $(JOBS) $(ARGS)
+
+# The engines of docs/engines.md, in an environment of their own in front of .venv; `make test` runs Ray's part.
+ENGINES := .venv-engines
+ENGINE_INSTALL := $(ENGINES)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: test-ray test-engines
+test-ray: $(ENGINES)/.ray
+	$(ENGINES)/bin/python -m pytest -p no:benchmark tests/engines/test_ray.py
+
+test-engines: $(ENGINES)/.engines
+	$(ENGINES)/bin/python -m pytest -p no:benchmark tests/engines $(ARGS)
+
+$(ENGINES)/.ray: constraints.txt $(STAMPS)/test
+	$(BIN)/python -m bench.environments $(ENGINES)
+	$(ENGINE_INSTALL) "ray[data]" pydantic
+	touch $@
+
+$(ENGINES)/.engines: $(ENGINES)/.ray
+	$(ENGINE_INSTALL) accelerate datasets lightning litdata spdl webdataset
+	touch $@
 
 # What the native tests read, from the op table of the Python tests.
 .PHONY: tables mutants

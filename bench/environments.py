@@ -42,14 +42,20 @@ def environment(folder: Path, requirements: list[str], env: dict[str, str]) -> s
     if stamp.exists() and stamp.read_text() == wanted:
         return str(python)
     print(f"installing {', '.join(requirements)}", flush=True)
-    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-    place = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
-    (Path(place) / "behind.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    in_front(folder)
     constraints = str(ROOT / "constraints.txt")
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--constraint", constraints]
     subprocess.run([*pip, *requirements], check=True, env={**os.environ, **env})
     stamp.write_text(wanted)
     return str(python)
+
+
+def in_front(folder: Path) -> None:
+    """Makes an environment without packages of its own, in front of the running interpreter's."""
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    place = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
+    # Not the bare path: fastaug is installed as editable, by a .pth of its own.
+    (Path(place) / "behind.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
 
 
 def column(library: str, requirements: list[str], env: dict[str, str], suite: str) -> Column | None:
@@ -64,3 +70,7 @@ def column(library: str, requirements: list[str], env: dict[str, str], suite: st
 def peer_columns(peers: Requirements = PEERS, suite: str = "bench.libraries") -> list[Column]:
     """The columns of the peers that could be installed."""
     return [made for library, wanted in peers.items() if (made := column(library, *wanted, suite))]
+
+
+if __name__ == "__main__":
+    in_front(Path(sys.argv[1]))

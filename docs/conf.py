@@ -42,7 +42,8 @@ nitpick_ignore_regex = [
     ("py:exc", r"PIL\..*"),
     (
         "py:class",
-        r"Buffer|Colorspace|Compiled|Mapped|Image\.Image|Path|Source|fastaug\._C\..*|fastaug\._image\.encoded\.Header",
+        r"Buffer|Colorspace|Compiled|Data|Mapped|Image\.Image|Path|Source|(fastaug\.)?_C\..*|"
+        r"fastaug\._image\.encoded\.Header",
     ),
 ]
 

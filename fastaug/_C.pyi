@@ -187,10 +187,11 @@ class Queue:
         """How many entries there are that nobody has begun."""
 
     def done(self, number: int) -> None: ...
-    def take(self, seconds: float) -> int | None:
-        """The number of what was done first of all that have not been taken; waits for one, for at most so long.
+    def take(self, seconds: float, least: int = 1) -> int | None:
+        """The number of what was done first of all that have not been taken. By one thread alone.
 
-        By one thread alone. The same number again until heard(), so that Ctrl-C between the two loses none.
+        Waits until there are so many, for at most so long. The same number again until heard(), so that Ctrl-C between
+        the two loses none.
         """
 
     def heard(self) -> None:

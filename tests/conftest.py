@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import hypothesis
 import pytest
 import torch
+
+# The engines have an environment of their own (`make test-engines`).
+collect_ignore = [] if importlib.util.find_spec("ray") else ["engines"]
 
 # The same examples on every run: a red test must be red again for the one who repairs it.
 hypothesis.settings.register_profile(

@@ -31,10 +31,10 @@ class Queue {
     return queue_.work(wait, limit);
   }
 
-  std::optional<Number> take(double seconds) {
+  std::optional<Number> take(double seconds, size_t least) {
     if (!taken_) {
       const py::gil_scoped_release released;
-      taken_ = queue_.take(seconds);
+      taken_ = queue_.take(seconds, least);
     }
     if (taken_) held_.attr("pop")(*taken_, py::none());
     return taken_;
@@ -70,7 +70,7 @@ void register_queue(py::module_& m) {
       .def("seconds", &Queue::seconds)
       .def("left", &Queue::left)
       .def("done", &Queue::done, py::arg("number"))
-      .def("take", &Queue::take, py::arg("seconds"))
+      .def("take", &Queue::take, py::arg("seconds"), py::arg("least") = 1)
       .def("heard", &Queue::heard)
       .def("close", &Queue::close)
       .def("cancel", &Queue::cancel);

@@ -105,11 +105,13 @@ int64_t JobQueue::left() {
 }
 
 void JobQueue::done(Number number) {
+  bool awaited = false;
   {
     const std::lock_guard lock(mutex_);
     done_.push_back(number);
+    awaited = done_.size() >= least_;
   }
-  finished_.notify_all();
+  if (awaited) finished_.notify_all();
 }
 
 JobQueue::Seconds JobQueue::seconds() {
@@ -117,10 +119,11 @@ JobQueue::Seconds JobQueue::seconds() {
   return seconds_;
 }
 
-std::optional<JobQueue::Number> JobQueue::take(double seconds) {
+std::optional<JobQueue::Number> JobQueue::take(double seconds, size_t least) {
   std::unique_lock lock(mutex_);
-  const std::chrono::duration<double> patience(seconds);
-  if (!finished_.wait_for(lock, patience, [this] { return !done_.empty(); })) return std::nullopt;
+  least_ = least;
+  finished_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return done_.size() >= least; });
+  if (done_.empty()) return std::nullopt;
   const Number first = done_.front();
   done_.pop_front();
   return first;

@@ -38,8 +38,9 @@ class JobQueue {
   // Says that an errand has been done.
   void done(Number number);
 
-  // The entry that was done first of all that have not been taken yet; waits for one, for at most so many seconds.
-  std::optional<Number> take(double seconds);
+  // The entry that was done first of all that have not been taken yet. Waits until there are so many, for at most so
+  // many seconds: a thread that needs them all is not woken by each. By one thread at a time.
+  std::optional<Number> take(double seconds, size_t least = 1);
 
   // What jobs have taken so far, added up over all threads.
   struct Seconds {
@@ -62,6 +63,7 @@ class JobQueue {
   std::deque<Number> done_;                        // in that order, and not taken yet
   Number next_ = 0;
   Seconds seconds_;
+  size_t least_ = 1;  // for how many take() waits
   bool closed_ = false;
 };
 

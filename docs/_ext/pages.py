@@ -128,7 +128,7 @@ def write(folder: Path) -> None:
     (folder / "fastaug.rst").write_text(module_page("fastaug", fastaug, "fastaug", names))
     page = module_page("Reading images", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
     (folder / "io.rst").write_text(page)
-    page = module_page("Pairs and statistics", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)
+    page = module_page("Data", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)
     (folder / "data.rst").write_text(page)
     results = folder / "results"
     results.mkdir()

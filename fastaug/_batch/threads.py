@@ -138,18 +138,22 @@ class Crew:
         """Until that entry is done, and helps meanwhile."""
         self.wait_until(lambda: number not in self._works)
 
-    def wait_until(self, met: Callable[[], bool]) -> None:
-        """Until a condition is met, which entries that are done meet; and helps meanwhile."""
+    def wait_until(self, met: Callable[[], bool], least: Callable[[], int] = lambda: 1) -> None:
+        """Until a condition is met, which entries that are done meet; and helps meanwhile.
+
+        Args:
+            least: how many entries are to be done at least before it can be met.
+        """
         while not met():
             self.collect()
             if self._helps and self.queue.left():
                 self.help()
             else:
-                self.collect(_PATIENCE)
+                self.collect(_PATIENCE, least())
 
-    def collect(self, seconds: float = 0.0) -> None:
-        """Hears what has been done; if that is nothing, waits for so long."""
-        number = self.queue.take(seconds)
+    def collect(self, seconds: float = 0.0, least: int = 1) -> None:
+        """Hears what has been done; if that is less than so many entries, waits for so long."""
+        number = self.queue.take(seconds, least)
         while number is not None:
             # After an interrupt in here, the same number comes once more.
             _, then, _ = self._works.get(number, _HEARD)

@@ -18,6 +18,7 @@ from PIL import Image
 import fastaug
 from fastaug._cli.pipelines import CommandError, load, note
 from fastaug._draft.pipeline import Pipeline, blank
+from fastaug._image.lazy import LazyImage
 from fastaug._inspect import check, explain, profile, show, words
 
 #: Files that cannot be read are named, as far as there is room.
@@ -83,12 +84,17 @@ def _is_image(file: Path) -> bool:
     """
     Raises:
         PIL.UnidentifiedImageError: of no format that Pillow knows.
+        DecodeError: an .npy file that is no image.
     """
+    if file.suffix == ".npy":
+        return LazyImage(file).native
     with Image.open(file):
         return True
 
 
 def _opened(file: Path) -> Image.Image:
+    if file.suffix == ".npy":
+        return LazyImage(file).load()
     with Image.open(file) as image:
         return image.convert("RGB")
 

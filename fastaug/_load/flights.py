@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from abc import abstractmethod
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from torch.utils.data import default_collate, default_convert
 
 from fastaug._batch.batch import Batch, located
 from fastaug._batch.sources import Ahead
-from fastaug._batch.task import Drawing
+from fastaug._batch.task import Drawing, Task
 from fastaug._batch.threads import Crew
 from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
@@ -56,6 +57,11 @@ class Flight:
     def done(self) -> bool:
         """Whether all samples are made."""
 
+    @property
+    def left(self) -> int:
+        """How much of what the threads do is to be done at least."""
+        return 1
+
     @abstractmethod
     def read(self) -> None:
         """Has the threads read what is needed to draw."""
@@ -70,6 +76,14 @@ class Flight:
         Raises:
             Exception: of the first sample that could not be made.
         """
+
+    def rewind(self) -> bool:
+        """After an error: has the stream be where a worker process left it when it came upon the error.
+
+        Returns:
+            Whether that is elsewhere than where it was, so that what was drawn after it has to be drawn again.
+        """
+        return False
 
     def launch(self) -> None:
         """Draws, and has the threads do the rest."""
@@ -114,6 +128,7 @@ class FolderFlight(Flight):
         self._batch = Batch(transform, self._call, len(self.indices), None)
         self._targets: list[Any] = []
         self._errors: dict[int, Exception] = {}
+        self._failed: int | None = None  # position of the first sample that could not be made
         self._reader: Ahead | None = None
 
     @property
@@ -123,6 +138,10 @@ class FolderFlight(Flight):
     @property
     def done(self) -> bool:
         return self.launched and not self._batch.left
+
+    @property
+    def left(self) -> int:
+        return max(self._batch.left, 1)
 
     def read(self) -> None:
         items = []
@@ -163,12 +182,38 @@ class FolderFlight(Flight):
         for task in self._batch.tasks:
             error = task.error or self._errors.get(task.index)
             if error is not None:
+                self._failed = task.index
                 raise located(error, self.indices[task.index], task.item, _SAMPLE)
         if self._collate is default_collate:
             images = self._batch.result()
             if not isinstance(images, list):
                 return [images, default_collate(self._targets)]
         return self._collated(list(zip(self._batch.results(), self._targets)))
+
+    def rewind(self) -> bool:
+        if self._failed is None or not self.stream.ordered:
+            return False
+        self.stream.set_state(self.before)
+        with self.stream.as_global():
+            try:
+                self._draw_again(self._failed)
+            finally:
+                self._call.draws.release()
+        return True
+
+    def _draw_again(self, failed: int) -> None:
+        """Draws as a loop does: for samples up to that position, and for this one as far as it comes."""
+        transform, target_transform = self._folder.transform, self._folder.target_transform
+        for position in range(failed + 1):
+            with contextlib.suppress(Exception):
+                image, target = self._folder[self.indices[position]]
+                if position == failed:
+                    image.load()
+                task = Task(transform, position)
+                task.draw(image, self._call)
+                if task.error is None and target_transform is not None:
+                    self._call.draws.release()
+                    target_transform(target)
 
 
 class ItemsFlight(Flight):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import time
+import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from torch.utils.data._utils.pin_memory import pin_memory
@@ -50,7 +51,6 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     Args:
         loader: a fastaug.data.DataLoader.
-        planned: how batches are made, given the indices of the first one; or raises Unfit.
         epoch: for draws of each sample of its own.
         resume: what `state` returned, to go on from there.
 
@@ -58,19 +58,17 @@ class ThreadsIter(_BaseDataLoaderIter):
         Unfit: threads cannot do it. Only where there are workers.
     """
 
-    def __init__(
-        self, loader: Any, planned: Callable[[Any], Plan], epoch: int, resume: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, loader: Any, epoch: int, resume: dict[str, Any] | None = None) -> None:
         self.epoch = epoch
         self.times = Times()
-        self._loader = loader
-        self._planned = planned
+        self._loader = weakref.ref(loader)  # which may have this iterator
+        self._own = generators_of(loader)
         self._crew: Crew | None = None
         if resume is None:
             super().__init__(loader)
         else:
             # What it draws was drawn when the epoch began.
-            with untouched(*generators_of(loader)):
+            with untouched(*self._own):
                 super().__init__(loader)
             self._base_seed = resume["base_seed"]
         workers, base_seed = range(self._num_workers), int(self._base_seed)
@@ -78,10 +76,10 @@ class ThreadsIter(_BaseDataLoaderIter):
         if resume is None or resume["begin"] is None:
             self._reset(loader, first_iter=True)
         else:
-            with untouched(*generators_of(loader)):
-                set_all(loader, resume["begin"])
+            with untouched(*self._own):
+                set_all(self._own, resume["begin"])
                 self._reset(loader, True, resume)
-            set_own(loader, resume["now"])
+            set_own(self._own, resume["now"])
         if resume is not None:
             for stream, state in zip(self._streams, resume["streams"]):
                 stream.set_state(state)
@@ -91,21 +89,25 @@ class ThreadsIter(_BaseDataLoaderIter):
             self._end_epoch()
             self.epoch = loader._begin_epoch()
         self._by_sample = loader.rng == "sample"
-        self._begin = states_of(loader)
+        self._seed = loader.seed
+        self._in_order = loader.in_order or not self._num_workers
+        self._begin = states_of(self._own)
         super()._reset(loader, first_iter)
         self._indices: deque[Any] = deque()  # of batches to come
         self._flying: deque[Flight] = deque()  # in the order of their numbers
         self._number = 0  # of the next batch to come
         self._plan: Plan | None = None
-        self._given: set[int] = set()  # numbers of batches that the training loop has had
+        self._planning = loader  # until there is a plan
+        self._first = 0  # number of the first batch that the training loop has not had
+        self._given: set[int] = set()  # numbers of those after it that it has had
         self._broken = False  # an interrupt came in the midst of draws
         self.finished = False
         self.times.begin({} if self._crew is None else self._crew.seconds())
         for _ in range(self._num_workers * (loader.prefetch_factor or 0)):
             self._fetch()
         if resume is not None:
-            self._given = {*range(resume["first"]), *resume["given"]}
-            for _ in self._given:
+            self._first, self._given = resume["first"], set(resume["given"])
+            for _ in range(self._first + len(self._given)):
                 self._fetch()
         self._read_ahead()
 
@@ -119,23 +121,27 @@ class ThreadsIter(_BaseDataLoaderIter):
         while self._indices and len(self._flying) <= self._ahead:
             if self._plan is None:
                 self._make_plan()
-            assert self._plan is not None
-            assert self._crew is not None
             indices, number = self._indices.popleft(), self._number
             self._number += 1
-            if number not in self._given:
-                stream = self._stream_of(number)
-                flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn)
-                self._flying.append(flight)
-                flight.read()
+            if number >= self._first and number not in self._given:
+                self._flying.append(self._flight(number, indices, self._stream_of(number)))
+
+    def _flight(self, number: int, indices: Any, stream: Stream) -> Flight:
+        """A batch that is being read."""
+        assert self._plan is not None
+        assert self._crew is not None
+        flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn)
+        flight.read()
+        return flight
 
     def _make_plan(self) -> None:
         """For the epoch, as there are indices now."""
         try:
-            self._plan = self._planned(self._indices[0])
+            self._plan = self._planning._planned(self._indices[0])
         except Unfit as unfit:
             unfit.base_seed, unfit.fetched, unfit.rest = int(self._base_seed), list(self._indices), self._sampler_iter
             raise
+        self._planning = None
         if self._crew is None:
             self._crew = Crew(self._plan.threads, "fastaug-loader", helps=not self._num_workers)
             self._crew.start()
@@ -146,7 +152,7 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     def _stream_of(self, number: int) -> Stream:
         if self._by_sample:
-            return SampleStream(self._loader.seed, self.epoch)
+            return SampleStream(self._seed, self.epoch)
         return self._streams[number % len(self._streams)]
 
     def _launch(self, most: int) -> None:
@@ -197,12 +203,16 @@ class ThreadsIter(_BaseDataLoaderIter):
             if not self._persistent_workers:
                 self.close()
             raise StopIteration
-        self._given.add(flight.number)
+        self._give(flight.number)
         if self._num_workers:
             self._fetch()
         try:
             with self._unbroken():
                 data = flight.data()
+        except Exception:
+            with self._unbroken():
+                self._rewind(flight)
+            raise
         finally:
             self.times.collating += flight.collating
             if not self._broken:
@@ -214,6 +224,21 @@ class ThreadsIter(_BaseDataLoaderIter):
         self.times.add(start, time.perf_counter(), images, seconds)
         return data
 
+    def _give(self, number: int) -> None:
+        """The training loop has that batch."""
+        self._given.add(number)
+        while self._first in self._given:
+            self._given.remove(self._first)
+            self._first += 1
+
+    def _rewind(self, flight: Flight) -> None:
+        """After an error of that batch: draws go on from where a worker process goes on."""
+        if not flight.rewind():
+            return
+        for position, other in enumerate(self._flying):
+            if other.stream is flight.stream and other.launched:
+                self._flying[position] = self._flight(other.number, other.indices, other.stream)
+
     def _awaited(self) -> Flight | None:
         """The next batch, once it is done; None where there is none."""
         self._launch(self._ahead + 1)
@@ -221,8 +246,8 @@ class ThreadsIter(_BaseDataLoaderIter):
         if not flying:
             return None
         assert crew is not None
-        if self._loader.in_order or not self._num_workers:
-            crew.wait_until(lambda: flying[0].done)
+        if self._in_order:
+            crew.wait_until(lambda: flying[0].done, lambda: flying[0].left)
             return flying.popleft()
         crew.wait_until(lambda: any(flight.done for flight in flying))
         flight = next(flight for flight in flying if flight.done)
@@ -247,15 +272,14 @@ class ThreadsIter(_BaseDataLoaderIter):
         for flight in reversed(self._flying):
             if flight.launched and not self._by_sample:
                 streams[flight.number % len(streams)] = flight.before
-        first = next(number for number in itertools.count() if number not in self._given)
         state: dict[str, Any] = plain(
             {
                 "base_seed": self._base_seed,
                 "begin": self._begin,
-                "now": states_of(self._loader),
+                "now": states_of(self._own),
                 "streams": streams,
-                "first": first,
-                "given": sorted(number for number in self._given if number > first),
+                "first": self._first,
+                "given": sorted(self._given),
             }
         )
         return state
@@ -268,6 +292,7 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     def __del__(self) -> None:
         with contextlib.suppress(AttributeError):  # where __init__ raised
-            if not self.finished and not self._broken and self._loader._latest is self._begin:
-                self._loader._left = self.state()
+            loader = self._loader()
+            if loader is not None and loader._latest is self._begin and not self.finished and not self._broken:
+                loader._left = self.state()
             self.close()

@@ -44,13 +44,21 @@ def is_drafted(folder: Folder, index: Any) -> bool:
     return True
 
 
-def moved(dataset: Any, index: Any) -> list[str]:
-    """The random generators that taking a sample moves otherwise than by transforms of this package."""
+def moved(dataset: Any, index: Any, automatic: bool) -> list[str]:
+    """The random generators that taking a sample moves otherwise than by transforms of this package.
+
+    Args:
+        automatic: whether samples are taken several at a time where the data set can.
+    """
     stream = WorkerStream(0, 0)
     with untouched():
         before = get_states()
         with contextlib.suppress(Exception), stream.in_thread():
-            dataset[index]
+            several = getattr(dataset, "__getitems__", None)
+            if several and automatic:
+                several([index])
+            else:
+                dataset[index]
         now = get_states()
     same = {
         "torch's": torch.equal(before[0], now[0]),

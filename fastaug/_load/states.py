@@ -23,18 +23,18 @@ def generators_of(loader: Any) -> list[torch.Generator]:
     return list({id(one): one for one in found if isinstance(one, torch.Generator)}.values())
 
 
-def states_of(loader: Any) -> dict[str, Any]:
-    """Of the global generators, and of `generators_of`."""
-    return {"global": get_states(), "own": [generator.get_state() for generator in generators_of(loader)]}
+def states_of(own: list[torch.Generator]) -> dict[str, Any]:
+    """Of the global generators, and of a loader's."""
+    return {"global": get_states(), "own": [generator.get_state() for generator in own]}
 
 
-def set_all(loader: Any, states: dict[str, Any]) -> None:
+def set_all(own: list[torch.Generator], states: dict[str, Any]) -> None:
     set_states(states["global"])
-    set_own(loader, states)
+    set_own(own, states)
 
 
-def set_own(loader: Any, states: dict[str, Any]) -> None:
-    for generator, state in zip(generators_of(loader), states["own"]):
+def set_own(own: list[torch.Generator], states: dict[str, Any]) -> None:
+    for generator, state in zip(own, states["own"]):
         generator.set_state(state)
 
 

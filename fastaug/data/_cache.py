@@ -295,10 +295,7 @@ class Mirror:
 
     def _in_threads(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[Any]:
         def one(job: Job) -> Any:
-            try:
-                return work(job, map(self._read, job.sources))
-            except SourceError as error:
-                return error
+            return _outcome(work, job, map(self._read, job.sources))
 
         with ThreadPoolExecutor(self._threads) as pool:
             yield from zip(jobs, pool.map(one, jobs))
@@ -313,13 +310,13 @@ class Mirror:
                 )
         except Exception as error:
             if len(jobs) == 1:
-                yield jobs[0], SourceError(jobs[0].sources[0], error)
+                yield jobs[0], error if isinstance(error, SourceError) else SourceError(jobs[0].sources[0], error)
                 return
             for job in jobs:
                 yield from self._transformed([job], work)
             return
         for job, result in zip(jobs, results):
-            yield job, work(job, iter([pixels(result)]))
+            yield job, _outcome(work, job, iter([pixels(result)]))
 
     def _taken(self, path: Path) -> Any:
         """The image as the pipeline takes it: a file, unless it wants an array."""
@@ -351,3 +348,11 @@ class Mirror:
                     error = ValueError(f"the images of a folder should have one size to be stacked; {sizes}")
                     raise SourceError(path.parent, error)
                 file.write(np.ascontiguousarray(array).data)
+
+
+def _outcome(work: Callable[[Job, Iterator[np.ndarray]], Any], job: Job, arrays: Iterator[np.ndarray]) -> Any:
+    """What `work` gives, or what is wrong with an image."""
+    try:
+        return work(job, arrays)
+    except SourceError as error:
+        return error

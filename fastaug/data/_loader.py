@@ -6,7 +6,6 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -21,7 +20,7 @@ from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
-from fastaug._load.states import plain, samplers_of, set_all, set_own, states_of
+from fastaug._load.states import generators_of, plain, samplers_of, set_all, set_own, states_of
 
 _POLICIES = ("torch", "sample")
 
@@ -49,12 +48,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     processes do the work; as they do for an ``IterableDataset``, and where ``worker_init_fn``,
     ``multiprocessing_context`` or ``timeout`` is given. A ``collate_fn`` of your own is called in ``next()``.
 
-    Two batches are on their way while one is used. Memory of batches is used again when nothing refers to it.
+    Two batches are on their way while one is used, or as many as there are threads where each makes one. Memory of
+    batches is used again when nothing refers to it.
+
+    If a sample cannot be made, the others of its batch are, and then its error is raised, by its own type: its number
+    is in ``index``, and the path of a file in ``path``. The next call gives the next batch. In a forked child, an
+    iterator of the parent raises a RuntimeError.
 
     Args:
-        dataset, batch_size, shuffle, sampler, batch_sampler, num_workers, collate_fn, pin_memory, drop_last, timeout,
-        worker_init_fn, multiprocessing_context, generator, prefetch_factor, persistent_workers, pin_memory_device,
-        in_order: as torch's.
         num_threads: how many threads work; by default ``num_workers``, but no more than the CPUs that the process may
             use, and all of these where ``num_workers`` is 0.
         rng: ``"torch"``; or ``"sample"``, where the random numbers of a sample hang on nothing but ``seed``, the number
@@ -63,14 +64,11 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             Python's and NumPy's generators. Epochs are counted from 0, or from what :meth:`set_epoch` says.
         seed: of ``rng="sample"``, not negative.
 
+    All other arguments are torch's.
+
     Raises:
         TypeError, ValueError: as torch's; ``num_threads`` or ``seed`` that is no such integer; another ``rng``, or
             ``rng="sample"`` with a data set that has no indices.
-
-    While iterating:
-        Exception: of the first sample of a batch that could not be made, by its own type. Its number is in ``index``,
-            and the path of a file in ``path``. The next call gives the next batch.
-        RuntimeError: in a forked child, an iterator of its parent.
 
     Example:
         >>> import torch
@@ -151,10 +149,15 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         iterator = self._iterator if self.persistent_workers else None
         if iterator is not None and not isinstance(iterator, ThreadsIter):
             self._begin_epoch()
-            self._begin = states_of(self)
+            self._begin = states_of(generators_of(self))
             self._progress.given = 0
             self._progress.epochs += 1
-        iterator = super().__iter__()
+        try:
+            iterator = super().__iter__()
+        except Unfit as unfit:
+            iterator = self._take_over(unfit)
+            if self.persistent_workers:
+                self._iterator = iterator
         self._current = weakref.ref(iterator) if isinstance(iterator, ThreadsIter) else None
         self._latest = iterator._begin if isinstance(iterator, ThreadsIter) else None
         self._times = iterator.times if isinstance(iterator, ThreadsIter) else None
@@ -169,17 +172,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def _get_iterator(self) -> Any:
         resume, self._resume = self._resume, None
         self._begin_epoch()
-        self._begin = states_of(self)
+        self._begin = states_of(generators_of(self))
         self._progress = _Progress()
         if self._needs_torch():
             return self._torchs(resume)
-        folder = Folder.of(self.dataset) if self._auto_collation else None
-        if not self.num_workers and folder is None and self.rng == "torch":
+        if not self.num_workers and self._folder() is None and self.rng == "torch":
             return self._torchs(resume)
-        try:
-            return ThreadsIter(self, partial(self._planned, folder), self._epoch, resume)
-        except Unfit as unfit:
-            return self._take_over(unfit)
+        return ThreadsIter(self, self._epoch, resume)
+
+    def _folder(self) -> Folder | None:
+        return Folder.of(self.dataset) if self._auto_collation else None
 
     def _needs_torch(self) -> bool:
         """Whether it is nothing for threads, as far as the arguments tell."""
@@ -193,9 +195,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def _torchs(self, resume: dict[str, Any] | None) -> Any:
         if resume is None:
             return torchs_iterator(self)
+        own = generators_of(self)
         with untouched():
-            set_all(self, resume["begin"])
-            self._begin = states_of(self)
+            set_all(own, resume["begin"])
+            self._begin = states_of(own)
             iterator = torchs_iterator(self)
             for _ in range(resume["first"]):
                 next(iterator)
@@ -204,7 +207,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             set_states(after)
         return iterator
 
-    def _planned(self, folder: Folder | None, indices: Any) -> Plan:
+    def _planned(self, indices: Any) -> Plan:
         """How batches are made, where these are the indices of the first one.
 
         Raises:
@@ -213,12 +216,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         workers, cpus = self.num_workers, threads_for(None)
         threads = self.num_threads or min(cpus, workers or cpus)
         first = indices[0] if self._auto_collation and indices else indices
+        folder = self._folder()
         if folder is not None and is_drafted(folder, first):
             return Plan(flights_of_folder(folder), threads, spread=False)
         if workers and not self._fit:
             if has_generator(self.dataset):
                 raise Unfit("one of its transforms draws from a generator of its own")
-            if names := moved(self.dataset, first):
+            if names := moved(self.dataset, first, self._auto_collation):
                 raise Unfit(f"it draws by itself from {' and '.join(names)} random generator")
             self._fit = True
         if self.rng == "torch":
@@ -276,7 +280,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             "num_workers": self.num_workers,
             "epoch": epoch,
             "refused": self._refused,
-            "own": states_of(self)["own"],
+            "own": states_of(generators_of(self))["own"],
             "iterator": inner,
         }
 
@@ -311,7 +315,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._refused = state["refused"]
         self._resume = state["iterator"]
         self._current, self._left = None, None
-        set_own(self, state)
+        set_own(generators_of(self), state)
 
     def profile(self) -> LoaderReport:
         """Where the time of this epoch, or of the last one, has gone so far. Print it.

@@ -194,3 +194,15 @@ def test_stats_of_a_bad_image(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "stats", "src")
     assert (code, out) == (1, "")
     assert "fastaug stats: src/cats/0.jpg: DecodeError" in err
+
+
+@pytest.mark.parametrize("pipeline", ["pipeline.py", "pipeline.py:files"])
+def test_other_commands_read_the_files_too(capsys: pytest.CaptureFixture[str], pipeline: str) -> None:
+    with open("pipeline.py", "a") as file:
+        file.write("files = T.Compose([T.Decode(), T.RandomCrop(16)])\n")
+    run(capsys, "cache", "src", "dst")
+    np.save("dst/no.npy", np.zeros(3))
+    code, out, err = run(capsys, "check", pipeline, "--images", "dst", "--seeds", 3)
+    assert code == 0
+    assert "2 images, 3 seeds" in out
+    assert "dst/no.npy: DecodeError: cannot decode dst/no.npy (NPY): its dtype is not uint8" in err

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import doctest
 import inspect
-import re
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,13 @@ import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from docs._ext import examples, pages, pictures
 from support.images import photo
+from support.pages import FENCE, run_blocks, run_doctest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "notes").glob("*.md"))]
-FENCE = re.compile(r"^```(python|pycon)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text())]
+#: Those of engines.md run where the engines are installed (tests/engines).
+WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text()) and page.name != "engines.md"]
 WITH_PICTURE = [name for name, example in examples.EXAMPLES.items() if isinstance(example, examples.Example)]
-DOCTEST_FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 
 
 def documented() -> dict[str, Any]:
@@ -44,27 +42,15 @@ def documented() -> dict[str, Any]:
 DOCUMENTED = documented()
 
 
-def run_doctest(text: str, names: dict[str, Any], where: str) -> None:
-    test = doctest.DocTestParser().get_doctest(text, names, where, where, 0)
-    report: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=DOCTEST_FLAGS)
-    runner.run(test, out=report.append, clear_globs=False)
-    assert runner.tries and not runner.failures, "".join(report)
-
-
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
 def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Top to bottom, as a reader would type them."""
     photo("coffee", 90, 120).save(tmp_path / "photograph.jpg")
+    for name, scale in (("small", 1), ("large", 2)):
+        photo("coffee", 40 * scale, 60 * scale).save(tmp_path / f"{name}.png")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": page.stem, "__builtins__": builtins}
-    text = page.read_text()
-    for block in FENCE.finditer(text):
-        line = text[: block.start()].count("\n") + 1
-        if block[1] == "pycon":
-            run_doctest(block[2], names, f"{page.name}:{line}")
-        else:
-            exec(compile("\n" * line + block[2], str(page), "exec"), names)
+    run_blocks(page, names)
 
 
 def test_there_are_pages_with_examples() -> None:

@@ -199,6 +199,27 @@ def test_a_transform_that_fails_for_some(src: Path, tmp_path: Path) -> None:
     assert np.array_equal(np.load(tmp_path / "dst" / "cats" / "1.1.npy"), np.asarray(wanted))
 
 
+@pytest.mark.parametrize("name", ["PIL images", "arrays", "Decode"])
+def test_a_transform_of_a_broken_image(src: Path, tmp_path: Path, name: str) -> None:
+    (src / "cats" / "0.png").write_text("no image")
+    written, _, failed = cache(src, tmp_path / "dst", transform=TRANSFORMS[name]())
+    ((path, error),) = failed
+    assert (written, path) == (5, str(src / "cats" / "0.png"))
+    assert isinstance(error, fastaug.DecodeError)
+
+
+def test_an_image_that_goes_away_meanwhile(src: Path, tmp_path: Path) -> None:
+    def crop(image: Image.Image) -> Image.Image:
+        (src / "5.gif").unlink(missing_ok=True)
+        return image.crop((0, 0, 9, 9))
+
+    written, _, failed = cache(src, tmp_path / "dst", transform=T.Lambda(crop), num_threads=1)
+    ((path, error),) = failed
+    assert (written, path) == (4, str(src / "5.gif"))
+    assert isinstance(error, FileNotFoundError)
+    assert files_in(tmp_path / "dst").keys() == {name.replace(".npy", ".0.npy") for name in SOURCES} - {"5.0.npy"}
+
+
 @pytest.mark.parametrize(
     ("transform", "said"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import random
 import threading
 import warnings
@@ -40,6 +41,7 @@ import fastaug.transforms as T
 from fastaug._batch.threads import threads_for
 from fastaug._load.iterator import ThreadsIter
 from fastaug.data import DataLoader
+from support.images import photo
 from support.outcomes import seed_all
 
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
@@ -101,11 +103,13 @@ def test_folder_is_made_by_threads(pictures: Path) -> None:
     assert type(iterator._flying[0]).__name__ == "FolderFlight"
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("kind", [Pairs, Several])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    # The collate function takes pairs of values; and without batches nothing hands out several samples.
+    [(Pairs, name) for name in OPTIONS if not name.startswith("mixed")]
+    + [(Several, name) for name in OPTIONS if name != "single"],
+)
 def test_other_data_sets(kind: Any, name: str) -> None:
-    if (kind is Pairs and name.startswith("mixed")) or (kind is Several and name == "single"):
-        pytest.skip("a collate function for pairs of values; without batches there is nothing to hand out several of")
     both(kind(TV), kind(T), OPTIONS[name])
 
 
@@ -345,11 +349,52 @@ def test_a_bad_image_is_named_and_the_next_batch_comes(workers: int, pictures: P
     assert [len(targets) for _, targets in iterator] == [4, 4, 4, 2]
 
 
+def fail_or_draw(target: int) -> float:
+    if target > 1:
+        raise KeyError(target)
+    return float(torch.rand(1))
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["truncated", "missing", "transform", "target", "items"])
+def test_draws_after_an_error(kind: str, workers: int, pictures: Path, tmp_path: Path) -> None:
+    """What comes after a batch that failed is what it is after torch's, however far the threads were."""
+    given = []
+    for cls, package in ((TorchLoader, TV), (DataLoader, T)):
+        folder = folder_of(pictures, package, target_transform=fail_or_draw)
+        bad = tmp_path / "bad.jpg"
+        if kind == "truncated":
+            bad.write_bytes(Path(folder.samples[5][0]).read_bytes()[:700])
+        if kind in ("truncated", "missing"):
+            folder.samples[5] = str(bad), 0
+        elif kind == "transform":
+            folder.transform.transforms.insert(1, package.RandomCrop(24))
+            folder.transform.transforms[0] = package.RandomRotation(3)
+            photo("ihc", 20, 80).save(bad)
+            folder.samples[5] = str(bad), 0
+        elif kind == "target":
+            folder.samples[5] = folder.samples[5][0], 2
+        data: Any = Failing(package) if kind == "items" else folder
+        seed_all(5)
+        iterator = iter(cls(data, batch_size=4, num_workers=workers, collate_fn=mixed if kind == "missing" else None))
+        batches: list[Any] = []
+        for _ in range(6):
+            try:
+                batches.append(next(iterator))
+            except (OSError, ValueError, KeyError):
+                batches.append("error")
+            batches.append(generators())
+        given.append(batches)
+    assert given[0][2] == "error"
+    assert same(given[1], given[0])
+
+
 class Failing(Pairs):
     def __getitem__(self, index: int) -> Any:
+        image = super().__getitem__(index)["image"]
         if index == 5:
             raise KeyError("five")
-        return index
+        return image
 
 
 def test_an_error_of_another_data_set() -> None:
@@ -391,3 +436,30 @@ def test_profile(pictures: Path) -> None:
     iter(loader)
     with pytest.raises(RuntimeError, match="torch's own iterator"):
         loader.profile()
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_folder_whose_transform_begins_to_draw_by_itself(persistent: bool, pictures: Path) -> None:
+    folder = folder_of(pictures, T)
+    loader = DataLoader(folder, batch_size=4, num_workers=2, persistent_workers=persistent)
+    assert len(list(loader)) == 6
+    folder.transform = T.Compose([T.RandomCrop(20), noisy, T.ToTensor()])
+    with pytest.warns(UserWarning, match="draws by itself from Python's"):
+        assert next(iter(loader))[0].shape == (4, 3, 20, 20)
+    assert len(list(loader)) == 6
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_threads_end_with_the_loader(persistent: bool, pictures: Path) -> None:
+    def names() -> list[str]:
+        return [thread.name for thread in threading.enumerate() if thread.name.startswith("fastaug-loader")]
+
+    loader = DataLoader(folder_of(pictures, T), batch_size=4, num_workers=2, persistent_workers=persistent)
+    iterator = iter(loader)
+    next(iterator)
+    assert len(names()) == min(2, len(os.sched_getaffinity(0)))
+    del iterator
+    assert bool(names()) == persistent
+    del loader
+    assert not names()
+    assert len(list(iter(DataLoader(folder_of(pictures, T), batch_size=4)))) == 6

@@ -109,3 +109,26 @@ TEST_CASE("no more jobs are run than were asked for, and none after a queue was 
   CHECK(queue.work(true, kAll) == std::nullopt);
   CHECK(queue.take(0) == std::nullopt);
 }
+
+TEST_CASE("what is urgent comes first, in its order") {
+  JobQueue queue;
+  std::vector<JobQueue::Number> pushed;
+  for (const bool urgent : {false, true, false, true}) pushed.push_back(queue.push(std::nullopt, {}, urgent));
+  std::vector<JobQueue::Number> met;
+  while (const auto number = queue.work(false, kAll)) met.push_back(*number);
+  CHECK(met == std::vector{pushed[1], pushed[3], pushed[0], pushed[2]});
+  pushed = {queue.push(std::nullopt, {}, true), queue.push(std::nullopt)};
+  queue.cancel();
+  CHECK(queue.left() == 0);
+  CHECK_FALSE(queue.work(false, kAll));
+}
+
+TEST_CASE("a queue adds up what its jobs took") {
+  const Work work(3);
+  JobQueue queue;
+  CHECK(queue.seconds().all == 0.0);
+  queue.push(work.job());
+  CHECK_FALSE(queue.work(false, kAll));
+  CHECK(queue.seconds().all > 0.0);
+  CHECK(queue.seconds().decoding == 0.0);
+}
