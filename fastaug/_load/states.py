@@ -23,6 +23,22 @@ def generators_of(loader: Any) -> list[torch.Generator]:
     return list({id(one): one for one in found if isinstance(one, torch.Generator)}.values())
 
 
+def epochs_of(loader: Any) -> list[int]:
+    """Of samplers that are told which epoch it is."""
+    return [sampler.epoch for sampler in _counting(loader)]
+
+
+def set_epochs(loader: Any, epochs: list[int]) -> None:
+    for sampler, epoch in zip(_counting(loader), epochs):
+        sampler.set_epoch(epoch)
+
+
+def _counting(loader: Any) -> list[Any]:
+    return [
+        one for one in samplers_of(loader) if hasattr(one, "set_epoch") and isinstance(getattr(one, "epoch", None), int)
+    ]
+
+
 def states_of(own: list[torch.Generator]) -> dict[str, Any]:
     """Of the global generators, and of a loader's."""
     return {"global": get_states(), "own": [generator.get_state() for generator in own]}

@@ -20,7 +20,7 @@ from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
-from fastaug._load.states import generators_of, plain, samplers_of, set_all, set_own, states_of
+from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_all, set_epochs, set_own, states_of
 
 _POLICIES = ("torch", "sample")
 
@@ -260,7 +260,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """Where the loader is: plain data, from which :meth:`load_state_dict` goes on with the batches that are left.
 
         After an epoch it is where the next one begins; in an epoch, or after one that was left early, behind the last
-        batch that was given out. It has the generators of the loader, of its samplers and of its workers. Of the global
+        batch that was given out. It has the generators of the loader, of its samplers and of its workers, and the epoch
+        that samplers were told. Of the global
         ones, whose state is the training loop's to save, it has what was drawn for the epoch, and without workers what
         they are now.
         """
@@ -281,6 +282,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             "epoch": epoch,
             "refused": self._refused,
             "own": states_of(generators_of(self))["own"],
+            "samplers": epochs_of(self),
             "iterator": inner,
         }
 
@@ -297,7 +299,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         """
         if not isinstance(state, dict):
             raise TypeError(f"state should be a dictionary, as state_dict() returns it, got {type(state).__name__}")
-        missing = {"rng", "seed", "num_workers", "epoch", "refused", "own", "iterator"} - state.keys()
+        missing = {"rng", "seed", "num_workers", "epoch", "refused", "own", "samplers", "iterator"} - state.keys()
         if missing:
             raise ValueError(f"state should be what state_dict() returns, it lacks {', '.join(sorted(missing))}")
         for name in ("rng", "num_workers") if self.rng == "torch" else ("rng", "seed"):
@@ -316,6 +318,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._resume = state["iterator"]
         self._current, self._left = None, None
         set_own(generators_of(self), state)
+        set_epochs(self, state["samplers"])
 
     def profile(self) -> LoaderReport:
         """Where the time of this epoch, or of the last one, has gone so far. Print it.

@@ -202,6 +202,20 @@ def test_going_on_out_of_order(pictures: Path) -> None:
         assert all(any(torch.equal(one, image) for one in given) for image in whole)
 
 
+def test_the_epoch_of_a_distributed_sampler_goes_on() -> None:
+    def loader() -> DataLoader:
+        sampler = torch.utils.data.DistributedSampler(range(COUNT), num_replicas=2, rank=1)
+        return DataLoader(range(COUNT), batch_size=2, sampler=sampler, num_workers=1)
+
+    first = loader()
+    first.set_epoch(3)
+    iterator = iter(first)
+    next(iterator)
+    other = loader()
+    other.load_state_dict(saved(first.state_dict()))
+    assert same(list(other), list(iterator))
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [
