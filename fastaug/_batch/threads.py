@@ -150,6 +150,8 @@ class Crew:
         """
         while not met():
             self.collect()
+            if met():
+                return  # to wait now would be to wait for something else, which may be nothing
             if self._helps and self.queue.left():
                 self.help()
             else:

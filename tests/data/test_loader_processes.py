@@ -179,6 +179,19 @@ def test_memory_is_flat(pictures: Path) -> None:
     assert resident() - before < 25e6
 
 
+def test_a_batch_that_is_ready_is_given_at_once(pictures: Path) -> None:
+    """With a training loop that takes its time, nobody waits for threads that have nothing to do."""
+    iterator = iter(DataLoader(folder(pictures), batch_size=2, num_workers=2))
+    next(iterator)
+    waited = []
+    for _ in range(7):
+        time.sleep(0.1)
+        start = time.perf_counter()
+        next(iterator)
+        waited.append(time.perf_counter() - start)
+    assert min(waited) < 0.03
+
+
 # ---- the end of a process
 
 PROGRAM = """
