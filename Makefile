@@ -3,6 +3,7 @@
 # see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
+#   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench; make mutants:
 #                            those whose name holds it
@@ -140,6 +141,10 @@ $(ENGINES)/.engines: $(ENGINES)/.ray
 	$(ENGINE_INSTALL) accelerate datasets lightning litdata spdl webdataset
 	touch $@
 
+# Two minutes of what soak-loader does for as long as one likes.
+test-loader: $(STAMPS)/test
+	$(SOAK_LOADER) 2
+
 # What the native tests read, from the op table of the Python tests.
 .PHONY: tables mutants
 tables: $(STAMPS)/test
@@ -154,6 +159,12 @@ mutants: $(STAMPS)/build-tools | system-test
 .PHONY: soak
 soak: $(STAMPS)/test
 	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak.py $(or $(N),20000) $(or $(FIRST),0)
+
+# Random epochs of fastaug.data.DataLoader, with forks in the midst of batches.
+SOAK_LOADER := OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak_loader.py
+.PHONY: soak-loader
+soak-loader: $(STAMPS)/test
+	$(SOAK_LOADER) $(or $(MINUTES),30) $(or $(FIRST),0)
 
 # Fuzzing
 

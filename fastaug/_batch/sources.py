@@ -93,7 +93,8 @@ class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
             if not reading.done:
                 reading.read()  # whoever began it was interrupted
         self._waiting.popleft()  # only now: Ctrl-C may come before it
-        return reading.item, reading.image, reading.error
+        error, reading.error = reading.error, None  # whose traceback refers to the reading
+        return reading.item, reading.image, error
 
     def _begin(self) -> None:
         """Has the next item read, if there is one."""

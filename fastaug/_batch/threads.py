@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from fastaug import _C
 from fastaug._program.integers import positive
 
@@ -78,6 +80,8 @@ class Crew:
         ]
 
     def start(self) -> None:
+        if self._threads:
+            _mend_torch()
         _started.add(self)
         for thread in self._threads:
             thread.start()
@@ -146,6 +150,8 @@ class Crew:
         """
         while not met():
             self.collect()
+            if met():
+                return  # to wait now would be to wait for something else, which may be nothing
             if self._helps and self.queue.left():
                 self.help()
             else:
@@ -194,6 +200,19 @@ class Crew:
 
 
 _started: weakref.WeakSet[Crew] = weakref.WeakSet()
+
+_mended = os.getpid()
+
+
+def _mend_torch() -> None:
+    """Has torch replace its pool of threads, of which a child has none, before two threads do it at a time.
+
+    Each thread does it at its first operation, without a lock: one of them fails with "Invalid thread pool".
+    """
+    global _mended
+    if os.getpid() != _mended:
+        _mended = os.getpid()
+        torch.set_num_threads(torch.get_num_threads())
 
 
 @atexit.register

@@ -183,7 +183,12 @@ class FolderFlight(Flight):
             error = task.error or self._errors.get(task.index)
             if error is not None:
                 self._failed = task.index
-                raise located(error, self.indices[task.index], task.item, _SAMPLE)
+                task.error = None
+                self._errors.clear()
+                try:
+                    raise located(error, self.indices[task.index], task.item, _SAMPLE)
+                finally:
+                    del error  # it holds on to this frame, and so to the batch
         if self._collate is default_collate:
             images = self._batch.result()
             if not isinstance(images, list):
@@ -281,8 +286,12 @@ class ItemsFlight(Flight):
             raise
 
     def _data(self) -> Any:
-        if self._error is not None:
-            raise self._error
+        error, self._error = self._error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                del error  # it holds on to this frame
         return self._samples if self._plain else self._collated(self._samples)
 
 
