@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import random
+import time
 from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,7 @@ class Batch:
         self._count = count
         self._slots = slots
         self._open: set[int] = set()
+        self.drawing = 0.0  # seconds
 
     @property
     def left(self) -> int:
@@ -92,7 +94,9 @@ class Batch:
         task = Task(self._pipeline, index, error, item)
         self.tasks.append(task)
         if error is None:
+            start = time.perf_counter()
             task.draw(image, self._call)
+            self.drawing += time.perf_counter() - start
         if task.error is not None or task.done:
             if self._slots is not None and task.done:
                 task.placed = self._slots.put(index, task.result)

@@ -40,7 +40,7 @@ class Flight:
         self.stream = stream
         self.before: Any = None  # the stream's state when its first sample was about to be drawn
         self.launched = False
-        self.drawing = 0.0  # seconds that launching took
+        self.drawing = 0.0  # seconds
         self.collating = 0.0
         self._crew = crew
         self._collate = collate
@@ -87,11 +87,9 @@ class Flight:
 
     def launch(self) -> None:
         """Draws, and has the threads do the rest."""
-        start = time.perf_counter()
         self.before = self.stream.state()
         self.launched = True
         self._launch()
-        self.drawing = time.perf_counter() - start
 
     def data(self) -> Any:
         start = time.perf_counter()
@@ -177,6 +175,7 @@ class FolderFlight(Flight):
             finally:
                 draws.release()
         self._reader = None
+        self.drawing = self._batch.drawing
 
     def _data(self) -> Any:
         for task in self._batch.tasks:
