@@ -363,8 +363,8 @@ def test_an_epoch_after_an_interrupted_one(persistent: bool, delay: float, pictu
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
 
     def epochs(given: Any) -> None:
-        for _ in range(50):
-            signal.setitimer(signal.ITIMER_REAL, delay)
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        for _ in range(1000):
             for _ in given:
                 continue
 
