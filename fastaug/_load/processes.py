@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset
 from torch.utils.data.dataloader import (
     _BaseDataLoaderIter,
     _MultiProcessingDataLoaderIter,
@@ -23,7 +23,7 @@ def torchs_iterator(loader: Any) -> _BaseDataLoaderIter:
     """What torch's DataLoader would have; with draws of each sample of its own, where the loader has these."""
     if not loader.num_workers:
         return _Single(loader)
-    loader.check_worker_number_rationality()
+    DataLoader.check_worker_number_rationality(loader)
     return _Several(_seeding(loader))
 
 
@@ -70,6 +70,7 @@ class TakenOver(_Several):
         if loader.rng == "sample":
             sampler = _Numbered(sampler, loader)  # type: ignore[assignment]
         vars(changed)[name] = sampler
+        DataLoader.check_worker_number_rationality(loader)
         with untouched(*generators_of(loader)):
             super().__init__(changed)
 

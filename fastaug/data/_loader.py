@@ -239,8 +239,10 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             f"{unfit}, which threads share",
             stacklevel=4,
         )
-        self.check_worker_number_rationality()
         return TakenOver(self, unfit.base_seed, unfit.fetched, unfit.rest)
+
+    def check_worker_number_rationality(self) -> None:
+        """Warns of nothing: threads are no processes. Where there are these, torch's warning comes when they begin."""
 
     def set_epoch(self, epoch: int) -> None:
         """Says which epoch comes next, for ``rng="sample"``; and tells the sampler, if it wants to know.

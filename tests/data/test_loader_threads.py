@@ -6,6 +6,7 @@ import os
 import random
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -120,3 +121,14 @@ def test_an_iterator_ends_at_a_fork() -> None:
         os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert len(list(iterator)) == len(loader) - 1
+
+
+def test_torchs_warning_of_many_processes_comes_with_processes() -> None:
+    many = 2 * len(os.sched_getaffinity(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loader = DataLoader(Pairs(T), num_workers=many)
+        iter(loader)
+        loader = DataLoader(Pairs(T), num_workers=many, timeout=50)
+    with pytest.warns(UserWarning, match="This DataLoader will create"):
+        iter(loader)
