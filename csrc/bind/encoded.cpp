@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "bind/images.h"
+#include "bind/without_gil.h"
 #include "codec/source.h"
 
 namespace py = pybind11;
@@ -87,13 +88,14 @@ class Encoded {
                         width <= header_.width - left;
     if (!inside) fail(ErrorCode::kValue, "the region must lie inside the image");
     if (address == 0) fail(ErrorCode::kValue, "address must not be a null pointer");
-    const py::gil_scoped_release released;
-    Arena arena;
-    const codec::Decoded decoded = codec::decode_16(data_.bytes(), header_, {top, left, height, width}, arena);
-    if (!decoded.verdict.done()) throw codec::NotDecoded(decoded.verdict);
-    auto* out = reinterpret_cast<uint8_t*>(address);
-    const size_t row = static_cast<size_t>(width) * static_cast<size_t>(header_.channels) * 2;
-    for (int y = top; y < top + height; ++y, out += row) std::memcpy(out, decoded.view.at(y, left, 0), row);
+    without_gil([&] {
+      Arena arena;
+      const codec::Decoded decoded = codec::decode_16(data_.bytes(), header_, {top, left, height, width}, arena);
+      if (!decoded.verdict.done()) throw codec::NotDecoded(decoded.verdict);
+      auto* out = reinterpret_cast<uint8_t*>(address);
+      const size_t row = static_cast<size_t>(width) * static_cast<size_t>(header_.channels) * 2;
+      for (int y = top; y < top + height; ++y, out += row) std::memcpy(out, decoded.view.at(y, left, 0), row);
+    });
   }
 
  private:

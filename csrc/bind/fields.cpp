@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "bind/images.h"
+#include "bind/without_gil.h"
 #include "execute/grid_sample.h"
 #include "execute/stages/blur.h"
 #include "kernels/kernels.h"
@@ -29,8 +30,7 @@ void blur_field(uintptr_t field, int height, int width, uintptr_t matrix, int ke
   kernel.fused = fused;
   const auto* from = pointer<const float>(field, "field");
   auto* to = pointer<float>(result, "result");
-  const py::gil_scoped_release released;
-  blur_plane(from, height, width, kernel, to, kernels());
+  without_gil([&] { blur_plane(from, height, width, kernel, to, kernels()); });
 }
 
 GridSampling as_sampling(uintptr_t grid, bool nearest, const py::object& fill) {
@@ -50,8 +50,7 @@ GridSampling as_sampling(uintptr_t grid, bool nearest, const py::object& fill) {
 
 void sample_grid(const Source& source, uintptr_t grid, bool nearest, const py::object& fill, const Sink& result) {
   const GridSampling sampling = as_sampling(grid, nearest, fill);
-  const py::gil_scoped_release released;
-  grid_sample(source.view, sampling, result.target, kernels());
+  without_gil([&] { grid_sample(source.view, sampling, result.target, kernels()); });
 }
 
 // AugMix: the weighted sum of `size` samples of several images, into memory at `data`.
@@ -64,13 +63,14 @@ void mix(const std::vector<uintptr_t>& images, const std::vector<float>& weights
   std::vector<const uint8_t*> rows;
   for (const uintptr_t image : images) rows.push_back(pointer<const uint8_t>(image, "images"));
   auto* out = pointer<uint8_t>(data, "data");
-  const py::gil_scoped_release released;
-  constexpr ptrdiff_t kPiece = 1 << 20;
-  for (ptrdiff_t begin = 0; begin < size; begin += kPiece) {
-    const auto width = static_cast<int>(std::min(kPiece, size - begin));
-    kernels().mix(rows.data(), weights.data(), static_cast<int>(rows.size()), width, out + begin);
-    for (const uint8_t*& row : rows) row += width;
-  }
+  without_gil([&] {
+    constexpr ptrdiff_t kPiece = 1 << 20;
+    for (ptrdiff_t begin = 0; begin < size; begin += kPiece) {
+      const auto width = static_cast<int>(std::min(kPiece, size - begin));
+      kernels().mix(rows.data(), weights.data(), static_cast<int>(rows.size()), width, out + begin);
+      for (const uint8_t*& row : rows) row += width;
+    }
+  });
 }
 
 }  // namespace

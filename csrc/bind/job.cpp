@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "bind/images.h"
 #include "bind/plan.h"
+#include "bind/without_gil.h"
 #include "execute/reference.h"
 
 namespace py = pybind11;
@@ -42,8 +43,7 @@ void run(const py::sequence& jobs, uint32_t rewrites, bool reference, const py::
   all.reserve(held.size());
   for (const py::handle& job : held) all.push_back(as_job(job));
   std::vector<Report> done(reported && !reference ? all.size() : 0);
-  {
-    const py::gil_scoped_release released;
+  without_gil([&] {
     for (size_t k = 0; k < all.size(); ++k) {
       if (reference) {
         execute_plainly(all[k]);
@@ -51,7 +51,7 @@ void run(const py::sequence& jobs, uint32_t rewrites, bool reference, const py::
         execute(all[k], {nullptr, rewrites}, reported ? &done[k] : nullptr);
       }
     }
-  }
+  });
   if (!reported) return;
   auto list = reports.cast<py::list>();
   for (size_t k = 0; k < done.size(); ++k) list.append(listed(std::move(done[k]), all[k].source.pixels));

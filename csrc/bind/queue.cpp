@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bind/job.h"
+#include "bind/without_gil.h"
 #include "execute/job_queue.h"
 
 namespace py = pybind11;
@@ -27,15 +28,11 @@ class Queue {
   }
 
   std::optional<Number> work(bool wait, int64_t limit) {
-    const py::gil_scoped_release released;
-    return queue_.work(wait, limit);
+    return without_gil([&] { return queue_.work(wait, limit); });
   }
 
   std::optional<Number> take(double seconds, size_t least) {
-    if (!taken_) {
-      const py::gil_scoped_release released;
-      taken_ = queue_.take(seconds, least);
-    }
+    if (!taken_) taken_ = without_gil([&] { return queue_.take(seconds, least); });
     if (taken_) held_.attr("pop")(*taken_, py::none());
     return taken_;
   }

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "bind/without_gil.h"
+
 namespace py = pybind11;
 
 namespace fastaug::bind {
@@ -204,10 +206,7 @@ bool Stream::acquire() {
   // Two threads never wait for what the other holds.
   if (current != nullptr) current->release();
   std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) {
-    const py::gil_scoped_release released;
-    lock.lock();
-  }
+  if (!lock) without_gil([&] { lock.lock(); });
   alone_ = alone();
   tensor_ = torch.state_of(generator_);
   GeneratorState* const state = torch.memory(tensor_);

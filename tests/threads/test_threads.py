@@ -12,6 +12,7 @@ import torch
 import fastaug.transforms as T
 from support.images import noise, photo
 from support.outcomes import snapshot
+from support.processes import python
 from support.programs import execute, random_program, reference
 
 
@@ -100,3 +101,17 @@ def test_native_call_on_a_thread_that_ends() -> None:
         thread.start()
         thread.join()
     assert len(set(results)) == 1
+
+
+DAEMONS = """
+import threading
+from fastaug import _C
+for number in range(40):
+    threading.Thread(target=_C.Queue().take, args=(0.005 * number,), daemon=True).start()
+"""
+
+
+def test_daemon_threads_in_native_calls_at_exit() -> None:
+    """They come back when the interpreter ends or has ended, and do not take the process with them."""
+    result = python(["-c", DAEMONS])
+    assert (result.returncode, result.stderr) == (0, "")

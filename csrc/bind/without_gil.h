@@ -1,0 +1,37 @@
+// Work that leaves Python to other threads.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <exception>
+#include <optional>
+#include <type_traits>
+
+namespace fastaug::bind {
+
+// What `body` returns, without Python's lock while it runs.
+//
+// A thread that still runs when the interpreter ends, as daemon threads may, is unwound where it would take the lock
+// again. pybind11's gil_scoped_release takes it in a destructor, through which nothing may unwind: the process would
+// abort.
+template <class Body>
+auto without_gil(const Body& body) {
+  using Result = decltype(body());
+  std::exception_ptr error;
+  std::conditional_t<std::is_void_v<Result>, std::optional<bool>, std::optional<Result>> result;
+  PyThreadState* const state = PyEval_SaveThread();
+  try {
+    if constexpr (std::is_void_v<Result>) {
+      body();
+    } else {
+      result.emplace(body());
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  PyEval_RestoreThread(state);
+  if (error) std::rethrow_exception(error);
+  if constexpr (!std::is_void_v<Result>) return *std::move(result);
+}
+
+}  // namespace fastaug::bind
