@@ -11,8 +11,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-import torch
-
 from fastaug import _C
 from fastaug._program.integers import positive
 
@@ -210,7 +208,8 @@ def _mend_torch() -> None:
     Each thread does it at its first operation, without a lock: one of them fails with "Invalid thread pool".
     """
     global _mended
-    if os.getpid() != _mended:
+    torch = sys.modules.get("torch")  # decoding alone does without it
+    if os.getpid() != _mended and torch is not None:
         _mended = os.getpid()
         torch.set_num_threads(torch.get_num_threads())
 
