@@ -98,7 +98,7 @@ demo: $(STAMPS)/demo
 # Tests
 
 .PHONY: test test-native test-asan test-tsan test-python
-test: lint test-native test-asan test-tsan test-fuzz test-python test-ray
+test: lint test-native test-asan test-tsan test-fuzz test-python test-loader test-ray
 
 test-native: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset dev
@@ -141,10 +141,6 @@ $(ENGINES)/.engines: $(ENGINES)/.ray
 	$(ENGINE_INSTALL) accelerate datasets lightning litdata spdl webdataset
 	touch $@
 
-# Two minutes of what soak-loader does for as long as one likes.
-test-loader: $(STAMPS)/test
-	$(SOAK_LOADER) 2
-
 # What the native tests read, from the op table of the Python tests.
 .PHONY: tables mutants
 tables: $(STAMPS)/test
@@ -162,9 +158,13 @@ soak: $(STAMPS)/test
 
 # Random epochs of fastaug.data.DataLoader, with forks in the midst of batches.
 SOAK_LOADER := OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak_loader.py
-.PHONY: soak-loader
+.PHONY: soak-loader test-loader
 soak-loader: $(STAMPS)/test
 	$(SOAK_LOADER) $(or $(MINUTES),30) $(or $(FIRST),0)
+
+# Two minutes of it.
+test-loader: $(STAMPS)/test
+	$(SOAK_LOADER) 2
 
 # Fuzzing
 
