@@ -6,7 +6,6 @@ python -m bench decode|loading|quality: another suite.
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import importlib
 import importlib.util
 import os
@@ -18,7 +17,7 @@ import numpy as np
 from tqdm import tqdm
 
 from bench import report
-from bench.case import Case
+from bench.case import Case, selected
 from bench.cases import CASES
 from bench.environments import peer_columns
 from bench.images import BAGS
@@ -81,9 +80,8 @@ def main() -> int:
         suite = importlib.import_module(f"bench.{sys.argv.pop(1)}")
         return int(suite.main())
     options = arguments()
-    cases = [case for case in CASES if fnmatch.fnmatchcase(case.name, options.only or "*")]
-    if options.list or not cases:
-        print("\n".join(case.name for case in CASES))
+    cases = selected(CASES, options)
+    if not cases:
         return 0 if options.list else 2
 
     import fastaug._C

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import argparse
+import fnmatch
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+#: Something with a name.
+Named = TypeVar("Named", bound=Any)
 
 Transform = Callable[[Any], Any]
 
@@ -17,6 +22,15 @@ FASTEST = "the fastest equal"
 HALF = (0.5, 0.5, 0.5)
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+def selected(cases: Sequence[Named], options: argparse.Namespace) -> list[Named]:
+    """Those whose names fit ``--only``. With ``--list``, or where none fits, there is none, and all are printed."""
+    chosen = [case for case in cases if fnmatch.fnmatchcase(case.name, options.only or "*")]
+    if chosen and not options.list:
+        return chosen
+    print("\n".join(case.name for case in cases))
+    return []
 
 
 @dataclass(frozen=True)

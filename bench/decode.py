@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import importlib.util
 import os
 import tempfile
@@ -12,7 +11,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from bench import report
-from bench.case import FAST, OURS
+from bench.case import FAST, OURS, selected
 from bench.encoded import CASES, REFERENCE, TWO_THREADS, EncodedCase, bag_file
 from bench.environments import DECODERS, peer_columns
 from bench.measure import ROOT, Column, Row, measure, started
@@ -83,9 +82,8 @@ def unequal(rows: list[Row]) -> list[str]:
 
 def main() -> int:
     options = arguments()
-    cases = [case for case in CASES if fnmatch.fnmatchcase(case.name, options.only)]
-    if options.list or not cases:
-        print("\n".join(case.name for case in CASES))
+    cases = selected(CASES, options)
+    if not cases:
         return 0 if options.list else 2
 
     load = os.getloadavg()[0]

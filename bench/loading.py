@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 import os
 import tempfile
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from bench import report
-from bench.case import REFERENCE
+from bench.case import REFERENCE, selected
 from bench.loaded import CASES, LIMIT, MEMORY, OURS_6, TORCHVISION_6, LoadedCase, Measured, Pictures, store
 from bench.measure import ROOT, Column, Row, Times, Worker, WorkerError, spread, started
 
@@ -116,9 +115,8 @@ def measure(case: LoadedCase, folder: Path, rounds: int, processes: int) -> tupl
 
 def main() -> int:
     options = arguments()
-    cases = [case for case in CASES if fnmatch.fnmatchcase(case.name, options.only)]
-    if options.list or not cases:
-        print("\n".join(case.name for case in CASES))
+    cases = selected(CASES, options)
+    if not cases:
         return 0 if options.list else 2
 
     load = os.getloadavg()[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import random
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -18,6 +17,7 @@ from fastaug._batch.task import Drawing, Task
 from fastaug._batch.threads import Crew, threads_for
 from fastaug._draft.call import Call
 from fastaug._draft.draws import Draws
+from fastaug._draft.generators import set_all, states_of
 from fastaug._program.kinds import TENSOR
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def run(pipeline: Pipeline, images: Any, out: Any, num_threads: Any, seeds: Any)
     numbers = None if seeds is None else _as_seeds(seeds, len(items))
     call = Call(pipeline._call.draws, pipeline._call.rewrites, tape=Drawing())
     batch = Batch(pipeline, call, len(items), None if out is None else _slots_of(out, len(items)))
-    before = None if out is None else States(call.draws)
+    own = [] if call.draws.generator is None else [call.draws.generator]
+    before = None if out is None else states_of(own)
     crew = Crew(threads, "fastaug-batch")
     try:
         crew.start()
@@ -44,7 +45,9 @@ def run(pipeline: Pipeline, images: Any, out: Any, num_threads: Any, seeds: Any)
             number = batch.add(crew, item, image, error)
             if index == 0 and before is not None:
                 call.draws.release()
-                _check_first(batch, crew, number, before)
+                if _is_unfit(batch, crew, number):
+                    set_all(own, before)  # as if nothing had been drawn
+                    batch.check_placed()
             while crew.queue.left() > _QUEUED * threads:
                 crew.help()
             crew.collect()
@@ -149,27 +152,12 @@ def _alike(results: list[Any]) -> bool:
     )
 
 
-class States:
-    """Where the random generators of a call are, to go back to."""
-
-    def __init__(self, draws: Draws) -> None:
-        self._generator = torch.default_generator if draws.generator is None else draws.generator
-        self._torch = self._generator.get_state()
-        self._python = random.getstate()
-
-    def restore(self) -> None:
-        self._generator.set_state(self._torch)
-        random.setstate(self._python)
-
-
-def _check_first(batch: Batch, crew: Crew, number: int | None, before: States) -> None:
-    """That the results fit into `out`, as far as the first one tells; if not, it is as if nothing had been drawn."""
+def _is_unfit(batch: Batch, crew: Crew, number: int | None) -> bool:
+    """Whether the results do not fit into `out`, as far as the first one tells."""
     task = batch.tasks[0]
     if number is not None and not task.placed:
         crew.wait(number)
-    if not task.placed and task.error is None:
-        before.restore()
-        batch.check_placed()
+    return not task.placed and task.error is None
 
 
 def located(error: BaseException, index: Any, item: Any = None, what: str = "image {} of the batch") -> BaseException:

@@ -57,7 +57,6 @@ class Draws(Protocol):
 
 
 class _Here(threading.local):
-    generator: torch.Generator | None = None
     python: random.Random | None = None
 
 
@@ -71,7 +70,7 @@ _counting = threading.Lock()
 def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
     """The arguments of torch's functions that say so. For the default generator there are none, as in torchvision."""
     if generator is None and _threads:
-        generator = _here.generator
+        generator = DEFAULT.generator
     return {} if generator is None else {"generator": generator}
 
 
@@ -158,15 +157,15 @@ def drawing_from(generator: torch.Generator, python: random.Random) -> Iterator[
     """Has transforms of this thread draw from these, in the place of the default generators of torch and Python."""
     global _threads
     DEFAULT.release()
-    before = _C.draw_from(_C.Draws(generator, TorchDraws(generator))), _here.generator, _here.python
-    _here.generator, _here.python = generator, python
+    before, before_python = _C.draw_from(_C.Draws(generator, TorchDraws(generator))), _here.python
+    _here.python = python
     with _counting:
         _threads += 1
     try:
         yield
     finally:
         DEFAULT.release()
-        _C.draw_from(before[0])
-        _here.generator, _here.python = before[1:]
+        _C.draw_from(before)
+        _here.python = before_python
         with _counting:
             _threads -= 1

@@ -30,18 +30,31 @@ def set_states(states: States) -> None:
     np.random.set_state(states[2])  # noqa: NPY002
 
 
+def states_of(own: list[torch.Generator]) -> dict[str, Any]:
+    """Where these are, and the global ones."""
+    return {"global": get_states(), "own": [generator.get_state() for generator in own]}
+
+
+def set_all(own: list[torch.Generator], states: dict[str, Any]) -> None:
+    """Has all be where they were for `states_of`."""
+    set_states(states["global"])
+    set_own(own, states)
+
+
+def set_own(own: list[torch.Generator], states: dict[str, Any]) -> None:
+    for generator, state in zip(own, states["own"]):
+        generator.set_state(state)
+
+
 @contextlib.contextmanager
 def untouched(*generators: Any) -> Iterator[None]:
     """Leaves the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now."""
-    chosen = [generator for generator in generators if generator is not None]
-    own = [generator.get_state() for generator in chosen]
-    states = get_states()
+    own = [generator for generator in generators if generator is not None]
+    states = states_of(own)
     try:
         yield
     finally:
-        set_states(states)
-        for generator, state in zip(chosen, own):
-            generator.set_state(state)
+        set_all(own, states)
 
 
 def seed_all(seed: int, *generators: Any) -> None:

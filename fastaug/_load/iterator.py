@@ -14,10 +14,10 @@ from torch.utils.data._utils.pin_memory import pin_memory
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from fastaug._batch.threads import Crew
-from fastaug._draft.generators import untouched
+from fastaug._draft.generators import set_all, set_own, states_of, untouched
 from fastaug._load.flights import Flight, Flights
 from fastaug._load.report import Times
-from fastaug._load.states import generators_of, plain, set_all, set_own, states_of
+from fastaug._load.states import generators_of, plain
 from fastaug._load.streams import GlobalStream, SampleStream, Stream, WorkerStream
 
 # Batches that are on their way while the training loop has one.

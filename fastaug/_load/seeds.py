@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
+
+from fastaug._program.integers import integer
 
 _WORD = (1 << 64) - 1
 
@@ -58,10 +59,12 @@ def _step(state: int) -> int:
 
 
 def word(name: str, value: Any) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} should be an integer, got {value!r}") from None
+    """
+    Raises:
+        TypeError: no integer.
+        ValueError: not of 64 bits without a sign.
+    """
+    number = integer(name, value)
     if not 0 <= number <= _WORD:
         raise ValueError(f"{name} should be at least 0 and less than 2**64, got {number}")
     return number

@@ -1,4 +1,4 @@
-"""Where the generators are that a loader and its samplers draw from; and all of it as data that can be saved."""
+"""What a loader and its samplers draw from, and states as data that can be saved."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import torch
-
-from fastaug._draft.generators import get_states, set_states
 
 
 def samplers_of(loader: Any) -> list[Any]:
@@ -37,21 +35,6 @@ def _counting(loader: Any) -> list[Any]:
     return [
         one for one in samplers_of(loader) if hasattr(one, "set_epoch") and isinstance(getattr(one, "epoch", None), int)
     ]
-
-
-def states_of(own: list[torch.Generator]) -> dict[str, Any]:
-    """Of the global generators, and of a loader's."""
-    return {"global": get_states(), "own": [generator.get_state() for generator in own]}
-
-
-def set_all(own: list[torch.Generator], states: dict[str, Any]) -> None:
-    set_states(states["global"])
-    set_own(own, states)
-
-
-def set_own(own: list[torch.Generator], states: dict[str, Any]) -> None:
-    for generator, state in zip(own, states["own"]):
-        generator.set_state(state)
 
 
 def plain(value: Any) -> Any:

@@ -6,16 +6,24 @@ import operator
 from typing import Any
 
 
+def integer(name: str, value: Any) -> int:
+    """
+    Raises:
+        TypeError: no integer.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} should be an integer, got {value!r}") from None
+
+
 def positive(name: str, value: Any) -> int:
     """
     Raises:
         TypeError: no integer.
         ValueError: less than one.
     """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} should be an integer, got {value!r}") from None
+    number = integer(name, value)
     if number < 1:
         raise ValueError(f"{name} should be at least 1, got {number}")
     return number

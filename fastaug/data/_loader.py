@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import IterableDataset, MapDataPipe
 
 from fastaug._batch.threads import threads_for
-from fastaug._draft.generators import get_states, set_states, untouched
+from fastaug._draft.generators import get_states, set_all, set_own, set_states, states_of, untouched
 from fastaug._load.flights import flights_of_folder, flights_of_items
 from fastaug._load.iterator import Plan, ThreadsIter, Unfit
 from fastaug._load.probe import is_drafted, moved
@@ -20,7 +20,7 @@ from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
-from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_all, set_epochs, set_own, states_of
+from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
 
 _POLICIES = ("torch", "sample")
 
