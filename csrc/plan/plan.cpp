@@ -76,17 +76,21 @@ void add_decode(Plan* plan, Region wanted) {
   pass.channels = plan->in.channels;
 }
 
+uint32_t rewrites_of(const PlanOptions& options) {
+  return options.device ? options.rewrites & ~uint32_t{kComposeTaps | kMovePixels} : options.rewrites;
+}
+
 class Planner {
  public:
   Planner(Plan* plan, const Target& target, const PlanOptions& options)
       : plan_(*plan),
         target_(target),
         options_(options),
-        regions_(options.kernels, take_store(std::move(plan->ops)), plan->in, options.rewrites),
+        regions_(options.kernels, take_store(std::move(plan->ops)), plan->in, rewrites_of(options), !options.device),
         ops_(regions_.ops()) {}
 
   void run(const View& source) {
-    split(is_warp_source(source));
+    split(options_.device || is_warp_source(source));
     plan_.passes.reserve(ops_.size() + 2 * parts_.size() + 2);
     if (options_.encoded) {
       add_decode(&plan_, parts_[0].source);
@@ -144,7 +148,7 @@ class Planner {
       const OpId id = ops_[part.end].id;
       if (kind_of(id) == OpKind::kReduction) reduced_until = part.end;
       // What is kept between parts lies as a warp wants it, if a warp comes next.
-      walks = has(id, Trait::kWarp);
+      walks = options_.device || has(id, Trait::kWarp);
       begin = whole_input_of(id) == WholeInput::kTurn ? part.end + 1 : part.end;
     }
     Region out = whole(regions_.shape(ops_.size()));
@@ -173,7 +177,7 @@ class Planner {
       const bool ready = whole_input == WholeInput::kNo || k == reduced_until ||
                          (whole_input == WholeInput::kAnyOrder && k == start && walks);
       if (!ready) return k;
-      if (has(op.id, Trait::kAxisIndex) && in_order) {
+      if (has(op.id, Trait::kAxisIndex) && in_order && !options_.device) {
         const std::vector<int32_t>& rows = regions_.rows(k);
         if (!std::is_sorted(rows.begin(), rows.end())) return k;
       }
@@ -219,7 +223,7 @@ class Planner {
       fail_on("a part that goes on", id);  // one begins with a warp, and ends before a turn
     } else {
       Pass& pass = stream_pass(kind, k, k + 1, out);
-      if (kind == PassKind::kIndex) {
+      if (kind == PassKind::kIndex && !options_.device) {
         pass.rows = regions_.take_rows(k);
         pass.columns = regions_.take_columns(k);
       }
@@ -258,8 +262,10 @@ class Planner {
     const bool rows_first = regions_.height_first(k);
     for (int number = 0; number < 2; ++number) {
       const bool vertical = (number == 0) == rows_first;
+      const Shape in = regions_.shape(k);
+      const bool stays = vertical ? in.height == ops_[k].i[0] : in.width == ops_[k].i[1];
       const auto& table = vertical ? regions_.vertical(k) : regions_.horizontal(k);
-      if (table == nullptr) continue;
+      if (options_.device ? stays : table == nullptr) continue;
       Region middle = region_;
       const int from = vertical ? middle.height : middle.width;
       if (vertical) {
@@ -356,8 +362,8 @@ Plan make_plan(Program program, const View& source, const Target& target, const 
   check_target(target, plan.out, !program.empty() && kind_of(program.back().id) == OpKind::kStore);
   plan.dtype = target.dtype;
   plan.rounded = (options.rewrites & kRoundWarps) != 0;
-  plan.ops = optimise(program, plan.in, options.rewrites);
-  if ((options.rewrites & kMovePixels) != 0 && target.dtype == DType::kUint8) {
+  plan.ops = optimise(program, plan.in, rewrites_of(options));
+  if ((rewrites_of(options) & kMovePixels) != 0 && target.dtype == DType::kUint8) {
     plan.in_place = options.encoded && plan.ops.empty() && is_decoder_target(target, plan.in.channels);
     const bool moves = plan.in_place || (only_moves(plan.ops) && is_blit(source, target));
     const bool warps = !options.encoded && is_warped_blit(plan.ops, source, target);

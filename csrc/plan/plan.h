@@ -57,8 +57,8 @@ struct Pass {
   bool vertical = false;
   int from = 0;      // samples of the axis before the filter; region says how many there are after it
   int composed = 0;  // how many ops it stands for, when its taps are composed; else 0
-  std::shared_ptr<const AxisTable> taps{};
-  // kIndex: the input row and column of every row and column of the whole output.
+  std::shared_ptr<const AxisTable> taps{};  // null for a device
+  // kIndex: the input row and column of every row and column of the whole output. None for a device.
   std::vector<int32_t> rows{};
   std::vector<int32_t> columns{};
   // kKeep, kTurn, kStatistics: why the op at `begin` needs its input as a whole. kRowOrder: it reads rows in an order
@@ -119,6 +119,9 @@ struct PlanOptions {
   const Kernels& kernels;  // their layout of taps
   uint32_t rewrites = kExactRewrites;
   bool encoded = false;  // the source's pixels are yet to be made, as interleaved bytes
+  // For a device: without tables, which it makes by itself; every image in memory is one that a warp can read, rows come
+  // in any order, and nothing is moved but by passes of pixels. Taps are not composed.
+  bool device = false;
 };
 
 // Of source and target only shape, layout and dtype are looked at: their data may be null. Throws Error when the

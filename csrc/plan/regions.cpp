@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "pixel/extent.h"
 #include "pixel/index.h"
 #include "pixel/weigh.h"
 #include "plan/neighbourhood.h"
@@ -36,8 +37,8 @@ Extent index_extent(const std::vector<int32_t>& index, int begin, int size) {
 
 }  // namespace
 
-Regions::Regions(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites)
-    : kernels_(kernels), rewrites_(rewrites), ops_(std::move(ops)) {
+Regions::Regions(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites, bool tables)
+    : kernels_(kernels), rewrites_(rewrites), with_tables_(tables), ops_(std::move(ops)) {
   composed_.resize(ops_.size());
   if (rewrites & kComposeTaps) compose(in);
   shapes_.push_back(in);
@@ -119,11 +120,26 @@ Region Regions::resized(size_t k, Region out) {
   return out;
 }
 
+Region Regions::without_tables(size_t k, Region out) const {
+  const auto side = [&](bool rows, int begin, int count, int in, int size) {
+    const Extent extent = source_extent(ops_[k], rows, {begin, begin + count}, in, size);
+    if (extent.begin < extent.end) return extent;
+    const int any = std::min(extent.begin, in - 1);  // where nothing is shown
+    return Extent{any, any + 1};
+  };
+  const Shape in = shapes_[k];
+  const Shape after = shapes_[k + 1];
+  const Extent rows = side(true, out.y, out.height, in.height, after.height);
+  const Extent columns = side(false, out.x, out.width, in.width, after.width);
+  return {rows.begin, columns.begin, rows.end - rows.begin, columns.end - columns.begin};
+}
+
 Region Regions::source_region(size_t k, Region out) {
   const Op& op = ops_[k];
   const Shape in = shapes_[k];
   // A reduction, too, once its statistics are there.
   if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return out;
+  if (!with_tables_ && !has(op.id, Trait::kWarp) && op.id != OpId::ROT90) return without_tables(k, out);
   switch (op.id) {
     case OpId::WINDOW: {
       const int y0 = std::clamp(out.y + op.i[0], 0, in.height - 1);

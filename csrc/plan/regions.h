@@ -13,8 +13,8 @@ namespace fastaug {
 class Regions {
  public:
   // `ops` without those of the store. With kComposeTaps, runs of separable ops become one RESIZE each, whose taps
-  // source_region() composes.
-  Regions(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites);
+  // source_region() composes. Without tables, regions are what the ops alone tell, which may be a little more.
+  Regions(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites, bool tables = true);
 
   const OpList& ops() const { return ops_; }
   // What enters op k; shape(ops().size()) is the result's.
@@ -51,10 +51,12 @@ class Regions {
 
   void compose(Shape in);
   Region resized(size_t k, Region out);
+  Region without_tables(size_t k, Region out) const;
   std::shared_ptr<const AxisTable> axis(size_t k, bool row, int begin, int out) const;
 
   const Kernels& kernels_;
   uint32_t rewrites_;
+  bool with_tables_;
   OpList ops_;
   std::vector<OpList> composed_;  // what a composed RESIZE stands for
   std::vector<Shape> shapes_;

@@ -1,0 +1,199 @@
+// What a device is told of a bag of images: plain data in one block of bytes, the blob. Tables that are made of it, and
+// what images leave for their later parts, lie in a second block, the scratch. Places in either are offsets.
+//
+// No header of the C++ library, so that a compiler at run time reads this as it is.
+#pragma once
+
+#include "base/image.h"
+#include "pixel/extent.h"
+#include "pixel/store.h"
+#include "pixel/warp.h"
+#include "program/op.h"
+
+namespace fastaug::cuda {
+
+// How the pixels of a part are found. Each has kernels of its own.
+enum Source : int32_t {
+  kRead,           // where they lie
+  kAffineNearest,  // in 16.16 fixed point
+  kAffineLinear,
+  kAffineCubic,
+  kPerspectiveNearest,
+  kPerspectiveLinear,
+  kPerspectiveCubic,
+  kGridNearest,  // TORCH_AFFINE
+  kGridLinear,
+  kRoundedAffineLinear,  // fast mode's
+  kRoundedAffineCubic,
+  kRoundedPerspectiveLinear,
+  kRoundedPerspectiveCubic,
+  kSources,
+};
+
+// A step makes pixels from those of the step before it, or from the source.
+enum StepKind : int32_t { kTake, kAcross, kDown, kSharpen, kTorchSharpen, kBlur, kStepKinds };
+
+// Where the last pixels of a part go: to the scratch, to the result, or nowhere but into statistics.
+enum End : int32_t { kKeep, kStore, kLookOnly, kEnds };
+
+// Statistics that a part takes of its last pixels, for the reduction that the next part begins with.
+enum Statistics : int32_t { kNoStatistics, kLumaSum, kGraySum, kExtremes, kHistogram };
+
+// Numbers of a reduction in the scratch. Only as much of it as the kind of statistics needs is there.
+struct Counts {
+  uint64_t sum;
+  uint32_t low[kMaxChannels];
+  uint32_t high[kMaxChannels];
+  uint32_t count[kMaxChannels][256];
+};
+
+constexpr uint32_t kNowhere = 0xffffffffu;
+
+// Samples in memory: at an address, or in the scratch. Strides are in bytes.
+struct Strided {
+  int64_t address;
+  int64_t scratch;  // 1: `address` counts from there
+  int64_t row_stride;
+  int64_t pixel_stride;
+  int64_t channel_stride;
+};
+
+// What a run of colour does to a pixel, one after the other.
+struct Colour {
+  enum Kind : int32_t {
+    kLane,    // `op`, which is_lane_op
+    kFloat,   // its form in float32
+    kRound,   // to integers, after a run in float32
+    kLookup,  // through `table`
+  };
+
+  Op op;
+  Kind kind;
+  int32_t channels;  // that enter
+  uint32_t table;    // in the scratch: 256 samples a channel
+  uint32_t host;     // of an op whose table the host makes: 256 samples in the blob
+};
+
+struct Step {
+  Op op;
+  int32_t kind;
+  int32_t channels;
+  int32_t in_height, in_width;
+  int32_t out_height, out_width;
+  // Tables of outputs from `begin` on, `outputs` of them, along the rows and the columns. kTake: the input row or column
+  // of each, -1 for fill; kNowhere: those of a WINDOW, which need none. Filters: a TapRange each; weight t of output n
+  // is weights[t * outputs + n], so that threads side by side read side by side.
+  uint32_t rows, columns;
+  int32_t begin_row, begin_column;
+  int32_t row_outputs, column_outputs;
+  uint32_t weights;
+  int32_t in_blob;  // 1: the tables were made by the host, and lie in the blob; else in the scratch
+  int32_t bits;     // of the weights
+  int32_t colours;  // behind it
+};
+
+// Pixels of the result that become a value: ERASE.
+struct Erased {
+  Region region;
+  float value[kMaxChannels];
+};
+
+// What is done to an image between two places where it has to be in memory as a whole.
+struct Part {
+  Strided from;
+  int32_t height, width, channels;
+  int32_t source;
+  Op warp;
+  FixedMap fixed;  // kAffineNearest
+  float theta[6];  // kGridNearest, kGridLinear
+  int32_t fuses;
+
+  int32_t direct;  // 1: the first step takes its pixels from the source, and not from shared memory
+  int32_t steps;
+  uint32_t step;         // Step[steps] in the blob
+  uint32_t colour;       // Colour[colours] in the blob: those of the source first, then those of each step
+  int32_t colours;
+  int32_t read_colours;  // of the pixels of the source
+
+  // Statistics that an op of this part needs, in the scratch, or kNowhere; `reduction` is the op.
+  uint32_t counted;
+  OpId reduction;
+  int64_t counted_pixels;
+  // Those that it takes.
+  int32_t statistics;
+  uint32_t counts;
+
+  int32_t end;
+  int32_t dtype;
+  Strided to;      // of pixel (0, 0) behind the last step, which may lie outside of `shown`
+  Region shown;  // what is made of the pixels behind the last step
+  int32_t out_channels;
+  int32_t floats;  // 1: the samples of a float result were not rounded
+  int32_t erases;
+  uint32_t erase;  // Erased[erases] in the blob, in coordinates of `shown`
+  StoreForm form[kMaxChannels];
+
+  int32_t tile_height, tile_width;
+  int32_t tiles_y, tiles_x;
+  // Extent[steps + 1][tiles] in the scratch: what a tile has of the input of each step, and last of `shown`.
+  uint32_t row_extents, column_extents;
+  uint32_t buffer;  // bytes of the first of two buffers in shared memory
+  uint32_t shared;  // bytes of shared memory that a block needs
+};
+
+// A part in the list of a launch.
+struct Entry {
+  int64_t first_block;  // of the launch's
+  uint32_t part;        // in the blob
+  uint32_t unused;
+};
+
+// What is made in the scratch before the parts that need it run. A block does a task.
+struct Task {
+  enum Kind : int32_t {
+    kTakeRows,  // tables of step `step` of the part
+    kTakeColumns,
+    kScaleRows,  // the same, of a nearest AFFINE without shear
+    kScaleColumns,
+    kTaps,
+    kExtents,  // of the part's tiles
+    kClear,    // the part's `counts`
+    kLookups,  // table of the Colours from `colour` on, `count` of them, for `channels` channels
+  };
+
+  Kind kind;
+  uint32_t part;  // in the blob
+  int32_t step;
+  uint32_t colour;
+  int32_t count;
+  int32_t channels;
+  uint32_t table;  // in the scratch
+  uint32_t unused;
+};
+
+// What can occur in the parts that a kernel is for. Where the first three differ, kernels do; the others are sets of
+// bits, and a kernel that has more of them serves as well.
+struct Features {
+  int32_t source;
+  int32_t channels;  // of the source
+  int32_t dtype;     // of the end
+  uint32_t steps;    // bits of StepKind
+  uint32_t ends;     // bits of End
+  uint64_t ops;      // bits of OpId, of colours
+  uint32_t flags;    // of Flag
+};
+enum Flag : uint32_t {
+  kHasDirect = 1 << 0,  // steps that take their pixels from the source
+  kHasShared = 1 << 1,  // a first step that does not, or none
+  kHasLookups = 1 << 2,
+  kHasFloats = 1 << 3,
+  kHasErases = 1 << 4,
+  kHasDivision = 1 << 5,  // stores without a quick form
+  kHasSums = 1 << 6,
+  kHasExtremes = 1 << 7,
+  kHasHistogram = 1 << 8,
+};
+
+constexpr int kThreads = 256;
+
+}  // namespace fastaug::cuda

@@ -1,0 +1,825 @@
+// A block makes a tile of what a part of an image shows, in phases with a barrier between them: what the block shares is
+// prepared; pixels are read, or warped; each step makes pixels of those before it, which lie in shared memory as bytes,
+// channel beside channel; colours follow each; the last ones are stored. A body is a function of (part, tile, thread): a
+// device runs it for all threads at once, the emulation for one after the other.
+//
+// Spec says what can occur. What cannot is not compiled.
+#pragma once
+
+#include "cuda/part.h"
+#include "pixel/lane.h"
+// After the lanes that its bodies call.
+#include "pixel/blur.h"
+#include "pixel/float_colour.h"
+#include "pixel/grid.h"
+#include "pixel/point.h"
+#include "pixel/smooth.h"
+#include "pixel/statistics.h"
+#include "pixel/tap.h"
+#include "pixel/weigh.h"
+
+#ifdef __CUDACC__
+#define FASTAUG_UNROLL _Pragma("unroll")
+#else
+#define FASTAUG_UNROLL
+#endif
+
+namespace fastaug::cuda {
+
+FASTAUG_FN constexpr uint64_t bit(OpId id) { return uint64_t{1} << static_cast<int>(id); }
+static_assert(kOpCount <= 64, "Features::ops has a bit for every op");
+
+// Everything can occur.
+struct Anything {
+  static constexpr int kSource = -1;
+  static constexpr int kChannels = 0;
+  static constexpr int kDType = -1;
+  static constexpr uint32_t kSteps = ~0u;
+  static constexpr uint32_t kEnds = ~0u;
+  static constexpr uint64_t kOps = ~uint64_t{0};
+  static constexpr uint32_t kFlags = ~0u;
+};
+
+#ifdef __CUDA_ARCH__
+FASTAUG_FN void add_to(uint32_t* at, uint32_t v) { atomicAdd(at, v); }
+FASTAUG_FN void add_to(uint64_t* at, uint64_t v) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(at), static_cast<unsigned long long>(v));
+}
+FASTAUG_FN void lower(uint32_t* at, uint32_t v) { atomicMin(at, v); }
+FASTAUG_FN void raise(uint32_t* at, uint32_t v) { atomicMax(at, v); }
+#else
+FASTAUG_FN void add_to(uint32_t* at, uint32_t v) { *at += v; }
+FASTAUG_FN void add_to(uint64_t* at, uint64_t v) { *at += v; }
+FASTAUG_FN void lower(uint32_t* at, uint32_t v) { *at = v < *at ? v : *at; }
+FASTAUG_FN void raise(uint32_t* at, uint32_t v) { *at = v > *at ? v : *at; }
+#endif
+
+// A Colour with its numbers worked out.
+struct Body {
+  uint16_t kind;
+  uint16_t id;
+  uint8_t channels;  // that enter
+  uint8_t colours;   // that an op of kAlphaFlag changes
+  uint8_t after;     // channels that leave
+  uint8_t unused;
+  uint32_t table;
+  uint32_t unused_too;
+  float number[4];
+};
+
+// What the threads of a block share besides pixels, and numbers of their own for its statistics.
+struct Shared {
+  uint32_t sum;
+  uint32_t unused[3];
+  uint32_t low[kMaxChannels];
+  uint32_t high[kMaxChannels];
+};
+constexpr uint32_t kHistogramBytes = kMaxChannels * 256 * sizeof(uint32_t);
+
+// Behind Shared: bodies, a histogram if there is one, two buffers.
+FASTAUG_FN uint32_t shared_pixels(int colours, int statistics) {
+  return static_cast<uint32_t>(sizeof(Shared) + static_cast<uint32_t>(colours) * sizeof(Body)) +
+         (statistics == kHistogram ? kHistogramBytes : 0u);
+}
+
+FASTAUG_FN uint8_t to_byte(float v) { return static_cast<uint8_t>(static_cast<int>(v)); }
+
+// An image whose channels lie anywhere, as a WarpSource.
+struct PlacedPixel {
+  const uint8_t* data;
+  int64_t stride;
+
+  FASTAUG_FN uint8_t operator[](int c) const { return data[c * stride]; }
+};
+struct PlacedSource {
+  const uint8_t* data;
+  int64_t row_stride;
+  int64_t column_stride;
+  int64_t channel_stride;
+  int height;
+  int width;
+
+  FASTAUG_FN PlacedPixel at(int y, int x) const {
+    return {data + y * row_stride + x * column_stride, channel_stride};
+  }
+};
+
+template <class Spec>
+class Tile {
+ public:
+  FASTAUG_FN Tile(const uint8_t* blob, uint8_t* scratch, const Part& part, int tile, uint8_t* shared)
+      : blob_(blob), scratch_(scratch), p_(part), shared_(shared) {
+    ty_ = tile / p_.tiles_x;
+    tx_ = tile - ty_ * p_.tiles_x;
+    step_ = reinterpret_cast<const Step*>(blob_ + p_.step);
+  }
+
+  FASTAUG_FN int phases() const { return 1 + stages() + (takes_statistics() ? 1 : 0); }
+
+  FASTAUG_FN void run(int phase, int thread, int threads) {
+    if (phase == 0) return prepare(thread, threads);
+    if (phase <= stages()) return make(phase - 1, thread, threads);
+    give(thread, threads);
+  }
+
+ private:
+  static constexpr bool kReplicates = (Spec::kOps & bit(OpId::REPLICATE)) != 0;
+  static constexpr bool kGrays = (Spec::kOps & bit(OpId::LUMA)) != 0;
+  // Channels that a pixel can have.
+  static constexpr int kMost = Spec::kChannels == 0 || kReplicates ? kMaxChannels : Spec::kChannels;
+  static constexpr bool kVaries = Spec::kChannels == 0 || kReplicates || kGrays;
+
+  static FASTAUG_FN constexpr bool has_flag(uint32_t flag) { return (Spec::kFlags & flag) != 0; }
+  static FASTAUG_FN constexpr bool has_step(int kind) { return (Spec::kSteps >> kind & 1u) != 0; }
+  static FASTAUG_FN constexpr bool has_end(int kind) { return (Spec::kEnds >> kind & 1u) != 0; }
+  static FASTAUG_FN constexpr bool has_source(int source) { return Spec::kSource < 0 || Spec::kSource == source; }
+  static FASTAUG_FN constexpr bool has_statistics() {
+    return has_flag(kHasSums) || has_flag(kHasExtremes) || has_flag(kHasHistogram);
+  }
+
+  // Stages make pixels: one that reads, and one for each step.
+  FASTAUG_FN bool direct() const {
+    if (!has_flag(kHasDirect)) return false;
+    return !has_flag(kHasShared) || p_.direct != 0;
+  }
+  FASTAUG_FN int stages() const { return p_.steps + (direct() ? 0 : 1); }
+  FASTAUG_FN bool takes_statistics() const { return has_statistics() && p_.statistics != kNoStatistics; }
+  FASTAUG_FN bool is(int statistics) const { return p_.statistics == statistics; }
+
+  FASTAUG_FN Shared& own() const { return *reinterpret_cast<Shared*>(shared_); }
+  FASTAUG_FN Body* bodies() const { return reinterpret_cast<Body*>(shared_ + sizeof(Shared)); }
+  FASTAUG_FN uint32_t* histogram() const {
+    return reinterpret_cast<uint32_t*>(shared_ + sizeof(Shared) + static_cast<uint32_t>(p_.colours) * sizeof(Body));
+  }
+  FASTAUG_FN uint8_t* buffer(int stage) const {
+    return shared_ + shared_pixels(p_.colours, p_.statistics) + (stage % 2 == 0 ? 0u : p_.buffer);
+  }
+  FASTAUG_FN Counts& counts(uint32_t at) const { return *reinterpret_cast<Counts*>(scratch_ + at); }
+  FASTAUG_FN uint8_t* address(const Strided& place) const {
+    return reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(place.address)) +
+           (place.scratch != 0 ? static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(scratch_)) : 0);
+  }
+
+  // What this tile has of the input of step k, or of what is shown.
+  FASTAUG_FN Extent rows(int k) const {
+    return reinterpret_cast<const Extent*>(scratch_ + p_.row_extents)[k * p_.tiles_y + ty_];
+  }
+  FASTAUG_FN Extent columns(int k) const {
+    return reinterpret_cast<const Extent*>(scratch_ + p_.column_extents)[k * p_.tiles_x + tx_];
+  }
+
+  FASTAUG_FN int channels_of(int32_t channels) const { return kVaries ? channels : Spec::kChannels; }
+
+  // Unrolled, with a condition where the number is not known: samples that are indexed by a variable would lie in local
+  // memory.
+  template <class Do>
+  static FASTAUG_FN void each_channel(int channels, Do body) {
+    FASTAUG_UNROLL
+    for (int c = 0; c < kMost; ++c) {
+      if (c < channels) body(c);
+    }
+  }
+
+  // Rows go to warps, columns to lanes.
+  template <class Do>
+  static FASTAUG_FN void each_pixel(Extent rows, Extent columns, int thread, int threads, Do body) {
+    for (int y = rows.begin + thread / 32; y < rows.end; y += threads / 32) {
+      for (int x = columns.begin + thread % 32; x < columns.end; x += 32) body(y, x);
+    }
+  }
+
+  // ---- Before the first pixel.
+
+  FASTAUG_FN void prepare(int thread, int threads) {
+    if (thread < p_.colours) work_out(thread);
+    if (!takes_statistics()) return;
+    if (thread == 0) own().sum = 0;
+    if (thread < kMaxChannels) {
+      own().low[thread] = 255;
+      own().high[thread] = 0;
+    }
+    if (has_flag(kHasHistogram) && is(kHistogram)) {
+      for (int k = thread; k < kMaxChannels * 256; k += threads) histogram()[k] = 0;
+    }
+  }
+
+  template <OpId kId>
+  FASTAUG_FN bool work_out_lane(const Colour& colour, float mean, Body* body) const {
+    if constexpr (is_lane_op(kId) && kChannelsOf<kId> != Channels::kFromGray && (Spec::kOps & bit(kId)) != 0) {
+      const auto made = scalar::body_of(OpTag<kId>(), colour.op, mean);
+      static_assert(sizeof(made) <= sizeof(body->number));
+      memcpy(body->number, &made, sizeof(made));
+    }
+    return true;
+  }
+
+  FASTAUG_FN void work_out(int k) const {
+    const Colour& colour = reinterpret_cast<const Colour*>(blob_ + p_.colour)[k];
+    Body body{};
+    body.kind = static_cast<uint16_t>(colour.kind);
+    body.id = static_cast<uint16_t>(colour.op.id);
+    body.channels = static_cast<uint8_t>(colour.channels);
+    body.after = body.channels;
+    body.table = colour.table;
+    if (colour.kind == Colour::kLane || colour.kind == Colour::kFloat) {
+      const bool counted = p_.counted != kNowhere && colour.op.id == p_.reduction;
+      const float mean = counted ? mean_of(p_.reduction, counts(p_.counted).sum, p_.counted_pixels) : 0.0f;
+      body.after = static_cast<uint8_t>(after(colour.op, colour.channels));
+      body.colours = static_cast<uint8_t>(colours_of(colour.op, colour.channels));
+      if (has_flag(kHasFloats) && colour.kind == Colour::kFloat) {
+        const scalar::FloatOp op = scalar::float_op(colour.op, mean, colour.channels);
+        body.colours = static_cast<uint8_t>(op.kept);
+        body.id = static_cast<uint16_t>(op.kind);
+        body.number[0] = op.factor;
+        body.number[1] = op.rest;
+      } else {
+        work_out_as(colour, mean, &body);
+      }
+    }
+    bodies()[k] = body;
+  }
+
+  FASTAUG_FN void work_out_as(const Colour& colour, float mean, Body* body) const {
+    switch (colour.op.id) {
+#define FASTAUG_OP(name, ...)                            \
+  case OpId::name:                                       \
+    work_out_lane<OpId::name>(colour, mean, body);       \
+    return;
+#include "program/ops.def"
+#undef FASTAUG_OP
+    }
+  }
+
+  static FASTAUG_FN int after(const Op& op, int channels) {
+    switch (op.id) {
+#define FASTAUG_OP(name, ...) \
+  case OpId::name:            \
+    return channels_after(kChannelsOf<OpId::name>, op, channels);
+#include "program/ops.def"
+#undef FASTAUG_OP
+    }
+    return channels;
+  }
+
+  // ---- Where pixels come from.
+
+  FASTAUG_FN PlacedSource source() const {
+    return {address(p_.from),        p_.from.row_stride, p_.from.pixel_stride,
+            p_.from.channel_stride, p_.height,          p_.width};
+  }
+
+  template <int kChannels>
+  FASTAUG_FN void warped(int y, int x, uint8_t* pixel) const {
+    const PlacedSource s = source();
+    const double* m = p_.warp.f;
+    const uint8_t* fill = p_.warp.fill;
+    const int source = Spec::kSource >= 0 ? Spec::kSource : p_.source;
+    if (has_source(kAffineNearest) && source == kAffineNearest) {
+      return nearest_pixel<kChannels>(s, p_.fixed.x_at(x, y) >> 16, p_.fixed.y_at(x, y) >> 16, fill, pixel);
+    }
+    if (has_source(kAffineLinear) && source == kAffineLinear) {
+      return linear_pixel<kChannels>(s, affine_x(m, x, y), affine_y(m, x, y), fill, pixel);
+    }
+    if (has_source(kAffineCubic) && source == kAffineCubic) {
+      return cubic_pixel<kChannels>(s, affine_x(m, x, y), affine_y(m, x, y), fill, pixel);
+    }
+    if (has_source(kPerspectiveNearest) && source == kPerspectiveNearest) {
+      return perspective_nearest_pixel<kChannels>(s, perspective_at(m, x, y), fill, pixel);
+    }
+    if (has_source(kPerspectiveLinear) && source == kPerspectiveLinear) {
+      return perspective_linear_pixel<kChannels>(s, perspective_at(m, x, y), fill, pixel);
+    }
+    if (has_source(kPerspectiveCubic) && source == kPerspectiveCubic) {
+      return perspective_cubic_pixel<kChannels>(s, perspective_at(m, x, y), fill, pixel);
+    }
+    if (has_source(kGridNearest) && source == kGridNearest) {
+      return grid_nearest_pixel<kChannels>(s, grid(y, x, 0), grid(y, x, 3), outside(), pixel);
+    }
+    if (has_source(kGridLinear) && source == kGridLinear) {
+      return grid_linear_pixel<kChannels>(s, grid(y, x, 0), grid(y, x, 3), outside(), pixel);
+    }
+    if (has_source(kRoundedAffineLinear) && source == kRoundedAffineLinear) {
+      return rounded<kChannels, false>(s, {affine_x(m, x, y), affine_y(m, x, y)}, pixel);
+    }
+    if (has_source(kRoundedAffineCubic) && source == kRoundedAffineCubic) {
+      return rounded<kChannels, true>(s, {affine_x(m, x, y), affine_y(m, x, y)}, pixel);
+    }
+    if (has_source(kRoundedPerspectiveLinear) && source == kRoundedPerspectiveLinear) {
+      return rounded<kChannels, false>(s, perspective_at(m, x, y), pixel);
+    }
+    if (has_source(kRoundedPerspectiveCubic) && source == kRoundedPerspectiveCubic) {
+      return rounded<kChannels, true>(s, perspective_at(m, x, y), pixel);
+    }
+  }
+
+  FASTAUG_FN GridFill outside() const { return {(p_.warp.flags & kFilled) != 0, p_.warp.fill}; }
+  FASTAUG_FN float grid(int y, int x, int row) const {
+    const bool fuse = affine_grid_fuses(p_.fuses != 0, p_.warp.i[0], p_.warp.i[1]);
+    return affine_grid_value(p_.theta + row, grid_base(x, p_.warp.i[1]), grid_base(y, p_.warp.i[0]), fuse);
+  }
+
+  template <int kChannels, bool kCubic>
+  FASTAUG_FN void rounded(const PlacedSource& s, Position at, uint8_t* pixel) const {
+    if (warp_lost(s, at.x, at.y)) {
+      for (int c = 0; c < kChannels; ++c) pixel[c] = 0;
+    } else if (!warp_inside(s, at.x, at.y)) {
+      copy_pixel<kChannels>(p_.warp.fill, pixel);
+    } else if (kCubic) {
+      rounded_cubic_pixel<kChannels>(s, fixed_position(at), pixel);
+    } else {
+      rounded_linear_pixel<kChannels>(s, fixed_position(at), pixel);
+    }
+  }
+
+  // Pixel (y, x) of the source.
+  FASTAUG_FN void read(int y, int x, uint8_t* pixel) const {
+    if (!has_source(kRead) || (Spec::kSource < 0 && p_.source != kRead)) {
+      if constexpr (Spec::kChannels != 0) {
+        warped<Spec::kChannels>(y, x, pixel);
+      } else {
+        if (p_.channels == 1) return warped<1>(y, x, pixel);
+        if (p_.channels == 2) return warped<2>(y, x, pixel);
+        if (p_.channels == 3) return warped<3>(y, x, pixel);
+        warped<4>(y, x, pixel);
+      }
+      return;
+    }
+    const PlacedPixel from = source().at(y, x);
+    each_channel(channels_of(p_.channels), [&](int c) { pixel[c] = from[c]; });
+  }
+
+  // ---- Stages.
+
+  FASTAUG_FN void make(int stage, int thread, int threads) {
+    if (stage == 0 && !direct()) {
+      const Finish finish = finish_of(0, -1);
+      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
+        uint8_t pixel[kMost];
+        read(y, x, pixel);
+        put(finish, y, x, pixel);
+      });
+      return leave(finish);
+    }
+    const int k = stage - (direct() ? 0 : 1);
+    const bool from_source = k == 0 && direct();
+    if (has_flag(kHasDirect) && from_source) return step(k, stage, FromSource{*this}, thread, threads);
+    if (has_flag(kHasShared) || !from_source) step(k, stage, shared_input(k, stage), thread, threads);
+  }
+
+  // Pixels that a step reads.
+  struct FromSource {
+    const Tile& tile;
+
+    FASTAUG_FN void at(int y, int x, uint8_t* pixel) const { tile.read(y, x, pixel); }
+  };
+  struct FromShared {
+    const uint8_t* data;
+    Extent rows;
+    Extent columns;
+    int channels;
+
+    FASTAUG_FN const uint8_t* pointer(int y, int x) const {
+      return data + ((y - rows.begin) * (columns.end - columns.begin) + (x - columns.begin)) * channels;
+    }
+    FASTAUG_FN void at(int y, int x, uint8_t* pixel) const {
+      const uint8_t* p = pointer(y, x);
+      each_channel(channels, [&](int c) { pixel[c] = p[c]; });
+    }
+  };
+  FASTAUG_FN FromShared shared_input(int k, int stage) const {
+    return {buffer(stage - 1), rows(k), columns(k), channels_of(step_[k].channels)};
+  }
+
+  template <class Input>
+  FASTAUG_FN void step(int k, int stage, const Input& input, int thread, int threads) {
+    const Step& s = step_[k];
+    const Finish finish = finish_of(stage, k);
+    if (has_step(kTake) && s.kind == kTake) {
+      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { take(s, input, finish, y, x); });
+    } else if (has_step(kAcross) && s.kind == kAcross) {
+      across(s, input, finish, thread, threads);
+    } else if (has_step(kDown) && s.kind == kDown) {
+      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { down(s, input, finish, y, x); });
+    } else if (has_step(kSharpen) && s.kind == kSharpen) {
+      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
+        sharpen(scalar::Sharpness{static_cast<float>(s.op.f[0])}, false, s, input, finish, y, x);
+      });
+    } else if (has_step(kTorchSharpen) && s.kind == kTorchSharpen) {
+      const scalar::TorchSharpness blend{static_cast<float>(s.op.f[0]), scalar::torch_rest(s.op.f[0])};
+      const bool blended = torch_sharpens(s.in_height, s.in_width);
+      each_pixel(finish.rows, finish.columns, thread, threads,
+                 [&](int y, int x) { sharpen(blend, blended, s, input, finish, y, x); });
+    } else if (has_step(kBlur) && s.kind == kBlur) {
+      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { blur(s, input, finish, y, x); });
+    }
+    leave(finish);
+  }
+
+  template <class T>
+  FASTAUG_FN const T* table(const Step& s, uint32_t at) const {
+    return reinterpret_cast<const T*>((s.in_blob != 0 ? blob_ : scratch_) + at);
+  }
+
+  template <class Input>
+  FASTAUG_FN void take(const Step& s, const Input& input, Finish& finish, int y, int x) {
+    int from_y = y + s.op.i[0];
+    int from_x = x + s.op.i[1];
+    bool shown;
+    if (s.rows == kNowhere) {
+      shown = from_y >= 0 && from_y < s.in_height && from_x >= 0 && from_x < s.in_width;
+    } else {
+      from_y = table<int32_t>(s, s.rows)[y - s.begin_row];
+      from_x = table<int32_t>(s, s.columns)[x - s.begin_column];
+      shown = from_y >= 0 && from_x >= 0;
+    }
+    uint8_t pixel[kMost];
+    if (shown) {
+      input.at(from_y, from_x, pixel);
+    } else {
+      each_channel(channels_of(s.channels), [&](int c) { pixel[c] = s.op.fill[c]; });
+    }
+    put(finish, y, x, pixel);
+  }
+
+  // Some rows at a time, which share their weights.
+  template <class Input>
+  FASTAUG_FN void across(const Step& s, const Input& input, Finish& finish, int thread, int threads) {
+    constexpr int kRows = 4;
+    const int channels = channels_of(s.channels);
+    const TapRange* ranges = table<TapRange>(s, s.columns);
+    const int32_t* weights = table<int32_t>(s, s.weights);
+    const int last = finish.rows.end - 1;
+    for (int y = finish.rows.begin + thread / 32 * kRows; y <= last; y += threads / 32 * kRows) {
+      for (int x = finish.columns.begin + thread % 32; x < finish.columns.end; x += 32) {
+        const int n = x - s.begin_column;
+        const TapRange range = ranges[n];
+        uint32_t sum[kRows][kMost];
+        FASTAUG_UNROLL
+        for (int j = 0; j < kRows; ++j) each_channel(channels, [&](int c) { sum[j][c] = 0; });
+        for (int t = 0; t < range.count; ++t) {
+          const auto weight = static_cast<uint32_t>(weights[t * s.column_outputs + n]);
+          FASTAUG_UNROLL
+          for (int j = 0; j < kRows; ++j) {
+            uint8_t sample[kMost];
+            input.at(y + j < last ? y + j : last, range.first + t, sample);
+            each_channel(channels, [&](int c) { sum[j][c] += weight * sample[c]; });
+          }
+        }
+        FASTAUG_UNROLL
+        for (int j = 0; j < kRows; ++j) {
+          if (y + j > last) continue;
+          uint8_t pixel[kMost];
+          each_channel(channels, [&](int c) { pixel[c] = clip8(sum[j][c], s.bits); });
+          put(finish, y + j, x, pixel);
+        }
+      }
+    }
+  }
+
+  template <class Input>
+  FASTAUG_FN void down(const Step& s, const Input& input, Finish& finish, int y, int x) {
+    const int channels = channels_of(s.channels);
+    const int n = y - s.begin_row;
+    const TapRange range = table<TapRange>(s, s.rows)[n];
+    const int32_t* weight = table<int32_t>(s, s.weights) + n;
+    uint32_t sum[kMost];
+    each_channel(channels, [&](int c) { sum[c] = 0; });
+    for (int t = 0; t < range.count; ++t, weight += s.row_outputs) {
+      uint8_t sample[kMost];
+      input.at(range.first + t, x, sample);
+      each_channel(channels, [&](int c) { sum[c] += static_cast<uint32_t>(*weight) * sample[c]; });
+    }
+    uint8_t pixel[kMost];
+    each_channel(channels, [&](int c) { pixel[c] = clip8(sum[c], s.bits); });
+    put(finish, y, x, pixel);
+  }
+
+  // blend(smooth, v) makes the sample. At the border, where the smoothed image is the image itself, Pillow's blend
+  // changes nothing; a border that is to be blended all the same is `blended`.
+  template <class Blend, class Input>
+  FASTAUG_FN void sharpen(Blend blend, bool blended, const Step& s, const Input& input, Finish& finish, int y, int x) {
+    const int channels = channels_of(s.channels);
+    const int colours = colours_of(s.op, channels);
+    const bool border = y == 0 || x == 0 || y == s.in_height - 1 || x == s.in_width - 1;
+    uint8_t pixel[kMost];
+    input.at(y, x, pixel);
+    int smooth[kMost];
+    each_channel(channels, [&](int c) { smooth[c] = pixel[c]; });
+    if (!border) {
+      each_channel(channels, [&](int c) { smooth[c] = 4 * pixel[c]; });
+      for (int k = 0; k < 9; ++k) {
+        uint8_t near[kMost];
+        input.at(y - 1 + k / 3, x - 1 + k % 3, near);
+        each_channel(channels, [&](int c) { smooth[c] += near[c]; });
+      }
+      each_channel(channels, [&](int c) { smooth[c] = smooth_of(smooth[c]); });
+    }
+    if (!border || blended) {
+      each_channel(channels, [&](int c) {
+        if (c < colours) pixel[c] = to_byte(blend(static_cast<float>(smooth[c]), static_cast<float>(pixel[c])));
+      });
+    }
+    put(finish, y, x, pixel);
+  }
+
+  // Weight k of a kernel of `size` that is given by its first half and its centre.
+  static FASTAUG_FN float mirrored(const float* half, int size, int k) {
+    return half[k < size - 1 - k ? k : size - 1 - k];
+  }
+
+  template <class Input>
+  FASTAUG_FN void blur(const Step& s, const Input& input, Finish& finish, int y, int x) {
+    const int channels = channels_of(s.channels);
+    const int width = s.op.i[0];
+    const int height = s.op.i[1];
+    const float* across = reinterpret_cast<const float*>(s.op.f);
+    const float* down = (s.op.flags & kSquare) != 0 ? across : across + width / 2 + 1;
+    const bool fused = (s.op.flags & kUnfused) == 0;
+    float sum[kMost];
+    each_channel(channels, [&](int c) { sum[c] = 0.0f; });
+    for (int i = 0; i < height; ++i) {
+      const int from_y = reflect(y - height / 2 + i, s.in_height);
+      const float row = mirrored(down, height, i);
+      for (int j = 0; j < width; ++j) {
+        uint8_t sample[kMost];
+        input.at(from_y, reflect(x - width / 2 + j, s.in_width), sample);
+        const float weight = row * mirrored(across, width, j);
+        each_channel(channels, [&](int c) { sum[c] = scalar::blur_step(fused, weight, sample[c], sum[c]); });
+      }
+    }
+    uint8_t pixel[kMost];
+    each_channel(channels, [&](int c) { pixel[c] = scalar::round_blur(sum[c]); });
+    put(finish, y, x, pixel);
+  }
+
+  // ---- What becomes of a pixel that a stage made.
+
+  // Statistics of the pixels that a thread made.
+  struct Seen {
+    uint32_t sum = 0;
+    uint32_t low[kMost];
+    uint32_t high[kMost];
+  };
+
+  struct Finish {
+    Extent rows;
+    Extent columns;
+    const Body* body;
+    int count;
+    int channels;  // that enter
+    int after;     // that leave
+    bool last;
+    uint8_t* buffer;
+    Seen seen;
+  };
+
+  // Of step k, or of what is read (-1).
+  FASTAUG_FN Finish finish_of(int stage, int k) const {
+    Finish f{};
+    f.last = k == p_.steps - 1;
+    f.rows = rows(k + 1);
+    f.columns = columns(k + 1);
+    int first = k < 0 ? 0 : p_.read_colours;
+    for (int j = 0; j < k; ++j) first += step_[j].colours;
+    f.body = bodies() + first;
+    f.count = k < 0 ? p_.read_colours : step_[k].colours;
+    f.channels = channels_of(k < 0 ? p_.channels : step_[k].channels);
+    f.after = f.count > 0 ? channels_of(f.body[f.count - 1].after) : f.channels;
+    f.buffer = buffer(stage);
+    if (has_flag(kHasExtremes)) {
+      each_channel(kMost, [&](int c) { f.seen.low[c] = 255; });
+      each_channel(kMost, [&](int c) { f.seen.high[c] = 0; });
+    }
+    return f;
+  }
+
+  FASTAUG_FN void put(Finish& f, int y, int x, uint8_t* pixel) const {
+    if (f.count > 0 || (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8))) {
+      float v[kMost];
+      each_channel(f.channels, [&](int c) { v[c] = static_cast<float>(pixel[c]); });
+      int channels = f.channels;
+      for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);
+      if (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8)) {
+        return store_floats(y, x, v);
+      }
+      each_channel(f.after, [&](int c) { pixel[c] = to_byte(v[c]); });
+    }
+    if (!f.last) {
+      uint8_t* to = f.buffer + ((y - f.rows.begin) * (f.columns.end - f.columns.begin) + x - f.columns.begin) * f.after;
+      each_channel(f.after, [&](int c) { to[c] = pixel[c]; });
+      return;
+    }
+    if (takes_statistics()) look(f, pixel);
+    if (has_end(kLookOnly) && p_.end == kLookOnly) return;
+    uint8_t* to = address(p_.to) + y * p_.to.row_stride + x * p_.to.pixel_stride;
+    each_channel(f.after, [&](int c) { to[c * p_.to.channel_stride] = pixel[c]; });
+  }
+
+  // The loop of a lane op over the channels of a pixel.
+  struct Channels_ {
+    float* v;
+
+    template <class Do>
+    FASTAUG_FN void each(Do body, int colours, int) const {
+      each_channel(colours, [&](int c) { v[c] = body(v[c]); });
+    }
+    template <class Do>
+    FASTAUG_FN void together(Do body, int) const {
+      if constexpr (kMost >= 3) body(v[0], v[1], v[2]);
+    }
+    template <class Do>
+    FASTAUG_FN void opaque(Do body, int channels) const {
+      if constexpr (kMost >= 3) body(v[0], v[1], v[2]);
+      if constexpr (kMost >= 4) {
+        if (channels == 4) v[3] = 255.0f;
+      }
+    }
+    template <class Do>
+    FASTAUG_FN void reduce(Do body) const {
+      if constexpr (kMost >= 3) v[0] = body(v[0], v[1], v[2]);
+    }
+    FASTAUG_FN void replicate(int copies) const {
+      each_channel(copies, [&](int c) { v[c] = v[0]; });
+    }
+    template <class Do>
+    FASTAUG_FN void with_alpha(Do body, int channels) const {
+      if constexpr (kMost >= 2) {
+        float alpha = v[1];
+        if constexpr (kMost >= 4) alpha = channels == 4 ? v[3] : v[1];
+        each_channel(channels - 1, [&](int c) { v[c] = body(v[c], alpha); });
+      }
+    }
+  };
+
+  template <OpId kId>
+  static FASTAUG_FN void lane(const Body& body, int channels, float* v) {
+    if constexpr (is_lane_op(kId) && (Spec::kOps & bit(kId)) != 0) {
+      if constexpr (kChannelsOf<kId> == Channels::kFromGray) {
+        Channels_{v}.replicate(body.after);
+      } else {
+        decltype(scalar::body_of(OpTag<kId>(), Op{}, 0.0f)) made;
+        memcpy(&made, body.number, sizeof(made));
+        scalar::run_body<kId>(made, body.colours, channels, Channels_{v});
+      }
+    }
+  }
+
+  // Channels after it.
+  FASTAUG_FN int colour(const Body& body, int channels, float* v) const {
+    if (has_flag(kHasLookups) && body.kind == Colour::kLookup) {
+      each_channel(channels, [&](int c) { v[c] = scratch_[body.table + 256u * c + static_cast<uint32_t>(v[c])]; });
+      return channels;
+    }
+    if (has_flag(kHasFloats) && body.kind == Colour::kRound) {
+      each_channel(channels, [&](int c) { v[c] = static_cast<float>(to_byte(v[c] + 0.5f)); });
+      return channels;
+    }
+    if (has_flag(kHasFloats) && body.kind == Colour::kFloat) {
+      float_colour(body, v);
+      return channels_of(body.after);
+    }
+    switch (static_cast<OpId>(body.id)) {
+#define FASTAUG_OP(name, ...)                       \
+  case OpId::name:                                  \
+    lane<OpId::name>(body, channels, v);            \
+    break;
+#include "program/ops.def"
+#undef FASTAUG_OP
+    }
+    return channels_of(body.after);
+  }
+
+  FASTAUG_FN void float_colour(const Body& body, float* v) const {
+    const int channels = channels_of(body.after);
+    switch (static_cast<scalar::FloatOp::Kind>(body.id)) {
+      case scalar::FloatOp::kBlend: {
+        const scalar::FloatBlend blend{body.number[0], body.number[1]};
+        each_channel(channels, [&](int c) {
+          if (c != body.colours) v[c] = blend(v[c]);
+        });
+        break;
+      }
+      case scalar::FloatOp::kSaturate:
+        Channels_{v}.together(scalar::FloatSaturation{body.number[0], body.number[1]}, channels);
+        break;
+      case scalar::FloatOp::kHue:
+        Channels_{v}.opaque(scalar::FloatHue{body.number[0]}, channels);
+        break;
+      case scalar::FloatOp::kLuma:
+        Channels_{v}.reduce(scalar::FloatLuma());
+        break;
+      case scalar::FloatOp::kReplicate:
+        Channels_{v}.replicate(channels);
+        break;
+    }
+  }
+
+  template <class Do>
+  FASTAUG_FN static uint32_t of_colours(Do body, int channels, const uint8_t* pixel) {
+    if constexpr (kMost >= 3) {
+      if (channels >= 3) {
+        return static_cast<uint32_t>(body(static_cast<float>(pixel[0]), static_cast<float>(pixel[1]),
+                                          static_cast<float>(pixel[2])));
+      }
+    }
+    return pixel[0];
+  }
+
+  FASTAUG_FN void look(Finish& f, const uint8_t* pixel) const {
+    if (has_flag(kHasSums) && is(kLumaSum)) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
+    if (has_flag(kHasSums) && is(kGraySum)) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
+    if (has_flag(kHasExtremes) && is(kExtremes)) {
+      each_channel(f.after, [&](int c) {
+        f.seen.low[c] = pixel[c] < f.seen.low[c] ? pixel[c] : f.seen.low[c];
+        f.seen.high[c] = pixel[c] > f.seen.high[c] ? pixel[c] : f.seen.high[c];
+      });
+    }
+    if (has_flag(kHasHistogram) && is(kHistogram)) {
+      each_channel(f.after, [&](int c) { add_to(histogram() + 256 * c + pixel[c], 1u); });
+    }
+  }
+
+  // A thread's statistics to the block's.
+  FASTAUG_FN void leave(const Finish& f) const {
+    if (!f.last || !takes_statistics()) return;
+    if (has_flag(kHasSums) && (is(kLumaSum) || is(kGraySum))) add_to(&own().sum, f.seen.sum);
+    if (has_flag(kHasExtremes) && is(kExtremes)) {
+      each_channel(f.after, [&](int c) {
+        lower(&own().low[c], f.seen.low[c]);
+        raise(&own().high[c], f.seen.high[c]);
+      });
+    }
+  }
+
+  // The block's to the image's.
+  FASTAUG_FN void give(int thread, int threads) const {
+    Counts& to = counts(p_.counts);
+    if (has_flag(kHasSums) && (is(kLumaSum) || is(kGraySum)) && thread == 0) add_to(&to.sum, uint64_t{own().sum});
+    if (has_flag(kHasExtremes) && is(kExtremes) && thread < kMaxChannels) {
+      lower(&to.low[thread], own().low[thread]);
+      raise(&to.high[thread], own().high[thread]);
+    }
+    if (has_flag(kHasHistogram) && is(kHistogram)) {
+      for (int k = thread; k < kMaxChannels * 256; k += threads) {
+        if (histogram()[k] != 0) add_to(&to.count[k / 256][k % 256], histogram()[k]);
+      }
+    }
+  }
+
+  FASTAUG_FN void store_floats(int y, int x, float* v) const {
+    uint8_t* to = address(p_.to) + y * p_.to.row_stride + x * p_.to.pixel_stride;
+    const int channels = channels_of(p_.out_channels);
+    each_channel(channels, [&](int c) {
+      if (has_flag(kHasFloats) && p_.floats != 0) {
+        v[c] = stored_value(v[c], p_.form[c].normalize, p_.form[c].mean, p_.form[c].std);
+      } else if (has_flag(kHasDivision) && !p_.form[c].quick) {
+        v[c] = stored_value(v[c], p_.form[c].normalize, p_.form[c].mean, p_.form[c].std);
+      } else {
+        v[c] = quick_stored_value(p_.form[c], v[c]);
+      }
+    });
+    if (has_flag(kHasErases)) {
+      const Erased* erased = reinterpret_cast<const Erased*>(blob_ + p_.erase);
+      for (int k = 0; k < p_.erases; ++k) {
+        const Region& r = erased[k].region;
+        if (y < r.y || x < r.x || y >= r.y + r.height || x >= r.x + r.width) continue;
+        each_channel(channels, [&](int c) { v[c] = erased[k].value[c]; });
+      }
+    }
+    const int dtype = Spec::kDType >= 0 ? Spec::kDType : p_.dtype;
+    each_channel(channels, [&](int c) {
+      uint8_t* sample = to + c * p_.to.channel_stride;
+      if (dtype == static_cast<int>(DType::kFloat32)) {
+        *reinterpret_cast<float*>(sample) = v[c];
+      } else if (dtype == static_cast<int>(DType::kFloat16)) {
+        *reinterpret_cast<uint16_t*>(sample) = to_float16(v[c]);
+      } else {
+        *reinterpret_cast<uint16_t*>(sample) = to_bfloat16(v[c]);
+      }
+    });
+  }
+
+  const uint8_t* blob_;
+  uint8_t* scratch_;
+  const Part& p_;
+  uint8_t* shared_;
+  const Step* step_;
+  int ty_;
+  int tx_;
+};
+
+// The last of `count` entries that begins at or before this block.
+FASTAUG_FN const Entry& entry_of(const Entry* entries, int count, int64_t block) {
+  int low = 0;
+  for (int high = count; high - low > 1;) {
+    const int middle = (low + high) / 2;
+    if (entries[middle].first_block <= block) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return entries[low];
+}
+
+}  // namespace fastaug::cuda
