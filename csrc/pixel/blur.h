@@ -2,13 +2,11 @@
 // output as a chain of multiply-adds, one per weight, row by row from zero; everything here has those bits.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "pixel/index.h"
 #include "pixel/lane.h"
-#include "program/program.h"
 
 namespace fastaug {
 
@@ -26,28 +24,6 @@ struct BlurKernel {
   float error = 1.0f;
   // Each step of the chain rounds once; else the product is rounded before it is added.
   bool fused = true;
-};
-
-// The weights of a kernel, which own what a BlurKernel points at.
-class BlurWeights {
- public:
-  // Any two kernels of odd size.
-  BlurWeights(std::span<const float> down, std::span<const float> across, bool fused = true);
-  // The operands of BLUR.
-  explicit BlurWeights(const Op& op);
-
-  BlurKernel kernel() const;
-
- private:
-  void finish();
-
-  std::vector<float> down_;
-  std::vector<float> across_;
-  std::vector<float> matrix_;
-  bool fused_;
-  int skip_rows_ = 0;
-  int skip_columns_ = 0;
-  float error_ = 0.0f;
 };
 
 namespace scalar {
