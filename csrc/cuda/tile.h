@@ -775,7 +775,7 @@ class Tile {
       } else if (has_flag(kHasDivision) && !p_.form[c].quick) {
         v[c] = stored_value(v[c], p_.form[c].normalize, p_.form[c].mean, p_.form[c].std);
       } else {
-        v[c] = quick_stored_value(p_.form[c], v[c]);
+        v[c] = quickly_stored(p_.form[c], v[c]);
       }
     });
     if (has_flag(kHasErases)) {

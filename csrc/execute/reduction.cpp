@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "pixel/statistics.h"
 #include "pixel/table.h"
 
 namespace fastaug {
@@ -56,20 +57,7 @@ void Reduction::add(const uint8_t* const* planes) {
   }
 }
 
-float Reduction::mean() const {
-  const double pixels = static_cast<double>(in_.height) * in_.width;
-  switch (op_.id) {
-    case OpId::CONTRAST:
-      // Pillow, ImageEnhance.Contrast: int(mean + 0.5), in double.
-      return static_cast<float>(static_cast<int>(static_cast<double>(sum_) / pixels + 0.5));
-    case OpId::TORCH_CONTRAST:
-      // torch.mean adds up in float32, which is exact up to a sum of 2^24; beyond, its last bits depend on torch's
-      // number of threads, and whoever wants them has to ask torch.
-      return static_cast<float>(sum_) / static_cast<float>(pixels);
-    default:
-      fail_on("Reduction::mean", op_.id);
-  }
-}
+float Reduction::mean() const { return mean_of(op_.id, sum_, int64_t{in_.height} * in_.width); }
 
 void Reduction::tables(ChannelTables* out) const {
   for (int c = 0; c < in_.channels; ++c) {

@@ -21,7 +21,7 @@ class Reduction {
 
   void add(const uint8_t* const* planes);
 
-  // Of ops that need the mean: what they blend with, an integer for CONTRAST, any number for TORCH_CONTRAST.
+  // Of ops that need the mean: what they blend with.
   float mean() const;
   // Of ops that need extremes or a histogram.
   void tables(ChannelTables* out) const;

@@ -2,13 +2,11 @@
 // output as a chain of multiply-adds, one per weight, row by row from zero; everything here has those bits.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "pixel/index.h"
 #include "pixel/lane.h"
-#include "program/program.h"
 
 namespace fastaug {
 
@@ -28,29 +26,12 @@ struct BlurKernel {
   bool fused = true;
 };
 
-// The weights of a kernel, which own what a BlurKernel points at.
-class BlurWeights {
- public:
-  // Any two kernels of odd size.
-  BlurWeights(std::span<const float> down, std::span<const float> across, bool fused = true);
-  // The operands of BLUR.
-  explicit BlurWeights(const Op& op);
-
-  BlurKernel kernel() const;
-
- private:
-  void finish();
-
-  std::vector<float> down_;
-  std::vector<float> across_;
-  std::vector<float> matrix_;
-  bool fused_;
-  int skip_rows_ = 0;
-  int skip_columns_ = 0;
-  float error_ = 0.0f;
-};
-
 namespace scalar {
+
+// A step of the chain.
+FASTAUG_FN float blur_step(bool fused, float weight, float sample, float sum) {
+  return fused ? fmaf(weight, sample, sum) : sum + weight * sample;
+}
 
 // One output: load(i, j) is the sample under weight (i, j).
 template <class Load>
@@ -59,8 +40,7 @@ FASTAUG_FN float blur_chain(const BlurKernel& kernel, Load load) {
   const float* weight = kernel.matrix;
   for (int i = 0; i < kernel.height; ++i) {
     for (int j = 0; j < kernel.width; ++j, ++weight) {
-      const float sample = load(i, j);
-      sum = kernel.fused ? fmaf(*weight, sample, sum) : sum + *weight * sample;
+      sum = blur_step(kernel.fused, *weight, load(i, j), sum);
     }
   }
   return sum;

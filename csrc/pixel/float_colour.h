@@ -11,7 +11,7 @@
 #define FASTAUG_PIXEL_FLOAT_COLOUR_H_
 #endif
 
-#include "program/program.h"
+#include "program/op.h"
 
 FASTAUG_LANES_BEGIN
 

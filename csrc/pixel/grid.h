@@ -36,8 +36,8 @@ struct GridFill {
 };
 
 // ATen, GridSamplerKernel.cpp, ApplyGridSample (nearest); torchvision, _functional_tensor.py, _apply_grid_transform.
-template <int kChannels>
-FASTAUG_FN void grid_nearest_pixel(const WarpSource& s, float gx, float gy, GridFill outside, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void grid_nearest_pixel(const Source& s, float gx, float gy, GridFill outside, uint8_t* out) {
   const float x = rintf(grid_position(gx, s.width));
   const float y = rintf(grid_position(gy, s.height));
   if (x >= 0.0f && x < static_cast<float>(s.width) && y >= 0.0f && y < static_cast<float>(s.height)) {
@@ -48,8 +48,8 @@ FASTAUG_FN void grid_nearest_pixel(const WarpSource& s, float gx, float gy, Grid
 }
 
 // The same, bilinear.
-template <int kChannels>
-FASTAUG_FN void grid_linear_pixel(const WarpSource& s, float gx, float gy, GridFill outside, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void grid_linear_pixel(const Source& s, float gx, float gy, GridFill outside, uint8_t* out) {
   const float x = grid_position(gx, s.width);
   const float y = grid_position(gy, s.height);
   const float west = floorf(x);

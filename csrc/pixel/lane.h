@@ -36,8 +36,13 @@ FASTAUG_FN float trunc(float a) { return truncf(a); }
 FASTAUG_FN float mul_add_exact(float a, float b, float c) { return a * b + c; }
 FASTAUG_FN float mul_sub_exact(float a, float b, float c) { return a * b - c; }
 // a * b + c and c - a * b, fused where that is quick: the last bit depends on the machine, so for fast mode alone.
+#ifdef __CUDA_ARCH__
+FASTAUG_FN float mul_add_quick(float a, float b, float c) { return fmaf(a, b, c); }
+FASTAUG_FN float neg_mul_add_quick(float a, float b, float c) { return fmaf(-a, b, c); }
+#else
 FASTAUG_FN float mul_add_quick(float a, float b, float c) { return a * b + c; }
 FASTAUG_FN float neg_mul_add_quick(float a, float b, float c) { return c - a * b; }
+#endif
 
 FASTAUG_FN bool equal(float a, float b) { return a == b; }
 FASTAUG_FN bool less(float a, float b) { return a < b; }

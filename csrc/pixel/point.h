@@ -11,7 +11,7 @@
 #endif
 
 #include "pixel/pointwise.h"
-#include "program/program.h"
+#include "program/op.h"
 
 FASTAUG_LANES_BEGIN
 
@@ -39,27 +39,32 @@ FASTAUG_FN Unpremultiply body_of(OpTag<OpId::UNPREMULTIPLY>, const Op&, float) {
 //   reduce(body)                   channel 0 = body(r, g, b)
 //   replicate(copies)              channels 1 to copies - 1 = channel 0
 //   with_alpha(body, channels)     v = body(v, alpha), where alpha is the last channel and left alone
+// `body` is of an op that has one; `colours`: the channels that an op of kAlphaFlag changes.
+template <OpId kId, class Body, class Loop>
+FASTAUG_FN void run_body(Body body, int colours, int channels, Loop loop) {
+  constexpr Channels kChannels = kChannelsOf<kId>;
+  if constexpr (kChannels == Channels::kAny) {
+    static_assert(kHas<kId, Trait::kAlphaFlag>);
+    loop.each(body, colours, channels);
+  } else if constexpr (kChannels == Channels::kColour) {
+    loop.together(body, channels);
+  } else if constexpr (kChannels == Channels::kOpaque) {
+    loop.opaque(body, channels);
+  } else if constexpr (kChannels == Channels::kToGray) {
+    loop.reduce(body);
+  } else {
+    static_assert(kChannels == Channels::kAlpha);
+    loop.with_alpha(body, channels);
+  }
+}
+
 template <OpId kId, class Loop>
 FASTAUG_FN void visit_as(const Op& op, float mean, int channels, Loop loop) {
-  constexpr Channels kChannels = kChannelsOf<kId>;
-  if constexpr (kChannels == Channels::kFromGray) {
+  if constexpr (kChannelsOf<kId> == Channels::kFromGray) {
     static_assert(kId == OpId::REPLICATE, "an op from gray has no body");
     loop.replicate(op.i[0]);
   } else {
-    const auto body = body_of(OpTag<kId>(), op, mean);
-    if constexpr (kChannels == Channels::kAny) {
-      static_assert(kHas<kId, Trait::kAlphaFlag>);
-      loop.each(body, colours_of(op, channels), channels);
-    } else if constexpr (kChannels == Channels::kColour) {
-      loop.together(body, channels);
-    } else if constexpr (kChannels == Channels::kOpaque) {
-      loop.opaque(body, channels);
-    } else if constexpr (kChannels == Channels::kToGray) {
-      loop.reduce(body);
-    } else {
-      static_assert(kChannels == Channels::kAlpha);
-      loop.with_alpha(body, channels);
-    }
+    run_body<kId>(body_of(OpTag<kId>(), op, mean), colours_of(op, channels), channels, loop);
   }
 }
 
@@ -74,7 +79,9 @@ FASTAUG_FN void visit(const Op& op, float mean, int channels, Loop loop) {
 #include "program/ops.def"
 #undef FASTAUG_OP
   }
+#ifndef __CUDA_ARCH__
   fail_on("visit", op.id);
+#endif
 }
 
 FASTAUG_LANES_END

@@ -1,13 +1,14 @@
 // How finished samples become numbers of the output's dtype, and how AugMix mixes finished images.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
 #include "pixel/lane.h"
 // After the lanes that its bodies call.
 #include "pixel/pointwise.h"
-#include "program/program.h"
+#include "program/op.h"
 
 namespace fastaug {
 
@@ -32,6 +33,49 @@ FASTAUG_FN uint32_t bits_of(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof(bits));
   return bits;
+}
+
+// How a channel's samples are stored: stored_value for all 256 of them, without its divisions where `quick` says so.
+struct StoreForm {
+  bool normalize;
+  bool quick;
+  float mean;
+  float std;
+  float inverse;  // 1 / std, and what rounding it to float32 left out
+  float residue;
+};
+
+// 1 / 255 in two parts.
+constexpr float kUnitHigh = 1.0f / 255.0f;
+constexpr float kUnitLow = static_cast<float>(1.0 / 255.0 - kUnitHigh);
+
+// The short form: both quotients are products with a reciprocal in two parts. The first has the bits of a division by
+// 255 for every sample; the second lacks a correction, and is wrong where a quotient lies as close to the middle
+// between two floats as the reciprocal's 48 bits cannot tell.
+FASTAUG_FN float quickly_stored(const StoreForm& form, float sample) {
+  const float unit = fmaf(sample, kUnitHigh, sample * kUnitLow);
+  if (!form.normalize) return unit;
+  const float centred = unit - form.mean;
+  return fmaf(centred, form.inverse, centred * form.residue);
+}
+
+FASTAUG_FN float stored(const StoreForm& form, float sample) {
+  return form.quick ? quickly_stored(form, sample) : stored_value(sample, form.normalize, form.mean, form.std);
+}
+
+// For hosts: tries the short form on all samples.
+inline StoreForm store_form(bool normalize, float mean, float std) {
+  StoreForm form = {normalize, true, mean, std, 1.0f, 0.0f};
+  if (normalize) {
+    form.inverse = 1.0f / std;
+    form.residue = static_cast<float>(1.0 / std - form.inverse);
+  }
+  for (int v = 0; v < 256 && form.quick; ++v) {
+    const auto sample = static_cast<float>(v);
+    const float wanted = stored_value(sample, normalize, mean, std);
+    form.quick = bits_of(quickly_stored(form, sample)) == bits_of(wanted);
+  }
+  return form;
 }
 
 // IEEE 754's conversion to binary16, half to even, as torch's Tensor.to has it.

@@ -1,13 +1,72 @@
-// Lookup tables of the ops that map each sample by itself.
+// Lookup tables of the ops that map each sample by itself: their entries for hosts and devices, and whole tables for
+// hosts. GAMMA's entries come from libm, whose last bits differ from library to library, so from the host alone.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
 #include "pixel/lane.h"
-#include "program/program.h"
+#include "program/op.h"
 
 namespace fastaug {
+
+// How the samples `low` to `high` of a channel are stretched to 0 to 255.
+template <class T>
+struct Stretch {
+  T scale;
+  T offset;
+  int low;
+};
+
+// Pillow, ImageOps.autocontrast with cutoff 0.
+FASTAUG_FN Stretch<double> pillow_stretch(int low, int high) {
+  const double scale = high > low ? 255.0 / (high - low) : 1.0;
+  return {scale, high > low ? -low * scale : 0.0, 0};
+}
+
+// torchvision, _functional_tensor.py, autocontrast: the same in float32, one rounding a step.
+FASTAUG_FN Stretch<float> torch_stretch(int low, int high) {
+  // torch divides a number by a tensor as the number times the reciprocal.
+  const float scale = high > low ? 1.0f / static_cast<float>(high - low) * 255.0f : 1.0f;
+  return {scale, 0.0f, high > low ? low : 0};
+}
+
+template <class T>
+FASTAUG_FN uint8_t stretched(const Stretch<T>& by, int v) {
+  const T value = static_cast<T>(v - by.low) * by.scale + by.offset;
+  return static_cast<uint8_t>(value < T{0} ? 0 : value > T{255} ? 255 : static_cast<int>(value));
+}
+
+FASTAUG_FN uint8_t autocontrast_entry(int low, int high, int v) { return stretched(pillow_stretch(low, high), v); }
+FASTAUG_FN uint8_t torch_autocontrast_entry(int low, int high, int v) { return stretched(torch_stretch(low, high), v); }
+
+// Pillow, ImageOps.equalize, for a channel of `total` samples, of which `last` have the largest value that occurs. A
+// channel of one value has step 0 as well.
+FASTAUG_FN int64_t equalize_step(int64_t total, int64_t last) { return (total - last) / 255; }
+
+// `below` is step / 2 and the number of samples below v.
+FASTAUG_FN uint8_t equalize_entry(int64_t step, int64_t below, int v) {
+  const int64_t entry = step == 0 ? v : below / step;
+  return static_cast<uint8_t>(entry > 255 ? 255 : entry);
+}
+
+// Pillow, ImageOps.invert.
+FASTAUG_FN uint8_t inverted(uint8_t v) { return static_cast<uint8_t>(255 - v); }
+
+// Pillow, ImageOps.posterize: what keeps the highest `bits` bits, 1 to 8.
+FASTAUG_FN int posterize_mask(int bits) { return 0x100 - (1 << (8 - bits)); }
+
+FASTAUG_FN uint8_t posterized(uint8_t v, int mask) { return static_cast<uint8_t>(v & mask); }
+
+// The first sample that ImageOps.solarize inverts, 256 if none: those that are not below the threshold.
+FASTAUG_FN int solarize_threshold(double threshold) {
+  if (!(threshold > 0.0)) return 0;
+  return threshold > 255.0 ? 256 : static_cast<int>(ceil(threshold));
+}
+
+FASTAUG_FN uint8_t solarized(uint8_t v, int threshold) { return v < threshold ? v : inverted(v); }
+
+#ifndef __CUDACC_RTC__
 
 // Entry v of torchvision's table for adjust_gamma before it becomes a sample: _functional_pil.py, adjust_gamma.
 inline double gamma_entry(double exponent, double gain, int v) {
@@ -35,27 +94,17 @@ inline void gamma_table(double exponent, double gain, uint8_t* table) {
   }
 }
 
-// Pillow, ImageOps.autocontrast with cutoff 0: the samples `low` to `high` of a channel are stretched to 0 to 255.
 inline void autocontrast_table(int low, int high, uint8_t* table) {
-  const double scale = high > low ? 255.0 / (high - low) : 1.0;
-  const double offset = high > low ? -low * scale : 0.0;
-  for (int v = 0; v < 256; ++v) {
-    const double stretched = v * scale + offset;
-    table[v] = static_cast<uint8_t>(stretched < 0.0 ? 0 : stretched > 255.0 ? 255 : static_cast<int>(stretched));
-  }
+  const Stretch<double> by = pillow_stretch(low, high);
+  for (int v = 0; v < 256; ++v) table[v] = stretched(by, v);
 }
 
-// torchvision, _functional_tensor.py, autocontrast: the same in float32, one rounding a step.
 inline void torch_autocontrast_table(int low, int high, uint8_t* table) {
-  // torch divides a number by a tensor as the number times the reciprocal.
-  const float scale = high > low ? 1.0f / static_cast<float>(high - low) * 255.0f : 1.0f;
-  for (int v = 0; v < 256; ++v) {
-    const float stretched = static_cast<float>(high > low ? v - low : v) * scale;
-    table[v] = static_cast<uint8_t>(stretched < 0.0f ? 0.0f : stretched > 255.0f ? 255.0f : stretched);
-  }
+  const Stretch<float> by = torch_stretch(low, high);
+  for (int v = 0; v < 256; ++v) table[v] = stretched(by, v);
 }
 
-// Pillow, ImageOps.equalize: `counts` is the histogram of a channel.
+// `counts` is the histogram of a channel.
 inline void equalize_table(const uint32_t* counts, uint8_t* table) {
   int64_t total = 0;
   int64_t last = 0;
@@ -63,33 +112,17 @@ inline void equalize_table(const uint32_t* counts, uint8_t* table) {
     total += counts[v];
     if (counts[v] != 0) last = counts[v];
   }
-  // A channel of one value has step 0 as well.
-  const int64_t step = (total - last) / 255;
+  const int64_t step = equalize_step(total, last);
   int64_t below = step / 2;
   for (int v = 0; v < 256; ++v) {
-    const int64_t entry = step == 0 ? v : below / step;
-    table[v] = static_cast<uint8_t>(entry > 255 ? 255 : entry);
+    table[v] = equalize_entry(step, below, v);
     below += counts[v];
   }
 }
 
-// Pillow, ImageOps.invert.
-FASTAUG_FN uint8_t inverted(uint8_t v) { return static_cast<uint8_t>(255 - v); }
-
-// Pillow, ImageOps.posterize: what keeps the highest `bits` bits, 1 to 8.
-FASTAUG_FN int posterize_mask(int bits) { return 0x100 - (1 << (8 - bits)); }
-
-FASTAUG_FN uint8_t posterized(uint8_t v, int mask) { return static_cast<uint8_t>(v & mask); }
-
-// The first sample that ImageOps.solarize inverts, 256 if none: those that are not below the threshold.
-FASTAUG_FN int solarize_threshold(double threshold) {
-  if (!(threshold > 0.0)) return 0;
-  return threshold > 255.0 ? 256 : static_cast<int>(ceil(threshold));
-}
-
-FASTAUG_FN uint8_t solarized(uint8_t v, int threshold) { return v < threshold ? v : inverted(v); }
-
 // The table of an op of kTable that needs no statistics.
 void plain_table(const Op& op, uint8_t* table);
+
+#endif  // __CUDACC_RTC__
 
 }  // namespace fastaug

@@ -24,36 +24,17 @@ Pair same(double x) { return Pair{x, x}; }
 Pair absolute(Pair x) { return x < 0.0 ? -x : x; }
 Pair truncated(Pair x) { return __builtin_convertvector(__builtin_convertvector(x, IntPair), Pair); }
 
-// The filters of Pillow's Resample.c. kSupport is the radius in source samples when nothing is shrunk.
-struct Box {
-  static constexpr double kSupport = 0.5;
+// A filter of pixel/tap.h.
+template <Filter kNumber, class F>
+struct Plain {
+  static constexpr Filter kFilter = kNumber;
   static constexpr bool kExact = true;
-  static Pair at(Pair x) { return (x > -0.5) & (x <= 0.5) ? same(1.0) : same(0.0); }
+  static Pair at(Pair x) { return F::template at<Pair>(x); }
 };
 
-struct Bilinear {
-  static constexpr double kSupport = 1.0;
-  static constexpr bool kExact = true;
-  static Pair at(Pair x) {
-    const Pair rest = 1.0 - absolute(x);
-    return rest > 0.0 ? rest : same(0.0);
-  }
-};
-
-struct Bicubic {
-  static constexpr double kSupport = 2.0;
-  static constexpr bool kExact = true;
-  static Pair at(Pair x) {
-    constexpr double a = -0.5;
-    x = absolute(x);
-    const Pair inner = ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0;
-    const Pair outer = (((x - 5.0) * x + 8.0) * x - 4.0) * a;
-    return x < 1.0 ? inner : x < 2.0 ? outer : same(0.0);
-  }
-};
-
+// The filters that call libm. kExact: what at() gives is Pillow's, bit by bit.
 struct Hamming {
-  static constexpr double kSupport = 1.0;
+  static constexpr Filter kFilter = Filter::kHamming;
   static constexpr bool kExact = true;
   static double at(double x) {
     x = std::fabs(x);
@@ -66,7 +47,7 @@ struct Hamming {
 };
 
 struct Lanczos {
-  static constexpr double kSupport = 3.0;
+  static constexpr Filter kFilter = Filter::kLanczos;
   static constexpr bool kExact = true;
   static double sinc(double x) {
     if (x == 0.0) return 1.0;
@@ -79,7 +60,7 @@ struct Lanczos {
 
 // Lanczos within 2e-15, ten times as fast: sin(pi u) as a polynomial, and sin(3 pi u) from it.
 struct NearLanczos {
-  static constexpr double kSupport = 3.0;
+  static constexpr Filter kFilter = Filter::kLanczos;
   static constexpr bool kExact = false;
   using Exact = Lanczos;
   static Pair at(Pair x) {
@@ -159,15 +140,12 @@ void trim(Taps* taps, int i) {
 
 template <typename F>
 Taps make(int in_size, int out_size, int begin, int out) {
-  // precompute_coeffs takes the box as float32.
-  const double scale = static_cast<double>(static_cast<float>(in_size)) / out_size;
-  const double filter_scale = std::max(scale, 1.0);
-  const double support = F::kSupport * filter_scale;
-  const double step = 1.0 / filter_scale;
+  const TapAxis axis = {static_cast<int32_t>(F::kFilter), in_size, out_size};
+  const auto [scale, support, step] = tap_scale(axis);
 
   Taps taps;
   taps.out = out;
-  taps.stride = std::min(static_cast<int>(std::ceil(support)) * 2 + 1, std::max(in_size, 1));
+  taps.stride = tap_stride(axis);
   taps.first.resize(out);
   taps.count.resize(out);
   taps.weight.resize(static_cast<size_t>(out) * taps.stride);
@@ -222,11 +200,11 @@ Taps make_taps(Filter filter, int in_size, int out_size, int begin, int out) {
     case Filter::kLanczos:
       return make<NearLanczos>(in_size, out_size, begin, out);
     case Filter::kBilinear:
-      return make<Bilinear>(in_size, out_size, begin, out);
+      return make<Plain<Filter::kBilinear, BilinearFilter>>(in_size, out_size, begin, out);
     case Filter::kBicubic:
-      return make<Bicubic>(in_size, out_size, begin, out);
+      return make<Plain<Filter::kBicubic, BicubicFilter>>(in_size, out_size, begin, out);
     case Filter::kBox:
-      return make<Box>(in_size, out_size, begin, out);
+      return make<Plain<Filter::kBox, BoxFilter>>(in_size, out_size, begin, out);
     case Filter::kHamming:
       return make<Hamming>(in_size, out_size, begin, out);
   }

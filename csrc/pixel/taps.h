@@ -1,15 +1,14 @@
 // Filter taps: which source samples an output sample mixes, and with which fixed-point weights. Those of Pillow's
-// resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc) have 22 bits.
+// resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc) have kWeightBits bits.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "program/program.h"
+#include "pixel/tap.h"
+#include "program/op.h"
 
 namespace fastaug {
-
-constexpr int kWeightBits = 22;
 
 struct Taps {
   int out = 0;                  // output samples described, [begin, begin + out) of the whole axis

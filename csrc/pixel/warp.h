@@ -10,7 +10,8 @@
 
 namespace fastaug {
 
-// Samples that a warp reads, interleaved or of one channel. Plain pointers, so that a GPU can have it too.
+// Samples that a warp reads, interleaved or of one channel. The functions below take any Source that has a height, a width
+// and pixels at(y, x), whose channels are at(y, x)[c].
 struct WarpSource {
   const uint8_t* data;
   ptrdiff_t row_stride;
@@ -93,27 +94,29 @@ FASTAUG_FN double nearest_start_y(const double* m, int x, int y) {
 FASTAUG_FN double affine_x(const double* m, int x, int y) { return m[0] * (x + 0.5) + m[1] * (y + 0.5) + m[2]; }
 FASTAUG_FN double affine_y(const double* m, int x, int y) { return m[3] * (x + 0.5) + m[4] * (y + 0.5) + m[5]; }
 
-FASTAUG_FN bool warp_inside(const WarpSource& s, double x, double y) {
+template <class Source>
+FASTAUG_FN bool warp_inside(const Source& s, double x, double y) {
   return x >= 0.0 && x < s.width && y >= 0.0 && y < s.height;
 }
 
 FASTAUG_FN int clamp_index(int v, int size) { return v < 0 ? 0 : v < size ? v : size - 1; }
 
-template <int kChannels>
-FASTAUG_FN void copy_pixel(const uint8_t* from, uint8_t* out) {
+template <int kChannels, class Pixel>
+FASTAUG_FN void copy_pixel(Pixel from, uint8_t* out) {
   for (int c = 0; c < kChannels; ++c) out[c] = from[c];
 }
 
 // Source pixel (x, y), or fill when it is outside.
-template <int kChannels>
-FASTAUG_FN void nearest_pixel(const WarpSource& s, int x, int y, const uint8_t* fill, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void nearest_pixel(const Source& s, int x, int y, const uint8_t* fill, uint8_t* out) {
   const bool inside = x >= 0 && x < s.width && y >= 0 && y < s.height;
-  copy_pixel<kChannels>(inside ? s.at(y, x) : fill, out);
+  if (!inside) return copy_pixel<kChannels>(fill, out);
+  copy_pixel<kChannels>(s.at(y, x), out);
 }
 
 // Pillow, Geometry.c, BILINEAR_HEAD and BILINEAR_BODY, truncation included.
-template <int kChannels>
-FASTAUG_FN void linear_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void linear_pixel(const Source& s, double x, double y, const uint8_t* fill, uint8_t* out) {
   if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
   x -= 0.5;
   y -= 0.5;
@@ -146,8 +149,8 @@ FASTAUG_FN double cubic_mix(double v1, double v2, double v3, double v4, double d
 }
 
 // Pillow, Geometry.c, BICUBIC_HEAD and BICUBIC_BODY.
-template <int kChannels>
-FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8_t* fill, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void cubic_pixel(const Source& s, double x, double y, const uint8_t* fill, uint8_t* out) {
   if (!warp_inside(s, x, y)) return copy_pixel<kChannels>(fill, out);
   x -= 0.5;
   y -= 0.5;
@@ -156,7 +159,7 @@ FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8
   const double dx = x - ix;
   const double dy = y - iy;
   int column[4];
-  for (int k = 0; k < 4; ++k) column[k] = clamp_index(ix - 1 + k, s.width) * s.pixel_stride;
+  for (int k = 0; k < 4; ++k) column[k] = clamp_index(ix - 1 + k, s.width);
   for (int c = 0; c < kChannels; ++c) {
     double v[4];
     for (int k = 0; k < 4; ++k) {
@@ -164,8 +167,9 @@ FASTAUG_FN void cubic_pixel(const WarpSource& s, double x, double y, const uint8
       if (k > 0 && (row < 0 || row >= s.height)) {
         v[k] = v[k - 1];
       } else {
-        const uint8_t* p = s.at(clamp_index(row, s.height), 0) + c;
-        v[k] = cubic_mix(p[column[0]], p[column[1]], p[column[2]], p[column[3]], dx);
+        const int near = clamp_index(row, s.height);
+        v[k] = cubic_mix(s.at(near, column[0])[c], s.at(near, column[1])[c], s.at(near, column[2])[c],
+                         s.at(near, column[3])[c], dx);
       }
     }
     const double mixed = cubic_mix(v[0], v[1], v[2], v[3], dy);
@@ -188,26 +192,27 @@ FASTAUG_FN Position perspective_at(const double* m, int x, int y) {
 
 // True for a position, not a number, that Pillow's bilinear and bicubic do not find outside: its comparisons are all
 // false. What they make of it becomes zero on x86, whatever the pixels.
-FASTAUG_FN bool warp_lost(const WarpSource& s, double x, double y) {
+template <class Source>
+FASTAUG_FN bool warp_lost(const Source& s, double x, double y) {
   const bool outside = x < 0.0 || x >= s.width || y < 0.0 || y >= s.height;
   return (x != x || y != y) && !outside;
 }
 
 // A pixel of a perspective map. Pillow, Geometry.c, ImagingGenericTransform and the filters that it is given.
-template <int kChannels>
-FASTAUG_FN void perspective_nearest_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void perspective_nearest_pixel(const Source& s, Position at, const uint8_t* fill, uint8_t* out) {
   nearest_pixel<kChannels>(s, pixel_index(at.x, s.width), pixel_index(at.y, s.height), fill, out);
 }
 
-template <int kChannels>
-FASTAUG_FN void perspective_linear_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void perspective_linear_pixel(const Source& s, Position at, const uint8_t* fill, uint8_t* out) {
   const uint8_t zero[kChannels] = {};
   if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
   linear_pixel<kChannels>(s, at.x, at.y, fill, out);
 }
 
-template <int kChannels>
-FASTAUG_FN void perspective_cubic_pixel(const WarpSource& s, Position at, const uint8_t* fill, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void perspective_cubic_pixel(const Source& s, Position at, const uint8_t* fill, uint8_t* out) {
   const uint8_t zero[kChannels] = {};
   if (warp_lost(s, at.x, at.y)) return copy_pixel<kChannels>(zero, out);
   cubic_pixel<kChannels>(s, at.x, at.y, fill, out);
@@ -275,8 +280,8 @@ FASTAUG_FN FixedWalk fixed_walk(const double* m, int column, int y) {
 }
 
 // Borders are repeated, as Pillow repeats them.
-template <int kChannels>
-FASTAUG_FN void rounded_linear_pixel(const WarpSource& s, FixedPosition at, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void rounded_linear_pixel(const Source& s, FixedPosition at, uint8_t* out) {
   const int x0 = clamp_index(at.x, s.width);
   const int x1 = clamp_index(at.x + 1, s.width);
   const int y0 = clamp_index(at.y, s.height);
@@ -311,8 +316,8 @@ FASTAUG_FN void rounded_cubic_weights(int32_t fraction, int32_t* weight) {
   weight[1] = kFractionOne - weight[0] - weight[2] - weight[3];
 }
 
-template <int kChannels>
-FASTAUG_FN void rounded_cubic_pixel(const WarpSource& s, FixedPosition at, uint8_t* out) {
+template <int kChannels, class Source>
+FASTAUG_FN void rounded_cubic_pixel(const Source& s, FixedPosition at, uint8_t* out) {
   int32_t across[4];
   int32_t down[4];
   rounded_cubic_weights(at.dx, across);

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "pixel/lane.h"
-#include "program/program.h"
+#include "program/op.h"
 
 namespace fastaug {
 
@@ -26,7 +26,7 @@ FASTAUG_FN uint8_t weighted_sum(const int32_t* weights, int count, int bits, Sam
 
 // Pillow, Resample.c, ImagingResample: from 13 on, the height is filtered first where that leaves fewer pixels for the
 // second pass.
-inline bool filters_height_first(const Op& resize, Shape in) {
+FASTAUG_FN bool filters_height_first(const Op& resize, Shape in) {
   const int64_t lost_height = int64_t{in.height} - resize.i[0];
   const int64_t lost_width = int64_t{in.width} - resize.i[1];
   return (resize.flags & kWidthFirst) == 0 && lost_height > 0 && lost_height > 2 * lost_width;

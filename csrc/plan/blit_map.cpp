@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "pixel/index.h"
+#include "pixel/index_table.h"
 
 namespace fastaug {
 namespace {

@@ -1,24 +1,11 @@
 // What a filter with a fixed reach reads of its input.
 #pragma once
 
-#include <algorithm>
-
 #include "base/image.h"
+#include "pixel/extent.h"
 #include "program/program.h"
 
 namespace fastaug {
-
-// [begin, end) of an axis.
-struct Extent {
-  int begin;
-  int end;
-};
-
-// What outputs [begin, begin + count) of an axis need when each needs `half` neighbours on both sides. What lies past
-// an end is reflected onto samples that are needed anyway.
-inline Extent neighbourhood(int begin, int count, int half, int size) {
-  return {std::max(begin - half, 0), std::min(begin + count + half, size)};
-}
 
 // What a region of the output needs of an image of shape `in`, with so many neighbours above and below, and on the left
 // and the right.
@@ -28,9 +15,9 @@ inline Region neighbourhood(Region out, int half_height, int half_width, Shape i
   return {rows.begin, columns.begin, rows.end - rows.begin, columns.end - columns.begin};
 }
 
-// What a region of BLUR's output needs.
-inline Region blur_region(const Op& op, Shape in, Region out) {
-  return neighbourhood(out, op.i[1] / 2, op.i[0] / 2, in);
+// What a region of a filter's output needs: SHARPNESS, TORCH_SHARPNESS and BLUR.
+inline Region filter_region(const Op& op, Shape in, Region out) {
+  return neighbourhood(out, reach_of(op, true), reach_of(op, false), in);
 }
 
 }  // namespace fastaug

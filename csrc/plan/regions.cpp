@@ -4,6 +4,7 @@
 
 #include "pixel/extent.h"
 #include "pixel/index.h"
+#include "pixel/index_table.h"
 #include "pixel/weigh.h"
 #include "plan/neighbourhood.h"
 #include "plan/tap_chain.h"
@@ -167,9 +168,8 @@ Region Regions::source_region(size_t k, Region out) {
       return whole(in);
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:
-      return neighbourhood(out, 1, 1, in);
     case OpId::BLUR:
-      return blur_region(op, in, out);
+      return filter_region(op, in, out);
     default:
       fail_on("source_region", op.id);
   }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "pixel/index.h"
+#include "pixel/index_table.h"
 
 namespace fastaug {
 namespace {

@@ -2,91 +2,19 @@
 // the executors read, what pickles and what a GPU gets. See docs/notes/program-format.md.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 
-#include "base/device.h"
 #include "base/image.h"
-#include "program/traits.h"
+#include "program/op.h"
 
 namespace fastaug {
 
-// Pillow's Resampling numbers.
-enum class Filter : uint16_t { kLanczos = 1, kBilinear = 2, kBicubic = 3, kBox = 4, kHamming = 5 };
-enum class Interpolation : uint16_t { kNearest = 0, kBilinear = 2, kBicubic = 3 };
-enum class PadMode : uint16_t { kEdge = 0, kReflect = 1, kSymmetric = 2 };
-// How an output index becomes a source index: Pillow accumulates a float64 position; torch multiplies a float32 scale
-// ("nearest"), or does so at pixel centres ("nearest-exact").
-enum class NearestRule : uint16_t { kPillow = 0, kTorch = 1, kTorchExact = 2 };
-
-constexpr uint16_t kFilterMask = 0xff;
-constexpr uint16_t kWidthFirst = 0x100;
-constexpr uint16_t kHasAlpha = 1;
-// BLUR: both kernels are the same.
-constexpr uint16_t kSquare = 1;
-// BLUR: the arithmetic that torch has for small images of one channel.
-constexpr uint16_t kUnfused = 2;
-constexpr int kBlurWeights = 16;
-// TORCH_AFFINE: fill shows where the image ends; and torch's matrix product fuses, as it does on some processors.
-constexpr uint16_t kFilled = 0x800;
-constexpr uint16_t kFused = 0x1000;
-
-// One op. 96 bytes, little-endian, packed in Python by struct format "<HH4B6i8d".
-struct Op {
-  OpId id;
-  uint16_t flags;
-  uint8_t fill[kMaxChannels];
-  int32_t i[6];
-  double f[8];
-
-  bool operator==(const Op&) const = default;
-};
-static_assert(sizeof(Op) == 96 && offsetof(Op, i) == 8 && offsetof(Op, f) == 32);
-
-constexpr int kMaxOps = 64;
-
 const char* name_of(OpId id);
-
-// For functions that concern some ops alone. Throws Error: "plain_table: op HUE is none of those that it knows".
-[[noreturn]] void fail_on(const char* function, OpId id);
-
-// Size and channel count at one point of a program.
-struct Shape {
-  int height = 0;
-  int width = 0;
-  int channels = 0;
-
-  bool operator==(const Shape&) const = default;
-};
 
 inline Region whole(Shape shape) { return {0, 0, shape.height, shape.width}; }
 
 using Program = std::span<const Op>;
-
-// How many channels an op, by that column of its row, makes of `channels`.
-FASTAUG_HOST_DEVICE inline int channels_after(Channels rule, const Op& op, int channels) {
-  switch (rule) {
-    case Channels::kAny:
-    case Channels::kColour:
-    case Channels::kOpaque:
-    case Channels::kAlpha:
-      return channels;
-    case Channels::kToGray:
-      return 1;
-    case Channels::kFromGray:
-      return op.i[0];
-  }
-  return channels;
-}
-
-inline int channels_after(const Op& op, int channels) { return channels_after(info_of(op.id).channels, op, channels); }
-
-// The channels, from the first on, that an op of kAlphaFlag changes.
-FASTAUG_HOST_DEVICE inline int colours_of(const Op& op, int channels) {
-  return channels - ((op.flags & kHasAlpha) != 0 ? 1 : 0);
-}
 
 // A WINDOW that shows only pixels of its image.
 inline bool is_window_inside(const Op& op, Shape in) {

@@ -4,13 +4,13 @@
 #include "base/image.h"
 #include "execute/stages/stages.h"
 #include "kernels/kernels.h"
-#include "pixel/blur.h"
+#include "pixel/blur_weights.h"
 #include "program/program.h"
 
 namespace fastaug {
 
 // Rows of BLUR. Both sides of `in`, the shape of the whole input, are larger than half the kernel's, rounded down; the
-// input's region holds what blur_region() names.
+// input's region holds what filter_region() names.
 Stage* blur_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);
 
 // A whole plane of floats, row by row without gaps, as torchvision's gaussian_blur does it. Both sides are larger than

@@ -7,6 +7,7 @@
 
 #include "execute/stages/blur.h"
 #include "kernels/kernels.h"
+#include "pixel/blur_weights.h"
 #include "plan/neighbourhood.h"
 #include "tests/support/guard.h"
 
@@ -312,7 +313,7 @@ void check_stage(const Kernels& tested, const Op& op, Shape in, Region out, bool
   const View view{image.data(), in.height, in.width, in.channels, static_cast<ptrdiff_t>(row_size), in.channels, 1};
   Arena arena;
   Context context{tested, arena};
-  const Region needs = wider ? Region{0, 0, in.height, in.width} : blur_region(op, in, out);
+  const Region needs = wider ? Region{0, 0, in.height, in.width} : filter_region(op, in, out);
   REQUIRE((needs.y >= 0 && needs.x >= 0 && needs.y + needs.height <= in.height && needs.x + needs.width <= in.width));
   Stage* stage = blur_stage(context, source_stage(context, view, needs), op, in, out);
   REQUIRE(stage->region == out);

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "pixel/index.h"
+#include "pixel/index_table.h"
 #include "plan/tap_chain.h"
 #include "tests/support/guard.h"
 

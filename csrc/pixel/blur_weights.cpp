@@ -1,4 +1,4 @@
-#include "pixel/blur.h"
+#include "pixel/blur_weights.h"
 
 #include <algorithm>
 #include <cmath>
