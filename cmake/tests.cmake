@@ -1,4 +1,4 @@
-# The native tests, run once per instruction set, and the proof that every op body compiles for a GPU.
+# The native tests, run once per instruction set.
 
 find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h DOC "Directory that holds doctest/doctest.h")
 if(NOT DOCTEST_INCLUDE_DIR)
@@ -46,35 +46,3 @@ foreach(isa IN LISTS isas)
   set_tests_properties(native.${isa} PROPERTIES
     ENVIRONMENT "FASTAUG_ISA=${isa}" SKIP_RETURN_CODE ${skip_code} TIMEOUT 600)
 endforeach()
-
-if(FASTAUG_SANITIZE)
-  return()  # the sanitizers do not reach device code
-endif()
-find_program(NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
-             DOC "CUDA compiler, optional: checks that the op bodies compile for a GPU")
-if(NVCC)
-  file(GLOB cuda_sources CONFIGURE_DEPENDS csrc/cuda/*.cu)
-  set(cuda_objects)
-  foreach(source IN LISTS cuda_sources)
-    cmake_path(GET source STEM stem)
-    set(object ${CMAKE_CURRENT_BINARY_DIR}/cuda/${stem}.o)
-    add_custom_command(
-      OUTPUT ${object}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/cuda
-      COMMAND ${NVCC} -std=c++20 --fmad=false -Werror all-warnings -I ${CMAKE_CURRENT_SOURCE_DIR}/csrc
-              -MD -MF ${object}.d -c ${source} -o ${object}
-      DEPENDS ${source}
-      DEPFILE ${object}.d
-      COMMENT "Compiling ${stem}.cu for the GPU"
-      VERBATIM)
-    list(APPEND cuda_objects ${object})
-  endforeach()
-  add_custom_target(fastaug_device_bodies ALL DEPENDS ${cuda_objects})
-  # Compiles what the build did not; after it, says that nothing is left to do.
-  add_test(NAME device_bodies COMMAND ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --target fastaug_device_bodies)
-else()
-  message(STATUS "nvcc not found: the op bodies are not compiled for a GPU")
-  add_test(NAME device_bodies
-    COMMAND sh -c "echo 'skipped: nvcc not found, so the op bodies were not compiled for a GPU'; exit ${skip_code}")
-endif()
-set_tests_properties(device_bodies PROPERTIES SKIP_RETURN_CODE ${skip_code} TIMEOUT 600)

@@ -1,6 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include "base/status.h"
+#include "bind/bag.h"
 #include "bind/encoded.h"
 #include "bind/fields.h"
 #include "bind/images.h"
@@ -123,4 +124,5 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_queue(m);
   register_plan(m);
   register_programs(m);
+  register_bag(m);
 }

@@ -348,13 +348,32 @@ class Tile {
     each_channel(channels_of(p_.channels), [&](int c) { pixel[c] = from[c]; });
   }
 
+  // Statistics of the pixels that a thread made.
+  struct Seen {
+    uint32_t sum;
+    uint32_t low[kMost];
+    uint32_t high[kMost];
+  };
+
+  struct Finish {
+    Extent rows;
+    Extent columns;
+    const Body* body;
+    int count;
+    int channels;  // that enter
+    int after;     // that leave
+    bool last;
+    uint8_t* buffer;
+    Seen seen;
+  };
+
   // ---- Stages.
 
   FASTAUG_FN void make(int stage, int thread, int threads) {
     if (stage == 0 && !direct()) {
-      const Finish finish = finish_of(0, -1);
+      Finish finish = finish_of(0, -1);
       each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
-        uint8_t pixel[kMost];
+        uint8_t pixel[kMost] = {};
         read(y, x, pixel);
         put(finish, y, x, pixel);
       });
@@ -393,7 +412,7 @@ class Tile {
   template <class Input>
   FASTAUG_FN void step(int k, int stage, const Input& input, int thread, int threads) {
     const Step& s = step_[k];
-    const Finish finish = finish_of(stage, k);
+    Finish finish = finish_of(stage, k);
     if (has_step(kTake) && s.kind == kTake) {
       each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { take(s, input, finish, y, x); });
     } else if (has_step(kAcross) && s.kind == kAcross) {
@@ -432,7 +451,7 @@ class Tile {
       from_x = table<int32_t>(s, s.columns)[x - s.begin_column];
       shown = from_y >= 0 && from_x >= 0;
     }
-    uint8_t pixel[kMost];
+    uint8_t pixel[kMost] = {};
     if (shown) {
       input.at(from_y, from_x, pixel);
     } else {
@@ -453,14 +472,12 @@ class Tile {
       for (int x = finish.columns.begin + thread % 32; x < finish.columns.end; x += 32) {
         const int n = x - s.begin_column;
         const TapRange range = ranges[n];
-        uint32_t sum[kRows][kMost];
-        FASTAUG_UNROLL
-        for (int j = 0; j < kRows; ++j) each_channel(channels, [&](int c) { sum[j][c] = 0; });
+        uint32_t sum[kRows][kMost] = {};
         for (int t = 0; t < range.count; ++t) {
           const auto weight = static_cast<uint32_t>(weights[t * s.column_outputs + n]);
           FASTAUG_UNROLL
           for (int j = 0; j < kRows; ++j) {
-            uint8_t sample[kMost];
+            uint8_t sample[kMost] = {};
             input.at(y + j < last ? y + j : last, range.first + t, sample);
             each_channel(channels, [&](int c) { sum[j][c] += weight * sample[c]; });
           }
@@ -468,7 +485,7 @@ class Tile {
         FASTAUG_UNROLL
         for (int j = 0; j < kRows; ++j) {
           if (y + j > last) continue;
-          uint8_t pixel[kMost];
+          uint8_t pixel[kMost] = {};
           each_channel(channels, [&](int c) { pixel[c] = clip8(sum[j][c], s.bits); });
           put(finish, y + j, x, pixel);
         }
@@ -482,14 +499,13 @@ class Tile {
     const int n = y - s.begin_row;
     const TapRange range = table<TapRange>(s, s.rows)[n];
     const int32_t* weight = table<int32_t>(s, s.weights) + n;
-    uint32_t sum[kMost];
-    each_channel(channels, [&](int c) { sum[c] = 0; });
+    uint32_t sum[kMost] = {};
     for (int t = 0; t < range.count; ++t, weight += s.row_outputs) {
-      uint8_t sample[kMost];
+      uint8_t sample[kMost] = {};
       input.at(range.first + t, x, sample);
       each_channel(channels, [&](int c) { sum[c] += static_cast<uint32_t>(*weight) * sample[c]; });
     }
-    uint8_t pixel[kMost];
+    uint8_t pixel[kMost] = {};
     each_channel(channels, [&](int c) { pixel[c] = clip8(sum[c], s.bits); });
     put(finish, y, x, pixel);
   }
@@ -501,14 +517,14 @@ class Tile {
     const int channels = channels_of(s.channels);
     const int colours = colours_of(s.op, channels);
     const bool border = y == 0 || x == 0 || y == s.in_height - 1 || x == s.in_width - 1;
-    uint8_t pixel[kMost];
+    uint8_t pixel[kMost] = {};
     input.at(y, x, pixel);
-    int smooth[kMost];
+    int smooth[kMost] = {};
     each_channel(channels, [&](int c) { smooth[c] = pixel[c]; });
     if (!border) {
       each_channel(channels, [&](int c) { smooth[c] = 4 * pixel[c]; });
       for (int k = 0; k < 9; ++k) {
-        uint8_t near[kMost];
+        uint8_t near[kMost] = {};
         input.at(y - 1 + k / 3, x - 1 + k % 3, near);
         each_channel(channels, [&](int c) { smooth[c] += near[c]; });
       }
@@ -535,43 +551,23 @@ class Tile {
     const float* across = reinterpret_cast<const float*>(s.op.f);
     const float* down = (s.op.flags & kSquare) != 0 ? across : across + width / 2 + 1;
     const bool fused = (s.op.flags & kUnfused) == 0;
-    float sum[kMost];
-    each_channel(channels, [&](int c) { sum[c] = 0.0f; });
+    float sum[kMost] = {};
     for (int i = 0; i < height; ++i) {
       const int from_y = reflect(y - height / 2 + i, s.in_height);
       const float row = mirrored(down, height, i);
       for (int j = 0; j < width; ++j) {
-        uint8_t sample[kMost];
+        uint8_t sample[kMost] = {};
         input.at(from_y, reflect(x - width / 2 + j, s.in_width), sample);
         const float weight = row * mirrored(across, width, j);
         each_channel(channels, [&](int c) { sum[c] = scalar::blur_step(fused, weight, sample[c], sum[c]); });
       }
     }
-    uint8_t pixel[kMost];
+    uint8_t pixel[kMost] = {};
     each_channel(channels, [&](int c) { pixel[c] = scalar::round_blur(sum[c]); });
     put(finish, y, x, pixel);
   }
 
   // ---- What becomes of a pixel that a stage made.
-
-  // Statistics of the pixels that a thread made.
-  struct Seen {
-    uint32_t sum = 0;
-    uint32_t low[kMost];
-    uint32_t high[kMost];
-  };
-
-  struct Finish {
-    Extent rows;
-    Extent columns;
-    const Body* body;
-    int count;
-    int channels;  // that enter
-    int after;     // that leave
-    bool last;
-    uint8_t* buffer;
-    Seen seen;
-  };
 
   // Of step k, or of what is read (-1).
   FASTAUG_FN Finish finish_of(int stage, int k) const {
@@ -595,7 +591,7 @@ class Tile {
 
   FASTAUG_FN void put(Finish& f, int y, int x, uint8_t* pixel) const {
     if (f.count > 0 || (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8))) {
-      float v[kMost];
+      float v[kMost] = {};
       each_channel(f.channels, [&](int c) { v[c] = static_cast<float>(pixel[c]); });
       int channels = f.channels;
       for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);

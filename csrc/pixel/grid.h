@@ -64,21 +64,23 @@ FASTAUG_FN void grid_linear_pixel(const Source& s, float gx, float gy, GridFill 
   const float rest_x = 1.0f - dx;
   const float rest_y = 1.0f - dy;
   const float weight[4] = {rest_x * rest_y, dx * rest_y, rest_x * dy, dx * dy};
-  const uint8_t* tap[4] = {nullptr, nullptr, nullptr, nullptr};
+  bool shown[4] = {};
+  int ix = 0;
+  int iy = 0;
   if (west >= -1.0f && west < static_cast<float>(s.width) && north >= -1.0f && north < static_cast<float>(s.height)) {
-    const int ix = static_cast<int>(west);
-    const int iy = static_cast<int>(north);
+    ix = static_cast<int>(west);
+    iy = static_cast<int>(north);
     for (int k = 0; k < 4; ++k) {
       const int tx = ix + (k & 1);
       const int ty = iy + (k >> 1);
-      if (tx >= 0 && tx < s.width && ty >= 0 && ty < s.height) tap[k] = s.at(ty, tx);
+      shown[k] = tx >= 0 && tx < s.width && ty >= 0 && ty < s.height;
     }
   }
   float mask = 0.0f;
-  for (int k = 0; k < 4; ++k) mask += tap[k] != nullptr ? weight[k] : 0.0f;
+  for (int k = 0; k < 4; ++k) mask += shown[k] ? weight[k] : 0.0f;
   for (int c = 0; c < kChannels; ++c) {
     float v = 0.0f;
-    for (int k = 0; k < 4; ++k) v = tap[k] != nullptr ? fused(tap[k][c], weight[k], v) : v;
+    for (int k = 0; k < 4; ++k) v = shown[k] ? fused(s.at(iy + (k >> 1), ix + (k & 1))[c], weight[k], v) : v;
     if (outside.filled) v = v * mask + (1.0f - mask) * outside.fill[c];
     out[c] = static_cast<uint8_t>(static_cast<int>(rintf(v)));
   }

@@ -1,0 +1,768 @@
+#include "cuda/bag.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/status.h"
+#include "cuda/tile.h"
+#include "execute/stages/stages.h"
+#include "pixel/table.h"
+#include "pixel/taps.h"
+
+namespace fastaug::cuda {
+namespace {
+
+constexpr int64_t kAlignment = 256;  // of what lies in the scratch
+
+int64_t aligned(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
+
+// An image in memory between two parts.
+struct Memory {
+  Strided at;
+  int height;
+  int width;
+  int channels;
+};
+
+Strided strided(const void* data, ptrdiff_t row, ptrdiff_t pixel, ptrdiff_t channel) {
+  return {static_cast<int64_t>(reinterpret_cast<intptr_t>(data)), 0, row, pixel, channel};
+}
+
+// The same memory, seen from a pixel of it.
+Strided moved(Strided at, int64_t y, int64_t x) {
+  at.address += y * at.row_stride + x * at.pixel_stride;
+  return at;
+}
+
+// The memory of an image of height rows and width columns, rotated by turns times 90 degrees, 1 or 3.
+Memory turned(const Memory& m, int turns) {
+  const Strided at = turns == 1 ? moved(m.at, 0, m.width - 1) : moved(m.at, m.height - 1, 0);
+  const int64_t sign = turns == 1 ? 1 : -1;
+  return {{at.address, at.scratch, -sign * at.pixel_stride, sign * at.row_stride, at.channel_stride},
+          m.width,
+          m.height,
+          m.channels};
+}
+
+// Where pixels of the image before that rotation go in the memory of the one after it.
+Strided turned_back(const Strided& after, int turns, int height, int width) {
+  return turned({after, width, height, 1}, 4 - turns).at;
+}
+
+uint32_t counts_bytes(int statistics) {
+  switch (statistics) {
+    case kLumaSum:
+    case kGraySum:
+      return offsetof(Counts, low);
+    case kExtremes:
+      return offsetof(Counts, count);
+    default:
+      return sizeof(Counts);
+  }
+}
+
+Statistics statistics_of(const Op& op) {
+  switch (op.id) {
+    case OpId::CONTRAST:
+      return kLumaSum;
+    case OpId::TORCH_CONTRAST:
+      return kGraySum;
+    case OpId::AUTOCONTRAST:
+    case OpId::TORCH_AUTOCONTRAST:
+      return kExtremes;
+    case OpId::EQUALIZE:
+      return kHistogram;
+    default:
+      fail_on("statistics_of", op.id);
+  }
+}
+static_assert(registry::for_every_op([](OpId id) {
+                return (kind_of(id) == OpKind::kReduction) ==
+                       (id == OpId::CONTRAST || id == OpId::TORCH_CONTRAST || id == OpId::AUTOCONTRAST ||
+                        id == OpId::TORCH_AUTOCONTRAST || id == OpId::EQUALIZE);
+              }),
+              "a reduction has no statistics on a device");
+
+Source source_of(const Op& op, bool rounded) {
+  const auto mode = static_cast<Interpolation>(op.flags & kFilterMask);
+  const auto by_mode = [&](Source nearest, Source linear, Source cubic) {
+    return mode == Interpolation::kNearest ? nearest : mode == Interpolation::kBilinear ? linear : cubic;
+  };
+  switch (op.id) {
+    case OpId::AFFINE:
+      return rounded ? by_mode(kAffineNearest, kRoundedAffineLinear, kRoundedAffineCubic)
+                     : by_mode(kAffineNearest, kAffineLinear, kAffineCubic);
+    case OpId::PERSPECTIVE:
+      return rounded ? by_mode(kPerspectiveNearest, kRoundedPerspectiveLinear, kRoundedPerspectiveCubic)
+                     : by_mode(kPerspectiveNearest, kPerspectiveLinear, kPerspectiveCubic);
+    case OpId::TORCH_AFFINE:
+      return mode == Interpolation::kNearest ? kGridNearest : kGridLinear;
+    default:
+      fail_on("source_of", op.id);
+  }
+}
+static_assert(registry::for_every_op([](OpId id) {
+                return registry::follows(has(id, Trait::kWarp),
+                                         id == OpId::AFFINE || id == OpId::PERSPECTIVE || id == OpId::TORCH_AFFINE);
+              }),
+              "a warp is no source of a device");
+
+StepKind step_of(PassKind kind, const Op& op, bool vertical) {
+  switch (kind) {
+    case PassKind::kWindow:
+    case PassKind::kIndex:
+      return kTake;
+    case PassKind::kFilter:
+      return vertical ? kDown : kAcross;
+    case PassKind::kSharpen:
+      return op.id == OpId::SHARPNESS ? kSharpen : kTorchSharpen;
+    case PassKind::kBlur:
+      return kBlur;
+    default:
+      fail(ErrorCode::kRuntime, std::string("a device has no step for the pass ") + name_of(kind));
+  }
+}
+
+// Tiles from large to small: the first whose pixels fit into shared memory is taken.
+constexpr int kTiles[][2] = {{32, 32}, {16, 32}, {16, 16}, {8, 16}, {8, 8}, {4, 8}, {4, 4}, {2, 2}, {1, 1}};
+// In smaller ones than this a first step had better take its pixels from the source.
+constexpr int kSmallTile = 64;
+
+}  // namespace
+
+template <class T>
+uint32_t Bag::put(std::span<const T> values) {
+  const size_t offset = (blob_.size() + 15) / 16 * 16;
+  if (offset + values.size_bytes() > kNowhere / 2) {
+    fail(ErrorCode::kValue, "a bag of so many images does not fit into one call: its programs take 2 GB");
+  }
+  blob_.resize(offset + values.size_bytes());
+  if (!values.empty()) std::memcpy(blob_.data() + offset, values.data(), values.size_bytes());
+  return static_cast<uint32_t>(offset);
+}
+
+uint32_t Bag::reserve(int64_t bytes) {
+  const int64_t offset = scratch_;
+  scratch_ += aligned(bytes, kAlignment);
+  scratch_bytes_ = std::max(scratch_bytes_, scratch_);
+  if (offset >= kNowhere) fail(ErrorCode::kValue, "an image needs 4 GB of tables");
+  return static_cast<uint32_t>(offset);
+}
+
+Bag::Level& Bag::level(size_t number) {
+  if (levels_.size() <= number) levels_.resize(number + 1);
+  used_levels_ = std::max(used_levels_, number + 1);
+  return levels_[number];
+}
+
+int Bag::kernel_of(const Features& wanted) {
+  for (size_t k = 0; k < features_.size(); ++k) {
+    Features& f = features_[k];
+    if (f.source != wanted.source || f.channels != wanted.channels || f.dtype != wanted.dtype) continue;
+    f.steps |= wanted.steps;
+    f.ends |= wanted.ends;
+    f.ops |= wanted.ops;
+    f.flags |= wanted.flags;
+    return static_cast<int>(k);
+  }
+  features_.push_back(wanted);
+  return static_cast<int>(features_.size()) - 1;
+}
+
+void Bag::end_wave() {
+  for (size_t number = 0; number < used_levels_; ++number) {
+    Level& level = levels_[number];
+    if (!level.tasks.empty()) {
+      const auto count = static_cast<int32_t>(level.tasks.size());
+      launches_.push_back({-1, put(std::span<const Task>(level.tasks)), count, count, 0});
+      level.tasks.clear();
+    }
+    for (size_t k = 0; k < level.groups.size(); ++k) {
+      Group& group = level.groups[k];
+      if (group.entries.empty()) continue;
+      const uint32_t offset = put(std::span<const Entry>(group.entries));
+      const auto count = static_cast<int32_t>(group.entries.size());
+      launches_.push_back({static_cast<int32_t>(k), offset, count, group.blocks, group.shared});
+      group = {};
+    }
+  }
+  if (used_levels_ != 0) ++waves_;
+  used_levels_ = 0;
+  scratch_ = 0;
+}
+
+void Bag::finish() { end_wave(); }
+
+// One image of a bag.
+class Lowering {
+ public:
+  Lowering(Bag& bag, const Plan& plan, const Job& job) : bag_(bag), plan_(plan), target_(job.target) {
+    const View& view = job.source.view;
+    memory_ = {strided(view.data, view.row_stride, view.pixel_stride, view.channel_stride), view.height, view.width,
+               view.channels};
+  }
+
+  void run() {
+    for (const Pass& pass : plan_.passes) take(pass);
+  }
+
+  // Whether a device does all of a plan.
+  static bool is_fit(const Plan& plan) {
+    return std::none_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) {
+      const Op& op = plan.ops[static_cast<size_t>(std::min<int>(pass.begin, static_cast<int>(plan.ops.size()) - 1))];
+      return pass.kind == PassKind::kWarp && op.id == OpId::AFFINE && (op.flags & kFilterMask) == 0 &&
+             nearest_route(op.f, op.i[0], op.i[1]) == NearestRoute::kAccumulate;
+    });
+  }
+
+ private:
+  // What pixels go through, after the source (the first one) or a step.
+  struct Link {
+    Step step{};
+    Region region{};  // that is made of its output
+    int channels = 0; // that it leaves before its colours
+    std::vector<Colour> colours;
+
+    int after() const {
+      int now = channels;
+      for (const Colour& c : colours) {
+        if (c.kind == Colour::kLane || c.kind == Colour::kFloat) now = channels_after(c.op, now);
+      }
+      return now;
+    }
+  };
+
+  const fastaug::Step& op_of(const Pass& pass) const { return plan_.ops[static_cast<size_t>(pass.begin)]; }
+
+  void take(const Pass& pass) {
+    switch (pass.kind) {
+      case PassKind::kRead:
+      case PassKind::kWarp:
+        return begin(pass);
+      case PassKind::kWindow:
+      case PassKind::kIndex:
+      case PassKind::kFilter:
+      case PassKind::kSharpen:
+      case PassKind::kBlur:
+        return add_step(pass);
+      case PassKind::kTables:
+        return add_lookups(pass);
+      case PassKind::kColour:
+        add_colours(pass.begin, pass.end, pass.floats);
+        if (pass.floats) {
+          Colour round{};
+          round.kind = Colour::kRound;
+          round.channels = links_.back().after();
+          links_.back().colours.push_back(round);
+        }
+        return;
+      case PassKind::kKeep:
+      case PassKind::kTurn:
+      case PassKind::kStatistics:
+        return keep(pass);
+      case PassKind::kStore:
+        return store();
+      case PassKind::kDecode:
+      case PassKind::kMove:
+      case PassKind::kMoveWarped:
+        break;
+    }
+    fail(ErrorCode::kRuntime, std::string("a device has nothing for the pass ") + name_of(pass.kind));
+  }
+
+  // ---- The links of a part.
+
+  void begin(const Pass& pass) {
+    part_ = {};
+    part_.counted = counted_;
+    part_.reduction = reduction_;
+    part_.counted_pixels = counted_pixels_;
+    counted_ = kNowhere;
+    part_.from = moved(memory_.at, pass.crop.y, pass.crop.x);
+    part_.height = pass.crop.height;
+    part_.width = pass.crop.width;
+    part_.channels = memory_.channels;
+    links_.assign(1, Link{});
+    links_[0].region = pass.region;
+    links_[0].channels = memory_.channels;
+    shape_ = {pass.crop.height, pass.crop.width, memory_.channels};
+    if (pass.kind == PassKind::kWarp) warp(op_of(pass), pass.region);
+  }
+
+  void warp(const Op& op, Region region) {
+    shape_ = {op.i[0], op.i[1], memory_.channels};
+    if (op.id == OpId::AFFINE && (op.flags & kFilterMask) == 0) {
+      if (nearest_route(op.f, op.i[0], op.i[1]) == NearestRoute::kScale) return scale(op, region);
+      part_.fixed = make_fixed(op.f);
+    }
+    part_.warp = op;
+    part_.source = source_of(op, plan_.rounded);
+    if (op.id == OpId::TORCH_AFFINE) {
+      const View view{nullptr, part_.height, part_.width, part_.channels, 0, 0, 0};
+      const AffineGrid grid = affine_grid(op, view);
+      std::copy_n(grid.theta, 6, part_.theta);
+      part_.fuses = grid.fused;
+    }
+  }
+
+  // Without shear it is a table for each axis.
+  void scale(const Op& op, Region region) {
+    links_[0].region = {0, 0, part_.height, part_.width};
+    Link& link = add_link(op, kTake, region);
+    link.step.in_height = part_.height;
+    link.step.in_width = part_.width;
+    link.step.out_height = op.i[0];
+    link.step.out_width = op.i[1];
+  }
+
+  Link& add_link(const Op& op, StepKind kind, Region region) {
+    const int channels = links_.back().after();
+    Link& link = links_.emplace_back();
+    link.region = region;
+    link.channels = channels;
+    link.step.op = op;
+    link.step.kind = kind;
+    link.step.channels = channels;
+    link.step.rows = link.step.columns = link.step.weights = kNowhere;
+    link.step.begin_row = region.y;
+    link.step.begin_column = region.x;
+    link.step.row_outputs = region.height;
+    link.step.column_outputs = region.width;
+    return link;
+  }
+
+  void add_step(const Pass& pass) {
+    const Op& op = op_of(pass);
+    Link& link = add_link(op, step_of(pass.kind, op, pass.vertical), pass.region);
+    Step& step = link.step;
+    step.in_height = shape_.height;
+    step.in_width = shape_.width;
+    if (pass.kind != PassKind::kFilter) {
+      shape_ = plan_.shapes[static_cast<size_t>(pass.end)];
+    } else if (pass.vertical) {
+      shape_.height = op.i[0];
+    } else {
+      shape_.width = op.i[1];
+    }
+    step.out_height = shape_.height;
+    step.out_width = shape_.width;
+    step.bits = kWeightBits;
+  }
+
+  void add_colours(int begin, int end, bool floats) {
+    Link& link = links_.back();
+    for (int k = begin; k < end; ++k) {
+      Colour colour{};
+      colour.op = plan_.ops[static_cast<size_t>(k)];
+      colour.kind = floats ? Colour::kFloat : Colour::kLane;
+      colour.channels = link.after();
+      colour.host = kNowhere;
+      link.colours.push_back(colour);
+    }
+  }
+
+  void add_lookups(const Pass& pass) {
+    Link& link = links_.back();
+    Colour lookup{};
+    lookup.kind = Colour::kLookup;
+    lookup.channels = link.after();
+    std::vector<Colour> ops;
+    for (int k = pass.begin; k < pass.end; ++k) {
+      Colour colour{};
+      colour.op = plan_.ops[static_cast<size_t>(k)];
+      colour.channels = lookup.channels;
+      colour.host = kNowhere;
+      if (colour.op.id == OpId::GAMMA) {  // libm's pow
+        uint8_t table[256];
+        plain_table(colour.op, table);
+        colour.host = bag_.put(std::span<const uint8_t>(table));
+      }
+      ops.push_back(colour);
+    }
+    lookups_.push_back({bag_.put(std::span<const Colour>(ops)), static_cast<int32_t>(ops.size()), lookup.channels,
+                        links_.size() - 1, link.colours.size()});
+    link.colours.push_back(lookup);
+  }
+
+  // ---- The end of a part.
+
+  void keep(const Pass& pass) {
+    const bool looks = pass.kind == PassKind::kStatistics;
+    const bool turns = pass.kind == PassKind::kTurn;
+    const int turns_by = turns ? op_of(pass).flags : 0;
+    if (turns && links_.size() == 1 && part_.source == kRead && links_[0].colours.empty()) {
+      memory_ = turned({part_.from, part_.height, part_.width, part_.channels}, turns_by);
+      return;
+    }
+    if (pass.statistics || looks) {
+      const Op& op = op_of(pass);
+      part_.statistics = statistics_of(op);
+      part_.counts = bag_.reserve(counts_bytes(part_.statistics));
+      counted_ = part_.counts;
+      reduction_ = op.id;
+      const Shape whole = plan_.shapes[static_cast<size_t>(pass.begin)];
+      counted_pixels_ = int64_t{whole.height} * whole.width;
+    }
+    part_.shown = pass.region;
+    if (looks) {
+      part_.end = kLookOnly;
+      emit();
+      return;
+    }
+    const Memory kept = room(pass.region, shape_, links_.back().after(), turns_by);
+    part_.end = kKeep;
+    part_.to = turns ? turned_back(kept.at, turns_by, shape_.height, shape_.width) : kept.at;
+    part_.out_channels = kept.channels;
+    emit();
+    memory_ = kept;
+  }
+
+  // Scratch for a region of an image; the memory stands for the whole of it, after `turns`.
+  Memory room(Region region, Shape shape, int channels, int turns) {
+    if (turns != 0) {
+      region = {0, 0, shape.width, shape.height};
+      std::swap(shape.height, shape.width);
+    }
+    const int64_t row = int64_t{region.width} * channels;
+    const int64_t start = bag_.scratch_;
+    bag_.scratch_ += aligned(row * region.height, kAlignment);
+    bag_.scratch_bytes_ = std::max(bag_.scratch_bytes_, bag_.scratch_);
+    const Strided at = {start, 1, row, channels, 1};
+    return {moved(at, -int64_t{region.y}, -int64_t{region.x}), shape.height, shape.width, channels};
+  }
+
+  void store() {
+    const StorePlan& store = plan_.store;
+    part_.end = kStore;
+    part_.shown = {0, 0, target_.height, target_.width};
+    part_.dtype = static_cast<int32_t>(target_.dtype);
+    part_.out_channels = target_.channels;
+    if (store.fused_begin != store.fused_end) {
+      add_colours(store.fused_begin, store.fused_end, true);
+      part_.floats = 1;
+    }
+    Strided to = strided(target_.data, target_.row_stride, target_.pixel_stride, target_.channel_stride);
+    if (store.vflip) {
+      to = moved(to, target_.height - 1, 0);
+      to.row_stride = -to.row_stride;
+    }
+    if (store.hflip) {
+      to = moved(to, 0, target_.width - 1);
+      to.pixel_stride = -to.pixel_stride;
+    }
+    part_.to = to;
+    if (store.floats) forms(store.normalize);
+    std::vector<Erased> erased;
+    for (const Erase& erase : store.erases) {
+      Erased& one = erased.emplace_back();
+      one.region = erase.region;
+      if (store.vflip) one.region.y = target_.height - erase.region.y - erase.region.height;
+      if (store.hflip) one.region.x = target_.width - erase.region.x - erase.region.width;
+      std::copy_n(erase.value, kMaxChannels, one.value);
+    }
+    part_.erases = static_cast<int32_t>(erased.size());
+    if (!erased.empty()) part_.erase = bag_.put(std::span<const Erased>(erased));
+    emit();
+  }
+
+  void forms(const FloatStore& store) {
+    if (!bag_.has_forms_ || !(bag_.stored_ == store)) {
+      bag_.stored_ = store;
+      bag_.has_forms_ = true;
+      for (int c = 0; c < kMaxChannels; ++c) {
+        bag_.forms_[c] = store_form(store.normalize, store.mean[c], store.normalize ? store.std[c] : 1.0f);
+      }
+    }
+    std::copy_n(bag_.forms_, kMaxChannels, part_.form);
+  }
+
+  // ---- Parts to the bag.
+
+  // The part, or one for each of its steps where their pixels do not fit into shared memory together.
+  void emit() {
+    part_.direct = links_.size() > 1 && links_[1].step.kind == kTake;
+    const Tiling wanted = tiling(part_.direct != 0);
+    const bool small = wanted.height * wanted.width < kSmallTile;
+    if (small && links_.size() > 1 && part_.direct == 0) {
+      const Tiling other = tiling(true);
+      if (other.height * other.width > wanted.height * wanted.width) {
+        part_.direct = 1;
+        return finish(other);
+      }
+    }
+    if (wanted.height != 0) return finish(wanted);
+    split();
+  }
+
+  // Each step with an image of its own behind it, but the last. Colours of what is read go with the first part that has
+  // them alone.
+  void split() {
+    const Part whole = part_;
+    std::vector<Link> all = std::move(links_);
+    std::vector<Lookups> lookups = std::move(lookups_);
+    lookups_.clear();
+    const uint32_t counted = part_.counted;
+    for (size_t k = 0; k < all.size(); ++k) {
+      const bool last = k + 1 == all.size();
+      if (k == 0 && all[0].colours.empty() && !last) continue;  // the first step reads the source
+      const bool reads = k == 0 || (k == 1 && all[0].colours.empty());
+      if (!reads) {
+        part_ = {};
+        part_.from = memory_.at;
+        part_.height = memory_.height;
+        part_.width = memory_.width;
+        part_.channels = memory_.channels;
+      } else {
+        part_ = whole;
+      }
+      part_.counted = counted;
+      part_.reduction = whole.reduction;
+      part_.counted_pixels = whole.counted_pixels;
+      links_.clear();
+      if (k == 0) {
+        links_.push_back(all[0]);
+      } else {
+        Link& start = links_.emplace_back();
+        start.region = {0, 0, part_.height, part_.width};
+        start.channels = part_.channels;
+        links_.push_back(all[k]);
+      }
+      part_.direct = k != 0;
+      for (Lookups one : lookups) {
+        if (one.link != k) continue;
+        one.link = links_.size() - 1;
+        lookups_.push_back(one);
+      }
+      if (last) {
+        part_.end = whole.end;
+        part_.dtype = whole.dtype;
+        part_.to = whole.to;
+        part_.shown = whole.shown;
+        part_.out_channels = whole.out_channels;
+        part_.floats = whole.floats;
+        part_.erases = whole.erases;
+        part_.erase = whole.erase;
+        part_.statistics = whole.statistics;
+        part_.counts = whole.counts;
+        std::copy_n(whole.form, kMaxChannels, part_.form);
+        finish(tiling(part_.direct != 0));
+        return;
+      }
+      const Shape shape = k == 0 ? Shape{all[1].step.in_height, all[1].step.in_width, 0}
+                                 : Shape{all[k].step.out_height, all[k].step.out_width, 0};
+      const Memory kept = room(all[k].region, shape, all[k].after(), 0);
+      part_.end = kKeep;
+      part_.dtype = 0;
+      part_.to = kept.at;
+      part_.shown = all[k].region;
+      part_.out_channels = kept.channels;
+      part_.floats = part_.erases = 0;
+      part_.statistics = kNoStatistics;
+      finish(tiling(part_.direct != 0));
+      memory_ = kept;
+    }
+  }
+
+  struct Tiling {
+    int height = 0;  // 0: nothing fits
+    int width = 0;
+    uint32_t first = 0;  // bytes of the two buffers
+    uint32_t second = 0;
+  };
+
+  uint32_t fixed_bytes() const {
+    size_t colours = 0;
+    for (const Link& link : links_) colours += link.colours.size();
+    return shared_pixels(static_cast<int>(colours), part_.statistics);
+  }
+
+  Tiling tiling(bool direct) const {
+    const uint32_t fixed = fixed_bytes();
+    for (const auto& size : kTiles) {
+      int rows = std::min(size[0], part_.shown.height);
+      int columns = std::min(size[1], part_.shown.width);
+      int64_t bytes[2] = {0, 0};
+      for (size_t k = links_.size() - 1; k > (direct ? 1u : 0u); --k) {
+        const Step& s = links_[k].step;
+        if (s.kind != kAcross) rows = extent_bound(s.op, true, rows, s.in_height, s.out_height);
+        if (s.kind != kDown) columns = extent_bound(s.op, false, columns, s.in_width, s.out_width);
+        const size_t stage = k - 1 - (direct ? 1 : 0);  // that makes what step k reads
+        int64_t& most = bytes[stage % 2];
+        most = std::max(most, int64_t{rows} * columns * s.channels);
+      }
+      bytes[0] = aligned(bytes[0], 16);
+      bytes[1] = aligned(bytes[1], 16);
+      if (fixed + bytes[0] + bytes[1] <= bag_.options_.shared_bytes) {
+        return {size[0], size[1], static_cast<uint32_t>(bytes[0]), static_cast<uint32_t>(bytes[1])};
+      }
+    }
+    return {};
+  }
+
+  void finish(const Tiling& tiles) {
+    Part& part = part_;
+    Features features{};
+    features.source = part.source;
+    features.channels = part.channels;
+    features.dtype = part.dtype;
+    features.ends = 1u << part.end;
+    features.flags = part.direct != 0 ? kHasDirect : kHasShared;
+    if (part.erases != 0) features.flags |= kHasErases;
+    if (part.floats != 0) features.flags |= kHasFloats;
+    if (part.statistics == kLumaSum || part.statistics == kGraySum) features.flags |= kHasSums;
+    if (part.statistics == kExtremes) features.flags |= kHasExtremes;
+    if (part.statistics == kHistogram) features.flags |= kHasHistogram;
+    if (part.end == kStore && part.dtype != 0) {
+      const bool quick = std::all_of(part.form, part.form + part.out_channels, [](const StoreForm& f) { return f.quick; });
+      if (!quick || part.floats != 0) features.flags |= kHasDivision;
+    }
+
+    std::vector<Step> steps;
+    std::vector<Colour> colours;
+    std::vector<Task> tasks;
+    for (size_t k = 0; k < links_.size(); ++k) {
+      Link& link = links_[k];
+      if (k == 0) {
+        part.read_colours = static_cast<int32_t>(link.colours.size());
+      } else {
+        link.step.colours = static_cast<int32_t>(link.colours.size());
+        features.steps |= 1u << link.step.kind;
+        tables(&link.step, static_cast<int>(k) - 1, &tasks);
+        steps.push_back(link.step);
+      }
+      for (size_t n = 0; n < link.colours.size(); ++n) {
+        Colour& colour = link.colours[n];
+        if (colour.kind == Colour::kLane) features.ops |= bit(colour.op.id);
+        if (colour.kind == Colour::kFloat || colour.kind == Colour::kRound) features.flags |= kHasFloats;
+        if (colour.kind == Colour::kFloat && kind_of(colour.op.id) != OpKind::kStore) {
+          // Channels may vary.
+          if (colour.op.id == OpId::LUMA || colour.op.id == OpId::REPLICATE) features.ops |= bit(colour.op.id);
+        }
+        if (colour.kind == Colour::kLookup) {
+          features.flags |= kHasLookups;
+          for (const Lookups& one : lookups_) {
+            if (one.link != k || one.colour != n) continue;
+            colour.table = bag_.reserve(256 * one.channels);
+            tasks.push_back({Task::kLookups, 0, 0, one.ops, one.count, one.channels, colour.table, 0});
+          }
+        }
+        colours.push_back(colour);
+      }
+    }
+    lookups_.clear();
+
+    part.steps = static_cast<int32_t>(steps.size());
+    part.step = bag_.put(std::span<const Step>(steps));
+    part.colours = static_cast<int32_t>(colours.size());
+    part.colour = bag_.put(std::span<const Colour>(colours));
+    part.tile_height = tiles.height;
+    part.tile_width = tiles.width;
+    part.tiles_y = (part.shown.height + tiles.height - 1) / tiles.height;
+    part.tiles_x = (part.shown.width + tiles.width - 1) / tiles.width;
+    part.row_extents = bag_.reserve(int64_t{part.steps + 1} * part.tiles_y * static_cast<int64_t>(sizeof(Extent)));
+    part.column_extents = bag_.reserve(int64_t{part.steps + 1} * part.tiles_x * static_cast<int64_t>(sizeof(Extent)));
+    part.buffer = tiles.first;
+    part.shared = fixed_bytes() + tiles.first + tiles.second;
+    tasks.push_back({Task::kExtents, 0, 0, 0, 0, 0, 0, 0});
+    if (part.statistics != kNoStatistics) tasks.push_back({Task::kClear, 0, 0, 0, 0, 0, 0, 0});
+
+    const uint32_t at = bag_.put(part);
+    for (Task& task : tasks) {
+      task.part = at;
+      // Only what is made of statistics has to wait for them.
+      const bool waits = task.kind == Task::kLookups && part.counted != kNowhere;
+      bag_.level(waits ? level_ : 0).tasks.push_back(task);
+    }
+    const auto kernel = static_cast<size_t>(bag_.kernel_of(features));
+    Bag::Level& own = bag_.level(level_);
+    if (own.groups.size() <= kernel) own.groups.resize(kernel + 1);
+    Bag::Group& group = own.groups[kernel];
+    group.entries.push_back({group.blocks, at, 0});
+    group.blocks += int64_t{part.tiles_y} * part.tiles_x;
+    group.shared = std::max(group.shared, part.shared);
+    ++level_;
+  }
+
+  // Room for the tables of a step, and who makes them.
+  void tables(Step* step, int number, std::vector<Task>* tasks) {
+    const auto add = [&](Task::Kind kind) { tasks->push_back({kind, 0, number, 0, 0, 0, 0, 0}); };
+    if (step->kind == kTake) {
+      if (step->op.id == OpId::WINDOW) return;
+      const bool scales = step->op.id == OpId::AFFINE;
+      step->rows = bag_.reserve(int64_t{step->row_outputs} * 4);
+      step->columns = bag_.reserve(int64_t{step->column_outputs} * 4);
+      add(scales ? Task::kScaleRows : Task::kTakeRows);
+      add(scales ? Task::kScaleColumns : Task::kTakeColumns);
+      return;
+    }
+    if (step->kind != kAcross && step->kind != kDown) return;
+    const bool down = step->kind == kDown;
+    const TapAxis axis = {step->op.flags & kFilterMask, down ? step->in_height : step->in_width,
+                          down ? step->out_height : step->out_width};
+    const int begin = down ? step->begin_row : step->begin_column;
+    const int count = down ? step->row_outputs : step->column_outputs;
+    uint32_t& ranges = down ? step->rows : step->columns;
+    if (!has_plain_taps(axis.filter)) {
+      step->in_blob = 1;
+      std::tie(ranges, step->weights) = host_taps(axis, begin, count);
+      return;
+    }
+    ranges = bag_.reserve(int64_t{count} * static_cast<int64_t>(sizeof(TapRange)));
+    step->weights = bag_.reserve(int64_t{count} * tap_stride(axis) * 4);
+    add(Task::kTaps);
+  }
+
+  std::pair<uint32_t, uint32_t> host_taps(TapAxis axis, int begin, int count) {
+    const auto key = std::make_tuple(axis.filter, axis.in, axis.out, begin, count);
+    const auto found = bag_.tables_.find(key);
+    if (found != bag_.tables_.end()) return found->second;
+    const Taps taps = make_taps(static_cast<Filter>(axis.filter), axis.in, axis.out, begin, count);
+    std::vector<TapRange> ranges;
+    std::vector<int32_t> weights(taps.weight.size());
+    for (int k = 0; k < count; ++k) {
+      ranges.push_back({taps.first[static_cast<size_t>(k)], taps.count[static_cast<size_t>(k)]});
+      for (int t = 0; t < taps.stride; ++t) {
+        weights[static_cast<size_t>(t) * static_cast<size_t>(count) + static_cast<size_t>(k)] = taps.weights(k)[t];
+      }
+    }
+    const auto made =
+        std::make_pair(bag_.put(std::span<const TapRange>(ranges)), bag_.put(std::span<const int32_t>(weights)));
+    return bag_.tables_[key] = made;
+  }
+
+  // A table of lookups, and which colour of which link has it.
+  struct Lookups {
+    uint32_t ops;
+    int32_t count;
+    int32_t channels;
+    size_t link;
+    size_t colour;
+  };
+
+  Bag& bag_;
+  const Plan& plan_;
+  const Target& target_;
+  Memory memory_{};
+  Part part_{};
+  std::vector<Link> links_;
+  std::vector<Lookups> lookups_;
+  Shape shape_;  // of what the last link makes
+  size_t level_ = 0;
+  uint32_t counted_ = kNowhere;
+  OpId reduction_{};
+  int64_t counted_pixels_ = 0;
+};
+
+bool Bag::add(const Job& job) {
+  if (job.source.pixels != nullptr) return false;
+  const Kernels& plain = *kernels("scalar");  // whose layout of taps nobody asks for
+  const Plan plan = make_plan(job.program, job.source.view, job.target, {plain, options_.rewrites, false, true});
+  if (!Lowering::is_fit(plan)) return false;
+  if (scratch_ >= options_.wave_bytes) end_wave();
+  Lowering(*this, plan, job).run();
+  return true;
+}
+
+}  // namespace fastaug::cuda

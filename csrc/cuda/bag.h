@@ -1,0 +1,97 @@
+// A bag of images on a device, planned: what the host does of it, without a pixel and without a device. The images may
+// differ in size and in their programs. They go in waves, so that what is kept between the parts of an image stays in a
+// cache; each part of an image is in a launch with those of the other images of its wave that have the same features.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "cuda/part.h"
+#include "execute/execute.h"
+#include "plan/plan.h"
+
+namespace fastaug::cuda {
+
+struct BagOptions {
+  uint32_t rewrites = kExactRewrites;
+  // Bytes of scratch after which a wave ends; an image may need more by itself.
+  int64_t wave_bytes = int64_t{32} << 20;
+  // Of shared memory that a block may have.
+  uint32_t shared_bytes = 48 << 10;
+};
+
+// One launch, of a block of kThreads threads for each task or tile.
+struct Launch {
+  int32_t kernel;   // of Bag::features(); -1: the tasks
+  uint32_t offset;  // of its tasks or entries in the blob
+  int32_t count;    // of them
+  int64_t blocks;
+  uint32_t shared;
+};
+
+class Bag {
+ public:
+  explicit Bag(const BagOptions& options) : options_(options) {}
+
+  // The next image. Pixels and memory of the result have to be where the device finds them; nothing here looks at them.
+  // False for what no device does: an encoded image, and a nearest AFFINE with shear whose positions Pillow adds up.
+  // Throws Error where make_plan does.
+  bool add(const Job& job);
+  // No more images.
+  void finish();
+
+  // What is to be copied to the device, aligned to 16 bytes there.
+  std::span<const uint8_t> blob() const { return blob_; }
+  // Memory on the device, aligned to 256 bytes.
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+  const std::vector<Features>& features() const { return features_; }
+  // In order: each needs those before it to be done.
+  const std::vector<Launch>& launches() const { return launches_; }
+  size_t waves() const { return waves_; }
+
+ private:
+  friend class Lowering;
+
+  // Parts of one wave and level that share a kernel.
+  struct Group {
+    std::vector<Entry> entries;
+    int64_t blocks = 0;
+    uint32_t shared = 0;
+  };
+  struct Level {
+    std::vector<Task> tasks;
+    std::vector<Group> groups;  // by kernel
+  };
+
+  template <class T>
+  uint32_t put(std::span<const T> values);
+  template <class T>
+  uint32_t put(const T& value) {
+    return put(std::span<const T>(&value, 1));
+  }
+  uint32_t reserve(int64_t bytes);
+  Level& level(size_t number);
+  int kernel_of(const Features& features);
+  void end_wave();
+
+  BagOptions options_;
+  std::vector<uint8_t> blob_;
+  std::vector<Features> features_;
+  std::vector<Launch> launches_;
+  std::vector<Level> levels_;  // of this wave
+  size_t used_levels_ = 0;
+  int64_t scratch_ = 0;  // of this wave
+  int64_t scratch_bytes_ = 0;
+  size_t waves_ = 0;
+  // Tables that the host makes, in the blob: (filter, in, out, begin, count) to (ranges, weights).
+  std::map<std::tuple<int, int, int, int, int>, std::pair<uint32_t, uint32_t>> tables_;
+  // The last ones asked for: most images of a bag are normalised alike.
+  FloatStore stored_;
+  StoreForm forms_[kMaxChannels] = {};
+  bool has_forms_ = false;
+};
+
+}  // namespace fastaug::cuda
