@@ -244,6 +244,9 @@ def _call(name: str, *arguments: Any) -> Any:
         status, *values = getattr(_driver(), name)(*arguments)
     except AttributeError as error:
         raise RuntimeError(f"cuda.bindings has no {name}, which fastaug calls: pip install -U cuda-bindings") from error
+    except ValueError as error:
+        # The driver is newer than the bindings, which have no name for its CUresult.
+        raise RuntimeError(f"{name} failed in a way that cuda.bindings does not know ({error})") from error
     except RuntimeError as error:
         # The bindings raise when the library, or this function of it, is not there.
         if name in str(error):

@@ -414,8 +414,11 @@ int cuGetProcAddress_v2(const char* name, void** address, int version, uint64_t 
   for (int k = 0; k < NAMES; ++k) {
     if (strcmp(state.hidden[k], name) == 0) *address = NULL;
   }
-  // The bindings ask after all there is; only what is found is of interest.
-  if (*address) enter("cuGetProcAddress", " %s %d %llu", name, version, (unsigned long long)flags);
+  int failed = SUCCESS;
+  // The bindings ask after all there is; only what is found is of interest. They do so before cuInit.
+  if (*address) failed = enter("cuGetProcAddress", " %s %d %llu", name, version, (unsigned long long)flags);
+  if (failed != SUCCESS && failed != NOT_INITIALIZED) *address = NULL;
   if (status) *status = *address ? 0 : 1;
-  return *address ? SUCCESS : NOT_FOUND;
+  if (!*address && failed == SUCCESS) failed = NOT_FOUND;
+  return *address ? SUCCESS : failed;
 }
