@@ -336,6 +336,15 @@ def sample_grid(source: Source, grid: int, nearest: bool, fill: bytes | None, ta
 def mix(images: list[int], weights: list[float], size: int, data: int) -> None:
     """The weighted sum, as AugMix forms it, of `size` uint8 samples at each address, into memory at `data`."""
 
+#: {name: text} of what the sources of CUDA kernels include.
+CUDA_HEADERS: Final[dict[str, str]]
+
+def cuda_source(spec: tuple[int, int, int, int, int, int, int]) -> str:
+    """The source of the kernel "fastaug_tile" for a spec, as fastaug._cuda.kernels has it."""
+
+def cuda_prepare_source() -> str:
+    """The source of the kernel "fastaug_prepare"."""
+
 @final
 class Draws:
     """fastaug._draft.draws.Draws without torch: the same numbers, and the same generator state after release().

@@ -17,6 +17,7 @@ PYTHON = [
     "_image",
     "_fallback",
     "_draft",
+    "_cuda",
     "_batch",
     "_inspect",
     "io",
