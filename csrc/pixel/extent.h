@@ -81,8 +81,8 @@ FASTAUG_FN Extent resize_extent(TapAxis axis, Extent out) {
 
 // What outputs `out` of an axis of `op` may read of its input: perhaps a little more than they do, never less. `rows`:
 // the axis that a column of pixels runs along, else the one of a row. It has `in` samples, and out_size after the op.
-// Empty for an empty `out`, and where a WINDOW shows nothing of its image. A warp or a rotation by quarter turns may read
-// anything.
+// Empty for an empty `out`, and where a WINDOW shows nothing of its image. A warp or a rotation by quarter turns may
+// read anything.
 FASTAUG_FN Extent source_extent(const Op& op, bool rows, Extent out, int in, int out_size) {
   if (out.begin >= out.end) return {0, 0};
   switch (op.id) {

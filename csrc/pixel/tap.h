@@ -53,8 +53,8 @@ struct BicubicFilter {
   }
 };
 
-// Whether taps_of knows a filter. Lanczos and Hamming call for sines and cosines, whose last bits differ from library to
-// library.
+// Whether taps_of knows a filter. Lanczos and Hamming call for sines and cosines, whose last bits differ from library
+// to library.
 FASTAUG_FN bool has_plain_taps(int filter) {
   const auto known = static_cast<Filter>(filter);
   return known == Filter::kBilinear || known == Filter::kBicubic || known == Filter::kBox;

@@ -1,5 +1,5 @@
-// One op of a program as plain data, and what follows from it alone. Everything here compiles for devices too, also where
-// there is no standard library.
+// One op of a program as plain data, and what follows from it alone. Everything here compiles for devices too, also
+// where there is no standard library.
 #pragma once
 
 #include <cstddef>
