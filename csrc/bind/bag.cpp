@@ -160,6 +160,14 @@ void register_bag(py::module_& m) {
                       reinterpret_cast<uint8_t*>(scratch), order);
       },
       py::arg("launch"), py::arg("blob"), py::arg("scratch"), py::arg("order") = 0);
+  m.def(
+      "needed",
+      [](const py::bytes& program, int height, int width, int channels, uint32_t rewrites) {
+        const Region r = cuda::needed_region(as_program(program), {height, width, channels}, rewrites);
+        return py::make_tuple(r.y, r.x, r.height, r.width);
+      },
+      py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"),
+      py::arg("rewrites") = uint32_t{kExactRewrites});
   m.def("cuda_source", &tile_source, py::arg("spec"));
   m.def("cuda_prepare_source", &prepare_source);
   m.attr("CUDA_HEADERS") = headers();

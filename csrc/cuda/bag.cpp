@@ -755,10 +755,39 @@ class Lowering {
   int64_t counted_pixels_ = 0;
 };
 
+namespace {
+
+Plan device_plan(Program program, const View& source, const Target& target, uint32_t rewrites) {
+  const Kernels& plain = *kernels("scalar");  // whose layout of taps nobody asks for
+  return make_plan(program, source, target, {plain, rewrites, false, true});
+}
+
+}  // namespace
+
+Region needed_region(Program program, Shape in, uint32_t rewrites) {
+  const View view{nullptr, in.height, in.width, in.channels, int64_t{in.width} * in.channels, in.channels, 1};
+  const Plan plan = device_plan(program, view, usual_target(program, in), rewrites);
+  Region all{};
+  for (const Pass& pass : plan.passes) {
+    if (pass.kind == PassKind::kRead || pass.kind == PassKind::kWarp) {
+      const Region r = {pass.crop.y + pass.read.y, pass.crop.x + pass.read.x, pass.read.height, pass.read.width};
+      if (all.height == 0) {
+        all = r;
+      } else {
+        const int y = std::min(all.y, r.y);
+        const int x = std::min(all.x, r.x);
+        all = {y, x, std::max(all.y + all.height, r.y + r.height) - y, std::max(all.x + all.width, r.x + r.width) - x};
+      }
+    } else if (pass.kind == PassKind::kKeep || pass.kind == PassKind::kTurn) {
+      break;  // what follows reads what is kept
+    }
+  }
+  return all;
+}
+
 bool Bag::add(const Job& job) {
   if (job.source.pixels != nullptr) return false;
-  const Kernels& plain = *kernels("scalar");  // whose layout of taps nobody asks for
-  const Plan plan = make_plan(job.program, job.source.view, job.target, {plain, options_.rewrites, false, true});
+  const Plan plan = device_plan(job.program, job.source.view, job.target, options_.rewrites);
   if (!Lowering::is_fit(plan)) return false;
   if (scratch_ >= options_.wave_bytes) end_wave();
   Lowering(*this, plan, job).run();

@@ -94,4 +94,7 @@ class Bag {
   bool has_forms_ = false;
 };
 
+// What of an image a program reads on a device, so that no more of it has to be copied there.
+Region needed_region(Program program, Shape in, uint32_t rewrites);
+
 }  // namespace fastaug::cuda
