@@ -104,8 +104,7 @@ std::string tile_source(const Spec& spec) {
          "struct Spec {\n" +
          line("int", "kSource", std::to_string(source)) + line("int", "kChannels", std::to_string(channels)) +
          line("int", "kDType", std::to_string(dtype)) + line("uint32_t", "kSteps", std::to_string(steps) + "u") +
-         line("uint32_t", "kEnds", std::to_string(ends) + "u") +
-         line("uint64_t", "kOps", std::to_string(ops) + "ull") +
+         line("uint32_t", "kEnds", std::to_string(ends) + "u") + line("uint64_t", "kOps", std::to_string(ops) + "ull") +
          line("uint32_t", "kFlags", std::to_string(flags) + "u") +
          "};\n"
          "}  // namespace fastaug::cuda\n\n"

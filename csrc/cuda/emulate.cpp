@@ -19,7 +19,8 @@ constexpr int kDirt = 0xa5;
 
 class Sequence {
  public:
-  Sequence(int64_t count, int order) : all_(static_cast<size_t>(count)), order_(order), random_(static_cast<unsigned>(order)) {
+  Sequence(int64_t count, int order)
+      : all_(static_cast<size_t>(count)), order_(order), random_(static_cast<unsigned>(order)) {
     std::iota(all_.begin(), all_.end(), int64_t{0});
     if (order_ == kBackwards) std::reverse(all_.begin(), all_.end());
   }

@@ -1,7 +1,7 @@
-// A block makes a tile of what a part of an image shows, in phases with a barrier between them: what the block shares is
-// prepared; pixels are read, or warped; each step makes pixels of those before it, which lie in shared memory as bytes,
-// channel beside channel; colours follow each; the last ones are stored. A body is a function of (part, tile, thread): a
-// device runs it for all threads at once, the emulation for one after the other.
+// A block makes a tile of what a part of an image shows, in phases with a barrier between them: what the block shares
+// is prepared; pixels are read, or warped; each step makes pixels of those before it, which lie in shared memory as
+// bytes, channel beside channel; colours follow each; the last ones are stored. A body is a function of (part, tile,
+// thread): a device runs it for all threads at once, the emulation for one after the other.
 //
 // Spec says what can occur. What cannot is not compiled.
 #pragma once
@@ -99,9 +99,7 @@ struct PlacedSource {
   int height;
   int width;
 
-  FASTAUG_FN PlacedPixel at(int y, int x) const {
-    return {data + y * row_stride + x * column_stride, channel_stride};
-  }
+  FASTAUG_FN PlacedPixel at(int y, int x) const { return {data + y * row_stride + x * column_stride, channel_stride}; }
 };
 
 template <class Spec>
@@ -130,7 +128,9 @@ class Tile {
   static constexpr bool kVaries = Spec::kChannels == 0 || kReplicates || kGrays;
 
   static FASTAUG_FN constexpr bool has_flag(uint32_t flag) { return (Spec::kFlags & flag) != 0; }
-  static FASTAUG_FN constexpr bool has_step(int kind) { return (Spec::kSteps >> kind & 1u) != 0; }
+  static FASTAUG_FN constexpr bool has_step(int kind, int what = kOccurs) {
+    return (Spec::kSteps >> (kind + what) & 1u) != 0;
+  }
   static FASTAUG_FN constexpr bool has_end(int kind) { return (Spec::kEnds >> kind & 1u) != 0; }
   static FASTAUG_FN constexpr bool has_source(int source) { return Spec::kSource < 0 || Spec::kSource == source; }
   static FASTAUG_FN constexpr bool has_statistics() {
@@ -241,9 +241,9 @@ class Tile {
 
   FASTAUG_FN void work_out_as(const Colour& colour, float mean, Body* body) const {
     switch (colour.op.id) {
-#define FASTAUG_OP(name, ...)                            \
-  case OpId::name:                                       \
-    work_out_lane<OpId::name>(colour, mean, body);       \
+#define FASTAUG_OP(name, ...)                      \
+  case OpId::name:                                 \
+    work_out_lane<OpId::name>(colour, mean, body); \
     return;
 #include "program/ops.def"
 #undef FASTAUG_OP
@@ -264,8 +264,7 @@ class Tile {
   // ---- Where pixels come from.
 
   FASTAUG_FN PlacedSource source() const {
-    return {address(p_.from),        p_.from.row_stride, p_.from.pixel_stride,
-            p_.from.channel_stride, p_.height,          p_.width};
+    return {address(p_.from), p_.from.row_stride, p_.from.pixel_stride, p_.from.channel_stride, p_.height, p_.width};
   }
 
   template <int kChannels>
@@ -375,23 +374,39 @@ class Tile {
       each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
         uint8_t pixel[kMost] = {};
         read(y, x, pixel);
-        put(finish, y, x, pixel);
+        put<kStepKinds>(finish, y, x, pixel);
       });
       return leave(finish);
     }
     const int k = stage - (direct() ? 0 : 1);
     const bool from_source = k == 0 && direct();
-    if (has_flag(kHasDirect) && from_source) return step(k, stage, FromSource{*this}, thread, threads);
+    if (has_flag(kHasDirect) && from_source) return step(k, stage, Source_{*this}, thread, threads);
     if (has_flag(kHasShared) || !from_source) step(k, stage, shared_input(k, stage), thread, threads);
   }
 
   // Pixels that a step reads.
-  struct FromSource {
+  struct Source_ {
+    static constexpr bool kDirect = true;
     const Tile& tile;
 
     FASTAUG_FN void at(int y, int x, uint8_t* pixel) const { tile.read(y, x, pixel); }
+
+    // Pixels one after the other, from (y, x) on.
+    struct Walk {
+      const Tile& tile;
+      int y, x, by_y, by_x;
+
+      FASTAUG_FN void next(int, uint8_t* pixel) {
+        tile.read(y, x, pixel);
+        y += by_y;
+        x += by_x;
+      }
+    };
+    FASTAUG_FN Walk across(int y, int x) const { return {tile, y, x, 0, 1}; }
+    FASTAUG_FN Walk down(int y, int x) const { return {tile, y, x, 1, 0}; }
   };
-  struct FromShared {
+  struct Buffer {
+    static constexpr bool kDirect = false;
     const uint8_t* data;
     Extent rows;
     Extent columns;
@@ -404,8 +419,20 @@ class Tile {
       const uint8_t* p = pointer(y, x);
       each_channel(channels, [&](int c) { pixel[c] = p[c]; });
     }
+
+    struct Walk {
+      const uint8_t* p;
+      int by;
+
+      FASTAUG_FN void next(int count, uint8_t* pixel) {
+        each_channel(count, [&](int c) { pixel[c] = p[c]; });
+        p += by;
+      }
+    };
+    FASTAUG_FN Walk across(int y, int x) const { return {pointer(y, x), channels}; }
+    FASTAUG_FN Walk down(int y, int x) const { return {pointer(y, x), (columns.end - columns.begin) * channels}; }
   };
-  FASTAUG_FN FromShared shared_input(int k, int stage) const {
+  FASTAUG_FN Buffer shared_input(int k, int stage) const {
     return {buffer(stage - 1), rows(k), columns(k), channels_of(step_[k].channels)};
   }
 
@@ -413,25 +440,29 @@ class Tile {
   FASTAUG_FN void step(int k, int stage, const Input& input, int thread, int threads) {
     const Step& s = step_[k];
     Finish finish = finish_of(stage, k);
-    if (has_step(kTake) && s.kind == kTake) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { take(s, input, finish, y, x); });
-    } else if (has_step(kAcross) && s.kind == kAcross) {
+    const auto each = [&](auto body) { each_pixel(finish.rows, finish.columns, thread, threads, body); };
+    if (can_be<Input>(kTake) && s.kind == kTake) {
+      each([&](int y, int x) { take(s, input, finish, y, x); });
+    } else if (can_be<Input>(kAcross) && s.kind == kAcross) {
       across(s, input, finish, thread, threads);
-    } else if (has_step(kDown) && s.kind == kDown) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { down(s, input, finish, y, x); });
-    } else if (has_step(kSharpen) && s.kind == kSharpen) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
-        sharpen(scalar::Sharpness{static_cast<float>(s.op.f[0])}, false, s, input, finish, y, x);
-      });
-    } else if (has_step(kTorchSharpen) && s.kind == kTorchSharpen) {
+    } else if (can_be<Input>(kDown) && s.kind == kDown) {
+      each([&](int y, int x) { down(s, input, finish, y, x); });
+    } else if (can_be<Input>(kSharpen) && s.kind == kSharpen) {
+      const scalar::Sharpness blend{static_cast<float>(s.op.f[0])};
+      each([&](int y, int x) { sharpen<kSharpen>(blend, false, s, input, finish, y, x); });
+    } else if (can_be<Input>(kTorchSharpen) && s.kind == kTorchSharpen) {
       const scalar::TorchSharpness blend{static_cast<float>(s.op.f[0]), scalar::torch_rest(s.op.f[0])};
       const bool blended = torch_sharpens(s.in_height, s.in_width);
-      each_pixel(finish.rows, finish.columns, thread, threads,
-                 [&](int y, int x) { sharpen(blend, blended, s, input, finish, y, x); });
-    } else if (has_step(kBlur) && s.kind == kBlur) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { blur(s, input, finish, y, x); });
+      each([&](int y, int x) { sharpen<kTorchSharpen>(blend, blended, s, input, finish, y, x); });
+    } else if (can_be<Input>(kBlur) && s.kind == kBlur) {
+      each([&](int y, int x) { blur(s, input, finish, y, x); });
     }
     leave(finish);
+  }
+
+  template <class Input>
+  static FASTAUG_FN constexpr bool can_be(int kind) {
+    return Input::kDirect ? has_step(kind, kFromSource) : has_step(kind);
   }
 
   template <class T>
@@ -457,7 +488,7 @@ class Tile {
     } else {
       each_channel(channels_of(s.channels), [&](int c) { pixel[c] = s.op.fill[c]; });
     }
-    put(finish, y, x, pixel);
+    put<kTake>(finish, y, x, pixel);
   }
 
   // Some rows at a time, which share their weights.
@@ -469,17 +500,20 @@ class Tile {
     const int32_t* weights = table<int32_t>(s, s.weights);
     const int last = finish.rows.end - 1;
     for (int y = finish.rows.begin + thread / 32 * kRows; y <= last; y += threads / 32 * kRows) {
+      const auto row = [&](int j) { return y + j < last ? y + j : last; };
       for (int x = finish.columns.begin + thread % 32; x < finish.columns.end; x += 32) {
         const int n = x - s.begin_column;
         const TapRange range = ranges[n];
+        const int32_t* weight = weights + n;
+        typename Input::Walk walk[kRows] = {input.across(row(0), range.first), input.across(row(1), range.first),
+                                            input.across(row(2), range.first), input.across(row(3), range.first)};
         uint32_t sum[kRows][kMost] = {};
-        for (int t = 0; t < range.count; ++t) {
-          const auto weight = static_cast<uint32_t>(weights[t * s.column_outputs + n]);
+        for (int t = 0; t < range.count; ++t, weight += s.by_tap) {
           FASTAUG_UNROLL
           for (int j = 0; j < kRows; ++j) {
             uint8_t sample[kMost] = {};
-            input.at(y + j < last ? y + j : last, range.first + t, sample);
-            each_channel(channels, [&](int c) { sum[j][c] += weight * sample[c]; });
+            walk[j].next(channels, sample);
+            each_channel(channels, [&](int c) { sum[j][c] += static_cast<uint32_t>(*weight) * sample[c]; });
           }
         }
         FASTAUG_UNROLL
@@ -487,7 +521,7 @@ class Tile {
           if (y + j > last) continue;
           uint8_t pixel[kMost] = {};
           each_channel(channels, [&](int c) { pixel[c] = clip8(sum[j][c], s.bits); });
-          put(finish, y + j, x, pixel);
+          put<kAcross>(finish, y + j, x, pixel);
         }
       }
     }
@@ -498,21 +532,22 @@ class Tile {
     const int channels = channels_of(s.channels);
     const int n = y - s.begin_row;
     const TapRange range = table<TapRange>(s, s.rows)[n];
-    const int32_t* weight = table<int32_t>(s, s.weights) + n;
+    const int32_t* weight = table<int32_t>(s, s.weights) + n * s.by_output;
+    typename Input::Walk walk = input.down(range.first, x);
     uint32_t sum[kMost] = {};
-    for (int t = 0; t < range.count; ++t, weight += s.row_outputs) {
+    for (int t = 0; t < range.count; ++t) {
       uint8_t sample[kMost] = {};
-      input.at(range.first + t, x, sample);
-      each_channel(channels, [&](int c) { sum[c] += static_cast<uint32_t>(*weight) * sample[c]; });
+      walk.next(channels, sample);
+      each_channel(channels, [&](int c) { sum[c] += static_cast<uint32_t>(weight[t]) * sample[c]; });
     }
     uint8_t pixel[kMost] = {};
     each_channel(channels, [&](int c) { pixel[c] = clip8(sum[c], s.bits); });
-    put(finish, y, x, pixel);
+    put<kDown>(finish, y, x, pixel);
   }
 
   // blend(smooth, v) makes the sample. At the border, where the smoothed image is the image itself, Pillow's blend
   // changes nothing; a border that is to be blended all the same is `blended`.
-  template <class Blend, class Input>
+  template <int kKind, class Blend, class Input>
   FASTAUG_FN void sharpen(Blend blend, bool blended, const Step& s, const Input& input, Finish& finish, int y, int x) {
     const int channels = channels_of(s.channels);
     const int colours = colours_of(s.op, channels);
@@ -535,7 +570,7 @@ class Tile {
         if (c < colours) pixel[c] = to_byte(blend(static_cast<float>(smooth[c]), static_cast<float>(pixel[c])));
       });
     }
-    put(finish, y, x, pixel);
+    put<kKind>(finish, y, x, pixel);
   }
 
   // Weight k of a kernel of `size` that is given by its first half and its centre.
@@ -564,7 +599,7 @@ class Tile {
     }
     uint8_t pixel[kMost] = {};
     each_channel(channels, [&](int c) { pixel[c] = scalar::round_blur(sum[c]); });
-    put(finish, y, x, pixel);
+    put<kBlur>(finish, y, x, pixel);
   }
 
   // ---- What becomes of a pixel that a stage made.
@@ -589,12 +624,17 @@ class Tile {
     return f;
   }
 
+  template <int kKind>
   FASTAUG_FN void put(Finish& f, int y, int x, uint8_t* pixel) const {
-    if (f.count > 0 || (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8))) {
+    constexpr bool kHasColours = has_step(kKind, kColoured);
+    if ((kHasColours && f.count > 0) ||
+        (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8))) {
       float v[kMost] = {};
       each_channel(f.channels, [&](int c) { v[c] = static_cast<float>(pixel[c]); });
       int channels = f.channels;
-      for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);
+      if (kHasColours) {
+        for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);
+      }
       if (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8)) {
         return store_floats(y, x, v);
       }
@@ -675,9 +715,9 @@ class Tile {
       return channels_of(body.after);
     }
     switch (static_cast<OpId>(body.id)) {
-#define FASTAUG_OP(name, ...)                       \
-  case OpId::name:                                  \
-    lane<OpId::name>(body, channels, v);            \
+#define FASTAUG_OP(name, ...)            \
+  case OpId::name:                       \
+    lane<OpId::name>(body, channels, v); \
     break;
 #include "program/ops.def"
 #undef FASTAUG_OP
@@ -714,8 +754,8 @@ class Tile {
   FASTAUG_FN static uint32_t of_colours(Do body, int channels, const uint8_t* pixel) {
     if constexpr (kMost >= 3) {
       if (channels >= 3) {
-        return static_cast<uint32_t>(body(static_cast<float>(pixel[0]), static_cast<float>(pixel[1]),
-                                          static_cast<float>(pixel[2])));
+        return static_cast<uint32_t>(
+            body(static_cast<float>(pixel[0]), static_cast<float>(pixel[1]), static_cast<float>(pixel[2])));
       }
     }
     return pixel[0];
