@@ -263,18 +263,26 @@ class Tile {
 
   // ---- Where pixels come from.
 
-  FASTAUG_FN PlacedSource source() const {
-    return {address(p_.from), p_.from.row_stride, p_.from.pixel_stride, p_.from.channel_stride, p_.height, p_.width};
+  // What a thread asks for at every pixel of the source, and so had better keep.
+  struct Origin {
+    PlacedSource image;
+    FixedMap fixed;
+  };
+  FASTAUG_FN Origin origin() const {
+    Origin o{{address(p_.from), p_.from.row_stride, p_.from.pixel_stride, p_.from.channel_stride, p_.height, p_.width},
+             {}};
+    if (has_source(kAffineNearest)) o.fixed = p_.fixed;
+    return o;
   }
 
   template <int kChannels>
-  FASTAUG_FN void warped(int y, int x, uint8_t* pixel) const {
-    const PlacedSource s = source();
+  FASTAUG_FN void warped(const Origin& o, int y, int x, uint8_t* pixel) const {
+    const PlacedSource& s = o.image;
     const double* m = p_.warp.f;
     const uint8_t* fill = p_.warp.fill;
     const int source = Spec::kSource >= 0 ? Spec::kSource : p_.source;
     if (has_source(kAffineNearest) && source == kAffineNearest) {
-      return nearest_pixel<kChannels>(s, p_.fixed.x_at(x, y) >> 16, p_.fixed.y_at(x, y) >> 16, fill, pixel);
+      return nearest_pixel<kChannels>(s, o.fixed.x_at(x, y) >> 16, o.fixed.y_at(x, y) >> 16, fill, pixel);
     }
     if (has_source(kAffineLinear) && source == kAffineLinear) {
       return linear_pixel<kChannels>(s, affine_x(m, x, y), affine_y(m, x, y), fill, pixel);
@@ -331,19 +339,19 @@ class Tile {
   }
 
   // Pixel (y, x) of the source.
-  FASTAUG_FN void read(int y, int x, uint8_t* pixel) const {
+  FASTAUG_FN void read(const Origin& o, int y, int x, uint8_t* pixel) const {
     if (!has_source(kRead) || (Spec::kSource < 0 && p_.source != kRead)) {
       if constexpr (Spec::kChannels != 0) {
-        warped<Spec::kChannels>(y, x, pixel);
+        warped<Spec::kChannels>(o, y, x, pixel);
       } else {
-        if (p_.channels == 1) return warped<1>(y, x, pixel);
-        if (p_.channels == 2) return warped<2>(y, x, pixel);
-        if (p_.channels == 3) return warped<3>(y, x, pixel);
-        warped<4>(y, x, pixel);
+        if (p_.channels == 1) return warped<1>(o, y, x, pixel);
+        if (p_.channels == 2) return warped<2>(o, y, x, pixel);
+        if (p_.channels == 3) return warped<3>(o, y, x, pixel);
+        warped<4>(o, y, x, pixel);
       }
       return;
     }
-    const PlacedPixel from = source().at(y, x);
+    const PlacedPixel from = o.image.at(y, x);
     each_channel(channels_of(p_.channels), [&](int c) { pixel[c] = from[c]; });
   }
 
@@ -362,7 +370,14 @@ class Tile {
     int channels;  // that enter
     int after;     // that leave
     bool last;
-    uint8_t* buffer;
+    bool floats;      // they are stored as floats
+    int statistics;   // that are taken
+    uint8_t* shared;  // where pixel (0, 0) would be in the buffer, unless it is the last stage
+    int pitch;
+    uint8_t* memory;  // where it is, or would be, else; null: nowhere
+    int64_t row_stride;
+    int64_t pixel_stride;
+    int64_t channel_stride;
     Seen seen;
   };
 
@@ -371,16 +386,17 @@ class Tile {
   FASTAUG_FN void make(int stage, int thread, int threads) {
     if (stage == 0 && !direct()) {
       Finish finish = finish_of(0, -1);
+      const Origin from = origin();
       each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
         uint8_t pixel[kMost] = {};
-        read(y, x, pixel);
+        read(from, y, x, pixel);
         put<kStepKinds>(finish, y, x, pixel);
       });
       return leave(finish);
     }
     const int k = stage - (direct() ? 0 : 1);
     const bool from_source = k == 0 && direct();
-    if (has_flag(kHasDirect) && from_source) return step(k, stage, Source_{*this}, thread, threads);
+    if (has_flag(kHasDirect) && from_source) return step(k, stage, Source_{*this, origin()}, thread, threads);
     if (has_flag(kHasShared) || !from_source) step(k, stage, shared_input(k, stage), thread, threads);
   }
 
@@ -388,22 +404,23 @@ class Tile {
   struct Source_ {
     static constexpr bool kDirect = true;
     const Tile& tile;
+    Origin from;
 
-    FASTAUG_FN void at(int y, int x, uint8_t* pixel) const { tile.read(y, x, pixel); }
+    FASTAUG_FN void at(int y, int x, uint8_t* pixel) const { tile.read(from, y, x, pixel); }
 
     // Pixels one after the other, from (y, x) on.
     struct Walk {
-      const Tile& tile;
+      const Source_& source;
       int y, x, by_y, by_x;
 
       FASTAUG_FN void next(int, uint8_t* pixel) {
-        tile.read(y, x, pixel);
+        source.at(y, x, pixel);
         y += by_y;
         x += by_x;
       }
     };
-    FASTAUG_FN Walk across(int y, int x) const { return {tile, y, x, 0, 1}; }
-    FASTAUG_FN Walk down(int y, int x) const { return {tile, y, x, 1, 0}; }
+    FASTAUG_FN Walk across(int y, int x) const { return {*this, y, x, 0, 1}; }
+    FASTAUG_FN Walk down(int y, int x) const { return {*this, y, x, 1, 0}; }
   };
   struct Buffer {
     static constexpr bool kDirect = false;
@@ -616,7 +633,17 @@ class Tile {
     f.count = k < 0 ? p_.read_colours : step_[k].colours;
     f.channels = channels_of(k < 0 ? p_.channels : step_[k].channels);
     f.after = f.count > 0 ? channels_of(f.body[f.count - 1].after) : f.channels;
-    f.buffer = buffer(stage);
+    if (!f.last) {
+      f.pitch = (f.columns.end - f.columns.begin) * f.after;
+      f.shared = buffer(stage) - (f.rows.begin * f.pitch + f.columns.begin * f.after);
+    } else {
+      f.floats = has_end(kStore) && p_.end == kStore && dtype() != static_cast<int>(DType::kUint8);
+      f.statistics = has_statistics() ? p_.statistics : kNoStatistics;
+      if (!has_end(kLookOnly) || p_.end != kLookOnly) f.memory = address(p_.to);
+      f.row_stride = p_.to.row_stride;
+      f.pixel_stride = p_.to.pixel_stride;
+      f.channel_stride = p_.to.channel_stride;
+    }
     if (has_flag(kHasExtremes)) {
       each_channel(kMost, [&](int c) { f.seen.low[c] = 255; });
       each_channel(kMost, [&](int c) { f.seen.high[c] = 0; });
@@ -627,28 +654,25 @@ class Tile {
   template <int kKind>
   FASTAUG_FN void put(Finish& f, int y, int x, uint8_t* pixel) const {
     constexpr bool kHasColours = has_step(kKind, kColoured);
-    if ((kHasColours && f.count > 0) ||
-        (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8))) {
+    if ((kHasColours && f.count > 0) || f.floats) {
       float v[kMost] = {};
       each_channel(f.channels, [&](int c) { v[c] = static_cast<float>(pixel[c]); });
       int channels = f.channels;
       if (kHasColours) {
         for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);
       }
-      if (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8)) {
-        return store_floats(y, x, v);
-      }
+      if (has_end(kStore) && f.floats) return store_floats(f, y, x, v);
       each_channel(f.after, [&](int c) { pixel[c] = to_byte(v[c]); });
     }
     if (!f.last) {
-      uint8_t* to = f.buffer + ((y - f.rows.begin) * (f.columns.end - f.columns.begin) + x - f.columns.begin) * f.after;
+      uint8_t* to = f.shared + y * f.pitch + x * f.after;
       each_channel(f.after, [&](int c) { to[c] = pixel[c]; });
       return;
     }
-    if (takes_statistics()) look(f, pixel);
-    if (has_end(kLookOnly) && p_.end == kLookOnly) return;
-    uint8_t* to = address(p_.to) + y * p_.to.row_stride + x * p_.to.pixel_stride;
-    each_channel(f.after, [&](int c) { to[c * p_.to.channel_stride] = pixel[c]; });
+    if (has_statistics()) look(f, pixel);
+    if (has_end(kLookOnly) && f.memory == nullptr) return;
+    uint8_t* to = f.memory + y * f.row_stride + x * f.pixel_stride;
+    each_channel(f.after, [&](int c) { to[c * f.channel_stride] = pixel[c]; });
   }
 
   // The loop of a lane op over the channels of a pixel.
@@ -762,15 +786,15 @@ class Tile {
   }
 
   FASTAUG_FN void look(Finish& f, const uint8_t* pixel) const {
-    if (has_flag(kHasSums) && is(kLumaSum)) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
-    if (has_flag(kHasSums) && is(kGraySum)) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
-    if (has_flag(kHasExtremes) && is(kExtremes)) {
+    if (has_flag(kHasSums) && f.statistics == kLumaSum) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
+    if (has_flag(kHasSums) && f.statistics == kGraySum) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
+    if (has_flag(kHasExtremes) && f.statistics == kExtremes) {
       each_channel(f.after, [&](int c) {
         f.seen.low[c] = pixel[c] < f.seen.low[c] ? pixel[c] : f.seen.low[c];
         f.seen.high[c] = pixel[c] > f.seen.high[c] ? pixel[c] : f.seen.high[c];
       });
     }
-    if (has_flag(kHasHistogram) && is(kHistogram)) {
+    if (has_flag(kHasHistogram) && f.statistics == kHistogram) {
       each_channel(f.after, [&](int c) { add_to(histogram() + 256 * c + pixel[c], 1u); });
     }
   }
@@ -802,8 +826,10 @@ class Tile {
     }
   }
 
-  FASTAUG_FN void store_floats(int y, int x, float* v) const {
-    uint8_t* to = address(p_.to) + y * p_.to.row_stride + x * p_.to.pixel_stride;
+  FASTAUG_FN int dtype() const { return Spec::kDType >= 0 ? Spec::kDType : p_.dtype; }
+
+  FASTAUG_FN void store_floats(const Finish& f, int y, int x, float* v) const {
+    uint8_t* to = f.memory + y * f.row_stride + x * f.pixel_stride;
     const int channels = channels_of(p_.out_channels);
     each_channel(channels, [&](int c) {
       if (has_flag(kHasFloats) && p_.floats != 0) {
@@ -822,12 +848,11 @@ class Tile {
         each_channel(channels, [&](int c) { v[c] = erased[k].value[c]; });
       }
     }
-    const int dtype = Spec::kDType >= 0 ? Spec::kDType : p_.dtype;
     each_channel(channels, [&](int c) {
-      uint8_t* sample = to + c * p_.to.channel_stride;
-      if (dtype == static_cast<int>(DType::kFloat32)) {
+      uint8_t* sample = to + c * f.channel_stride;
+      if (dtype() == static_cast<int>(DType::kFloat32)) {
         *reinterpret_cast<float*>(sample) = v[c];
-      } else if (dtype == static_cast<int>(DType::kFloat16)) {
+      } else if (dtype() == static_cast<int>(DType::kFloat16)) {
         *reinterpret_cast<uint16_t*>(sample) = to_float16(v[c]);
       } else {
         *reinterpret_cast<uint16_t*>(sample) = to_bfloat16(v[c]);
