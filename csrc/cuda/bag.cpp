@@ -145,8 +145,8 @@ uint32_t Bag::put(std::span<const T> values) {
 
 uint32_t Bag::reserve(int64_t bytes) {
   const int64_t offset = scratch_;
+  scratch_bytes_ = std::max(scratch_bytes_, offset + bytes);
   scratch_ += aligned(bytes, kAlignment);
-  scratch_bytes_ = std::max(scratch_bytes_, scratch_);
   if (offset >= kNowhere) fail(ErrorCode::kValue, "an image needs 4 GB of tables");
   return static_cast<uint32_t>(offset);
 }
@@ -427,8 +427,8 @@ class Lowering {
     }
     const int64_t row = int64_t{region.width} * channels;
     const int64_t start = bag_.scratch_;
+    bag_.scratch_bytes_ = std::max(bag_.scratch_bytes_, start + row * region.height);
     bag_.scratch_ += aligned(row * region.height, kAlignment);
-    bag_.scratch_bytes_ = std::max(bag_.scratch_bytes_, bag_.scratch_);
     const Strided at = {start, 1, row, channels, 1};
     return {moved(at, -int64_t{region.y}, -int64_t{region.x}), shape.height, shape.width, channels};
   }
@@ -482,10 +482,12 @@ class Lowering {
 
   // The part, or one for each of its steps where their pixels do not fit into shared memory together.
   void emit() {
-    part_.direct = links_.size() > 1 && links_[1].step.kind == kTake;
+    // A step that takes its pixels from the source sees them as they are, without colours.
+    const bool may_go_direct = links_.size() > 1 && links_[0].colours.empty();
+    part_.direct = may_go_direct && links_[1].step.kind == kTake;
     const Tiling wanted = tiling(part_.direct != 0);
     const bool small = wanted.height * wanted.width < kSmallTile;
-    if (small && links_.size() > 1 && part_.direct == 0) {
+    if (small && may_go_direct && part_.direct == 0) {
       const Tiling other = tiling(true);
       if (other.height * other.width > wanted.height * wanted.width) {
         part_.direct = 1;
@@ -602,6 +604,11 @@ class Lowering {
   }
 
   void finish(const Tiling& tiles) {
+    if (tiles.height == 0) {
+      fail(ErrorCode::kValue, "a block needs more than the " + std::to_string(fixed_bytes()) +
+                                  " bytes of shared memory that colours and statistics take, got shared_bytes " +
+                                  std::to_string(bag_.options_.shared_bytes));
+    }
     Part& part = part_;
     Features features{};
     features.source = part.source;
@@ -786,9 +793,9 @@ Region needed_region(Program program, Shape in, uint32_t rewrites) {
 }
 
 bool Bag::add(const Job& job) {
-  if (job.source.pixels != nullptr) return false;
+  if (job.source.pixels != nullptr || job.target.fill_gaps) return false;
   const Plan plan = device_plan(job.program, job.source.view, job.target, options_.rewrites);
-  if (!Lowering::is_fit(plan)) return false;
+  if (plan.out.channels != job.target.channels || !Lowering::is_fit(plan)) return false;
   if (scratch_ >= options_.wave_bytes) end_wave();
   Lowering(*this, plan, job).run();
   return true;
