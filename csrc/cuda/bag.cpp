@@ -144,8 +144,8 @@ uint32_t Bag::put(std::span<const T> values) {
 
 uint32_t Bag::reserve(int64_t bytes) {
   const int64_t offset = scratch_;
+  scratch_bytes_ = std::max(scratch_bytes_, offset + bytes);
   scratch_ += aligned(bytes, kAlignment);
-  scratch_bytes_ = std::max(scratch_bytes_, scratch_);
   if (offset >= kNowhere) fail(ErrorCode::kValue, "an image needs 4 GB of tables");
   return static_cast<uint32_t>(offset);
 }
@@ -435,8 +435,8 @@ class Lowering {
     }
     const int64_t row = int64_t{region.width} * channels;
     const int64_t start = bag_.scratch_;
+    bag_.scratch_bytes_ = std::max(bag_.scratch_bytes_, start + row * region.height);
     bag_.scratch_ += aligned(row * region.height, kAlignment);
-    bag_.scratch_bytes_ = std::max(bag_.scratch_bytes_, bag_.scratch_);
     const Strided at = {start, 1, row, channels, 1};
     return {moved(at, -int64_t{region.y}, -int64_t{region.x}), shape.height, shape.width, channels};
   }
@@ -503,6 +503,7 @@ class Lowering {
     const size_t steps = links_.size() - 1;
     const Tiling whole = tiling(1, steps + 1);
     if (whole.height != 0 && (steps < 2 || whole.work < kMuchWork * ideal_work())) return finish(whole);
+    if (steps == 0) return finish(whole);
     // The cheapest way to cut before each step.
     struct Way {
       double work = 0.0;
@@ -520,6 +521,7 @@ class Lowering {
         ways[end] = {cut + tiles.work, begin, tiles};
       }
     }
+    if (ways.back().tiles.height == 0) return emit_apart();
     std::vector<std::pair<size_t, Tiling>> parts;  // ends, and how they are tiled; the last one first
     for (size_t end = steps + 1; end > 1; end = ways[end].begin) parts.emplace_back(end, ways[end].tiles);
     const Part all = part_;
@@ -544,6 +546,28 @@ class Lowering {
       part_ = all;
       begin = end;
     }
+  }
+
+  // Where not even one step fits after the colours of what it reads: those with an image in memory behind them.
+  void emit_apart() {
+    if (links_.size() == 1 || links_[0].colours.empty()) return finish({});
+    const Part all = part_;
+    std::vector<Link> links = std::move(links_);
+    const std::vector<Lookups> lookups = std::move(lookups_);
+    const Step& next = links[1].step;
+    take_links(links, lookups, 1, 1);
+    const Memory kept = room(links[0].region, {next.in_height, next.in_width, 0}, links[0].after(), 0);
+    end_in(kept, links[0].region);
+    finish(tiling(1, 1));
+    memory_ = kept;
+    part_ = all;
+    links[0].colours.clear();
+    links_ = std::move(links);
+    for (const Lookups& one : lookups) {
+      if (one.link != 0) lookups_.push_back(one);
+    }
+    come_from_memory();
+    emit();
   }
 
   // The steps from `begin` on, up to `end`, and what is before the first.
@@ -695,6 +719,11 @@ class Lowering {
   }
 
   void finish(const Tiling& tiles) {
+    if (tiles.height == 0) {
+      fail(ErrorCode::kValue, "a block needs more than the " + std::to_string(fixed_bytes(1, links_.size())) +
+                                  " bytes of shared memory that colours and statistics take, got shared_bytes " +
+                                  std::to_string(bag_.options_.shared_bytes));
+    }
     Part& part = part_;
     part.direct = tiles.direct;
     Features features{};
@@ -879,9 +908,9 @@ Region needed_region(Program program, Shape in, uint32_t rewrites) {
 }
 
 bool Bag::add(const Job& job) {
-  if (job.source.pixels != nullptr) return false;
+  if (job.source.pixels != nullptr || job.target.fill_gaps) return false;
   const Plan plan = device_plan(job.program, job.source.view, job.target, options_.rewrites);
-  if (!Lowering::is_fit(plan)) return false;
+  if (plan.out.channels != job.target.channels || !Lowering::is_fit(plan)) return false;
   if (scratch_ >= options_.wave_bytes) end_wave();
   Lowering(*this, plan, job).run();
   return true;

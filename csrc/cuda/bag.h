@@ -37,8 +37,9 @@ class Bag {
   explicit Bag(const BagOptions& options) : options_(options) {}
 
   // The next image. Pixels and memory of the result have to be where the device finds them; nothing here looks at them.
-  // False for what no device does: an encoded image, and a nearest AFFINE with shear whose positions Pillow adds up.
-  // Throws Error where make_plan does.
+  // False for what no device does: an encoded image, a result in Pillow's own memory (with gaps to fill, or LA as four
+  // channels), and a nearest AFFINE with shear whose positions Pillow adds up. Throws Error where make_plan does, and
+  // where `shared_bytes` are too few.
   bool add(const Job& job);
   // No more images.
   void finish();
