@@ -37,7 +37,7 @@ def test_keys() -> None:
     """Any other input gives another key, also where the parts are the same end to end."""
     inputs = [
         ("source", {"a.h": "text"}, ["--option"], "sm_90", "13.0"),
-        ("sourc", {"a.h": "text"}, ["--option"], "sm_90", "13.0"),
+        ("Source", {"a.h": "text"}, ["--option"], "sm_90", "13.0"),
         ("source", {"a.h": "texT"}, ["--option"], "sm_90", "13.0"),
         ("source", {"b.h": "text"}, ["--option"], "sm_90", "13.0"),
         ("source", {"a.ht": "ext"}, ["--option"], "sm_90", "13.0"),
