@@ -325,6 +325,15 @@ class Lowering {
     link.step.out_width = op.i[1];
   }
 
+  // A window of the source needs no step: pixels are counted from its corner.
+  void shift(const Op& op, const Pass& pass) {
+    part_.from = part_.source == kRead ? moved(part_.from, op.i[0], op.i[1]) : part_.from;
+    part_.shift_y += op.i[0];
+    part_.shift_x += op.i[1];
+    links_[0].region = pass.region;
+    shape_ = plan_.shapes[static_cast<size_t>(pass.end)];
+  }
+
   Link& add_link(const Op& op, StepKind kind, Region region) {
     const int channels = links_.back().after();
     Link& link = links_.emplace_back();
@@ -343,6 +352,7 @@ class Lowering {
 
   void add_step(const Pass& pass) {
     const Op& op = op_of(pass);
+    if (links_.size() == 1 && links_[0].colours.empty() && is_window_inside(op, shape_)) return shift(op, pass);
     Link& link = add_link(op, step_of(pass.kind, op, pass.vertical), pass.region);
     Step& step = link.step;
     step.in_height = shape_.height;

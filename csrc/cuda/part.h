@@ -109,6 +109,7 @@ struct Part {
   FixedMap fixed;  // kAffineNearest
   float theta[6];  // kGridNearest, kGridLinear
   int32_t fuses;
+  int32_t shift_y, shift_x;  // pixel (y, x) of the part is (y + shift_y, x + shift_x) of the warp
 
   int32_t direct;  // 1: the first step takes its pixels from the source, and not from shared memory
   int32_t steps;

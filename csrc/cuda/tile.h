@@ -267,10 +267,14 @@ class Tile {
   struct Origin {
     PlacedSource image;
     FixedMap fixed;
+    int shift_y;
+    int shift_x;
   };
   FASTAUG_FN Origin origin() const {
-    Origin o{{address(p_.from), p_.from.row_stride, p_.from.pixel_stride, p_.from.channel_stride, p_.height, p_.width},
-             {}};
+    Origin o{};
+    o.image = {address(p_.from), p_.from.row_stride, p_.from.pixel_stride, p_.from.channel_stride, p_.height, p_.width};
+    o.shift_y = p_.shift_y;
+    o.shift_x = p_.shift_x;
     if (has_source(kAffineNearest)) o.fixed = p_.fixed;
     return o;
   }
@@ -278,6 +282,8 @@ class Tile {
   template <int kChannels>
   FASTAUG_FN void warped(const Origin& o, int y, int x, uint8_t* pixel) const {
     const PlacedSource& s = o.image;
+    y += o.shift_y;
+    x += o.shift_x;
     const double* m = p_.warp.f;
     const uint8_t* fill = p_.warp.fill;
     const int source = Spec::kSource >= 0 ? Spec::kSource : p_.source;
