@@ -20,8 +20,10 @@
 
 #ifdef __CUDACC__
 #define FASTAUG_UNROLL _Pragma("unroll")
+#define FASTAUG_NO_UNROLL _Pragma("unroll 1")
 #else
 #define FASTAUG_UNROLL
+#define FASTAUG_NO_UNROLL
 #endif
 
 namespace fastaug::cuda {
@@ -478,7 +480,7 @@ class Tile {
       const bool blended = torch_sharpens(s.in_height, s.in_width);
       each([&](int y, int x) { sharpen<kTorchSharpen>(blend, blended, s, input, finish, y, x); });
     } else if (can_be<Input>(kBlur) && s.kind == kBlur) {
-      each([&](int y, int x) { blur(s, input, finish, y, x); });
+      blur(s, input, finish, thread, threads);
     }
     leave(finish);
   }
@@ -601,28 +603,71 @@ class Tile {
     return half[k < size - 1 - k ? k : size - 1 - k];
   }
 
+  // Some pixels side by side, which share samples and weights.
   template <class Input>
-  FASTAUG_FN void blur(const Step& s, const Input& input, Finish& finish, int y, int x) {
+  FASTAUG_FN void blur(const Step& s, const Input& input, Finish& finish, int thread, int threads) {
+    constexpr int kSide = 4;
     const int channels = channels_of(s.channels);
     const int width = s.op.i[0];
     const int height = s.op.i[1];
     const float* across = reinterpret_cast<const float*>(s.op.f);
     const float* down = (s.op.flags & kSquare) != 0 ? across : across + width / 2 + 1;
     const bool fused = (s.op.flags & kUnfused) == 0;
-    float sum[kMost] = {};
-    for (int i = 0; i < height; ++i) {
-      const int from_y = reflect(y - height / 2 + i, s.in_height);
-      const float row = mirrored(down, height, i);
-      for (int j = 0; j < width; ++j) {
-        uint8_t sample[kMost] = {};
-        input.at(from_y, reflect(x - width / 2 + j, s.in_width), sample);
-        const float weight = row * mirrored(across, width, j);
-        each_channel(channels, [&](int c) { sum[c] = scalar::blur_step(fused, weight, sample[c], sum[c]); });
+    const int groups = (finish.columns.end - finish.columns.begin + kSide - 1) / kSide;
+    const int count = groups * (finish.rows.end - finish.rows.begin);
+    // What pixels of a group that lie outside of the tile read is of no use, but has to be there.
+    const int most = s.in_width + width / 2 - 1;
+    const int end = finish.columns.end + width / 2;
+    const int last = (end < s.in_width ? end : s.in_width) - 1;
+    for (int k = thread; k < count; k += threads) {
+      const int y = finish.rows.begin + k / groups;
+      const int x = finish.columns.begin + k % groups * kSide;
+      float sum[kSide][kMost] = {};
+      const auto add = [&](auto step) {
+        for (int i = 0; i < height; ++i) {
+          const int from_y = reflect(y - height / 2 + i, s.in_height);
+          const float row = mirrored(down, height, i);
+          float window[kSide][kMost] = {};
+          const auto load = [&](int column, float* to) {
+            uint8_t sample[kMost] = {};
+            const int from_x = reflect(column < most ? column : most, s.in_width);
+            input.at(from_y, from_x < last ? from_x : last, sample);
+            each_channel(channels, [&](int c) { to[c] = static_cast<float>(sample[c]); });
+          };
+          FASTAUG_UNROLL
+          for (int n = 0; n + 1 < kSide; ++n) load(x - width / 2 + n, window[n]);
+          for (int j = 0; j < width; ++j) {
+            load(x - width / 2 + j + kSide - 1, window[kSide - 1]);
+            const float weight = row * mirrored(across, width, j);
+            FASTAUG_UNROLL
+            for (int n = 0; n < kSide; ++n) {
+              each_channel(channels, [&](int c) { sum[n][c] = step(weight, window[n][c], sum[n][c]); });
+            }
+            FASTAUG_UNROLL
+            for (int n = 0; n + 1 < kSide; ++n) each_channel(channels, [&](int c) { window[n][c] = window[n + 1][c]; });
+          }
+        }
+      };
+      if (fused) {
+        add([](float weight, float sample, float so_far) { return scalar::blur_step(true, weight, sample, so_far); });
+      } else {
+        add([](float weight, float sample, float so_far) { return scalar::blur_step(false, weight, sample, so_far); });
+      }
+      uint32_t packed[kSide] = {};
+      FASTAUG_UNROLL
+      for (int n = 0; n < kSide; ++n) {
+        each_channel(channels,
+                     [&](int c) { packed[n] |= static_cast<uint32_t>(scalar::round_blur(sum[n][c])) << (8 * c); });
+      }
+      // Not unrolled: colours behind it are long.
+      FASTAUG_NO_UNROLL
+      for (int n = 0; n < kSide && x + n < finish.columns.end; ++n) {
+        const uint32_t one = n < 2 ? (n == 0 ? packed[0] : packed[1]) : (n == 2 ? packed[2] : packed[3]);
+        uint8_t pixel[kMost] = {};
+        each_channel(channels, [&](int c) { pixel[c] = static_cast<uint8_t>(one >> (8 * c)); });
+        put<kBlur>(finish, y, x + n, pixel);
       }
     }
-    uint8_t pixel[kMost] = {};
-    each_channel(channels, [&](int c) { pixel[c] = scalar::round_blur(sum[c]); });
-    put<kBlur>(finish, y, x, pixel);
   }
 
   // ---- What becomes of a pixel that a stage made.
