@@ -1,6 +1,7 @@
 // Faults that are planted into a bag while it runs: the comparison of test_bag.cpp finds every one of them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -40,7 +41,7 @@ class Device {
       : bag_(bag),
         blob_((bag.blob().size() + 15) / 16),
         scratch_((static_cast<size_t>(bag.scratch_bytes()) + 255) / 256) {
-    std::memcpy(blob(), bag.blob().data(), bag.blob().size());
+    std::copy(bag.blob().begin(), bag.blob().end(), blob());
     std::memset(scratch(), 0xA5, scratch_.size() * sizeof(Line));
   }
 
