@@ -74,7 +74,7 @@ void emulate(const Launch& launch, const uint8_t* blob, uint8_t* scratch, int or
 
 void emulate(const Bag& bag, int order) {
   const Block blob = dirty(bag.blob().size());
-  std::memcpy(blob.get(), bag.blob().data(), bag.blob().size());
+  std::copy(bag.blob().begin(), bag.blob().end(), blob.get());
   const Block scratch = dirty(static_cast<size_t>(bag.scratch_bytes()));
   for (const Launch& launch : bag.launches()) emulate(launch, blob.get(), scratch.get(), order);
 }
