@@ -206,13 +206,12 @@ class Tile {
   }
 
   template <OpId kId>
-  FASTAUG_FN bool work_out_lane(const Colour& colour, float mean, Body* body) const {
+  FASTAUG_FN void work_out_lane(const Colour& colour, float mean, Body* body) const {
     if constexpr (is_lane_op(kId) && kChannelsOf<kId> != Channels::kFromGray && (Spec::kOps & bit(kId)) != 0) {
       const auto made = scalar::body_of(OpTag<kId>(), colour.op, mean);
       static_assert(sizeof(made) <= sizeof(body->number));
       memcpy(body->number, &made, sizeof(made));
     }
-    return true;
   }
 
   FASTAUG_FN void work_out(int k) const {
@@ -404,12 +403,12 @@ class Tile {
     }
     const int k = stage - (direct() ? 0 : 1);
     const bool from_source = k == 0 && direct();
-    if (has_flag(kHasDirect) && from_source) return step(k, stage, Source_{*this, origin()}, thread, threads);
+    if (has_flag(kHasDirect) && from_source) return step(k, stage, Unread{*this, origin()}, thread, threads);
     if (has_flag(kHasShared) || !from_source) step(k, stage, shared_input(k, stage), thread, threads);
   }
 
   // Pixels that a step reads.
-  struct Source_ {
+  struct Unread {
     static constexpr bool kDirect = true;
     const Tile& tile;
     Origin from;
@@ -418,7 +417,7 @@ class Tile {
 
     // Pixels one after the other, from (y, x) on.
     struct Walk {
-      const Source_& source;
+      const Unread& source;
       int y, x, by_y, by_x;
 
       FASTAUG_FN void next(int, uint8_t* pixel) {
@@ -727,7 +726,7 @@ class Tile {
   }
 
   // The loop of a lane op over the channels of a pixel.
-  struct Channels_ {
+  struct PixelLoop {
     float* v;
 
     template <class Do>
@@ -766,11 +765,11 @@ class Tile {
   static FASTAUG_FN void lane(const Body& body, int channels, float* v) {
     if constexpr (is_lane_op(kId) && (Spec::kOps & bit(kId)) != 0) {
       if constexpr (kChannelsOf<kId> == Channels::kFromGray) {
-        Channels_{v}.replicate(body.after);
+        PixelLoop{v}.replicate(body.after);
       } else {
         decltype(scalar::body_of(OpTag<kId>(), Op{}, 0.0f)) made;
         memcpy(&made, body.number, sizeof(made));
-        scalar::run_body<kId>(made, body.colours, channels, Channels_{v});
+        scalar::run_body<kId>(made, body.colours, channels, PixelLoop{v});
       }
     }
   }
@@ -811,16 +810,16 @@ class Tile {
         break;
       }
       case scalar::FloatOp::kSaturate:
-        Channels_{v}.together(scalar::FloatSaturation{body.number[0], body.number[1]}, channels);
+        PixelLoop{v}.together(scalar::FloatSaturation{body.number[0], body.number[1]}, channels);
         break;
       case scalar::FloatOp::kHue:
-        Channels_{v}.opaque(scalar::FloatHue{body.number[0]}, channels);
+        PixelLoop{v}.opaque(scalar::FloatHue{body.number[0]}, channels);
         break;
       case scalar::FloatOp::kLuma:
-        Channels_{v}.reduce(scalar::FloatLuma());
+        PixelLoop{v}.reduce(scalar::FloatLuma());
         break;
       case scalar::FloatOp::kReplicate:
-        Channels_{v}.replicate(channels);
+        PixelLoop{v}.replicate(channels);
         break;
     }
   }
