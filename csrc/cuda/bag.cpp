@@ -110,21 +110,33 @@ static_assert(registry::for_every_op([](OpId id) {
               }),
               "a warp is no source of a device");
 
-StepKind step_of(PassKind kind, const Op& op, bool vertical) {
-  switch (kind) {
-    case PassKind::kWindow:
-    case PassKind::kIndex:
+// kStepKinds stands for none.
+constexpr StepKind step_of(OpId id, bool vertical) {
+  switch (id) {
+    case OpId::WINDOW:
+    case OpId::PAD:
+    case OpId::NEAREST:
+    case OpId::HFLIP:
+    case OpId::VFLIP:
       return kTake;
-    case PassKind::kFilter:
+    case OpId::RESIZE:
       return vertical ? kDown : kAcross;
-    case PassKind::kSharpen:
-      return op.id == OpId::SHARPNESS ? kSharpen : kTorchSharpen;
-    case PassKind::kBlur:
+    case OpId::SHARPNESS:
+      return kSharpen;
+    case OpId::TORCH_SHARPNESS:
+      return kTorchSharpen;
+    case OpId::BLUR:
       return kBlur;
     default:
-      fail(ErrorCode::kRuntime, std::string("a device has no step for the pass ") + name_of(kind));
+      return kStepKinds;
   }
 }
+static_assert(registry::for_every_op([](OpId id) {
+                const bool steps = kind_of(id) == OpKind::kGeometry || kind_of(id) == OpKind::kFilter;
+                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90;
+                return (steps && !other) == (step_of(id, false) != kStepKinds);
+              }),
+              "an op of geometry, or a filter, has no step on a device");
 
 // Tiles from large to small: the first whose pixels fit into shared memory is taken.
 constexpr int kTiles[][2] = {{32, 32}, {16, 32}, {16, 16}, {8, 16}, {8, 8}, {4, 8}, {4, 4}, {2, 2}, {1, 1}};
@@ -353,7 +365,7 @@ class Lowering {
   void add_step(const Pass& pass) {
     const Op& op = op_of(pass);
     if (links_.size() == 1 && links_[0].colours.empty() && is_window_inside(op, shape_)) return shift(op, pass);
-    Link& link = add_link(op, step_of(pass.kind, op, pass.vertical), pass.region);
+    Link& link = add_link(op, step_of(op.id, pass.vertical), pass.region);
     Step& step = link.step;
     step.in_height = shape_.height;
     step.in_width = shape_.width;

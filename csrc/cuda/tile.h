@@ -765,6 +765,7 @@ class Tile {
   static FASTAUG_FN void lane(const Body& body, int channels, float* v) {
     if constexpr (is_lane_op(kId) && (Spec::kOps & bit(kId)) != 0) {
       if constexpr (kChannelsOf<kId> == Channels::kFromGray) {
+        static_assert(kId == OpId::REPLICATE, "an op from gray has no body");
         PixelLoop{v}.replicate(body.after);
       } else {
         decltype(scalar::body_of(OpTag<kId>(), Op{}, 0.0f)) made;

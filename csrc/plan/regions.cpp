@@ -140,9 +140,9 @@ Region Regions::source_region(size_t k, Region out) {
   const Shape in = shapes_[k];
   // A reduction, too, once its statistics are there.
   if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return out;
-  if (!with_tables_ && !has(op.id, Trait::kWarp) && op.id != OpId::ROT90) return without_tables(k, out);
   switch (op.id) {
     case OpId::WINDOW: {
+      if (!with_tables_) return without_tables(k, out);
       const int y0 = std::clamp(out.y + op.i[0], 0, in.height - 1);
       const int y1 = std::clamp(out.y + out.height + op.i[0], y0 + 1, in.height);
       const int x0 = std::clamp(out.x + op.i[1], 0, in.width - 1);
@@ -153,13 +153,14 @@ Region Regions::source_region(size_t k, Region out) {
     case OpId::NEAREST:
     case OpId::HFLIP:
     case OpId::VFLIP: {
+      if (!with_tables_) return without_tables(k, out);
       const Extent rows_extent = index_extent(rows(k), out.y, out.height);
       const Extent columns_extent = index_extent(columns(k), out.x, out.width);
       return {rows_extent.begin, columns_extent.begin, rows_extent.end - rows_extent.begin,
               columns_extent.end - columns_extent.begin};
     }
     case OpId::RESIZE:
-      return resized(k, out);
+      return with_tables_ ? resized(k, out) : without_tables(k, out);
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:
@@ -169,7 +170,7 @@ Region Regions::source_region(size_t k, Region out) {
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:
     case OpId::BLUR:
-      return filter_region(op, in, out);
+      return with_tables_ ? filter_region(op, in, out) : without_tables(k, out);
     default:
       fail_on("source_region", op.id);
   }

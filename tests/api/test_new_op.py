@@ -29,8 +29,8 @@ pytestmark = [
     pytest.mark.skipif(not GIT, reason="git is not installed"),
 ]
 
-#: What the executors are made of, without vector kernels, for which Highway would be needed.
-CORE = ("program", "pixel", "plan", "kernels/scalar", "execute", "execute/stages")
+#: What the executors and an emulated device are made of, without vector kernels, for which Highway would be needed.
+CORE = ("program", "pixel", "plan", "kernels/scalar", "execute", "execute/stages", "cuda")
 SEPIA_ROW = "FASTAUG_OP(SEPIA, kPointwise, kColour, plain(), kNo, kNone)"
 TONES = (0.393, 0.769, 0.189, 0, 0.349, 0.686, 0.168, 0, 0.272, 0.534, 0.131, 0)
 
@@ -104,6 +104,49 @@ LACKING = {
         "a warp has no kernel",
     ),
     "store": ("kStore, kAny, plain(), kNo, kNone", "execute/reference.cpp", "pixel/store.h", "a store op has no body"),
+    "lane, device": ("kPointwise, kColour, plain(), kNo, kNone", "cuda/emulate.cpp", "cuda/tile.h", "body_of"),
+    "lane, float form, device": (
+        "kPointwise, kColour, plain(), kNo, kFloatForm",
+        "cuda/emulate.cpp",
+        "pixel/float_colour.h",
+        "form_of",
+    ),
+    "from gray, device": (
+        'kPointwise, kFromGray, integer("channels", 1, 4), kNo, kNone',
+        "cuda/emulate.cpp",
+        "cuda/tile.h",
+        "an op from gray has no body",
+    ),
+    "table, device": (
+        "kPointwise, kAny, plain(), kNo, kTable | kPerSample | kChannelwise",
+        "cuda/emulate.cpp",
+        "cuda/prepare.h",
+        "a table op has no entry for a device",
+    ),
+    "histogram, device": (
+        "kReduction, kAny, plain(), kHistogram, kTable | kPerSample | kChannelwise",
+        "cuda/bag.cpp",
+        "cuda/bag.cpp",
+        "a reduction has no statistics on a device",
+    ),
+    "geometry, device": (
+        "kGeometry, kAny, own(), kNo, kMove | kAxisIndex | kSeparable | kChannelwise",
+        "cuda/bag.cpp",
+        "cuda/bag.cpp",
+        "an op of geometry, or a filter, has no step on a device",
+    ),
+    "filter, device": (
+        "kFilter, kAny, factor(), kNo, kChannelwise | kCanVanish",
+        "cuda/bag.cpp",
+        "cuda/bag.cpp",
+        "an op of geometry, or a filter, has no step on a device",
+    ),
+    "warp, device": (
+        "kGeometry, kAny, own(), kAnyOrder, kWarp | kFills | kChannelwise",
+        "cuda/bag.cpp",
+        "cuda/bag.cpp",
+        "a warp is no source of a device",
+    ),
 }
 
 DRIVER = """
@@ -111,6 +154,8 @@ DRIVER = """
 #include <cstring>
 
 #include "base/status.h"
+#include "cuda/bag.h"
+#include "cuda/emulate.h"
 #include "execute/execute.h"
 #include "execute/reference.h"
 #include "kernels/table.h"
@@ -165,6 +210,12 @@ int main() {
         execute({program, {view}, target}, {nullptr, rewrites});
       });
     }
+    show("device", id, [&](Program program, const View& view, const Target& target) {
+      cuda::Bag bag{cuda::BagOptions()};
+      bag.add({program, {view}, target});
+      bag.finish();
+      cuda::emulate(bag, cuda::kForwards);
+    });
   }
 }
 """
@@ -246,12 +297,16 @@ def test_example_needs_its_body(tmp_path: Path, csrc: Path) -> None:
 
 @pytest.mark.slow
 def test_op_runs_as_itself_or_fails_by_name(tmp_path: Path, csrc: Path) -> None:
-    """The example, a geometry op of which nothing but its pass is there, and one that does not check its operands."""
+    """The example, a geometry op of which nothing but its pass and its step is there, and one without a check."""
     apply(tmp_path, "csrc/*")
     register(csrc, "FASTAUG_OP(SHIFT, kGeometry, kAny, plain(), kNo, kChannelwise)")
     register(csrc, "FASTAUG_OP(LOST, kPointwise, kColour, own(), kNo, kNone)")
     edit(
         csrc / "plan/plan.cpp",
+        lambda text: text.replace("    case OpId::PAD:", "    case OpId::SHIFT:\n    case OpId::PAD:", 1),
+    )
+    edit(
+        csrc / "cuda/bag.cpp",
         lambda text: text.replace("    case OpId::PAD:", "    case OpId::SHIFT:\n    case OpId::PAD:", 1),
     )
     line = "FASTAUG_FN Sepia body_of(OpTag<OpId::{}>, const Op&, float) {{ return {{}}; }}\n"
@@ -276,8 +331,11 @@ def test_op_runs_as_itself_or_fails_by_name(tmp_path: Path, csrc: Path) -> None:
     assert [line.strip() for line in done.stdout.splitlines()] == [
         f"plain SEPIA {toned}",
         *[f"streamed SEPIA {toned}"] * 2,
+        f"device SEPIA {toned}",
         "plain SHIFT Error execute_reference: " + unknown.format("SHIFT"),
         *["streamed SHIFT Error source_region: " + unknown.format("SHIFT")] * 2,
+        "device SHIFT Error source_region: " + unknown.format("SHIFT"),
         "plain LOST Error shape_after: " + unknown.format("LOST"),
         *["streamed LOST Error shape_after: " + unknown.format("LOST")] * 2,
+        "device LOST Error shape_after: " + unknown.format("LOST"),
     ]
