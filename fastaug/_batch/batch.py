@@ -90,9 +90,15 @@ class Batch:
             return slots.tensor
         if slots is not None:
             # Each gets memory of its own, as results of calls have.
-            return [slots.tensor[task.index].clone() if task.placed else task.result for task in tasks]
+            return [self._copy(slots.tensor[task.index]) if task.placed else task.result for task in tasks]
         results = [task.result for task in tasks]
-        return torch.stack(results) if _alike(results) else results
+        return self._stack(results) if _alike(results) else results
+
+    def _copy(self, result: torch.Tensor) -> torch.Tensor:
+        return result.clone()
+
+    def _stack(self, results: list[torch.Tensor]) -> torch.Tensor:
+        return torch.stack(results)
 
     def results(self) -> list[Any]:
         """One by one; those in slots share their memory."""

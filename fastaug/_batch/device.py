@@ -302,6 +302,13 @@ class DeviceBatch(Batch):
         self._move(task)
         return self.misplaced()
 
+    def _copy(self, result: torch.Tensor) -> torch.Tensor:
+        return bag.empty_like(result, self._device).copy_(result)
+
+    def _stack(self, results: list[torch.Tensor]) -> torch.Tensor:
+        whole = self._device.empty((len(results), *results[0].shape), results[0].dtype)
+        return torch.stack(results, out=whole)
+
     def close(self, crew: Crew) -> None:
         self._end_chunk()
         self._launch(crew, 0)

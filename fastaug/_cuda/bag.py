@@ -65,10 +65,17 @@ def moved(result: torch.Tensor, where: torch.device) -> torch.Tensor:
 
 def upload(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
     """As `moved`; the device is the current one."""
-    there = torch.empty_like(result, device="meta")  # dense, in the order of the axes that `result` has
-    count = there.numel() * there.element_size()
-    pinned = device.pinned(max(count, 1))
-    host = pinned[:count].view(result.dtype).as_strided(there.shape, there.stride())
-    host.copy_(result)
-    copy = device.upload(pinned)[:count].view(result.dtype)
-    return copy.as_strided(there.shape, there.stride())
+    pinned = device.pinned(max(result.numel() * result.element_size(), 1))
+    _like(result, pinned).copy_(result)
+    return _like(result, device.upload(pinned))
+
+
+def empty_like(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
+    """Memory on a device, the current one, for another tensor of this shape, dtype and memory format."""
+    return _like(result, device.empty((max(result.numel() * result.element_size(), 1),), torch.uint8))
+
+
+def _like(tensor: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+    """Bytes as a dense tensor, with the axes in the order that they have in another one."""
+    dense = torch.empty_like(tensor, device="meta")
+    return memory[: dense.numel() * dense.element_size()].view(dense.dtype).as_strided(dense.shape, dense.stride())

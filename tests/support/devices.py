@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -43,13 +45,15 @@ class HostDevice:
         self._given: dict[int, torch.Tensor] = {}
 
     def owns(self, tensor: torch.Tensor) -> bool:
-        return tensor.device.type == "cpu" and tensor.untyped_storage().data_ptr() in self._given
+        if tensor.device.type != "cpu":
+            return False
+        start = tensor.untyped_storage().data_ptr()
+        return any(begin <= start < begin + len(memory) for begin, memory in self._given.items())
 
     def put(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy on the device, with the same strides."""
         storage = self._empty(tensor.untyped_storage().nbytes()).view(tensor.dtype)
-        copy = storage.as_strided(tensor.shape, tensor.stride())
-        return copy.copy_(tensor)
+        return storage.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).copy_(tensor)
 
     @contextlib.contextmanager
     def current(self) -> Iterator[None]:
@@ -68,11 +72,10 @@ class HostDevice:
         self.left -= count
         if self.left < 0:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
-        # Kept, so that no other memory comes to lie there; storages begin where the device's do.
-        memory = torch.full((count + 256,), _DIRT, dtype=torch.uint8)
-        memory = torch.frombuffer(
-            memory.numpy()[-memory.data_ptr() % 256 :][:count] if count else bytearray(1), dtype=torch.uint8
-        )
+        # Kept, so that no other memory comes to lie there; a storage begins at an aligned address.
+        whole = np.full(count + 256, _DIRT, np.uint8)
+        start = -whole.ctypes.data % 256
+        memory = torch.from_numpy(whole[start : start + max(count, 1)])
         self._given[memory.untyped_storage().data_ptr()] = memory
         return memory[:count]
 
@@ -109,16 +112,21 @@ class HostDevice:
 
 
 class HostBackend:
-    """So many of them."""
+    """So many of them.
+
+    Attributes:
+        fetched: how many images were copied back to the host.
+    """
 
     def __init__(self, count: int = 2) -> None:
         self.devices = [HostDevice(index) for index in range(count)]
+        self.fetched = 0
 
     def index(self, device: torch.device) -> int:
-        index = device.index or 0
-        if not index < len(self.devices):
+        index: Any = device.index
+        if index is not None and index >= len(self.devices):
             raise ValueError(f"index is {index}, and there are {len(self.devices)} CUDA devices")
-        return index
+        return index or 0
 
     def open(self, index: int) -> HostDevice:
         return self.devices[index]
@@ -126,11 +134,23 @@ class HostBackend:
     def device_of(self, image: torch.Tensor) -> torch.device | None:
         return next((one.device for one in self.devices if one.owns(image)), None)
 
+    def on_host(self, image: Any) -> Any:
+        if isinstance(image, placed.DeviceArray):
+            self.fetched += 1
+            return image.tensor.numpy().copy()
+        if isinstance(image, torch.Tensor) and self.device_of(image) is not None:
+            self.fetched += 1
+            return image.clone()
+        return image
+
 
 def install(monkeypatch: pytest.MonkeyPatch) -> HostBackend:
+    """Has fastaug believe that these are the CUDA devices of this machine."""
     backend = HostBackend()
     monkeypatch.setattr(memory, "backend", backend)
-    monkeypatch.setattr(placed, "device_of", backend.device_of)
-    for module in ("fastaug._batch.device", "fastaug._batch.run", "fastaug._batch.sources"):
-        monkeypatch.setattr(f"{module}.device_of", backend.device_of)
+    for name in ("fastaug._program.placed", "fastaug._batch.device", "fastaug._batch.run", "fastaug._batch.sources"):
+        module = importlib.import_module(name)
+        for function in ("device_of", "on_host"):
+            if hasattr(module, function):
+                monkeypatch.setattr(module, function, getattr(backend, function))
     return backend
