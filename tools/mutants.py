@@ -56,9 +56,9 @@ MUTANTS = (
     ),
     Mutant(
         "CONTRAST: the mean truncated",
-        "csrc/execute/reduction.cpp",
-        "static_cast<int>(static_cast<double>(sum_) / pixels + 0.5)",
-        "static_cast<int>(static_cast<double>(sum_) / pixels)",
+        "csrc/pixel/statistics.h",
+        "static_cast<double>(sum) / static_cast<double>(pixels) + 0.5)",
+        "static_cast<double>(sum) / static_cast<double>(pixels))",
     ),
     Mutant(
         "TORCH_AUTOCONTRAST: divided once",
@@ -68,9 +68,9 @@ MUTANTS = (
     ),
     Mutant(
         "NEAREST: Pillow's start",
-        "csrc/pixel/index.cpp",
-        "double position = 0.5 * scale;",
-        "double position = 0.25 * scale;",
+        "csrc/pixel/index.h",
+        "return 0.5 * nearest_scale(in, out);",
+        "return 0.25 * nearest_scale(in, out);",
     ),
     Mutant(
         "AFFINE: bilinear, a quarter of a pixel off",
@@ -95,11 +95,11 @@ MUTANTS = (
     Mutant("EQUALIZE: the step", TABLE, "(total - last) / 255;", "total / 255;"),
     Mutant(
         "PAD: the period of a reflection",
-        "csrc/pixel/index.cpp",
-        "2 * int64_t{in_size} - 2 :",
-        "2 * int64_t{in_size} - 1 :",
+        "csrc/pixel/index.h",
+        "2 * size - 2 :",
+        "2 * size - 1 :",
     ),
-    Mutant("RESIZE: bicubic's a", "csrc/pixel/taps.cpp", "constexpr double a = -0.5;", "constexpr double a = -0.75;"),
+    Mutant("RESIZE: bicubic's a", "csrc/pixel/tap.h", "constexpr double a = -0.5;", "constexpr double a = -0.75;"),
     Mutant(
         "BLUR: steps that are not fused",
         "csrc/pixel/blur.h",

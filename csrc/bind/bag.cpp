@@ -104,12 +104,12 @@ std::string tile_source(const Spec& spec) {
          "struct Spec {\n" +
          line("int", "kSource", std::to_string(source)) + line("int", "kChannels", std::to_string(channels)) +
          line("int", "kDType", std::to_string(dtype)) + line("uint32_t", "kSteps", std::to_string(steps) + "u") +
-         line("uint32_t", "kEnds", std::to_string(ends) + "u") +
-         line("uint64_t", "kOps", std::to_string(ops) + "ull") +
+         line("uint32_t", "kEnds", std::to_string(ends) + "u") + line("uint64_t", "kOps", std::to_string(ops) + "ull") +
          line("uint32_t", "kFlags", std::to_string(flags) + "u") +
          "};\n"
          "}  // namespace fastaug::cuda\n\n"
-         "extern \"C\" __global__ void __launch_bounds__(256, 3) fastaug_tile(const uint8_t* blob, uint8_t* scratch, "
+         "extern \"C\" __global__ void __launch_bounds__(256, 3) fastaug_tile(const uint8_t* __restrict__ blob, "
+         "uint8_t* scratch, "
          "uint32_t entries, int32_t count) {\n"
          "  fastaug::cuda::run_tile<fastaug::cuda::Spec>(blob, scratch, entries, count);\n"
          "}\n";
@@ -117,7 +117,8 @@ std::string tile_source(const Spec& spec) {
 
 std::string prepare_source() {
   return "#include \"cuda/kernels.h\"\n\n"
-         "extern \"C\" __global__ void __launch_bounds__(256) fastaug_prepare(const uint8_t* blob, uint8_t* scratch, "
+         "extern \"C\" __global__ void __launch_bounds__(256) fastaug_prepare(const uint8_t* __restrict__ blob, "
+         "uint8_t* scratch, "
          "uint32_t tasks, int32_t) {\n"
          "  fastaug::cuda::run_task(blob, scratch, tasks);\n"
          "}\n";

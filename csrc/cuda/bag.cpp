@@ -1,6 +1,7 @@
 #include "cuda/bag.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -127,8 +128,6 @@ StepKind step_of(PassKind kind, const Op& op, bool vertical) {
 
 // Tiles from large to small: the first whose pixels fit into shared memory is taken.
 constexpr int kTiles[][2] = {{32, 32}, {16, 32}, {16, 16}, {8, 16}, {8, 8}, {4, 8}, {4, 4}, {2, 2}, {1, 1}};
-// In smaller ones than this a first step had better take its pixels from the source.
-constexpr int kSmallTile = 64;
 
 }  // namespace
 
@@ -145,8 +144,8 @@ uint32_t Bag::put(std::span<const T> values) {
 
 uint32_t Bag::reserve(int64_t bytes) {
   const int64_t offset = scratch_;
+  scratch_bytes_ = std::max(scratch_bytes_, offset + bytes);
   scratch_ += aligned(bytes, kAlignment);
-  scratch_bytes_ = std::max(scratch_bytes_, scratch_);
   if (offset >= kNowhere) fail(ErrorCode::kValue, "an image needs 4 GB of tables");
   return static_cast<uint32_t>(offset);
 }
@@ -221,8 +220,8 @@ class Lowering {
   // What pixels go through, after the source (the first one) or a step.
   struct Link {
     Step step{};
-    Region region{};  // that is made of its output
-    int channels = 0; // that it leaves before its colours
+    Region region{};   // that is made of its output
+    int channels = 0;  // that it leaves before its colours
     std::vector<Colour> colours;
 
     int after() const {
@@ -232,6 +231,15 @@ class Lowering {
       }
       return now;
     }
+  };
+
+  // A table of lookups, and which colour of which link has it.
+  struct Lookups {
+    uint32_t ops;
+    int32_t count;
+    int32_t channels;
+    size_t link;
+    size_t colour;
   };
 
   const fastaug::Step& op_of(const Pass& pass) const { return plan_.ops[static_cast<size_t>(pass.begin)]; }
@@ -317,6 +325,15 @@ class Lowering {
     link.step.out_width = op.i[1];
   }
 
+  // A window of the source needs no step: pixels are counted from its corner.
+  void shift(const Op& op, const Pass& pass) {
+    part_.from = part_.source == kRead ? moved(part_.from, op.i[0], op.i[1]) : part_.from;
+    part_.shift_y += op.i[0];
+    part_.shift_x += op.i[1];
+    links_[0].region = pass.region;
+    shape_ = plan_.shapes[static_cast<size_t>(pass.end)];
+  }
+
   Link& add_link(const Op& op, StepKind kind, Region region) {
     const int channels = links_.back().after();
     Link& link = links_.emplace_back();
@@ -335,6 +352,7 @@ class Lowering {
 
   void add_step(const Pass& pass) {
     const Op& op = op_of(pass);
+    if (links_.size() == 1 && links_[0].colours.empty() && is_window_inside(op, shape_)) return shift(op, pass);
     Link& link = add_link(op, step_of(pass.kind, op, pass.vertical), pass.region);
     Step& step = link.step;
     step.in_height = shape_.height;
@@ -427,8 +445,8 @@ class Lowering {
     }
     const int64_t row = int64_t{region.width} * channels;
     const int64_t start = bag_.scratch_;
+    bag_.scratch_bytes_ = std::max(bag_.scratch_bytes_, start + row * region.height);
     bag_.scratch_ += aligned(row * region.height, kAlignment);
-    bag_.scratch_bytes_ = std::max(bag_.scratch_bytes_, bag_.scratch_);
     const Strided at = {start, 1, row, channels, 1};
     return {moved(at, -int64_t{region.y}, -int64_t{region.x}), shape.height, shape.width, channels};
   }
@@ -480,129 +498,244 @@ class Lowering {
 
   // ---- Parts to the bag.
 
-  // The part, or one for each of its steps where their pixels do not fit into shared memory together.
-  void emit() {
-    part_.direct = links_.size() > 1 && links_[1].step.kind == kTake;
-    const Tiling wanted = tiling(part_.direct != 0);
-    const bool small = wanted.height * wanted.width < kSmallTile;
-    if (small && links_.size() > 1 && part_.direct == 0) {
-      const Tiling other = tiling(true);
-      if (other.height * other.width > wanted.height * wanted.width) {
-        part_.direct = 1;
-        return finish(other);
-      }
-    }
-    if (wanted.height != 0) return finish(wanted);
-    split();
-  }
-
-  // Each step with an image of its own behind it, but the last. Colours of what is read go with the first part that has
-  // them alone.
-  void split() {
-    const Part whole = part_;
-    std::vector<Link> all = std::move(links_);
-    std::vector<Lookups> lookups = std::move(lookups_);
-    lookups_.clear();
-    const uint32_t counted = part_.counted;
-    for (size_t k = 0; k < all.size(); ++k) {
-      const bool last = k + 1 == all.size();
-      if (k == 0 && all[0].colours.empty() && !last) continue;  // the first step reads the source
-      const bool reads = k == 0 || (k == 1 && all[0].colours.empty());
-      if (!reads) {
-        part_ = {};
-        part_.from = memory_.at;
-        part_.height = memory_.height;
-        part_.width = memory_.width;
-        part_.channels = memory_.channels;
-      } else {
-        part_ = whole;
-      }
-      part_.counted = counted;
-      part_.reduction = whole.reduction;
-      part_.counted_pixels = whole.counted_pixels;
-      links_.clear();
-      if (k == 0) {
-        links_.push_back(all[0]);
-      } else {
-        Link& start = links_.emplace_back();
-        start.region = {0, 0, part_.height, part_.width};
-        start.channels = part_.channels;
-        links_.push_back(all[k]);
-      }
-      part_.direct = k != 0;
-      for (Lookups one : lookups) {
-        if (one.link != k) continue;
-        one.link = links_.size() - 1;
-        lookups_.push_back(one);
-      }
-      if (last) {
-        part_.end = whole.end;
-        part_.dtype = whole.dtype;
-        part_.to = whole.to;
-        part_.shown = whole.shown;
-        part_.out_channels = whole.out_channels;
-        part_.floats = whole.floats;
-        part_.erases = whole.erases;
-        part_.erase = whole.erase;
-        part_.statistics = whole.statistics;
-        part_.counts = whole.counts;
-        std::copy_n(whole.form, kMaxChannels, part_.form);
-        finish(tiling(part_.direct != 0));
-        return;
-      }
-      const Shape shape = k == 0 ? Shape{all[1].step.in_height, all[1].step.in_width, 0}
-                                 : Shape{all[k].step.out_height, all[k].step.out_width, 0};
-      const Memory kept = room(all[k].region, shape, all[k].after(), 0);
-      part_.end = kKeep;
-      part_.dtype = 0;
-      part_.to = kept.at;
-      part_.shown = all[k].region;
-      part_.out_channels = kept.channels;
-      part_.floats = part_.erases = 0;
-      part_.statistics = kNoStatistics;
-      finish(tiling(part_.direct != 0));
-      memory_ = kept;
-    }
-  }
-
   struct Tiling {
     int height = 0;  // 0: nothing fits
     int width = 0;
     uint32_t first = 0;  // bytes of the two buffers
     uint32_t second = 0;
+    bool direct = false;
+    double work = HUGE_VAL;
   };
 
-  uint32_t fixed_bytes() const {
-    size_t colours = 0;
-    for (const Link& link : links_) colours += link.colours.size();
-    return shared_pixels(static_cast<int>(colours), part_.statistics);
+  // The part as it is; or in several, with an image in memory between them, where its pixels do not fit into shared
+  // memory together, or where tiles would compute much of their neighbours.
+  void emit() {
+    const size_t steps = links_.size() - 1;
+    const Tiling whole = tiling(1, steps + 1);
+    if (whole.height != 0 && (steps < 2 || whole.work < kMuchWork * ideal_work())) return finish(whole);
+    if (steps == 0) return finish(whole);
+    // The cheapest way to cut before each step.
+    struct Way {
+      double work = 0.0;
+      size_t begin = 0;  // first step of the last part
+      Tiling tiles{};
+    };
+    std::vector<Way> ways(steps + 2);
+    for (size_t end = 2; end <= steps + 1; ++end) {
+      ways[end].work = HUGE_VAL;
+      for (size_t begin = 1; begin < end; ++begin) {
+        const Tiling tiles = tiling(begin, end);
+        const double cut =
+            begin == 1 ? 0.0 : ways[begin].work + kCutWork * static_cast<double>(area(links_[begin - 1].region));
+        if (tiles.height == 0 || cut + tiles.work >= ways[end].work) continue;
+        ways[end] = {cut + tiles.work, begin, tiles};
+      }
+    }
+    if (ways.back().tiles.height == 0) return emit_apart();
+    std::vector<std::pair<size_t, Tiling>> parts;  // ends, and how they are tiled; the last one first
+    for (size_t end = steps + 1; end > 1; end = ways[end].begin) parts.emplace_back(end, ways[end].tiles);
+    const Part all = part_;
+    const std::vector<Link> links = std::move(links_);
+    const std::vector<Lookups> lookups = std::move(lookups_);
+    size_t begin = 1;
+    while (!parts.empty()) {
+      const auto [end, tiles] = parts.back();
+      parts.pop_back();
+      take_links(links, lookups, begin, end);
+      if (begin > 1) come_from_memory();
+      if (parts.empty()) {
+        end_as(all);
+        finish(tiles);
+        return;
+      }
+      const Step& last = links[end - 1].step;
+      const Memory kept = room(links[end - 1].region, {last.out_height, last.out_width, 0}, links[end - 1].after(), 0);
+      end_in(kept, links[end - 1].region);
+      finish(tiles);
+      memory_ = kept;
+      part_ = all;
+      begin = end;
+    }
   }
 
-  Tiling tiling(bool direct) const {
-    const uint32_t fixed = fixed_bytes();
+  // Where not even one step fits after the colours of what it reads: those with an image in memory behind them.
+  void emit_apart() {
+    if (links_.size() == 1 || links_[0].colours.empty()) return finish({});
+    const Part all = part_;
+    std::vector<Link> links = std::move(links_);
+    const std::vector<Lookups> lookups = std::move(lookups_);
+    const Step& next = links[1].step;
+    take_links(links, lookups, 1, 1);
+    const Memory kept = room(links[0].region, {next.in_height, next.in_width, 0}, links[0].after(), 0);
+    end_in(kept, links[0].region);
+    finish(tiling(1, 1));
+    memory_ = kept;
+    part_ = all;
+    links[0].colours.clear();
+    links_ = std::move(links);
+    for (const Lookups& one : lookups) {
+      if (one.link != 0) lookups_.push_back(one);
+    }
+    come_from_memory();
+    emit();
+  }
+
+  // The steps from `begin` on, up to `end`, and what is before the first.
+  void take_links(const std::vector<Link>& links, const std::vector<Lookups>& lookups, size_t begin, size_t end) {
+    links_.assign(1, begin == 1 ? links[0] : Link{});
+    links_.insert(links_.end(), links.begin() + static_cast<ptrdiff_t>(begin),
+                  links.begin() + static_cast<ptrdiff_t>(end));
+    lookups_.clear();
+    for (Lookups one : lookups) {
+      if (one.link >= end || (one.link < begin && begin != 1)) continue;
+      if (begin != 1) one.link -= begin - 1;
+      lookups_.push_back(one);
+    }
+  }
+
+  void come_from_memory() {
+    part_.from = memory_.at;
+    part_.height = memory_.height;
+    part_.width = memory_.width;
+    part_.channels = memory_.channels;
+    part_.source = kRead;
+    links_[0].region = {0, 0, memory_.height, memory_.width};
+    links_[0].channels = memory_.channels;
+  }
+
+  void end_in(const Memory& kept, Region shown) {
+    part_.end = kKeep;
+    part_.dtype = static_cast<int32_t>(DType::kUint8);
+    part_.to = kept.at;
+    part_.shown = shown;
+    part_.out_channels = kept.channels;
+    part_.floats = part_.erases = 0;
+    part_.statistics = kNoStatistics;
+  }
+
+  void end_as(const Part& all) {
+    part_.end = all.end;
+    part_.dtype = all.dtype;
+    part_.to = all.to;
+    part_.shown = all.shown;
+    part_.out_channels = all.out_channels;
+    part_.floats = all.floats;
+    part_.erases = all.erases;
+    part_.statistics = all.statistics;
+  }
+
+  // Work is in instructions for each pixel of three channels, as far as they were counted in machine code.
+  static constexpr double kStoreWork = 60.0;
+  static constexpr double kCutWork = 40.0;  // to write a pixel and to read it again
+  // Above this share of the work without neighbours, cutting is thought about.
+  static constexpr double kMuchWork = 1.7;
+  // A first step reads the source only where that saves so much: it is another loop in the kernel.
+  static constexpr double kDirectShare = 0.8;
+
+  static double read_work(int source) {
+    switch (source) {
+      case kRead:
+        return 15.0;
+      case kAffineNearest:
+      case kPerspectiveNearest:
+      case kGridNearest:
+        return 40.0;
+      case kAffineCubic:
+      case kPerspectiveCubic:
+        return 520.0;
+      default:
+        return 130.0;
+    }
+  }
+
+  static double step_work(const Step& s, double reads) {
+    switch (s.kind) {
+      case kTake:
+        return 10.0 + reads;
+      case kAcross:
+      case kDown: {
+        const bool down = s.kind == kDown;
+        const TapAxis axis = {s.op.flags & kFilterMask, down ? s.in_height : s.in_width,
+                              down ? s.out_height : s.out_width};
+        return 20.0 + 2.0 * tap_scale(axis).support * (2.0 + reads);
+      }
+      case kBlur:
+        return 20.0 + static_cast<double>(s.op.i[0]) * s.op.i[1] * (4.0 + reads);
+      default:
+        return 40.0 + 9.0 * reads;
+    }
+  }
+  static constexpr double kSharedRead = 6.0;
+
+  // If tiles had no neighbours.
+  double ideal_work() const {
+    double work = kStoreWork * static_cast<double>(area(part_.shown));
+    const bool direct = links_.size() > 1 && links_[1].step.kind == kTake;
+    if (!direct) work += read_work(part_.source) * static_cast<double>(area(links_[0].region));
+    for (size_t k = 1; k < links_.size(); ++k) {
+      const double reads = k == 1 && direct ? read_work(part_.source) : kSharedRead;
+      work += step_work(links_[k].step, reads) * static_cast<double>(area(links_[k].region));
+    }
+    return work;
+  }
+
+  uint32_t fixed_bytes(size_t begin, size_t end) const {
+    size_t colours = begin == 1 ? links_[0].colours.size() : 0;
+    for (size_t k = begin; k < end; ++k) colours += links_[k].colours.size();
+    return shared_pixels(static_cast<int>(colours), end == links_.size() ? part_.statistics : kNoStatistics);
+  }
+
+  // How steps [begin, end) had better be tiled, as one part.
+  Tiling tiling(size_t begin, size_t end) const {
+    const bool takes = end > begin && links_[begin].step.kind == kTake;
+    // Whose colours lie in between has to be read first.
+    const bool reads = begin == 1 && !links_[0].colours.empty();
+    Tiling best = takes && !reads ? Tiling{} : tiling(begin, end, false);
+    if (end > begin && !reads) {
+      const Tiling other = tiling(begin, end, true);
+      if (other.work < kDirectShare * best.work) best = other;
+    }
+    return best;
+  }
+
+  Tiling tiling(size_t begin, size_t end, bool direct) const {
+    const uint32_t fixed = fixed_bytes(begin, end);
+    const Region shown = end == links_.size() ? part_.shown : links_[end - 1].region;
+    const double reads = read_work(begin == 1 ? part_.source : kRead);
     for (const auto& size : kTiles) {
-      int rows = std::min(size[0], part_.shown.height);
-      int columns = std::min(size[1], part_.shown.width);
+      int rows = std::min(size[0], shown.height);
+      int columns = std::min(size[1], shown.width);
+      double work = kStoreWork * rows * columns;
       int64_t bytes[2] = {0, 0};
-      for (size_t k = links_.size() - 1; k > (direct ? 1u : 0u); --k) {
+      for (size_t k = end; k-- > begin;) {
         const Step& s = links_[k].step;
+        const bool from_source = direct && k == begin;
+        work += step_work(s, from_source ? reads : kSharedRead) * rows * columns;
         if (s.kind != kAcross) rows = extent_bound(s.op, true, rows, s.in_height, s.out_height);
         if (s.kind != kDown) columns = extent_bound(s.op, false, columns, s.in_width, s.out_width);
-        const size_t stage = k - 1 - (direct ? 1 : 0);  // that makes what step k reads
+        if (from_source) break;
+        const size_t stage = k - begin - (direct ? 1 : 0);  // that makes what step k reads
         int64_t& most = bytes[stage % 2];
         most = std::max(most, int64_t{rows} * columns * s.channels);
       }
+      if (!direct) work += reads * rows * columns;
       bytes[0] = aligned(bytes[0], 16);
       bytes[1] = aligned(bytes[1], 16);
-      if (fixed + bytes[0] + bytes[1] <= bag_.options_.shared_bytes) {
-        return {size[0], size[1], static_cast<uint32_t>(bytes[0]), static_cast<uint32_t>(bytes[1])};
-      }
+      if (fixed + bytes[0] + bytes[1] > bag_.options_.shared_bytes) continue;
+      const double tiles = std::ceil(1.0 * shown.height / size[0]) * std::ceil(1.0 * shown.width / size[1]);
+      return {size[0], size[1], static_cast<uint32_t>(bytes[0]), static_cast<uint32_t>(bytes[1]), direct, work * tiles};
     }
     return {};
   }
 
   void finish(const Tiling& tiles) {
+    if (tiles.height == 0) {
+      fail(ErrorCode::kValue, "a block needs more than the " + std::to_string(fixed_bytes(1, links_.size())) +
+                                  " bytes of shared memory that colours and statistics take, got shared_bytes " +
+                                  std::to_string(bag_.options_.shared_bytes));
+    }
     Part& part = part_;
+    part.direct = tiles.direct;
     Features features{};
     features.source = part.source;
     features.channels = part.channels;
@@ -615,7 +748,8 @@ class Lowering {
     if (part.statistics == kExtremes) features.flags |= kHasExtremes;
     if (part.statistics == kHistogram) features.flags |= kHasHistogram;
     if (part.end == kStore && part.dtype != 0) {
-      const bool quick = std::all_of(part.form, part.form + part.out_channels, [](const StoreForm& f) { return f.quick; });
+      const bool quick =
+          std::all_of(part.form, part.form + part.out_channels, [](const StoreForm& f) { return f.quick; });
       if (!quick || part.floats != 0) features.flags |= kHasDivision;
     }
 
@@ -626,9 +760,12 @@ class Lowering {
       Link& link = links_[k];
       if (k == 0) {
         part.read_colours = static_cast<int32_t>(link.colours.size());
+        if (!link.colours.empty()) features.steps |= 1u << (kStepKinds + kColoured);
       } else {
         link.step.colours = static_cast<int32_t>(link.colours.size());
-        features.steps |= 1u << link.step.kind;
+        const bool from_source = k == 1 && part.direct != 0;
+        features.steps |= 1u << (link.step.kind + (from_source ? kFromSource : kOccurs));
+        if (!link.colours.empty()) features.steps |= 1u << (link.step.kind + kColoured);
         tables(&link.step, static_cast<int>(k) - 1, &tasks);
         steps.push_back(link.step);
       }
@@ -664,7 +801,7 @@ class Lowering {
     part.row_extents = bag_.reserve(int64_t{part.steps + 1} * part.tiles_y * static_cast<int64_t>(sizeof(Extent)));
     part.column_extents = bag_.reserve(int64_t{part.steps + 1} * part.tiles_x * static_cast<int64_t>(sizeof(Extent)));
     part.buffer = tiles.first;
-    part.shared = fixed_bytes() + tiles.first + tiles.second;
+    part.shared = fixed_bytes(1, links_.size()) + tiles.first + tiles.second;
     tasks.push_back({Task::kExtents, 0, 0, 0, 0, 0, 0, 0});
     if (part.statistics != kNoStatistics) tasks.push_back({Task::kClear, 0, 0, 0, 0, 0, 0, 0});
 
@@ -704,25 +841,29 @@ class Lowering {
     const int begin = down ? step->begin_row : step->begin_column;
     const int count = down ? step->row_outputs : step->column_outputs;
     uint32_t& ranges = down ? step->rows : step->columns;
+    const int stride = tap_stride(axis);
+    step->by_output = down ? stride : 1;
+    step->by_tap = down ? 1 : count;
     if (!has_plain_taps(axis.filter)) {
       step->in_blob = 1;
-      std::tie(ranges, step->weights) = host_taps(axis, begin, count);
+      std::tie(ranges, step->weights) = host_taps(axis, down, begin, count);
       return;
     }
     ranges = bag_.reserve(int64_t{count} * static_cast<int64_t>(sizeof(TapRange)));
-    step->weights = bag_.reserve(int64_t{count} * tap_stride(axis) * 4);
+    step->weights = bag_.reserve(int64_t{count} * stride * 4);
     add(Task::kTaps);
   }
 
-  std::pair<uint32_t, uint32_t> host_taps(TapAxis axis, int begin, int count) {
-    const auto key = std::make_tuple(axis.filter, axis.in, axis.out, begin, count);
+  std::pair<uint32_t, uint32_t> host_taps(TapAxis axis, bool down, int begin, int count) {
+    const auto key = std::make_tuple(axis.filter, axis.in, axis.out, down, begin, count);
     const auto found = bag_.tables_.find(key);
     if (found != bag_.tables_.end()) return found->second;
     const Taps taps = make_taps(static_cast<Filter>(axis.filter), axis.in, axis.out, begin, count);
     std::vector<TapRange> ranges;
-    std::vector<int32_t> weights(taps.weight.size());
+    std::vector<int32_t> weights = taps.weight;
     for (int k = 0; k < count; ++k) {
       ranges.push_back({taps.first[static_cast<size_t>(k)], taps.count[static_cast<size_t>(k)]});
+      if (down) continue;
       for (int t = 0; t < taps.stride; ++t) {
         weights[static_cast<size_t>(t) * static_cast<size_t>(count) + static_cast<size_t>(k)] = taps.weights(k)[t];
       }
@@ -731,15 +872,6 @@ class Lowering {
         std::make_pair(bag_.put(std::span<const TapRange>(ranges)), bag_.put(std::span<const int32_t>(weights)));
     return bag_.tables_[key] = made;
   }
-
-  // A table of lookups, and which colour of which link has it.
-  struct Lookups {
-    uint32_t ops;
-    int32_t count;
-    int32_t channels;
-    size_t link;
-    size_t colour;
-  };
 
   Bag& bag_;
   const Plan& plan_;
@@ -786,9 +918,9 @@ Region needed_region(Program program, Shape in, uint32_t rewrites) {
 }
 
 bool Bag::add(const Job& job) {
-  if (job.source.pixels != nullptr) return false;
+  if (job.source.pixels != nullptr || job.target.fill_gaps) return false;
   const Plan plan = device_plan(job.program, job.source.view, job.target, options_.rewrites);
-  if (!Lowering::is_fit(plan)) return false;
+  if (plan.out.channels != job.target.channels || !Lowering::is_fit(plan)) return false;
   if (scratch_ >= options_.wave_bytes) end_wave();
   Lowering(*this, plan, job).run();
   return true;

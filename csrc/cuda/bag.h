@@ -37,8 +37,9 @@ class Bag {
   explicit Bag(const BagOptions& options) : options_(options) {}
 
   // The next image. Pixels and memory of the result have to be where the device finds them; nothing here looks at them.
-  // False for what no device does: an encoded image, and a nearest AFFINE with shear whose positions Pillow adds up.
-  // Throws Error where make_plan does.
+  // False for what no device does: an encoded image, a result in Pillow's own memory (with gaps to fill, or LA as four
+  // channels), and a nearest AFFINE with shear whose positions Pillow adds up. Throws Error where make_plan does, and
+  // where `shared_bytes` are too few.
   bool add(const Job& job);
   // No more images.
   void finish();
@@ -86,8 +87,8 @@ class Bag {
   int64_t scratch_ = 0;  // of this wave
   int64_t scratch_bytes_ = 0;
   size_t waves_ = 0;
-  // Tables that the host makes, in the blob: (filter, in, out, begin, count) to (ranges, weights).
-  std::map<std::tuple<int, int, int, int, int>, std::pair<uint32_t, uint32_t>> tables_;
+  // Tables that the host makes, in the blob: (filter, in, out, whether down, begin, count) to (ranges, weights).
+  std::map<std::tuple<int, int, int, bool, int, int>, std::pair<uint32_t, uint32_t>> tables_;
   // The last ones asked for: most images of a bag are normalised alike.
   FloatStore stored_;
   StoreForm forms_[kMaxChannels] = {};

@@ -19,7 +19,8 @@ constexpr int kDirt = 0xa5;
 
 class Sequence {
  public:
-  Sequence(int64_t count, int order) : all_(static_cast<size_t>(count)), order_(order), random_(static_cast<unsigned>(order)) {
+  Sequence(int64_t count, int order)
+      : all_(static_cast<size_t>(count)), order_(order), random_(static_cast<unsigned>(order)) {
     std::iota(all_.begin(), all_.end(), int64_t{0});
     if (order_ == kBackwards) std::reverse(all_.begin(), all_.end());
   }
@@ -40,12 +41,12 @@ struct Free {
 };
 using Block = std::unique_ptr<uint8_t, Free>;
 
+// Of the very size, so that AddressSanitizer sees what lies outside.
 Block dirty(size_t bytes) {
-  const size_t size = (std::max<size_t>(bytes, 1) + 255) / 256 * 256;
-  auto* p = static_cast<uint8_t*>(std::aligned_alloc(256, size));
-  if (p == nullptr) throw std::bad_alloc();
-  std::memset(p, kDirt, size);
-  return Block(p);
+  void* p = nullptr;
+  if (posix_memalign(&p, 256, std::max<size_t>(bytes, 1)) != 0) throw std::bad_alloc();
+  std::memset(p, kDirt, bytes);
+  return Block(static_cast<uint8_t*>(p));
 }
 
 }  // namespace
@@ -61,7 +62,6 @@ void emulate(const Launch& launch, const uint8_t* blob, uint8_t* scratch, int or
     }
     const Entry& entry = entry_of(reinterpret_cast<const Entry*>(blob + launch.offset), launch.count, block);
     const Part& part = *reinterpret_cast<const Part*>(blob + entry.part);
-    // Of the very size, so that AddressSanitizer sees what lies outside.
     const auto shared = std::make_unique<uint64_t[]>((part.shared + 7) / 8);
     std::memset(shared.get(), kDirt, part.shared);
     Tile<Anything> tile(blob, scratch, part, static_cast<int>(block - entry.first_block),
@@ -74,7 +74,7 @@ void emulate(const Launch& launch, const uint8_t* blob, uint8_t* scratch, int or
 
 void emulate(const Bag& bag, int order) {
   const Block blob = dirty(bag.blob().size());
-  std::memcpy(blob.get(), bag.blob().data(), bag.blob().size());
+  std::copy(bag.blob().begin(), bag.blob().end(), blob.get());
   const Block scratch = dirty(static_cast<size_t>(bag.scratch_bytes()));
   for (const Launch& launch : bag.launches()) emulate(launch, blob.get(), scratch.get(), order);
 }

@@ -80,16 +80,18 @@ struct Step {
   int32_t channels;
   int32_t in_height, in_width;
   int32_t out_height, out_width;
-  // Tables of outputs from `begin` on, `outputs` of them, along the rows and the columns. kTake: the input row or column
-  // of each, -1 for fill; kNowhere: those of a WINDOW, which need none. Filters: a TapRange each; weight t of output n
-  // is weights[t * outputs + n], so that threads side by side read side by side.
+  // Tables of outputs from `begin` on, `outputs` of them, along the rows and the columns. kTake: the input row or
+  // column of each, -1 for fill; kNowhere: those of a WINDOW, which need none. Filters: a TapRange each; weight t of
+  // output n is weights[t * outputs + n], so that threads side by side read side by side.
   uint32_t rows, columns;
   int32_t begin_row, begin_column;
   int32_t row_outputs, column_outputs;
   uint32_t weights;
   int32_t in_blob;  // 1: the tables were made by the host, and lie in the blob; else in the scratch
+  int32_t by_output, by_tap;
   int32_t bits;     // of the weights
   int32_t colours;  // behind it
+  int32_t unused;
 };
 
 // Pixels of the result that become a value: ERASE.
@@ -107,11 +109,12 @@ struct Part {
   FixedMap fixed;  // kAffineNearest
   float theta[6];  // kGridNearest, kGridLinear
   int32_t fuses;
+  int32_t shift_y, shift_x;  // pixel (y, x) of the part is (y + shift_y, x + shift_x) of the warp
 
   int32_t direct;  // 1: the first step takes its pixels from the source, and not from shared memory
   int32_t steps;
-  uint32_t step;         // Step[steps] in the blob
-  uint32_t colour;       // Colour[colours] in the blob: those of the source first, then those of each step
+  uint32_t step;    // Step[steps] in the blob
+  uint32_t colour;  // Colour[colours] in the blob: those of the source first, then those of each step
   int32_t colours;
   int32_t read_colours;  // of the pixels of the source
 
@@ -125,7 +128,7 @@ struct Part {
 
   int32_t end;
   int32_t dtype;
-  Strided to;      // of pixel (0, 0) behind the last step, which may lie outside of `shown`
+  Strided to;    // of pixel (0, 0) behind the last step, which may lie outside of `shown`
   Region shown;  // what is made of the pixels behind the last step
   int32_t out_channels;
   int32_t floats;  // 1: the samples of a float result were not rounded
@@ -177,11 +180,16 @@ struct Features {
   int32_t source;
   int32_t channels;  // of the source
   int32_t dtype;     // of the end
-  uint32_t steps;    // bits of StepKind
+  uint32_t steps;    // see below
   uint32_t ends;     // bits of End
   uint64_t ops;      // bits of OpId, of colours
   uint32_t flags;    // of Flag
 };
+// Of each StepKind k, the bit k and one of these; and of pixels that are read, as if they were of kind kStepKinds.
+constexpr int kOccurs = 0;
+constexpr int kColoured = 8;     // colours follow it
+constexpr int kFromSource = 16;  // it takes its pixels from the source
+static_assert(kStepKinds < 8);
 enum Flag : uint32_t {
   kHasDirect = 1 << 0,  // steps that take their pixels from the source
   kHasShared = 1 << 1,  // a first step that does not, or none

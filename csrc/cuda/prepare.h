@@ -102,11 +102,11 @@ class Preparation {
   }
 
   // Weights of one output among those of all.
-  struct Column {
-    int32_t* weights;
-    int outputs;
+  struct Weights {
+    int32_t* first;
+    int by_tap;
 
-    FASTAUG_FN int32_t& operator[](int t) const { return weights[static_cast<ptrdiff_t>(t) * outputs]; }
+    FASTAUG_FN int32_t& operator[](int t) const { return first[static_cast<ptrdiff_t>(t) * by_tap]; }
   };
 
   FASTAUG_FN void taps(int thread, int threads) const {
@@ -117,7 +117,9 @@ class Preparation {
     auto* weights = reinterpret_cast<int32_t*>(scratch_ + s.weights);
     const int begin = down ? s.begin_row : s.begin_column;
     const int count = down ? s.row_outputs : s.column_outputs;
-    for (int k = thread; k < count; k += threads) ranges[k] = taps_of(axis, begin + k, Column{weights + k, count});
+    for (int k = thread; k < count; k += threads) {
+      ranges[k] = taps_of(axis, begin + k, Weights{weights + static_cast<ptrdiff_t>(k) * s.by_output, s.by_tap});
+    }
   }
 
   FASTAUG_FN void extents(int thread, int threads) const {
@@ -181,7 +183,8 @@ class Preparation {
         return blob_[colour.host + sample];
       case OpId::AUTOCONTRAST: {
         const Counts& counted = counts(p_.counted);
-        return autocontrast_entry(static_cast<int>(counted.low[channel]), static_cast<int>(counted.high[channel]), sample);
+        return autocontrast_entry(static_cast<int>(counted.low[channel]), static_cast<int>(counted.high[channel]),
+                                  sample);
       }
       case OpId::TORCH_AUTOCONTRAST: {
         const Counts& counted = counts(p_.counted);
@@ -222,9 +225,9 @@ class Preparation {
     const float mean = counted ? mean_of(p_.reduction, counts(p_.counted).sum, p_.counted_pixels) : 0.0f;
     float v = static_cast<float>(sample);
     switch (op.id) {
-#define FASTAUG_OP(name, ...)                \
-  case OpId::name:                           \
-    lane_as<OpId::name>(op, mean, &v);       \
+#define FASTAUG_OP(name, ...)          \
+  case OpId::name:                     \
+    lane_as<OpId::name>(op, mean, &v); \
     break;
 #include "program/ops.def"
 #undef FASTAUG_OP

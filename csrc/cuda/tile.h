@@ -1,7 +1,7 @@
-// A block makes a tile of what a part of an image shows, in phases with a barrier between them: what the block shares is
-// prepared; pixels are read, or warped; each step makes pixels of those before it, which lie in shared memory as bytes,
-// channel beside channel; colours follow each; the last ones are stored. A body is a function of (part, tile, thread): a
-// device runs it for all threads at once, the emulation for one after the other.
+// A block makes a tile of what a part of an image shows, in phases with a barrier between them: what the block shares
+// is prepared; pixels are read, or warped; each step makes pixels of those before it, which lie in shared memory as
+// bytes, channel beside channel; colours follow each; the last ones are stored. A body is a function of (part, tile,
+// thread): a device runs it for all threads at once, the emulation for one after the other.
 //
 // Spec says what can occur. What cannot is not compiled.
 #pragma once
@@ -20,8 +20,10 @@
 
 #ifdef __CUDACC__
 #define FASTAUG_UNROLL _Pragma("unroll")
+#define FASTAUG_NO_UNROLL _Pragma("unroll 1")
 #else
 #define FASTAUG_UNROLL
+#define FASTAUG_NO_UNROLL
 #endif
 
 namespace fastaug::cuda {
@@ -99,9 +101,7 @@ struct PlacedSource {
   int height;
   int width;
 
-  FASTAUG_FN PlacedPixel at(int y, int x) const {
-    return {data + y * row_stride + x * column_stride, channel_stride};
-  }
+  FASTAUG_FN PlacedPixel at(int y, int x) const { return {data + y * row_stride + x * column_stride, channel_stride}; }
 };
 
 template <class Spec>
@@ -130,7 +130,9 @@ class Tile {
   static constexpr bool kVaries = Spec::kChannels == 0 || kReplicates || kGrays;
 
   static FASTAUG_FN constexpr bool has_flag(uint32_t flag) { return (Spec::kFlags & flag) != 0; }
-  static FASTAUG_FN constexpr bool has_step(int kind) { return (Spec::kSteps >> kind & 1u) != 0; }
+  static FASTAUG_FN constexpr bool has_step(int kind, int what = kOccurs) {
+    return (Spec::kSteps >> (kind + what) & 1u) != 0;
+  }
   static FASTAUG_FN constexpr bool has_end(int kind) { return (Spec::kEnds >> kind & 1u) != 0; }
   static FASTAUG_FN constexpr bool has_source(int source) { return Spec::kSource < 0 || Spec::kSource == source; }
   static FASTAUG_FN constexpr bool has_statistics() {
@@ -241,9 +243,9 @@ class Tile {
 
   FASTAUG_FN void work_out_as(const Colour& colour, float mean, Body* body) const {
     switch (colour.op.id) {
-#define FASTAUG_OP(name, ...)                            \
-  case OpId::name:                                       \
-    work_out_lane<OpId::name>(colour, mean, body);       \
+#define FASTAUG_OP(name, ...)                      \
+  case OpId::name:                                 \
+    work_out_lane<OpId::name>(colour, mean, body); \
     return;
 #include "program/ops.def"
 #undef FASTAUG_OP
@@ -263,19 +265,32 @@ class Tile {
 
   // ---- Where pixels come from.
 
-  FASTAUG_FN PlacedSource source() const {
-    return {address(p_.from),        p_.from.row_stride, p_.from.pixel_stride,
-            p_.from.channel_stride, p_.height,          p_.width};
+  // What a thread asks for at every pixel of the source, and so had better keep.
+  struct Origin {
+    PlacedSource image;
+    FixedMap fixed;
+    int shift_y;
+    int shift_x;
+  };
+  FASTAUG_FN Origin origin() const {
+    Origin o{};
+    o.image = {address(p_.from), p_.from.row_stride, p_.from.pixel_stride, p_.from.channel_stride, p_.height, p_.width};
+    o.shift_y = p_.shift_y;
+    o.shift_x = p_.shift_x;
+    if (has_source(kAffineNearest)) o.fixed = p_.fixed;
+    return o;
   }
 
   template <int kChannels>
-  FASTAUG_FN void warped(int y, int x, uint8_t* pixel) const {
-    const PlacedSource s = source();
+  FASTAUG_FN void warped(const Origin& o, int y, int x, uint8_t* pixel) const {
+    const PlacedSource& s = o.image;
+    y += o.shift_y;
+    x += o.shift_x;
     const double* m = p_.warp.f;
     const uint8_t* fill = p_.warp.fill;
     const int source = Spec::kSource >= 0 ? Spec::kSource : p_.source;
     if (has_source(kAffineNearest) && source == kAffineNearest) {
-      return nearest_pixel<kChannels>(s, p_.fixed.x_at(x, y) >> 16, p_.fixed.y_at(x, y) >> 16, fill, pixel);
+      return nearest_pixel<kChannels>(s, o.fixed.x_at(x, y) >> 16, o.fixed.y_at(x, y) >> 16, fill, pixel);
     }
     if (has_source(kAffineLinear) && source == kAffineLinear) {
       return linear_pixel<kChannels>(s, affine_x(m, x, y), affine_y(m, x, y), fill, pixel);
@@ -332,19 +347,19 @@ class Tile {
   }
 
   // Pixel (y, x) of the source.
-  FASTAUG_FN void read(int y, int x, uint8_t* pixel) const {
+  FASTAUG_FN void read(const Origin& o, int y, int x, uint8_t* pixel) const {
     if (!has_source(kRead) || (Spec::kSource < 0 && p_.source != kRead)) {
       if constexpr (Spec::kChannels != 0) {
-        warped<Spec::kChannels>(y, x, pixel);
+        warped<Spec::kChannels>(o, y, x, pixel);
       } else {
-        if (p_.channels == 1) return warped<1>(y, x, pixel);
-        if (p_.channels == 2) return warped<2>(y, x, pixel);
-        if (p_.channels == 3) return warped<3>(y, x, pixel);
-        warped<4>(y, x, pixel);
+        if (p_.channels == 1) return warped<1>(o, y, x, pixel);
+        if (p_.channels == 2) return warped<2>(o, y, x, pixel);
+        if (p_.channels == 3) return warped<3>(o, y, x, pixel);
+        warped<4>(o, y, x, pixel);
       }
       return;
     }
-    const PlacedPixel from = source().at(y, x);
+    const PlacedPixel from = o.image.at(y, x);
     each_channel(channels_of(p_.channels), [&](int c) { pixel[c] = from[c]; });
   }
 
@@ -363,7 +378,14 @@ class Tile {
     int channels;  // that enter
     int after;     // that leave
     bool last;
-    uint8_t* buffer;
+    bool floats;      // they are stored as floats
+    int statistics;   // that are taken
+    uint8_t* shared;  // where pixel (0, 0) would be in the buffer, unless it is the last stage
+    int pitch;
+    uint8_t* memory;  // where it is, or would be, else; null: nowhere
+    int64_t row_stride;
+    int64_t pixel_stride;
+    int64_t channel_stride;
     Seen seen;
   };
 
@@ -372,26 +394,44 @@ class Tile {
   FASTAUG_FN void make(int stage, int thread, int threads) {
     if (stage == 0 && !direct()) {
       Finish finish = finish_of(0, -1);
+      const Origin from = origin();
       each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
         uint8_t pixel[kMost] = {};
-        read(y, x, pixel);
-        put(finish, y, x, pixel);
+        read(from, y, x, pixel);
+        put<kStepKinds>(finish, y, x, pixel);
       });
       return leave(finish);
     }
     const int k = stage - (direct() ? 0 : 1);
     const bool from_source = k == 0 && direct();
-    if (has_flag(kHasDirect) && from_source) return step(k, stage, FromSource{*this}, thread, threads);
+    if (has_flag(kHasDirect) && from_source) return step(k, stage, Source_{*this, origin()}, thread, threads);
     if (has_flag(kHasShared) || !from_source) step(k, stage, shared_input(k, stage), thread, threads);
   }
 
   // Pixels that a step reads.
-  struct FromSource {
+  struct Source_ {
+    static constexpr bool kDirect = true;
     const Tile& tile;
+    Origin from;
 
-    FASTAUG_FN void at(int y, int x, uint8_t* pixel) const { tile.read(y, x, pixel); }
+    FASTAUG_FN void at(int y, int x, uint8_t* pixel) const { tile.read(from, y, x, pixel); }
+
+    // Pixels one after the other, from (y, x) on.
+    struct Walk {
+      const Source_& source;
+      int y, x, by_y, by_x;
+
+      FASTAUG_FN void next(int, uint8_t* pixel) {
+        source.at(y, x, pixel);
+        y += by_y;
+        x += by_x;
+      }
+    };
+    FASTAUG_FN Walk across(int y, int x) const { return {*this, y, x, 0, 1}; }
+    FASTAUG_FN Walk down(int y, int x) const { return {*this, y, x, 1, 0}; }
   };
-  struct FromShared {
+  struct Buffer {
+    static constexpr bool kDirect = false;
     const uint8_t* data;
     Extent rows;
     Extent columns;
@@ -404,8 +444,20 @@ class Tile {
       const uint8_t* p = pointer(y, x);
       each_channel(channels, [&](int c) { pixel[c] = p[c]; });
     }
+
+    struct Walk {
+      const uint8_t* p;
+      int by;
+
+      FASTAUG_FN void next(int count, uint8_t* pixel) {
+        each_channel(count, [&](int c) { pixel[c] = p[c]; });
+        p += by;
+      }
+    };
+    FASTAUG_FN Walk across(int y, int x) const { return {pointer(y, x), channels}; }
+    FASTAUG_FN Walk down(int y, int x) const { return {pointer(y, x), (columns.end - columns.begin) * channels}; }
   };
-  FASTAUG_FN FromShared shared_input(int k, int stage) const {
+  FASTAUG_FN Buffer shared_input(int k, int stage) const {
     return {buffer(stage - 1), rows(k), columns(k), channels_of(step_[k].channels)};
   }
 
@@ -413,25 +465,29 @@ class Tile {
   FASTAUG_FN void step(int k, int stage, const Input& input, int thread, int threads) {
     const Step& s = step_[k];
     Finish finish = finish_of(stage, k);
-    if (has_step(kTake) && s.kind == kTake) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { take(s, input, finish, y, x); });
-    } else if (has_step(kAcross) && s.kind == kAcross) {
+    const auto each = [&](auto body) { each_pixel(finish.rows, finish.columns, thread, threads, body); };
+    if (can_be<Input>(kTake) && s.kind == kTake) {
+      each([&](int y, int x) { take(s, input, finish, y, x); });
+    } else if (can_be<Input>(kAcross) && s.kind == kAcross) {
       across(s, input, finish, thread, threads);
-    } else if (has_step(kDown) && s.kind == kDown) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { down(s, input, finish, y, x); });
-    } else if (has_step(kSharpen) && s.kind == kSharpen) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) {
-        sharpen(scalar::Sharpness{static_cast<float>(s.op.f[0])}, false, s, input, finish, y, x);
-      });
-    } else if (has_step(kTorchSharpen) && s.kind == kTorchSharpen) {
+    } else if (can_be<Input>(kDown) && s.kind == kDown) {
+      each([&](int y, int x) { down(s, input, finish, y, x); });
+    } else if (can_be<Input>(kSharpen) && s.kind == kSharpen) {
+      const scalar::Sharpness blend{static_cast<float>(s.op.f[0])};
+      each([&](int y, int x) { sharpen<kSharpen>(blend, false, s, input, finish, y, x); });
+    } else if (can_be<Input>(kTorchSharpen) && s.kind == kTorchSharpen) {
       const scalar::TorchSharpness blend{static_cast<float>(s.op.f[0]), scalar::torch_rest(s.op.f[0])};
       const bool blended = torch_sharpens(s.in_height, s.in_width);
-      each_pixel(finish.rows, finish.columns, thread, threads,
-                 [&](int y, int x) { sharpen(blend, blended, s, input, finish, y, x); });
-    } else if (has_step(kBlur) && s.kind == kBlur) {
-      each_pixel(finish.rows, finish.columns, thread, threads, [&](int y, int x) { blur(s, input, finish, y, x); });
+      each([&](int y, int x) { sharpen<kTorchSharpen>(blend, blended, s, input, finish, y, x); });
+    } else if (can_be<Input>(kBlur) && s.kind == kBlur) {
+      blur(s, input, finish, thread, threads);
     }
     leave(finish);
+  }
+
+  template <class Input>
+  static FASTAUG_FN constexpr bool can_be(int kind) {
+    return Input::kDirect ? has_step(kind, kFromSource) : has_step(kind);
   }
 
   template <class T>
@@ -457,7 +513,7 @@ class Tile {
     } else {
       each_channel(channels_of(s.channels), [&](int c) { pixel[c] = s.op.fill[c]; });
     }
-    put(finish, y, x, pixel);
+    put<kTake>(finish, y, x, pixel);
   }
 
   // Some rows at a time, which share their weights.
@@ -469,17 +525,20 @@ class Tile {
     const int32_t* weights = table<int32_t>(s, s.weights);
     const int last = finish.rows.end - 1;
     for (int y = finish.rows.begin + thread / 32 * kRows; y <= last; y += threads / 32 * kRows) {
+      const auto row = [&](int j) { return y + j < last ? y + j : last; };
       for (int x = finish.columns.begin + thread % 32; x < finish.columns.end; x += 32) {
         const int n = x - s.begin_column;
         const TapRange range = ranges[n];
+        const int32_t* weight = weights + n;
+        typename Input::Walk walk[kRows] = {input.across(row(0), range.first), input.across(row(1), range.first),
+                                            input.across(row(2), range.first), input.across(row(3), range.first)};
         uint32_t sum[kRows][kMost] = {};
-        for (int t = 0; t < range.count; ++t) {
-          const auto weight = static_cast<uint32_t>(weights[t * s.column_outputs + n]);
+        for (int t = 0; t < range.count; ++t, weight += s.by_tap) {
           FASTAUG_UNROLL
           for (int j = 0; j < kRows; ++j) {
             uint8_t sample[kMost] = {};
-            input.at(y + j < last ? y + j : last, range.first + t, sample);
-            each_channel(channels, [&](int c) { sum[j][c] += weight * sample[c]; });
+            walk[j].next(channels, sample);
+            each_channel(channels, [&](int c) { sum[j][c] += static_cast<uint32_t>(*weight) * sample[c]; });
           }
         }
         FASTAUG_UNROLL
@@ -487,7 +546,7 @@ class Tile {
           if (y + j > last) continue;
           uint8_t pixel[kMost] = {};
           each_channel(channels, [&](int c) { pixel[c] = clip8(sum[j][c], s.bits); });
-          put(finish, y + j, x, pixel);
+          put<kAcross>(finish, y + j, x, pixel);
         }
       }
     }
@@ -498,21 +557,22 @@ class Tile {
     const int channels = channels_of(s.channels);
     const int n = y - s.begin_row;
     const TapRange range = table<TapRange>(s, s.rows)[n];
-    const int32_t* weight = table<int32_t>(s, s.weights) + n;
+    const int32_t* weight = table<int32_t>(s, s.weights) + n * s.by_output;
+    typename Input::Walk walk = input.down(range.first, x);
     uint32_t sum[kMost] = {};
-    for (int t = 0; t < range.count; ++t, weight += s.row_outputs) {
+    for (int t = 0; t < range.count; ++t) {
       uint8_t sample[kMost] = {};
-      input.at(range.first + t, x, sample);
-      each_channel(channels, [&](int c) { sum[c] += static_cast<uint32_t>(*weight) * sample[c]; });
+      walk.next(channels, sample);
+      each_channel(channels, [&](int c) { sum[c] += static_cast<uint32_t>(weight[t]) * sample[c]; });
     }
     uint8_t pixel[kMost] = {};
     each_channel(channels, [&](int c) { pixel[c] = clip8(sum[c], s.bits); });
-    put(finish, y, x, pixel);
+    put<kDown>(finish, y, x, pixel);
   }
 
   // blend(smooth, v) makes the sample. At the border, where the smoothed image is the image itself, Pillow's blend
   // changes nothing; a border that is to be blended all the same is `blended`.
-  template <class Blend, class Input>
+  template <int kKind, class Blend, class Input>
   FASTAUG_FN void sharpen(Blend blend, bool blended, const Step& s, const Input& input, Finish& finish, int y, int x) {
     const int channels = channels_of(s.channels);
     const int colours = colours_of(s.op, channels);
@@ -535,7 +595,7 @@ class Tile {
         if (c < colours) pixel[c] = to_byte(blend(static_cast<float>(smooth[c]), static_cast<float>(pixel[c])));
       });
     }
-    put(finish, y, x, pixel);
+    put<kKind>(finish, y, x, pixel);
   }
 
   // Weight k of a kernel of `size` that is given by its first half and its centre.
@@ -543,28 +603,71 @@ class Tile {
     return half[k < size - 1 - k ? k : size - 1 - k];
   }
 
+  // Some pixels side by side, which share samples and weights.
   template <class Input>
-  FASTAUG_FN void blur(const Step& s, const Input& input, Finish& finish, int y, int x) {
+  FASTAUG_FN void blur(const Step& s, const Input& input, Finish& finish, int thread, int threads) {
+    constexpr int kSide = 4;
     const int channels = channels_of(s.channels);
     const int width = s.op.i[0];
     const int height = s.op.i[1];
     const float* across = reinterpret_cast<const float*>(s.op.f);
     const float* down = (s.op.flags & kSquare) != 0 ? across : across + width / 2 + 1;
     const bool fused = (s.op.flags & kUnfused) == 0;
-    float sum[kMost] = {};
-    for (int i = 0; i < height; ++i) {
-      const int from_y = reflect(y - height / 2 + i, s.in_height);
-      const float row = mirrored(down, height, i);
-      for (int j = 0; j < width; ++j) {
-        uint8_t sample[kMost] = {};
-        input.at(from_y, reflect(x - width / 2 + j, s.in_width), sample);
-        const float weight = row * mirrored(across, width, j);
-        each_channel(channels, [&](int c) { sum[c] = scalar::blur_step(fused, weight, sample[c], sum[c]); });
+    const int groups = (finish.columns.end - finish.columns.begin + kSide - 1) / kSide;
+    const int count = groups * (finish.rows.end - finish.rows.begin);
+    // What pixels of a group that lie outside of the tile read is of no use, but has to be there.
+    const int most = s.in_width + width / 2 - 1;
+    const int end = finish.columns.end + width / 2;
+    const int last = (end < s.in_width ? end : s.in_width) - 1;
+    for (int k = thread; k < count; k += threads) {
+      const int y = finish.rows.begin + k / groups;
+      const int x = finish.columns.begin + k % groups * kSide;
+      float sum[kSide][kMost] = {};
+      const auto add = [&](auto step) {
+        for (int i = 0; i < height; ++i) {
+          const int from_y = reflect(y - height / 2 + i, s.in_height);
+          const float row = mirrored(down, height, i);
+          float window[kSide][kMost] = {};
+          const auto load = [&](int column, float* to) {
+            uint8_t sample[kMost] = {};
+            const int from_x = reflect(column < most ? column : most, s.in_width);
+            input.at(from_y, from_x < last ? from_x : last, sample);
+            each_channel(channels, [&](int c) { to[c] = static_cast<float>(sample[c]); });
+          };
+          FASTAUG_UNROLL
+          for (int n = 0; n + 1 < kSide; ++n) load(x - width / 2 + n, window[n]);
+          for (int j = 0; j < width; ++j) {
+            load(x - width / 2 + j + kSide - 1, window[kSide - 1]);
+            const float weight = row * mirrored(across, width, j);
+            FASTAUG_UNROLL
+            for (int n = 0; n < kSide; ++n) {
+              each_channel(channels, [&](int c) { sum[n][c] = step(weight, window[n][c], sum[n][c]); });
+            }
+            FASTAUG_UNROLL
+            for (int n = 0; n + 1 < kSide; ++n) each_channel(channels, [&](int c) { window[n][c] = window[n + 1][c]; });
+          }
+        }
+      };
+      if (fused) {
+        add([](float weight, float sample, float so_far) { return scalar::blur_step(true, weight, sample, so_far); });
+      } else {
+        add([](float weight, float sample, float so_far) { return scalar::blur_step(false, weight, sample, so_far); });
+      }
+      uint32_t packed[kSide] = {};
+      FASTAUG_UNROLL
+      for (int n = 0; n < kSide; ++n) {
+        each_channel(channels,
+                     [&](int c) { packed[n] |= static_cast<uint32_t>(scalar::round_blur(sum[n][c])) << (8 * c); });
+      }
+      // Not unrolled: colours behind it are long.
+      FASTAUG_NO_UNROLL
+      for (int n = 0; n < kSide && x + n < finish.columns.end; ++n) {
+        const uint32_t one = n < 2 ? (n == 0 ? packed[0] : packed[1]) : (n == 2 ? packed[2] : packed[3]);
+        uint8_t pixel[kMost] = {};
+        each_channel(channels, [&](int c) { pixel[c] = static_cast<uint8_t>(one >> (8 * c)); });
+        put<kBlur>(finish, y, x + n, pixel);
       }
     }
-    uint8_t pixel[kMost] = {};
-    each_channel(channels, [&](int c) { pixel[c] = scalar::round_blur(sum[c]); });
-    put(finish, y, x, pixel);
   }
 
   // ---- What becomes of a pixel that a stage made.
@@ -581,7 +684,17 @@ class Tile {
     f.count = k < 0 ? p_.read_colours : step_[k].colours;
     f.channels = channels_of(k < 0 ? p_.channels : step_[k].channels);
     f.after = f.count > 0 ? channels_of(f.body[f.count - 1].after) : f.channels;
-    f.buffer = buffer(stage);
+    if (!f.last) {
+      f.pitch = (f.columns.end - f.columns.begin) * f.after;
+      f.shared = buffer(stage) - (f.rows.begin * f.pitch + f.columns.begin * f.after);
+    } else {
+      f.floats = has_end(kStore) && p_.end == kStore && dtype() != static_cast<int>(DType::kUint8);
+      f.statistics = has_statistics() ? p_.statistics : kNoStatistics;
+      if (!has_end(kLookOnly) || p_.end != kLookOnly) f.memory = address(p_.to);
+      f.row_stride = p_.to.row_stride;
+      f.pixel_stride = p_.to.pixel_stride;
+      f.channel_stride = p_.to.channel_stride;
+    }
     if (has_flag(kHasExtremes)) {
       each_channel(kMost, [&](int c) { f.seen.low[c] = 255; });
       each_channel(kMost, [&](int c) { f.seen.high[c] = 0; });
@@ -589,26 +702,28 @@ class Tile {
     return f;
   }
 
+  template <int kKind>
   FASTAUG_FN void put(Finish& f, int y, int x, uint8_t* pixel) const {
-    if (f.count > 0 || (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8))) {
+    constexpr bool kHasColours = has_step(kKind, kColoured);
+    if ((kHasColours && f.count > 0) || f.floats) {
       float v[kMost] = {};
       each_channel(f.channels, [&](int c) { v[c] = static_cast<float>(pixel[c]); });
       int channels = f.channels;
-      for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);
-      if (f.last && has_end(kStore) && p_.end == kStore && p_.dtype != static_cast<int>(DType::kUint8)) {
-        return store_floats(y, x, v);
+      if (kHasColours) {
+        for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);
       }
+      if (has_end(kStore) && f.floats) return store_floats(f, y, x, v);
       each_channel(f.after, [&](int c) { pixel[c] = to_byte(v[c]); });
     }
     if (!f.last) {
-      uint8_t* to = f.buffer + ((y - f.rows.begin) * (f.columns.end - f.columns.begin) + x - f.columns.begin) * f.after;
+      uint8_t* to = f.shared + y * f.pitch + x * f.after;
       each_channel(f.after, [&](int c) { to[c] = pixel[c]; });
       return;
     }
-    if (takes_statistics()) look(f, pixel);
-    if (has_end(kLookOnly) && p_.end == kLookOnly) return;
-    uint8_t* to = address(p_.to) + y * p_.to.row_stride + x * p_.to.pixel_stride;
-    each_channel(f.after, [&](int c) { to[c * p_.to.channel_stride] = pixel[c]; });
+    if (has_statistics()) look(f, pixel);
+    if (has_end(kLookOnly) && f.memory == nullptr) return;
+    uint8_t* to = f.memory + y * f.row_stride + x * f.pixel_stride;
+    each_channel(f.after, [&](int c) { to[c * f.channel_stride] = pixel[c]; });
   }
 
   // The loop of a lane op over the channels of a pixel.
@@ -675,9 +790,9 @@ class Tile {
       return channels_of(body.after);
     }
     switch (static_cast<OpId>(body.id)) {
-#define FASTAUG_OP(name, ...)                       \
-  case OpId::name:                                  \
-    lane<OpId::name>(body, channels, v);            \
+#define FASTAUG_OP(name, ...)            \
+  case OpId::name:                       \
+    lane<OpId::name>(body, channels, v); \
     break;
 #include "program/ops.def"
 #undef FASTAUG_OP
@@ -714,23 +829,23 @@ class Tile {
   FASTAUG_FN static uint32_t of_colours(Do body, int channels, const uint8_t* pixel) {
     if constexpr (kMost >= 3) {
       if (channels >= 3) {
-        return static_cast<uint32_t>(body(static_cast<float>(pixel[0]), static_cast<float>(pixel[1]),
-                                          static_cast<float>(pixel[2])));
+        return static_cast<uint32_t>(
+            body(static_cast<float>(pixel[0]), static_cast<float>(pixel[1]), static_cast<float>(pixel[2])));
       }
     }
     return pixel[0];
   }
 
   FASTAUG_FN void look(Finish& f, const uint8_t* pixel) const {
-    if (has_flag(kHasSums) && is(kLumaSum)) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
-    if (has_flag(kHasSums) && is(kGraySum)) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
-    if (has_flag(kHasExtremes) && is(kExtremes)) {
+    if (has_flag(kHasSums) && f.statistics == kLumaSum) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
+    if (has_flag(kHasSums) && f.statistics == kGraySum) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
+    if (has_flag(kHasExtremes) && f.statistics == kExtremes) {
       each_channel(f.after, [&](int c) {
         f.seen.low[c] = pixel[c] < f.seen.low[c] ? pixel[c] : f.seen.low[c];
         f.seen.high[c] = pixel[c] > f.seen.high[c] ? pixel[c] : f.seen.high[c];
       });
     }
-    if (has_flag(kHasHistogram) && is(kHistogram)) {
+    if (has_flag(kHasHistogram) && f.statistics == kHistogram) {
       each_channel(f.after, [&](int c) { add_to(histogram() + 256 * c + pixel[c], 1u); });
     }
   }
@@ -762,8 +877,10 @@ class Tile {
     }
   }
 
-  FASTAUG_FN void store_floats(int y, int x, float* v) const {
-    uint8_t* to = address(p_.to) + y * p_.to.row_stride + x * p_.to.pixel_stride;
+  FASTAUG_FN int dtype() const { return Spec::kDType >= 0 ? Spec::kDType : p_.dtype; }
+
+  FASTAUG_FN void store_floats(const Finish& f, int y, int x, float* v) const {
+    uint8_t* to = f.memory + y * f.row_stride + x * f.pixel_stride;
     const int channels = channels_of(p_.out_channels);
     each_channel(channels, [&](int c) {
       if (has_flag(kHasFloats) && p_.floats != 0) {
@@ -782,12 +899,11 @@ class Tile {
         each_channel(channels, [&](int c) { v[c] = erased[k].value[c]; });
       }
     }
-    const int dtype = Spec::kDType >= 0 ? Spec::kDType : p_.dtype;
     each_channel(channels, [&](int c) {
-      uint8_t* sample = to + c * p_.to.channel_stride;
-      if (dtype == static_cast<int>(DType::kFloat32)) {
+      uint8_t* sample = to + c * f.channel_stride;
+      if (dtype() == static_cast<int>(DType::kFloat32)) {
         *reinterpret_cast<float*>(sample) = v[c];
-      } else if (dtype == static_cast<int>(DType::kFloat16)) {
+      } else if (dtype() == static_cast<int>(DType::kFloat16)) {
         *reinterpret_cast<uint16_t*>(sample) = to_float16(v[c]);
       } else {
         *reinterpret_cast<uint16_t*>(sample) = to_bfloat16(v[c]);

@@ -91,18 +91,21 @@ FASTAUG_FN TapScale tap_scale(TapAxis axis) {
 
 // The most weights that an output has.
 FASTAUG_FN int tap_stride(double support, int in) {
-  const int most = static_cast<int>(ceil(support)) * 2 + 1;
+  const double most = ceil(support) * 2.0 + 1.0;
   const int there = in > 1 ? in : 1;
-  return most < there ? most : there;
+  return most < there ? static_cast<int>(most) : there;
 }
 FASTAUG_FN int tap_stride(TapAxis axis) { return tap_stride(tap_scale(axis).support, axis.in); }
 
 FASTAUG_FN double tap_center(TapScale by, int k) { return (static_cast<double>(k) + 0.5) * by.scale; }
 
+// Where float32 rounds the size of an axis up, the last outputs may lie past its end. They have no taps in Pillow, and
+// become black; here they have one, the last sample with a weight of zero.
 FASTAUG_FN TapRange tap_window(TapScale by, int in, double center) {
   const double low = center - by.support + 0.5;
   const double high = center + by.support + 0.5;
-  const int first = static_cast<int>(low > 0.0 ? low : 0.0);
+  const double last = static_cast<double>(in) - 1.0;
+  const int first = static_cast<int>(low > 0.0 ? low < last ? low : last : 0.0);
   return {first, static_cast<int>(high < in ? high : static_cast<double>(in)) - first};
 }
 

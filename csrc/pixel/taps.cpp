@@ -163,7 +163,8 @@ Taps make(int in_size, int out_size, int begin, int out) {
       const Pair low = center - support + 0.5;
       const Pair high = center + support + 0.5;
       const Pair size = same(in_size);
-      const Pair first = truncated(low > 0.0 ? low : same(0.0));
+      // As tap_window.
+      const Pair first = truncated(low > 0.0 ? low < size - 1.0 ? low : size - 1.0 : same(0.0));
       const Pair count = truncated(high < size ? high : size) - first;
       block.center.pair[p] = center;
       block.first.pair[p] = first;

@@ -152,6 +152,8 @@ class Kernels:
     def get(self, specs: Sequence[Spec], family: Family) -> list[int]:
         """A kernel (the address of a CUfunction) for each spec; those that no kernel covers are compiled first.
 
+        The driver may refuse to load while a stream is captured; `driver.refuse_capture` comes before this.
+
         Args:
             specs: what is to be done.
             family: of the pipeline that asks.

@@ -170,7 +170,8 @@ def reports(log: str) -> tuple[Report, ...]:
 def compile(source: str, headers: Mapping[str, str], arch: str, options: Sequence[str] = OPTIONS) -> Binary:
     """Compiles a source for an architecture.
 
-    Several threads may compile at once: NVRTC runs without Python's lock.
+    Several threads may compile at once: NVRTC runs without Python's lock. Where there is a CUDA driver NVRTC starts it
+    (cuInit), so a fork of a process that compiled cannot use CUDA.
 
     Args:
         source: CUDA C++ with `extern "C"` kernels.

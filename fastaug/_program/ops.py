@@ -17,7 +17,7 @@ OP_BYTES = _C.OP_BYTES
 #: The native core's limit on the length of a program.
 MAX_OPS = _C.MAX_OPS
 
-# PadMode, NearestRule and the flags of csrc/program/program.h.
+# PadMode, NearestRule and the flags of csrc/program/op.h.
 PAD_MODES = _C.PAD_MODES
 NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = (
     _C.NEAREST_RULES[rule] for rule in ("pillow", "torch", "torch_exact")

@@ -234,6 +234,13 @@ int cuGetErrorString(int code, const char** text) {
   return result;
 }
 
+// NVRTC looks for libcuda.so.1 too when it compiles, calls cuInit and this, and does without what it does not get.
+int cuGetExportTable(const void** table, const void* id) {
+  (void)id;
+  *table = NULL;
+  return NOT_FOUND;
+}
+
 int cuDeviceGetCount(int* count) {
   ENTER("");
   *count = state.devices;

@@ -122,7 +122,7 @@ def cases(module: str) -> list[str]:
 
 def outcomes(library: Path, module: str, folder: Path) -> dict[str, str]:
     """What each case of a module says in a process of its own: "", or how it failed."""
-    result = python([__file__, str(library), module, str(folder)], folder=Path(__file__).parent)
+    result = python(["-X", "faulthandler", __file__, str(library), module, str(folder)], folder=Path(__file__).parent)
     if result.returncode != 0:
         pytest.fail(f"{module} ended with {result.returncode}:\n{result.stdout}\n{result.stderr}")
     return json.loads(result.stdout.splitlines()[-1])

@@ -65,6 +65,24 @@ TEST_CASE("taps of one output are those of the table, for sizes up to 3000") {
   }
 }
 
+TEST_CASE("outputs past the end of an axis that float32 rounds up are black") {
+  const int in = (1 << 24) + 3;
+  const int out = 2 * in;
+  for (Filter filter : {Filter::kLanczos, Filter::kBilinear, Filter::kBicubic, Filter::kBox, Filter::kHamming}) {
+    CAPTURE(static_cast<int>(filter));
+    const Taps taps = make_taps(filter, in, out, out - 16, 16);
+    for (int k = 0; k < 16; ++k) {
+      CHECK(taps.count[k] >= 1);
+      CHECK(taps.first[k] >= 0);
+      CHECK(taps.first[k] + taps.count[k] <= in);
+    }
+    if (has_plain_taps(static_cast<int>(filter))) check(filter, in, out, out - 16, 16);
+  }
+  const Taps taps = make_taps(Filter::kBox, in, out, out - 1, 1);
+  CHECK(taps.first[0] == in - 1);
+  CHECK(taps.weights(0)[0] == 0);
+}
+
 TEST_CASE("where every weight is rounded to zero, the first tap is left") {
   const TapAxis axis = {static_cast<int32_t>(Filter::kBox), 1 << 24, 1};
   std::vector<int32_t> weight(static_cast<size_t>(tap_stride(axis)), kUnwritten);

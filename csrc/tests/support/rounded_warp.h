@@ -55,7 +55,7 @@ double worst_of_rounded(const WarpRow& row, Kernel kernel, int taps, const At& a
   double worst = 0.0;
   for (int x = 0; x < row.width; ++x) {
     const Position p = at(row.x + x);
-    if (warp_lost({view.data, 0, 0, view.height, view.width}, p.x, p.y)) continue;
+    if (warp_lost(WarpSource{view.data, 0, 0, view.height, view.width}, p.x, p.y)) continue;
     const bool inside = p.x >= 0.0 && p.x < view.width && p.y >= 0.0 && p.y < view.height;
     for (int c = 0; c < view.channels; ++c) {
       if (inside) worst = std::max(worst, std::fabs(got[c][x] - sampled(view, p, taps, c)));

@@ -1,0 +1,490 @@
+// Bags on an emulated device against the executor: the same bits for every op, layout, rewrite and tile, whatever the
+// order of blocks and threads. In fast mode too, whose plans the scalar kernels share.
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/status.h"
+#include "pixel/warp.h"
+#include "tests/cuda/bags.h"
+
+using namespace fastaug;
+using fastaug::cuda::Bag;
+using fastaug::cuda::BagOptions;
+using fastaug::test::bag_of;
+using fastaug::test::execute_all;
+using fastaug::test::first_difference;
+using fastaug::test::Member;
+using fastaug::test::Members;
+using fastaug::test::RandomProgram;
+using fastaug::test::view_of;
+
+namespace {
+
+using Ops = std::vector<Op>;
+using Counted = std::array<int, kOpCount>;
+
+const int kOrders[] = {cuda::kForwards, cuda::kBackwards, 2};
+
+bool has_op(const Ops& ops, OpId id) {
+  return std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return op.id == id; });
+}
+
+// Every result of a bag is the executor's in three orders, and a device refuses what it has to refuse alone.
+void check_bag(Members members, const BagOptions& options, const ExecuteOptions& how, Counted* counted = nullptr) {
+  const size_t all = members.size();
+  bool may_be_unfit = false;
+  for (const auto& member : members) may_be_unfit |= has_op(member->program, OpId::AFFINE);
+  const Bag bag = bag_of(&members, options);
+  CHECK((may_be_unfit || members.size() == all));
+  execute_all(members, how);
+  for (const cuda::Launch& launch : bag.launches()) REQUIRE(launch.shared <= options.shared_bytes);
+  for (const int order : kOrders) {
+    for (auto& member : members) member->got.clear();
+    cuda::emulate(bag, order);
+    const Member* wrong = first_difference(members);
+    INFO("order ", order, ", waves of ", options.wave_bytes, ", shared ", options.shared_bytes, ", rewrites ",
+         options.rewrites, "\n", wrong == nullptr ? "" : difference(*wrong));
+    REQUIRE(wrong == nullptr);
+  }
+  if (counted == nullptr) return;
+  for (const auto& member : members) {
+    for (const Op& op : member->program) ++(*counted)[static_cast<size_t>(op.id)];
+  }
+}
+
+// Up to `most` images. Half of the bags run one pipeline on images of all sizes, as far as its operands allow; in the
+// others each has a program of its own.
+Members random_members(RandomProgram& random, int most, int length) {
+  Members members;
+  const int count = random.integer(1, most);
+  const bool alike = random.chance(0.5);
+  const Shape first{random.side(), random.side(), random.integer(1, 4)};
+  const Ops pipeline = random(first, random.integer(0, length), random.chance(0.2));
+  for (int k = 0; k < count; ++k) {
+    Shape shape{random.side(), random.side(), random.integer(1, 4)};
+    Ops ops;
+    if (alike) {
+      shape.channels = first.channels;
+      if (k == 0) shape = first;
+      ops = pipeline;
+      try {
+        Shape at = shape;
+        for (const Op& op : ops) {
+          at = shape_after(op, at);
+          if (at.height > 200 || at.width > 200) throw Error(ErrorCode::kValue, "large");
+        }
+        validate(ops, shape);
+      } catch (const Error&) {
+        continue;
+      }
+    } else {
+      ops = random(shape, random.integer(0, length), random.chance(0.2));
+    }
+    members.push_back(std::make_unique<Member>(random, shape, std::move(ops)));
+  }
+  return members;
+}
+
+BagOptions random_options(RandomProgram& random, const Members& members, uint32_t rewrites) {
+  static constexpr int64_t kWaves[] = {1, 5000, 100'000, int64_t{32} << 20};
+  // The bodies of colours and a histogram have to fit, and a little else.
+  static constexpr uint32_t kShared[] = {4 << 10, 8 << 10, 12 << 10, 48 << 10, 200 << 10};
+  const bool counts =
+      std::any_of(members.begin(), members.end(), [](const auto& m) { return has_op(m->program, OpId::EQUALIZE); });
+  return {rewrites, kWaves[random.integer(0, 3)], kShared[random.integer(counts ? 1 : 0, 4)]};
+}
+
+uint32_t random_rewrites(RandomProgram& random) {
+  return random.chance(0.5) ? kExactRewrites : static_cast<uint32_t>(random.integer(0, kExactRewrites));
+}
+
+// An image for a program of one's own.
+void add(Members* members, RandomProgram& random, Shape shape, Ops ops) {
+  members->push_back(std::make_unique<Member>(random, shape, std::move(ops)));
+}
+
+Op op(OpId id, std::array<int, 6> i = {}, std::array<double, 8> f = {}, int flags = 0) {
+  Op made{};
+  made.id = id;
+  made.flags = static_cast<uint16_t>(flags);
+  std::copy(i.begin(), i.end(), made.i);
+  std::copy(f.begin(), f.end(), made.f);
+  return made;
+}
+
+Op resize(int height, int width, Filter filter = Filter::kBilinear, int flags = 0) {
+  return op(OpId::RESIZE, {height, width}, {}, static_cast<int>(filter) | flags);
+}
+
+Op affine(int height, int width, std::array<double, 8> matrix, Interpolation mode) {
+  return op(OpId::AFFINE, {height, width}, matrix, static_cast<int>(mode));
+}
+
+constexpr Filter kFilters[] = {Filter::kLanczos, Filter::kBilinear, Filter::kBicubic, Filter::kBox, Filter::kHamming};
+
+}  // namespace
+
+TEST_CASE("an emulated device gives the executor's bits") {
+  Counted counted{};
+  int programs = 0;
+  for (uint64_t seed = 0; seed < 2500; ++seed) {
+    INFO("seed ", seed);
+    RandomProgram random(seed);
+    Members members = random_members(random, 6, 8);
+    programs += static_cast<int>(members.size());
+    const uint32_t rewrites = random_rewrites(random);
+    const BagOptions options = random_options(random, members, rewrites);
+    check_bag(std::move(members), options, {nullptr, rewrites}, &counted);
+  }
+  MESSAGE(programs, " programs");
+  for (int k = 0; k < kOpCount; ++k) {
+    INFO(name_of(static_cast<OpId>(k)));
+    CHECK(counted[static_cast<size_t>(k)] > 20);
+  }
+}
+
+TEST_CASE("long programs, too") {
+  int longest = 0;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    INFO("seed ", seed);
+    RandomProgram random(seed, 40);
+    Members members = random_members(random, 2, kMaxOps - 5);
+    for (const auto& member : members) longest = std::max(longest, static_cast<int>(member->program.size()));
+    const uint32_t rewrites = random_rewrites(random);
+    const BagOptions options = {rewrites, 1, random.chance(0.5) ? 12u << 10 : 48u << 10};
+    check_bag(std::move(members), options, {nullptr, rewrites});
+  }
+  CHECK(longest > 50);
+}
+
+// What kComposeTaps does is left out on a device. All else of fast mode is what the scalar kernels do, in every bit,
+// but for rounded affine maps: those kernels walk along a row in fixed point, where a device works each position out.
+TEST_CASE("fast mode is that of the scalar kernels without composed taps") {
+  const auto is_walked = [](const Op& op) {
+    return op.id == OpId::AFFINE && static_cast<Interpolation>(op.flags & kFilterMask) != Interpolation::kNearest;
+  };
+  Counted counted{};
+  for (uint64_t seed = 0; seed < 1200; ++seed) {
+    INFO("seed ", seed);
+    RandomProgram random(seed);
+    Members members = random_members(random, 4, 6);
+    uint32_t rewrites = kFastRewrites;
+    if (random.chance(0.3)) rewrites &= ~kRoundWarps;
+    if (random.chance(0.3)) rewrites &= ~kFloatColour;
+    if ((rewrites & kRoundWarps) != 0) {
+      std::erase_if(members, [&](const auto& member) {
+        return std::any_of(member->program.begin(), member->program.end(), is_walked);
+      });
+    }
+    const BagOptions options = random_options(random, members, rewrites);
+    check_bag(std::move(members), options, {kernels("scalar"), rewrites & ~uint32_t{kComposeTaps}}, &counted);
+  }
+  for (const OpId id : {OpId::HUE, OpId::SATURATION, OpId::BRIGHTNESS, OpId::CONTRAST, OpId::PERSPECTIVE}) {
+    CHECK(counted[static_cast<size_t>(id)] > 20);
+  }
+}
+
+// The tolerance is FAST_ISA_LEVELS of tests/tables/tolerances.py: what instruction sets may differ by.
+TEST_CASE("rounded affine maps are within a level of the executor's") {
+  int64_t samples = 0;
+  int64_t different = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    INFO("seed ", seed);
+    RandomProgram random(seed);
+    const Shape in{random.side(), random.side(), random.integer(1, 4)};
+    Op map = op(OpId::AFFINE);
+    while (!random.fill_in(map, in) || (map.flags & kFilterMask) == 0) map.id = OpId::AFFINE;
+    Members members;
+    add(&members, random, in, {map, op(OpId::HFLIP)});
+    const Bag bag = bag_of(&members, {kFastRewrites, 1, 8 << 10});
+    REQUIRE(members.size() == 1);
+    execute_all(members, {nullptr, kFastRewrites});
+    cuda::emulate(bag, static_cast<int>(seed % 3));
+    const std::vector<uint8_t>& got = members[0]->got.bytes();
+    const std::vector<uint8_t>& expected = members[0]->expected.bytes();
+    for (size_t k = 0; k < got.size(); ++k) {
+      REQUIRE(std::abs(got[k] - expected[k]) <= 1);
+      different += got[k] != expected[k];
+    }
+    samples += int64_t{map.i[0]} * map.i[1] * in.channels;
+  }
+  CHECK(samples > 100'000);
+  CHECK(different * 200 < samples);
+}
+
+TEST_CASE("filters that shrink an axis two thousand times, and images of one row or column") {
+  RandomProgram random(1);
+  for (const Filter filter : kFilters) {
+    for (const int flags : {0, int{kWidthFirst}}) {
+      for (const uint32_t shared : {4u << 10, 48u << 10}) {
+        Members members;
+        add(&members, random, {3, 20000, 3}, {resize(3, 10, filter, flags)});
+        add(&members, random, {20000, 3, 4}, {resize(10, 3, filter, flags), op(OpId::INVERT)});
+        add(&members, random, {4000, 2, 1}, {resize(9, 12, filter, flags), resize(4000, 5, filter, flags)});
+        add(&members, random, {700, 650, 2}, {op(OpId::SOLARIZE, {}, {100}), resize(2, 3, filter, flags)});
+        add(&members, random, {1, 1, 3}, {resize(40, 50, filter, flags), resize(1, 1, filter, flags)});
+        add(&members, random, {1, 300, 3}, {resize(1, 299, filter, flags), resize(7, 1, filter, flags)});
+        add(&members, random, {300, 1, 3}, {resize(299, 1, filter, flags), resize(1, 7, filter, flags)});
+        add(&members, random, {90, 80, 3}, {resize(33, 41, filter, flags), op(OpId::WINDOW, {-3, 30, 40, 20})});
+        check_bag(std::move(members), {kExactRewrites, 1000, shared}, {});
+      }
+    }
+  }
+}
+
+TEST_CASE("nearest samples by every rule, and paddings longer than the image") {
+  RandomProgram random(2);
+  for (const NearestRule rule : {NearestRule::kPillow, NearestRule::kTorch, NearestRule::kTorchExact}) {
+    Members members;
+    for (const Shape in : {Shape{1, 1, 3}, {7, 3000, 1}, {3000, 7, 2}, {63, 97, 4}}) {
+      for (const Shape out : {Shape{1, 1}, {70, 2}, {2, 900}, {101, 53}}) {
+        add(&members, random, in, {op(OpId::NEAREST, {out.height, out.width}, {}, static_cast<int>(rule))});
+        add(&members, random, in,
+            {op(OpId::NEAREST, {out.height, out.width}, {}, static_cast<int>(rule)), op(OpId::SHARPNESS, {}, {1.5}),
+             op(OpId::NEAREST, {33, 44}, {}, static_cast<int>(rule))});
+      }
+    }
+    check_bag(std::move(members), {}, {});
+  }
+  for (const PadMode mode : {PadMode::kEdge, PadMode::kReflect, PadMode::kSymmetric}) {
+    Members members;
+    for (const Shape in : {Shape{1, 1, 3}, {2, 3, 1}, {9, 1, 4}, {31, 17, 3}}) {
+      const Op pad = op(OpId::PAD, {40, 35, 3, 90}, {}, static_cast<int>(mode));
+      add(&members, random, in, {pad});
+      add(&members, random, in, {resize(8, 5), pad, op(OpId::VFLIP), resize(20, 30)});
+    }
+    check_bag(std::move(members), {kExactRewrites, 1, 8 << 10}, {});
+  }
+}
+
+TEST_CASE("quarter turns and reductions, wherever they stand") {
+  RandomProgram random(3);
+  const Op blur = op(OpId::SHARPNESS, {}, {2.0});
+  for (const uint32_t rewrites : {uint32_t{0}, uint32_t{kExactRewrites}}) {
+    for (int turns = 1; turns <= 3; ++turns) {
+      const Op turn = op(OpId::ROT90, {}, {}, turns);
+      Members members;
+      for (int channels = 1; channels <= 4; ++channels) {
+        const Shape in{37, 52, channels};
+        add(&members, random, in, {turn});
+        add(&members, random, in, {turn, blur});
+        add(&members, random, in, {blur, turn});
+        add(&members, random, in, {blur, turn, blur});
+        add(&members, random, in, {turn, resize(20, 30), turn, op(OpId::WINDOW, {3, 4, 9, 8})});
+        add(&members, random, in, {op(OpId::HFLIP), turn, op(OpId::TO_FLOAT)});
+        add(&members, random, {1, 40, channels}, {turn, blur});
+      }
+      check_bag(std::move(members), {rewrites, 1, 12 << 10}, {nullptr, rewrites});
+    }
+  }
+  const Ops reductions = {op(OpId::CONTRAST, {}, {1.7}), op(OpId::AUTOCONTRAST), op(OpId::EQUALIZE),
+                          op(OpId::TORCH_CONTRAST, {}, {0.4}), op(OpId::TORCH_AUTOCONTRAST)};
+  for (const Op& one : reductions) {
+    Members members;
+    for (int channels = 1; channels <= 4; ++channels) {
+      const Shape in{45, 71, channels};
+      add(&members, random, in, {one});
+      add(&members, random, in, {one, blur});
+      add(&members, random, in, {blur, one});
+      add(&members, random, in, {op(OpId::VFLIP), one, op(OpId::TO_FLOAT)});
+      add(&members, random, {1, 1, channels}, {one});
+      for (const Op& other : reductions) {
+        add(&members, random, in, {one, other});
+        add(&members, random, in, {one, op(OpId::ROT90, {}, {}, 1), other, resize(13, 17), one});
+      }
+    }
+    check_bag(std::move(members), {kExactRewrites, 1, 12 << 10}, {});
+  }
+}
+
+TEST_CASE("boxes are erased where flips leave them") {
+  RandomProgram random(4);
+  Members members;
+  const Op convert = op(OpId::TO_FLOAT);
+  const Op normalize = op(OpId::NORMALIZE, {}, {0.5, 0.4, 0.3, 0.2, 0.2, 0.3, 0.25, 0.1});
+  for (int flips = 0; flips < 4; ++flips) {
+    for (int repeats = 0; repeats < 6; ++repeats) {
+      Ops ops = {resize(50, 61)};
+      if (flips % 2 != 0) ops.push_back(op(OpId::HFLIP));
+      if (flips / 2 != 0) ops.push_back(op(OpId::VFLIP));
+      ops.push_back(convert);
+      if (repeats % 2 != 0) ops.push_back(normalize);
+      ops.push_back(op(OpId::ERASE, {3, 40, 20, 21}, {0.1, 0.2, 0.3, 0.4}));
+      ops.push_back(op(OpId::ERASE, {0, 0, 1, 61}, {-1, -2, -3, -4}));
+      ops.push_back(op(OpId::ERASE, {10, 30, 20, 15}, {7, 8, 9, 10}));
+      add(&members, random, {40, 33, 1 + repeats % 4}, ops);
+    }
+  }
+  check_bag(std::move(members), {}, {});
+}
+
+TEST_CASE("nearest affine maps: in fixed point, by accumulation along each axis, and those that no device does") {
+  RandomProgram random(5);
+  Members members;
+  const Op fixed = affine(60, 70, {0.8, 0.6, -20, -0.6, 0.8, 25}, Interpolation::kNearest);
+  const Op scaled = affine(55, 66, {0.371, 0, -3.3, 0, -1.9, 60.2}, Interpolation::kNearest);
+  const Op scaled_far = affine(20, 30, {3001.7, 0, -40000, 0, 1e9, 0}, Interpolation::kNearest);
+  for (int channels = 1; channels <= 4; ++channels) {
+    const Shape in{50, 64, channels};
+    for (const Op& map : {fixed, scaled, scaled_far}) {
+      add(&members, random, in, {map});
+      add(&members, random, in,
+          {op(OpId::INVERT), map, op(OpId::WINDOW, {7, 9, 11, 12}), op(OpId::SHARPNESS, {}, {2})});
+      add(&members, random, in, {map, map, op(OpId::TO_FLOAT)});
+    }
+  }
+  const size_t all = members.size();
+  const Op accumulated = affine(60, 70, {0.8, 40000, -20, -0.6, 0.8, 25}, Interpolation::kNearest);
+  add(&members, random, {50, 64, 3}, {accumulated});
+  add(&members, random, {50, 64, 3}, {op(OpId::INVERT), accumulated, op(OpId::HFLIP)});
+  REQUIRE(nearest_route(accumulated.f, 60, 70) == NearestRoute::kAccumulate);
+  const Bag bag = bag_of(&members, {});
+  CHECK(members.size() == all);
+  check_bag(std::move(members), {kExactRewrites, 5000, 8 << 10}, {});
+}
+
+namespace {
+
+// Addresses that are nobody's until they are touched.
+class Reserved {
+ public:
+  explicit Reserved(size_t bytes) : bytes_(bytes) {
+    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    REQUIRE(memory_ != MAP_FAILED);
+  }
+  ~Reserved() { munmap(memory_, bytes_); }
+  Reserved(const Reserved&) = delete;
+  Reserved& operator=(const Reserved&) = delete;
+  uint8_t* data() { return static_cast<uint8_t*>(memory_); }
+
+ private:
+  void* memory_;
+  size_t bytes_;
+};
+
+struct Strides {
+  ptrdiff_t row;
+  ptrdiff_t pixel;
+  ptrdiff_t channel;
+
+  size_t bytes(Shape shape) const {
+    return static_cast<size_t>(std::abs(row) * shape.height + pixel * shape.width + channel * shape.channels);
+  }
+  // Of pixel (0, 0).
+  ptrdiff_t start(Shape shape) const { return row < 0 ? -row * (shape.height - 1) : 0; }
+  ptrdiff_t at(int y, int x, int c) const { return y * row + x * pixel + c * channel; }
+};
+
+}  // namespace
+
+TEST_CASE("samples lie gigabytes apart") {
+  constexpr ptrdiff_t kFar = (ptrdiff_t{3} << 30) + 8;  // past 2^31 from one to the next
+  constexpr Strides kFarStrides[] = {{kFar, 12, 4}, {-kFar, 12, 4}, {400, kFar, 4}, {400, 4, kFar}};
+  const Shape in{6, 9, 3};
+  RandomProgram random(6);
+  std::vector<uint8_t> pixels = random.pixels(size_t{6} * 9 * 4);
+  const View near = view_of(pixels, in, 1);
+  const std::array<double, 8> turned = {0.8, 0.6, -2, -0.6, 0.8, 3, 0.01, 0.02};
+  const auto warp = [&](OpId id, Interpolation mode, int flags = 0) {
+    return op(id, {7, 8}, turned, static_cast<int>(mode) | flags);
+  };
+  const Ops programs[] = {
+      {},
+      {op(OpId::WINDOW, {-1, 2, 7, 5}), op(OpId::VFLIP)},
+      {resize(4, 5), op(OpId::INVERT)},
+      {resize(11, 12, Filter::kLanczos), op(OpId::TO_FLOAT), op(OpId::ERASE, {1, 2, 3, 4}, {1, 2, 3})},
+      {op(OpId::PAD, {3, 4, 5, 6}, {}, 1), op(OpId::SHARPNESS, {}, {2})},
+      {op(OpId::ROT90, {}, {}, 1), op(OpId::HFLIP), op(OpId::TO_FLOAT)},
+      {op(OpId::EQUALIZE)},
+      {op(OpId::CONTRAST, {}, {0.4}), op(OpId::NEAREST, {3, 3})},
+      {warp(OpId::AFFINE, Interpolation::kNearest)},
+      {warp(OpId::AFFINE, Interpolation::kBilinear), op(OpId::TO_FLOAT)},
+      {warp(OpId::AFFINE, Interpolation::kBicubic)},
+      {warp(OpId::PERSPECTIVE, Interpolation::kNearest)},
+      {warp(OpId::PERSPECTIVE, Interpolation::kBilinear)},
+      {warp(OpId::PERSPECTIVE, Interpolation::kBicubic)},
+      {warp(OpId::TORCH_AFFINE, Interpolation::kNearest)},
+      {warp(OpId::TORCH_AFFINE, Interpolation::kBilinear, kFilled)},
+  };
+  for (const Strides& far : kFarStrides) {
+    Reserved source(far.bytes(in));
+    uint8_t* first = source.data() + far.start(in);
+    for (int y = 0; y < in.height; ++y) {
+      for (int x = 0; x < in.width; ++x) {
+        for (int c = 0; c < in.channels; ++c) first[far.at(y, x, c)] = *near.at(y, x, c);
+      }
+    }
+    const View view{first, in.height, in.width, in.channels, far.row, far.pixel, far.channel};
+    for (const Ops& program : programs) {
+      INFO("strides ", far.row, " ", far.pixel, " ", far.channel, "\n", to_string(program));
+      const Shape out = validate(program, in);
+      test::Buffer expected(out, test::is_stored(program), 1);
+      execute({program, {near}, expected.target});
+      Reserved result(far.bytes(out));
+      Target target = expected.target;
+      const ptrdiff_t size = size_of(target.dtype);
+      uint8_t* to = result.data() + far.start(out);
+      target.data = to;
+      target.row_stride = far.row;
+      target.pixel_stride = far.pixel;
+      target.channel_stride = far.channel;
+      Bag bag({});
+      REQUIRE(bag.add({program, {view}, target}));
+      bag.finish();
+      cuda::emulate(bag, 2);
+      const auto* wanted = static_cast<const uint8_t*>(expected.target.data);
+      for (int y = 0; y < out.height; ++y) {
+        for (int x = 0; x < out.width; ++x) {
+          for (int c = 0; c < out.channels; ++c) {
+            REQUIRE(std::equal(to + far.at(y, x, c), to + far.at(y, x, c) + size, wanted));
+            wanted += size;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("what a device does not do is not taken, and too little shared memory is an error") {
+  std::vector<uint8_t> pixels(size_t{8} * 8 * 4);
+  const View view = view_of(pixels, {8, 8, 3}, 1);
+  test::Buffer result({8, 8, 3}, false, 2);
+  Target gaps = result.target;
+  gaps.fill_gaps = true;
+  CHECK_FALSE(Bag({}).add({{}, {view}, gaps}));
+  const View gray = view_of(pixels, {8, 8, 2}, 1);
+  test::Buffer pillow({8, 8, 4}, false, 1);
+  CHECK_FALSE(Bag({}).add({{}, {gray}, pillow.target}));
+  const Ops equalize = {op(OpId::EQUALIZE)};
+  CHECK(Bag({}).add({equalize, {view}, result.target}));
+  std::string said;
+  try {
+    Bag({kExactRewrites, 1, 4 << 10}).add({equalize, {view}, result.target});
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  CHECK(said.find("shared_bytes 4096") != std::string::npos);
+  test::Buffer small({3, 8, 3}, false, 1);
+  CHECK_THROWS_AS(Bag({}).add({{}, {view}, small.target}), Error);
+}
+
+TEST_CASE("a bag without images, and waves") {
+  Bag none({});
+  none.finish();
+  CHECK(none.launches().empty());
+  CHECK(none.waves() == 0);
+  cuda::emulate(none, cuda::kForwards);
+  RandomProgram random(7);
+  for (const int64_t bytes : {int64_t{1}, int64_t{1} << 30}) {
+    Members members;
+    for (int k = 0; k < 5; ++k) add(&members, random, {30, 40, 3}, {resize(10, 10)});
+    const Bag bag = bag_of(&members, {kExactRewrites, bytes, 48 << 10});
+    CHECK(bag.waves() == (bytes == 1 ? 5 : 1));
+    CHECK(bag.launches().size() == 2 * bag.waves());
+    check_bag(std::move(members), {kExactRewrites, bytes, 48 << 10}, {});
+  }
+}
