@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -120,7 +121,7 @@ class Compiled(SeenPipeline):
             self._draft_all(draft)
         else:
             outer.draws.release()
-            draft.call = Call(self._call.draws, outer.rewrites, outer.log, outer.tape)
+            draft.call = Call(self._call.draws, outer.rewrites, outer.log, outer.tape, family=outer.family)
             try:
                 self._draft_all(draft)
             finally:
@@ -143,6 +144,41 @@ class Compiled(SeenPipeline):
             return super()._job(draft)
         return finish.one_job_as(draft, self.dtype or torch.float32, self.memory_format is torch.channels_last)
 
+    def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
+        """Compiles the kernels that the pipeline needs on a CUDA device, and keeps them on disk.
+
+        Else the first calls do that, which takes about a second for each kernel. What kernels there are to be is found
+        out by drawing parameters some hundred times, for which the random generators are afterwards as they were.
+        Callables of your own are called with black images.
+
+        Args:
+            device: ``"cuda"``, ``"cuda:1"`` or a torch.device.
+            sizes: of RGB images as they will come, (height, width) or an int for a square; by default a few between 32
+                and 1500, of which those are left out that the pipeline refuses. Images that are shrunk need other
+                kernels than images that are enlarged.
+
+        Returns:
+            How many kernels these images need; 0 where none of what the pipeline does is done by a device.
+
+        Raises:
+            TypeError: a wrong type of ``device``.
+            ValueError: an unknown ``device``, or the CPU; a size that is not positive; a pipeline that does not end in
+                tensors.
+            RuntimeError: no CUDA device can be used, or no kernel compiled.
+            Exception: what the pipeline raises for both a PIL image and a uint8 tensor.
+
+        Example:
+            >>> import fastaug, fastaug.transforms as T
+            >>> transform = fastaug.compile(T.Compose([T.RandomResizedCrop(224), T.ToTensor()]))
+            >>> transform.prepare("cuda", sizes=[(375, 500)])  # doctest: +SKIP
+            1
+        """
+        from fastaug._compile import prepare
+
+        if self.generator is not None:
+            self._follow_worker()
+        return prepare.prepare(self, device, sizes)
+
     def _formatted(self, result: Any) -> Any:
         if self.dtype is None and self.memory_format is None:
             return result
@@ -158,7 +194,7 @@ class Compiled(SeenPipeline):
             self._worker_seed = seed
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_steps")}
+        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels", "_steps")}
         if self.generator is not None:
             state["generator"] = self.generator.get_state()
         # Below protocol 4 torch's memory formats do not pickle.

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from support.devices import HostBackend, HostDevice, install
+
 
 @pytest.fixture(scope="session")
 def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -28,3 +30,15 @@ def nvrtc_here() -> None:
     """NVRTC comes with PyTorch's CUDA builds."""
     if torch.version.cuda is None:
         pytest.skip("PyTorch is built without CUDA, so there is no NVRTC")
+
+
+@pytest.fixture
+def backend(monkeypatch: pytest.MonkeyPatch) -> HostBackend:
+    """Devices whose memory is the host's."""
+    return install(monkeypatch)
+
+
+@pytest.fixture
+def device(backend: HostBackend) -> HostDevice:
+    """cuda:0."""
+    return backend.devices[0]
