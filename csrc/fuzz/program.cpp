@@ -1,5 +1,6 @@
-// Bytes as programs: valid ones, in part with operands at the ends of their ranges, run by the streaming executor and
-// by the oracle, which must give the same bits; and ops as they are, which validate() must accept or refuse.
+// Bytes as programs: valid ones, in part with operands at the ends of their ranges, run by the streaming executor, by
+// an emulated device and by the oracle, which must give the same bits; and ops as they are, which validate() must
+// accept or refuse.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -8,6 +9,8 @@
 #include <vector>
 
 #include "base/status.h"
+#include "cuda/bag.h"
+#include "cuda/emulate.h"
 #include "fuzz/fuzz.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
@@ -82,10 +85,19 @@ void run(Program program, Shape shape, Shape out, RandomProgram& random) {
   if (random.chance(0.3)) options.rewrites = static_cast<uint32_t>(random.integer(0, kExactRewrites));
   execute_reference(program, view, expected.target);
   execute({program, {view}, got.target}, options);
-  if (got.bytes == expected.bytes) return;
-  std::fprintf(stderr, "isa %s, rewrites %u, image %dx%dx%d\n%s", options.kernels->name, options.rewrites, shape.height,
-               shape.width, shape.channels, to_string(program).c_str());
-  require(false, "the streaming executor gives the oracle's bits");
+  const auto tell = [&] {
+    std::fprintf(stderr, "isa %s, rewrites %u, image %dx%dx%d\n%s", options.kernels->name, options.rewrites,
+                 shape.height, shape.width, shape.channels, to_string(program).c_str());
+  };
+  if (got.bytes != expected.bytes) tell();
+  require(got.bytes == expected.bytes, "the streaming executor gives the oracle's bits");
+  test::Buffer emulated(out, stored, layout);
+  cuda::Bag bag({options.rewrites, 1, random.chance(0.5) ? 12u << 10 : 48u << 10});
+  if (!bag.add({program, {view}, emulated.target})) return;
+  bag.finish();
+  cuda::emulate(bag, random.integer(0, 3));
+  if (emulated.bytes != expected.bytes) tell();
+  require(emulated.bytes == expected.bytes, "an emulated device gives the oracle's bits");
 }
 
 }  // namespace

@@ -33,6 +33,58 @@ bool has_op(const Ops& ops, OpId id) {
   return std::any_of(ops.begin(), ops.end(), [&](const Op& op) { return op.id == id; });
 }
 
+// What the pixels of a part need of the kernel that it is given, worked out from the part alone.
+cuda::Features needs(const uint8_t* blob, const cuda::Part& p) {
+  cuda::Features f{};
+  f.source = p.source;
+  f.channels = p.channels;
+  f.dtype = p.dtype;
+  f.ends = 1u << p.end;
+  f.flags = p.direct != 0 ? cuda::kHasDirect : cuda::kHasShared;
+  for (int k = 0; k < p.steps; ++k) f.steps |= 1u << reinterpret_cast<const cuda::Step*>(blob + p.step)[k].kind;
+  for (int k = 0; k < p.colours; ++k) {
+    const cuda::Colour& colour = reinterpret_cast<const cuda::Colour*>(blob + p.colour)[k];
+    const bool is_lane = colour.kind == cuda::Colour::kLane;
+    const bool is_float = colour.kind == cuda::Colour::kFloat;
+    if (is_float || colour.kind == cuda::Colour::kRound) f.flags |= cuda::kHasFloats;
+    if (colour.kind == cuda::Colour::kLookup) f.flags |= cuda::kHasLookups;
+    // In float32 only ops that change the number of channels are asked for by name.
+    const bool changes = channels_after(colour.op, 1) != 1 || channels_after(colour.op, 3) != 3;
+    if (is_lane || (is_float && changes)) f.ops |= uint64_t{1} << static_cast<int>(colour.op.id);
+  }
+  if (p.erases > 0) f.flags |= cuda::kHasErases;
+  if (p.floats != 0) f.flags |= cuda::kHasFloats;
+  if (p.end == cuda::kStore && p.dtype != 0 && p.floats == 0) {
+    for (int c = 0; c < p.out_channels; ++c) f.flags |= p.form[c].quick ? 0u : uint32_t{cuda::kHasDivision};
+  }
+  if (p.statistics == cuda::kLumaSum || p.statistics == cuda::kGraySum) f.flags |= cuda::kHasSums;
+  if (p.statistics == cuda::kExtremes) f.flags |= cuda::kHasExtremes;
+  if (p.statistics == cuda::kHistogram) f.flags |= cuda::kHasHistogram;
+  return f;
+}
+
+// Kernels are compiled for the features of a bag, where the emulation has everything: they must have what parts need.
+void check_features(const Bag& bag) {
+  const uint8_t* blob = bag.blob().data();
+  for (const cuda::Launch& launch : bag.launches()) {
+    if (launch.kernel < 0) continue;
+    const cuda::Features& has = bag.features()[static_cast<size_t>(launch.kernel)];
+    for (int k = 0; k < launch.count; ++k) {
+      const auto& entry = reinterpret_cast<const cuda::Entry*>(blob + launch.offset)[k];
+      const auto& part = *reinterpret_cast<const cuda::Part*>(blob + entry.part);
+      const cuda::Features wants = needs(blob, part);
+      REQUIRE(part.shared <= launch.shared);
+      REQUIRE(has.source == wants.source);
+      REQUIRE(has.channels == wants.channels);
+      REQUIRE(has.dtype == wants.dtype);
+      REQUIRE((wants.steps & ~has.steps) == 0);
+      REQUIRE((wants.ends & ~has.ends) == 0);
+      REQUIRE((wants.ops & ~has.ops) == 0);
+      REQUIRE((wants.flags & ~has.flags) == 0);
+    }
+  }
+}
+
 // Every result of a bag is the executor's in three orders, and a device refuses what it has to refuse alone.
 void check_bag(Members members, const BagOptions& options, const ExecuteOptions& how, Counted* counted = nullptr) {
   const size_t all = members.size();
@@ -42,6 +94,7 @@ void check_bag(Members members, const BagOptions& options, const ExecuteOptions&
   CHECK((may_be_unfit || members.size() == all));
   execute_all(members, how);
   for (const cuda::Launch& launch : bag.launches()) REQUIRE(launch.shared <= options.shared_bytes);
+  check_features(bag);
   for (const int order : kOrders) {
     for (auto& member : members) member->got.clear();
     cuda::emulate(bag, order);
@@ -470,6 +523,42 @@ TEST_CASE("what a device does not do is not taken, and too little shared memory 
   CHECK(said.find("shared_bytes 4096") != std::string::npos);
   test::Buffer small({3, 8, 3}, false, 1);
   CHECK_THROWS_AS(Bag({}).add({{}, {view}, small.target}), Error);
+}
+
+TEST_CASE("nothing is read of an image but what is said to be needed") {
+  int64_t needed = 0;
+  int64_t all = 0;
+  for (uint64_t seed = 0; seed < 800; ++seed) {
+    INFO("seed ", seed);
+    RandomProgram random(seed);
+    const Shape in{random.side(), random.side(), random.integer(1, 4)};
+    const Ops program = random(in, random.integer(0, 6), random.chance(0.2));
+    const uint32_t rewrites = random_rewrites(random);
+    Members members;
+    add(&members, random, in, program);
+    const View& view = members[0]->source.view();
+    const Region r = cuda::needed_region(program, in, rewrites);
+    REQUIRE(r.y >= 0);
+    REQUIRE(r.x >= 0);
+    REQUIRE(r.y + r.height <= in.height);
+    REQUIRE(r.x + r.width <= in.width);
+    const Bag bag = bag_of(&members, {rewrites, 1, 8u << random.integer(10, 13)});
+    if (members.empty()) continue;
+    execute_all(members, {nullptr, rewrites});
+    for (int y = 0; y < in.height; ++y) {
+      for (int x = 0; x < in.width; ++x) {
+        if (y >= r.y && y < r.y + r.height && x >= r.x && x < r.x + r.width) continue;
+        for (int c = 0; c < in.channels; ++c) *const_cast<uint8_t*>(view.at(y, x, c)) ^= 0x5A;
+      }
+    }
+    cuda::emulate(bag, cuda::kForwards);
+    const Member* wrong = first_difference(members);
+    INFO("needed ", r.y, " ", r.x, " ", r.height, " ", r.width, "\n", wrong == nullptr ? "" : difference(*wrong));
+    REQUIRE(wrong == nullptr);
+    needed += area(r);
+    all += int64_t{in.height} * in.width;
+  }
+  CHECK(needed * 10 < all * 9);
 }
 
 TEST_CASE("a bag without images, and waves") {
