@@ -1,6 +1,7 @@
-# make demo | test | tables | mutants | soak | fuzz | bench | docs | wheel | lint | format | clean. Each target installs
-# what it needs, once. `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to
-# see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
+# make demo | test | tables | mutants | soak | fuzz | cuda-all | bench | docs | wheel | lint | format | clean. Each
+# target installs what it needs, once. `tables` writes the operands and answers of the native tests anew, and
+# `mutants` changes formulas to see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which
+# takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
@@ -9,6 +10,7 @@
 #                            those whose name holds it
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
+#   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.13 found)
@@ -165,6 +167,12 @@ soak-loader: $(STAMPS)/test
 # Two minutes of it.
 test-loader: $(STAMPS)/test
 	$(SOAK_LOADER) 2
+
+# What the kernels of pipelines take on each GPU that NVRTC knows; it needs PyTorch with CUDA, and no GPU. It fails where
+# a thread needs memory of its own, beside its registers.
+.PHONY: cuda-all
+cuda-all: $(STAMPS)/test
+	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/cuda/compile_all.py --jobs $(JOBS) $(if $(ARCHS),--archs $(ARCHS)) $(ARGS)
 
 # Fuzzing
 

@@ -399,8 +399,12 @@ def needed(program: bytes, height: int, width: int, channels: int, rewrites: int
 #: {name: text} of what the sources of CUDA kernels include.
 CUDA_HEADERS: Final[dict[str, str]]
 
-def cuda_source(spec: tuple[int, int, int, int, int, int, int]) -> str:
-    """The source of the kernel "fastaug_tile" for a spec, as fastaug._cuda.kernels has it."""
+def cuda_source(spec: tuple[int, int, int, int, int, int, int], blocks: int = 3) -> str:
+    """The source of the kernel "fastaug_tile" for a spec, as fastaug._cuda.kernels has it.
+
+    Of its blocks at least `blocks`, 1 to 4, fit into a multiprocessor together. The more, the fewer registers a thread
+    has, and the sooner it keeps numbers in memory instead.
+    """
 
 def cuda_prepare_source() -> str:
     """The source of the kernel "fastaug_prepare"."""

@@ -28,6 +28,10 @@ using cuda::Launch;
 // Features as Python has them: what must be equal, then sets of bits.
 using Spec = std::tuple<int, int, int, uint32_t, uint32_t, uint64_t, uint32_t>;
 
+// Blocks that every GPU can hold at once: those of compute capability 7.5 have 1024 threads.
+constexpr int kMostBlocks = 4;
+static_assert(kMostBlocks * cuda::kThreads <= 1024);
+
 struct PyBag {
   Bag bag;
   std::vector<size_t> unfit;
@@ -94,7 +98,11 @@ int launch(const PyBag& self, uintptr_t function, uintptr_t stream, uintptr_t pr
   return code;
 }
 
-std::string tile_source(const Spec& spec) {
+// `blocks`: as many fit into a multiprocessor together, which bounds the registers of a thread.
+std::string tile_source(const Spec& spec, int blocks) {
+  if (blocks < 1 || blocks > kMostBlocks) {
+    fail(ErrorCode::kValue, "blocks should be 1 to " + std::to_string(kMostBlocks) + ", got " + std::to_string(blocks));
+  }
   const auto& [source, channels, dtype, steps, ends, ops, flags] = spec;
   const auto line = [](const char* type, const char* name, const std::string& value) {
     return std::string("  static constexpr ") + type + " " + name + " = " + value + ";\n";
@@ -108,9 +116,9 @@ std::string tile_source(const Spec& spec) {
          line("uint32_t", "kFlags", std::to_string(flags) + "u") +
          "};\n"
          "}  // namespace fastaug::cuda\n\n"
-         "extern \"C\" __global__ void __launch_bounds__(256, 3) fastaug_tile(const uint8_t* __restrict__ blob, "
-         "uint8_t* scratch, "
-         "uint32_t entries, int32_t count) {\n"
+         "extern \"C\" __global__ void __launch_bounds__(" +
+         std::to_string(cuda::kThreads) + ", " + std::to_string(blocks) +
+         ") fastaug_tile(const uint8_t* __restrict__ blob, uint8_t* scratch, uint32_t entries, int32_t count) {\n"
          "  fastaug::cuda::run_tile<fastaug::cuda::Spec>(blob, scratch, entries, count);\n"
          "}\n";
 }
@@ -169,7 +177,7 @@ void register_bag(py::module_& m) {
       },
       py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"),
       py::arg("rewrites") = uint32_t{kExactRewrites});
-  m.def("cuda_source", &tile_source, py::arg("spec"));
+  m.def("cuda_source", &tile_source, py::arg("spec"), py::arg("blocks") = 3);
   m.def("cuda_prepare_source", &prepare_source);
   m.attr("CUDA_HEADERS") = headers();
 }

@@ -1,7 +1,8 @@
 """Kernels that are made for the pipelines at hand.
 
 A kernel that could do everything needs so many registers that it spills them; one for just the ops of a pipeline does
-not, and takes half a second to compile. So a kernel has a *spec*: what its images are, exactly, and masks of the steps,
+not, and takes half a second to compile. One that does is compiled again with more of them, for fewer threads at once.
+So a kernel has a *spec*: what its images are, exactly, and masks of the steps,
 ends, ops and flags that can occur. Its source is a few constants and the extension's device headers. All kernels give
 the same pixels, so one whose masks hold more bits than are asked for serves too.
 
@@ -38,6 +39,8 @@ PREPARE = "fastaug_prepare"
 _LOG = logging.getLogger("fastaug")
 #: How many of a spec's numbers have to be equal; the others are masks.
 _EXACT = 3
+#: How many blocks a multiprocessor is to hold at least: at first, and then where registers do not suffice for that.
+_BLOCKS = (3, 2, 1)
 
 
 class Sources(Protocol):
@@ -47,8 +50,8 @@ class Sources(Protocol):
     def headers(self) -> Mapping[str, str]:
         """{name: text} of what the sources include."""
 
-    def tile(self, spec: Spec) -> str:
-        """The source of `TILE` for a spec."""
+    def tile(self, spec: Spec, blocks: int) -> str:
+        """The source of `TILE` for a spec, of which a multiprocessor holds `blocks` blocks at least."""
 
     def prepare(self) -> str:
         """The source of `PREPARE`."""
@@ -61,8 +64,8 @@ class Extension:
     def headers(self) -> Mapping[str, str]:
         return _C.CUDA_HEADERS
 
-    def tile(self, spec: Spec) -> str:
-        return _C.cuda_source(spec)
+    def tile(self, spec: Spec, blocks: int) -> str:
+        return _C.cuda_source(spec, blocks)
 
     def prepare(self) -> str:
         return _C.cuda_prepare_source()
@@ -89,6 +92,35 @@ def union(first: Spec, second: Spec) -> Spec:
     return (source, channels, dtype, masks[0], masks[1], masks[2], masks[3])
 
 
+def tiles(sources: Sources, spec: Spec) -> list[str]:
+    """The sources of `TILE` for a spec, as `fitting` takes them."""
+    return [sources.tile(spec, blocks) for blocks in _BLOCKS]
+
+
+def fitting(sources: Iterable[str], compile: Callable[[str], nvrtc.Binary]) -> nvrtc.Binary:
+    """The first of several sources that keeps all in registers; else the first of those that spill least.
+
+    Args:
+        sources: of one kernel, the best first.
+        compile: makes a binary of one; the later ones are compiled only where they are needed.
+
+    Example:
+        >>> fitting(["a", "b"], lambda text: nvrtc.Binary("ptx", text.encode(), "")).data
+        b'a'
+    """
+    made: list[nvrtc.Binary] = []
+    for source in sources:
+        made.append(compile(source))
+        if _spilled(made[-1]) == 0:
+            return made[-1]
+    return min(made, key=_spilled)
+
+
+def _spilled(binary: nvrtc.Binary) -> int:
+    """Bytes of a thread's local memory, and how often they are written and read. PTX does not say."""
+    return sum(one.stack_frame + one.spill_stores + one.spill_loads for one in binary.reports)
+
+
 class Family:
     """All that one pipeline has asked for. Threads may share it."""
 
@@ -109,7 +141,8 @@ class Family:
 class _Promise(NamedTuple):
     """A kernel that a thread has set out to make."""
 
-    text: Callable[[], str]
+    #: Of its sources, as `fitting` takes them.
+    texts: Callable[[], Sequence[str]]
     entry: str
     #: The spec, or `PREPARE`.
     name: Hashable
@@ -178,7 +211,7 @@ class Kernels:
             with self._lock:
                 for spec in specs:
                     futures[spec] = self._covering(spec) or self._promise(
-                        functools.partial(self._sources.tile, wide[spec]), TILE, wide[spec], missing
+                        functools.partial(tiles, self._sources, wide[spec]), TILE, wide[spec], missing
                     )
             self._make(missing)
         found = {spec: future.result() for spec, future in futures.items()}
@@ -190,7 +223,9 @@ class Kernels:
         missing: list[_Promise] = []
         with self._keeping(missing):
             with self._lock:
-                future = self._made.get(PREPARE) or self._promise(self._sources.prepare, PREPARE, PREPARE, missing)
+                future = self._made.get(PREPARE) or self._promise(
+                    lambda: [self._sources.prepare()], PREPARE, PREPARE, missing
+                )
             self._make(missing)
         return future.result()
 
@@ -210,9 +245,11 @@ class Kernels:
             return None
         return self._made[min(wide, key=lambda one: sum(bits.bit_count() for bits in one[_EXACT:]))]
 
-    def _promise(self, text: Callable[[], str], entry: str, name: Hashable, missing: list[_Promise]) -> Future[int]:
+    def _promise(
+        self, texts: Callable[[], Sequence[str]], entry: str, name: Hashable, missing: list[_Promise]
+    ) -> Future[int]:
         """Lets others know that this thread makes a kernel; the lock is held."""
-        promise = _Promise(text, entry, name, Future())
+        promise = _Promise(texts, entry, name, Future())
         missing.append(promise)
         self._made[name] = promise.future
         return promise.future
@@ -242,18 +279,19 @@ class Kernels:
                 list(pool.map(self._make_one, missing))
 
     def _make_one(self, promise: _Promise) -> None:
-        promise.future.set_result(self._load(self._binary(promise.text(), promise.name), promise.entry))
+        promise.future.set_result(self._load(self._binary(promise.texts(), promise.name), promise.entry))
 
-    def _binary(self, source: str, name: Hashable) -> nvrtc.Binary:
+    def _binary(self, sources: Sequence[str], name: Hashable) -> nvrtc.Binary:
         """From disk, or else compiled."""
         arch, headers = self.device.arch, self._sources.headers
-        key = cache.key(source, {**nvrtc.SHIMS, **headers}, nvrtc.OPTIONS, arch, nvrtc.version())
+        # Which of the sources it was made of follows from all of them.
+        key = cache.key("".join(sources), {**nvrtc.SHIMS, **headers}, nvrtc.OPTIONS, arch, nvrtc.version())
         binary = self._disk.get(key)
         if binary is not None:
             _LOG.debug("fastaug: kernel %s for %s was compiled before", name, arch)
             return binary
         start = time.perf_counter()
-        binary = self._compile(source, headers, arch)
+        binary = fitting(sources, lambda source: self._compile(source, headers, arch))
         seconds = time.perf_counter() - start
         _LOG.info("fastaug: compiled kernel %s for %s in %.2f s: %s", name, arch, seconds, _words(binary))
         self._disk.put(key, binary)

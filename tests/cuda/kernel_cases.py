@@ -33,30 +33,46 @@ class Tiny:
     def __init__(self, header: str = "") -> None:
         self.headers: Mapping[str, str] = {"tiny.h": header}
 
-    def tile(self, spec: Spec) -> str:
-        return f"{spec} fastaug_tile"
+    def tile(self, spec: Spec, blocks: int) -> str:
+        return f"{spec} + ({blocks},) fastaug_tile"
 
     def prepare(self) -> str:
         return "fastaug_prepare"
 
 
 class Compiler:
-    """Takes the place of nvrtc.compile; hears what is compiled, and may do something meanwhile."""
+    """Takes the place of nvrtc.compile; hears what is compiled, and may do something meanwhile.
 
-    def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+    Args:
+        spilled: bytes that are said to be spilled, by the blocks that are asked for.
+    """
+
+    def __init__(
+        self, meanwhile: Callable[[], object] = lambda: None, spilled: Mapping[int, int] = types.MappingProxyType({})
+    ) -> None:
         self.sources: list[str] = []
         self.meanwhile = meanwhile
+        self.spilled = spilled
 
     def __call__(self, source: str, headers: Mapping[str, str], arch: str) -> nvrtc.Binary:
         self.sources.append(source)
         self.meanwhile()
         entry = source.split()[-1]
-        return nvrtc.Binary("ptx", f"// {source} {arch} {headers}\n.version 9.0\n.entry {entry}()\0".encode(), "")
+        bytes = self.spilled.get(asked(source)[-1], 0) if entry == kernels.TILE else 0
+        log = (
+            f"Compiling entry function '{entry}'\n0 bytes stack frame, {bytes} bytes spill stores, 0 \nUsed 8 registers"
+        )
+        return nvrtc.Binary("ptx", f"// {source} {arch} {headers}\n.version 9.0\n.entry {entry}()\0".encode(), log)
 
     @property
     def specs(self) -> list[Any]:
         """What was compiled, as specs."""
-        return [eval(source.removesuffix("fastaug_tile")) for source in self.sources]
+        return [asked(source)[:-1] for source in self.sources]
+
+
+def asked(source: str) -> Any:
+    """The spec, and last the blocks, of a source of Tiny."""
+    return eval(source.removesuffix("fastaug_tile"))
 
 
 def never(*_: object) -> nvrtc.Binary:
@@ -258,7 +274,7 @@ def case_one_of_several_fails(fake: Fake, _: Path) -> None:
     compiler = Compiler()
 
     def fails_once(source: str, headers: Mapping[str, str], arch: str) -> nvrtc.Binary:
-        if eval(source.removesuffix("fastaug_tile"))[1] == 1 and not compiler.meanwhile():
+        if asked(source)[1] == 1 and not compiler.meanwhile():
             compiler.meanwhile = lambda: True
             raise nvrtc.CompileError("no", "log")
         return compiler(source, headers, arch)
@@ -311,6 +327,28 @@ def case_close(fake: Fake, _: Path) -> None:
     one.close()
     assert one.get([RGB], Family()) != [0]
     assert fake.modules == 1
+
+
+def case_fewer_blocks_where_registers_spill(_: Fake, folder: Path) -> None:
+    def kept() -> list[Any]:
+        files = (folder / "cache" / "kernels").iterdir()
+        texts = [path.read_bytes().decode(errors="replace") for path in files]
+        return [asked(text[text.index("// ") + 3 : text.index(" sm_90")]) for text in texts]
+
+    for masks, spilled, tried, chosen in (
+        (1, {}, [3], 3),
+        (2, {3: 8}, [3, 2], 2),
+        (4, {3: 8, 2: 4}, [3, 2, 1], 1),
+        (8, {3: 8, 2: 4, 1: 4}, [3, 2, 1], 2),
+    ):
+        compiler = Compiler(spilled=spilled)
+        spec = with_masks(masks, 0, 0, 0)
+        made(compiler).get([spec], Family())
+        assert [asked(source)[-1] for source in compiler.sources] == tried
+        assert (*spec, chosen) in kept()
+        # The disk has that one, whatever was tried before it.
+        made(never).get([spec], Family())
+    assert len(kept()) == 4
 
 
 def case_disk(fake: Fake, folder: Path) -> None:
@@ -383,9 +421,9 @@ class Real:
 
     headers: Mapping[str, str] = {"tiny.h": "#include <cstdint>\ninline uint8_t twice(uint8_t x) { return 2 * x; }\n"}
 
-    def tile(self, spec: Spec) -> str:
+    def tile(self, spec: Spec, blocks: int) -> str:
         body = f"to[threadIdx.x] = twice(to[threadIdx.x]) + {spec[5]};"
-        return f'#include "tiny.h"\nextern "C" __global__ void fastaug_tile(uint8_t* to) {{ {body} }}\n'
+        return f'#include "tiny.h"\nextern "C" __global__ void fastaug_tile(uint8_t* to) {{ {body} }}  // {blocks}\n'
 
     def prepare(self) -> str:
         return 'extern "C" __global__ void fastaug_prepare(int* to) { *to = 0; }\n'
@@ -400,7 +438,7 @@ def case_real_kernels(fake: Fake, _: Path) -> None:
     assert [words[1] for words in loaded] == ["cubin", "cubin"]
     sizes = [
         len(nvrtc.compile(text, Real.headers, "sm_90").data)
-        for text in (Real().tile((0,) * 5 + (5, 0)), Real().prepare())
+        for text in (Real().tile((0,) * 5 + (5, 0), 3), Real().prepare())
     ]
     assert [int(words[2]) for words in loaded] == sizes
     data = (ctypes.c_uint8 * 4)(1, 2, 3, 4)
