@@ -71,12 +71,9 @@ class Preparation {
     for (int k = thread; k < count; k += threads) table[k] = source_index(s.op, rows, begin + k, in, out);
   }
 
+  // A WINDOW needs no table.
   static FASTAUG_FN int source_index(const Op& op, bool rows, int k, int in, int out) {
     switch (op.id) {
-      case OpId::WINDOW: {
-        const int at = k + op.i[rows ? 0 : 1];
-        return at >= 0 && at < in ? at : -1;
-      }
       case OpId::PAD:
         return pad_position(static_cast<PadMode>(op.flags), k, op.i[rows ? 1 : 0], in);
       case OpId::NEAREST:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string>
 
 #include "base/status.h"
@@ -273,18 +274,17 @@ TEST_CASE("filters that shrink an axis two thousand times, and images of one row
   RandomProgram random(1);
   for (const Filter filter : kFilters) {
     for (const int flags : {0, int{kWidthFirst}}) {
-      for (const uint32_t shared : {4u << 10, 48u << 10}) {
-        Members members;
-        add(&members, random, {3, 20000, 3}, {resize(3, 10, filter, flags)});
-        add(&members, random, {20000, 3, 4}, {resize(10, 3, filter, flags), op(OpId::INVERT)});
-        add(&members, random, {4000, 2, 1}, {resize(9, 12, filter, flags), resize(4000, 5, filter, flags)});
-        add(&members, random, {700, 650, 2}, {op(OpId::SOLARIZE, {}, {100}), resize(2, 3, filter, flags)});
-        add(&members, random, {1, 1, 3}, {resize(40, 50, filter, flags), resize(1, 1, filter, flags)});
-        add(&members, random, {1, 300, 3}, {resize(1, 299, filter, flags), resize(7, 1, filter, flags)});
-        add(&members, random, {300, 1, 3}, {resize(299, 1, filter, flags), resize(1, 7, filter, flags)});
-        add(&members, random, {90, 80, 3}, {resize(33, 41, filter, flags), op(OpId::WINDOW, {-3, 30, 40, 20})});
-        check_bag(std::move(members), {kExactRewrites, 1000, shared}, {});
-      }
+      const uint32_t shared = flags == 0 ? 4u << 10 : 48u << 10;
+      Members members;
+      add(&members, random, {3, 20000, 3}, {resize(3, 10, filter, flags)});
+      add(&members, random, {20000, 3, 4}, {resize(10, 3, filter, flags), op(OpId::INVERT)});
+      add(&members, random, {4000, 2, 1}, {resize(9, 12, filter, flags), resize(4000, 5, filter, flags)});
+      add(&members, random, {700, 650, 2}, {op(OpId::SOLARIZE, {}, {100}), resize(2, 3, filter, flags)});
+      add(&members, random, {1, 1, 3}, {resize(40, 50, filter, flags), resize(1, 1, filter, flags)});
+      add(&members, random, {1, 300, 3}, {resize(1, 299, filter, flags), resize(7, 1, filter, flags)});
+      add(&members, random, {300, 1, 3}, {resize(299, 1, filter, flags), resize(1, 7, filter, flags)});
+      add(&members, random, {90, 80, 3}, {resize(33, 41, filter, flags), op(OpId::WINDOW, {-3, 30, 40, 20})});
+      check_bag(std::move(members), {kExactRewrites, 1000, shared}, {});
     }
   }
 }
@@ -352,6 +352,47 @@ TEST_CASE("quarter turns and reductions, wherever they stand") {
     }
     check_bag(std::move(members), {kExactRewrites, 1, 12 << 10}, {});
   }
+}
+
+TEST_CASE("perspective maps whose positions are no numbers") {
+  RandomProgram random(8);
+  // 0 / 0 in the first column.
+  const std::array<double, 8> map = {2, 0, -1, 0, 0, 0, -2, 0};
+  CHECK(perspective_at(map.data(), 0, 5).x != perspective_at(map.data(), 0, 5).x);
+  for (const uint32_t rewrites : {uint32_t{kExactRewrites}, uint32_t{kFastRewrites}}) {
+    Members members;
+    for (const Interpolation mode : {Interpolation::kNearest, Interpolation::kBilinear, Interpolation::kBicubic}) {
+      for (int channels = 1; channels <= 4; ++channels) {
+        Op warp = op(OpId::PERSPECTIVE, {12, 13}, map, static_cast<int>(mode));
+        std::fill_n(warp.fill, kMaxChannels, uint8_t{77});
+        add(&members, random, {20, 30, channels}, {warp});
+        add(&members, random, {20, 30, channels}, {op(OpId::SHARPNESS, {}, {2}), warp, op(OpId::TO_FLOAT)});
+      }
+    }
+    check_bag(std::move(members), {rewrites, 5000, 48 << 10}, {kernels("scalar"), rewrites});
+  }
+}
+
+TEST_CASE("blurs, fused and not, where sums end at a half") {
+  RandomProgram random(9);
+  int different = 0;
+  for (int repeats = 0; repeats < 10; ++repeats) {
+    Members members;
+    for (const int flags : {int{kSquare}, kSquare | kUnfused}) {
+      // Tenths, of which every other sum of three products is a half off an integer, give or take a rounding.
+      Op blur = op(OpId::BLUR, {3, 3}, {}, flags);
+      const float half[] = {0.3f, 0.4f};
+      std::memcpy(blur.f, half, sizeof(half));
+      add(&members, random, {60, 70, 1}, {blur});
+      add(&members, random, {60, 70, 3}, {op(OpId::HFLIP), blur, op(OpId::TO_FLOAT)});
+      Op other = blur;
+      other.flags ^= kUnfused;
+      const View& view = members[members.size() - 2]->source.view();
+      different += test::executed(Ops{blur}, view, 0) != test::executed(Ops{other}, view, 0);
+    }
+    check_bag(std::move(members), {}, {});
+  }
+  CHECK(different > 0);
 }
 
 TEST_CASE("boxes are erased where flips leave them") {
