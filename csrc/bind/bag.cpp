@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -153,7 +154,8 @@ void register_bag(py::module_& m) {
       .def(
           "write",
           [](const PyBag& self, uintptr_t address) {
-            std::memcpy(reinterpret_cast<void*>(address), self.bag.blob().data(), self.bag.blob().size());
+            const std::span<const uint8_t> blob = self.bag.blob();
+            if (!blob.empty()) std::memcpy(reinterpret_cast<void*>(address), blob.data(), blob.size());
           },
           py::arg("address"))
       .def("launch", &launch, py::arg("function"), py::arg("stream"), py::arg("prepare"), py::arg("tiles"),
