@@ -95,7 +95,8 @@ class BatchPipeline(Pipeline):
         The draws are those of ``[transform(image) for image in images]``; they are made for a few images ahead.
 
         Args:
-            images: an iterable, which may be endless, of what :meth:`batch` takes.
+            images: an iterable, which may be endless, of what :meth:`batch` takes, but for arrays of other libraries.
+                What is done to a tensor on a device is done there, on the current stream, one by one.
             ordered: whether results come in the order of the images; else each comes when it is done.
             num_threads: as in :meth:`batch`. With one, an image is taken when its result is wanted.
 

@@ -5,6 +5,7 @@ Without one these tests are skipped; with FASTAUG_REQUIRE_CUDA=1 they fail.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -30,12 +31,14 @@ def _gpu() -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture
+@contextlib.contextmanager
 def strict() -> Iterator[None]:
     """Whatever has torch wait for the device raises."""
     torch.cuda.set_sync_debug_mode("error")
-    yield
-    torch.cuda.set_sync_debug_mode("default")
+    try:
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
 
 
 def on_gpu(images: list[torch.Tensor]) -> list[torch.Tensor]:
@@ -118,7 +121,7 @@ def test_streams() -> None:
         for given, named in ((True, {}), (False, {"device": "cuda"})):
             images = tensors()
             if given:
-                torch.cuda._sleep(50_000_000)
+                torch.cuda._sleep(1_000_000_000)
                 images = [image.pin_memory().to("cuda", non_blocking=True) for image in images]
             result, _ = seeded(transform.batch, images, **named)
             assert not given or not stream.query()
@@ -126,14 +129,20 @@ def test_streams() -> None:
             assert torch.equal(copy, expected)
 
 
-@pytest.mark.usefixtures("strict")
 def test_nobody_waits() -> None:
-    transform = pipeline("P")
-    images = on_gpu(tensors() * 8)
-    seeded(transform.batch, images)
-    torch.cuda._sleep(500_000_000)
-    seeded(transform.batch, images)
-    seeded(transform, images[0])
+    """The device sleeps, and batches and calls return meanwhile: also batches of images on the host."""
+    transform, host = pipeline("P"), tensors() * 8
+    images = on_gpu(host)
+    for _ in range(2):
+        seeded(transform.batch, images)
+        seeded(transform.batch, host, device="cuda")
+        seeded(transform, images[0])
+    torch.cuda.synchronize()
+    with strict():
+        torch.cuda._sleep(2_000_000_000)
+        seeded(transform.batch, images)
+        seeded(transform.batch, host, device="cuda")
+        seeded(transform, images[0])
     assert not torch.cuda.current_stream().query()
 
 
