@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
+import torch
+
+from fastaug import _C
 from fastaug._draft.call import Call
 from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import blank
@@ -14,7 +17,7 @@ from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._draft.through import draft_through
 from fastaug._inspect import words
-from fastaug._inspect.log import logged
+from fastaug._inspect.log import Log, Outside, Run, logged
 from fastaug._inspect.plan import Plan, plan_of
 
 _DEFAULT_SIZE = (512, 512)
@@ -68,6 +71,7 @@ class Explanation:
         bytes: {"moved", "op_by_op"}: by these passes, and if each op read its whole input and wrote its whole output.
         parameters: what was drawn, as ``replay()`` takes it.
         mode: of the pipeline.
+        device: what ``batch(device="cuda")`` would do of it where, in words; None unless that was asked for.
     """
 
     def __init__(self, plan: Plan, pipeline: Any, image: Any, result: Any, drawn: list[dict[str, Any]]) -> None:
@@ -75,6 +79,7 @@ class Explanation:
         self.notes, self.bytes = plan.notes, plan.bytes
         self.parameters = drawn
         self.mode = pipeline.mode
+        self.device: str | None = None
         self.source, self.result = words.source(image), words.described(result)
         self._plan = plan
         self._pipeline = pipeline
@@ -87,6 +92,8 @@ class Explanation:
         lines += ["", "kept apart by"]
         lines += self._barriers() or ["  nothing"]
         lines += ["", f"memory  {self.memory()}"]
+        if self.device is not None:
+            lines += ["", f"on a GPU  {self.device}"]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -167,8 +174,40 @@ class Explanation:
         return images
 
 
+# An address that nothing looks at.
+_SOMEWHERE = 4096
+
+
+def _on_device(log: Log, result: Any, rewrites: int) -> str:
+    """What a device would do of a call, and why it would not."""
+    if not isinstance(result, torch.Tensor):
+        return f"not possible: the pipeline has to end in tensors, and this one gives {words.described(result)}"
+    runs = [entry for entry in log.timeline if isinstance(entry, Run)]
+    apart = [entry for entry in log.timeline if isinstance(entry, Outside) and entry.kind != "delegated"]
+    reasons = [f"{entry.name}: {entry.reason}" for entry in apart]
+    if len(runs) == 1 and not apart:
+        run = runs[0]
+        height, width, channels = run.source
+        source = _C.from_pointer(_SOMEWHERE, height, width, channels, width * channels, channels, 1, None)
+        to, size = run.target, result.element_size()
+        row, plane = to.width * size, to.height * to.width * size
+        target = _C.into_pointer(_SOMEWHERE, to.dtype, to.height, to.width, to.channels, row, size, plane, None)
+        bag = _C.Bag([(run.program, source, target)], rewrites)
+        if not bag.unfit:
+            kernels = f"{len(bag.specs)} kernel{'s' if len(bag.specs) > 1 else ''}"
+            return f"all of it, by {kernels} in {len(bag.launches)} launches, with the other images of a batch"
+        reasons.append("a nearest affine map with shear reaches farther than 32768 pixels")
+    if not reasons:
+        reasons.append("no program of the core's" if not runs else "more than one program")
+    return "done on the CPU for this image, and copied, because of " + "; ".join(dict.fromkeys(reasons))
+
+
 def explain(
-    pipeline: Any, image_or_size: Any = None, plot: str | PathLike[str] | None = None, seed: int | None = None
+    pipeline: Any,
+    image_or_size: Any = None,
+    plot: str | PathLike[str] | None = None,
+    seed: int | None = None,
+    device: str | torch.device | None = None,
 ) -> Explanation:
     """What a pipeline does to an image: its steps, the passes over pixels that they become, and why.
 
@@ -180,7 +219,10 @@ def explain(
         image_or_size: an image (PIL image, array, tensor), or the size of one: an int, or (height, width).
         plot: path of a picture of the plan to write.
         seed: of the draws; by default they are those of the next call.
+        device: "cuda", to be told what of it a device would do; there need not be one.
     """
+    if device is not None and torch.device(device).type != "cuda":
+        raise ValueError(f"device should be 'cuda' or None, got {device!r}")
     image = image_of(pipeline, image_or_size)
     generator = generator_of(pipeline)
     with untouched(generator):
@@ -191,6 +233,8 @@ def explain(
     explanation = Explanation(plan_of(log), pipeline, image, result, log.tape.params)
     if image is image_or_size:
         explanation._image = image
+    if device is not None:
+        explanation.device = _on_device(log, result, pipeline._call.rewrites)
     if plot is not None:
         explanation.plot(plot)
     return explanation

@@ -18,20 +18,26 @@ if TYPE_CHECKING:
 class SeenPipeline(BatchPipeline):
     """A pipeline that can be looked into. What that takes is imported when it is wanted."""
 
-    def explain(self, image_or_size: Any = None, plot: Any = None, seed: int | None = None) -> Explanation:
+    def explain(
+        self, image_or_size: Any = None, plot: Any = None, seed: int | None = None, device: Any = None
+    ) -> Explanation:
         """The plan for an image: the transforms, the passes over pixels that they become, and what keeps them apart.
 
         Args:
             image_or_size: an image, or (height, width).
             plot: path of a picture of the plan to write.
             seed: of the draws; by default they are those of the next call.
+            device: "cuda", to be told what :meth:`batch` would leave to the CPU there, and why; there need not be one.
 
         Returns:
             An object that prints as a table.
+
+        Raises:
+            ValueError: another device.
         """
         from fastaug._inspect import explain
 
-        return explain.explain(self, image_or_size, plot, seed)
+        return explain.explain(self, image_or_size, plot, seed, device)
 
     def profile(self, images: Any, repeat: int = 5, plot: Any = None, seed: int = 0) -> Profile:
         """Where the time goes: for each pass and each transform, beside torchvision's where that is installed.
