@@ -728,7 +728,7 @@ class Lowering {
         if (from_source) break;
         const size_t stage = k - begin - (direct ? 1 : 0);  // that makes what step k reads
         int64_t& most = bytes[stage % 2];
-        most = std::max(most, int64_t{rows} * columns * s.channels);
+        most = std::max(most, int64_t{rows} * columns * word_bytes(s.channels));
       }
       if (!direct) work += reads * rows * columns;
       bytes[0] = aligned(bytes[0], 16);
@@ -756,7 +756,8 @@ class Lowering {
     features.flags = part.direct != 0 ? kHasDirect : kHasShared;
     if (part.erases != 0) features.flags |= kHasErases;
     if (part.floats != 0) features.flags |= kHasFloats;
-    if (part.statistics == kLumaSum || part.statistics == kGraySum) features.flags |= kHasSums;
+    if (part.statistics == kLumaSum) features.flags |= kHasLuma;
+    if (part.statistics == kGraySum) features.flags |= kHasGray;
     if (part.statistics == kExtremes) features.flags |= kHasExtremes;
     if (part.statistics == kHistogram) features.flags |= kHasHistogram;
     if (part.end == kStore && part.dtype != 0) {

@@ -197,9 +197,10 @@ enum Flag : uint32_t {
   kHasFloats = 1 << 3,
   kHasErases = 1 << 4,
   kHasDivision = 1 << 5,  // stores without a quick form
-  kHasSums = 1 << 6,
+  kHasLuma = 1 << 6,      // sums of it
   kHasExtremes = 1 << 7,
   kHasHistogram = 1 << 8,
+  kHasGray = 1 << 9,  // sums of it
 };
 
 constexpr int kThreads = 256;

@@ -84,7 +84,35 @@ FASTAUG_FN uint32_t shared_pixels(int colours, int statistics) {
          (statistics == kHistogram ? kHistogramBytes : 0u);
 }
 
-FASTAUG_FN uint8_t to_byte(float v) { return static_cast<uint8_t>(static_cast<int>(v)); }
+// A pixel in shared memory is one word, of which three channels leave a byte empty: loads from there are what filters
+// wait for.
+FASTAUG_FN constexpr int word_bytes(int channels) { return channels == 3 ? 4 : channels; }
+
+FASTAUG_FN uint32_t load_word(const uint8_t* p, int channels) {
+  if (channels >= 3) return *reinterpret_cast<const uint32_t*>(p);
+  return channels == 2 ? *reinterpret_cast<const uint16_t*>(p) : *p;
+}
+FASTAUG_FN uint8_t byte_of(uint32_t word, int c) {
+#ifdef __CUDA_ARCH__
+  return static_cast<uint8_t>(__byte_perm(word, 0, 0x4440u + static_cast<uint32_t>(c)));
+#else
+  return static_cast<uint8_t>(word >> (8 * c));
+#endif
+}
+FASTAUG_FN void store_word(uint32_t word, int channels, uint8_t* p) {
+  if (channels >= 3) {
+    *reinterpret_cast<uint32_t*>(p) = word;
+  } else if (channels == 2) {
+    *reinterpret_cast<uint16_t*>(p) = static_cast<uint16_t>(word);
+  } else {
+    *p = static_cast<uint8_t>(word);
+  }
+}
+
+// Of a whole number from 0 to 255: 2^23 and it is a float whose last byte it is.
+FASTAUG_FN uint8_t to_byte(float v) { return static_cast<uint8_t>(bits_of(v + 8388608.0f)); }
+// Of a byte, without the conversion of 16-bit integers, which is slow.
+FASTAUG_FN float to_float(uint8_t v) { return static_cast<float>(static_cast<uint32_t>(v)); }
 
 // An image whose channels lie anywhere, as a WarpSource.
 struct PlacedPixel {
@@ -135,8 +163,9 @@ class Tile {
   }
   static FASTAUG_FN constexpr bool has_end(int kind) { return (Spec::kEnds >> kind & 1u) != 0; }
   static FASTAUG_FN constexpr bool has_source(int source) { return Spec::kSource < 0 || Spec::kSource == source; }
+  static FASTAUG_FN constexpr bool has_sums() { return has_flag(kHasLuma) || has_flag(kHasGray); }
   static FASTAUG_FN constexpr bool has_statistics() {
-    return has_flag(kHasSums) || has_flag(kHasExtremes) || has_flag(kHasHistogram);
+    return has_sums() || has_flag(kHasExtremes) || has_flag(kHasHistogram);
   }
 
   // Stages make pixels: one that reads, and one for each step.
@@ -385,6 +414,7 @@ class Tile {
     int64_t row_stride;
     int64_t pixel_stride;
     int64_t channel_stride;
+    StoreForm form[kMost];  // of floats
     Seen seen;
   };
 
@@ -437,11 +467,11 @@ class Tile {
     int channels;
 
     FASTAUG_FN const uint8_t* pointer(int y, int x) const {
-      return data + ((y - rows.begin) * (columns.end - columns.begin) + (x - columns.begin)) * channels;
+      return data + ((y - rows.begin) * (columns.end - columns.begin) + (x - columns.begin)) * word_bytes(channels);
     }
     FASTAUG_FN void at(int y, int x, uint8_t* pixel) const {
-      const uint8_t* p = pointer(y, x);
-      each_channel(channels, [&](int c) { pixel[c] = p[c]; });
+      const uint32_t word = load_word(pointer(y, x), channels);
+      each_channel(channels, [&](int c) { pixel[c] = byte_of(word, c); });
     }
 
     struct Walk {
@@ -449,12 +479,15 @@ class Tile {
       int by;
 
       FASTAUG_FN void next(int count, uint8_t* pixel) {
-        each_channel(count, [&](int c) { pixel[c] = p[c]; });
+        const uint32_t word = load_word(p, count);
+        each_channel(count, [&](int c) { pixel[c] = byte_of(word, c); });
         p += by;
       }
     };
-    FASTAUG_FN Walk across(int y, int x) const { return {pointer(y, x), channels}; }
-    FASTAUG_FN Walk down(int y, int x) const { return {pointer(y, x), (columns.end - columns.begin) * channels}; }
+    FASTAUG_FN Walk across(int y, int x) const { return {pointer(y, x), word_bytes(channels)}; }
+    FASTAUG_FN Walk down(int y, int x) const {
+      return {pointer(y, x), (columns.end - columns.begin) * word_bytes(channels)};
+    }
   };
   FASTAUG_FN Buffer shared_input(int k, int stage) const {
     return {buffer(stage - 1), rows(k), columns(k), channels_of(step_[k].channels)};
@@ -591,7 +624,7 @@ class Tile {
     }
     if (!border || blended) {
       each_channel(channels, [&](int c) {
-        if (c < colours) pixel[c] = to_byte(blend(static_cast<float>(smooth[c]), static_cast<float>(pixel[c])));
+        if (c < colours) pixel[c] = to_byte(blend(static_cast<float>(smooth[c]), to_float(pixel[c])));
       });
     }
     put<kKind>(finish, y, x, pixel);
@@ -631,7 +664,7 @@ class Tile {
             uint8_t sample[kMost] = {};
             const int from_x = reflect(column < most ? column : most, s.in_width);
             input.at(from_y, from_x < last ? from_x : last, sample);
-            each_channel(channels, [&](int c) { to[c] = static_cast<float>(sample[c]); });
+            each_channel(channels, [&](int c) { to[c] = to_float(sample[c]); });
           };
           FASTAUG_UNROLL
           for (int n = 0; n + 1 < kSide; ++n) load(x - width / 2 + n, window[n]);
@@ -663,7 +696,7 @@ class Tile {
       for (int n = 0; n < kSide && x + n < finish.columns.end; ++n) {
         const uint32_t one = n < 2 ? (n == 0 ? packed[0] : packed[1]) : (n == 2 ? packed[2] : packed[3]);
         uint8_t pixel[kMost] = {};
-        each_channel(channels, [&](int c) { pixel[c] = static_cast<uint8_t>(one >> (8 * c)); });
+        each_channel(channels, [&](int c) { pixel[c] = byte_of(one, c); });
         put<kBlur>(finish, y, x + n, pixel);
       }
     }
@@ -684,12 +717,13 @@ class Tile {
     f.channels = channels_of(k < 0 ? p_.channels : step_[k].channels);
     f.after = f.count > 0 ? channels_of(f.body[f.count - 1].after) : f.channels;
     if (!f.last) {
-      f.pitch = (f.columns.end - f.columns.begin) * f.after;
-      f.shared = buffer(stage) - (f.rows.begin * f.pitch + f.columns.begin * f.after);
+      f.pitch = (f.columns.end - f.columns.begin) * word_bytes(f.after);
+      f.shared = buffer(stage) - (f.rows.begin * f.pitch + f.columns.begin * word_bytes(f.after));
     } else {
       f.floats = has_end(kStore) && p_.end == kStore && dtype() != static_cast<int>(DType::kUint8);
       f.statistics = has_statistics() ? p_.statistics : kNoStatistics;
       if (!has_end(kLookOnly) || p_.end != kLookOnly) f.memory = address(p_.to);
+      if (f.floats) each_channel(kMost, [&](int c) { f.form[c] = p_.form[c]; });
       f.row_stride = p_.to.row_stride;
       f.pixel_stride = p_.to.pixel_stride;
       f.channel_stride = p_.to.channel_stride;
@@ -706,7 +740,7 @@ class Tile {
     constexpr bool kHasColours = has_step(kKind, kColoured);
     if ((kHasColours && f.count > 0) || f.floats) {
       float v[kMost] = {};
-      each_channel(f.channels, [&](int c) { v[c] = static_cast<float>(pixel[c]); });
+      each_channel(f.channels, [&](int c) { v[c] = to_float(pixel[c]); });
       int channels = f.channels;
       if (kHasColours) {
         for (int k = 0; k < f.count; ++k) channels = colour(f.body[k], channels, v);
@@ -715,9 +749,9 @@ class Tile {
       each_channel(f.after, [&](int c) { pixel[c] = to_byte(v[c]); });
     }
     if (!f.last) {
-      uint8_t* to = f.shared + y * f.pitch + x * f.after;
-      each_channel(f.after, [&](int c) { to[c] = pixel[c]; });
-      return;
+      uint32_t word = 0;
+      each_channel(f.after, [&](int c) { word |= static_cast<uint32_t>(pixel[c]) << (8 * c); });
+      return store_word(word, f.after, f.shared + y * f.pitch + x * word_bytes(f.after));
     }
     if (has_statistics()) look(f, pixel);
     if (has_end(kLookOnly) && f.memory == nullptr) return;
@@ -770,7 +804,9 @@ class Tile {
       } else {
         decltype(scalar::body_of(OpTag<kId>(), Op{}, 0.0f)) made;
         memcpy(&made, body.number, sizeof(made));
-        scalar::run_body<kId>(made, body.colours, channels, PixelLoop{v});
+        // Only a second or a fourth channel is alpha.
+        const int colours = !kVaries && kMost % 2 == 1 ? kMost : body.colours;
+        scalar::run_body<kId>(made, colours, channels, PixelLoop{v});
       }
     }
   }
@@ -782,7 +818,7 @@ class Tile {
       return channels;
     }
     if (has_flag(kHasFloats) && body.kind == Colour::kRound) {
-      each_channel(channels, [&](int c) { v[c] = static_cast<float>(to_byte(v[c] + 0.5f)); });
+      each_channel(channels, [&](int c) { v[c] = truncf(v[c] + 0.5f); });
       return channels;
     }
     if (has_flag(kHasFloats) && body.kind == Colour::kFloat) {
@@ -829,16 +865,15 @@ class Tile {
   FASTAUG_FN static uint32_t of_colours(Do body, int channels, const uint8_t* pixel) {
     if constexpr (kMost >= 3) {
       if (channels >= 3) {
-        return static_cast<uint32_t>(
-            body(static_cast<float>(pixel[0]), static_cast<float>(pixel[1]), static_cast<float>(pixel[2])));
+        return to_byte(body(to_float(pixel[0]), to_float(pixel[1]), to_float(pixel[2])));
       }
     }
     return pixel[0];
   }
 
   FASTAUG_FN void look(Finish& f, const uint8_t* pixel) const {
-    if (has_flag(kHasSums) && f.statistics == kLumaSum) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
-    if (has_flag(kHasSums) && f.statistics == kGraySum) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
+    if (has_flag(kHasLuma) && f.statistics == kLumaSum) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
+    if (has_flag(kHasGray) && f.statistics == kGraySum) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
     if (has_flag(kHasExtremes) && f.statistics == kExtremes) {
       each_channel(f.after, [&](int c) {
         f.seen.low[c] = pixel[c] < f.seen.low[c] ? pixel[c] : f.seen.low[c];
@@ -853,7 +888,7 @@ class Tile {
   // A thread's statistics to the block's.
   FASTAUG_FN void leave(const Finish& f) const {
     if (!f.last || !takes_statistics()) return;
-    if (has_flag(kHasSums) && (is(kLumaSum) || is(kGraySum))) add_to(&own().sum, f.seen.sum);
+    if (has_sums() && (is(kLumaSum) || is(kGraySum))) add_to(&own().sum, f.seen.sum);
     if (has_flag(kHasExtremes) && is(kExtremes)) {
       each_channel(f.after, [&](int c) {
         lower(&own().low[c], f.seen.low[c]);
@@ -865,7 +900,7 @@ class Tile {
   // The block's to the image's.
   FASTAUG_FN void give(int thread, int threads) const {
     Counts& to = counts(p_.counts);
-    if (has_flag(kHasSums) && (is(kLumaSum) || is(kGraySum)) && thread == 0) add_to(&to.sum, uint64_t{own().sum});
+    if (has_sums() && (is(kLumaSum) || is(kGraySum)) && thread == 0) add_to(&to.sum, uint64_t{own().sum});
     if (has_flag(kHasExtremes) && is(kExtremes) && thread < kMaxChannels) {
       lower(&to.low[thread], own().low[thread]);
       raise(&to.high[thread], own().high[thread]);
@@ -884,11 +919,11 @@ class Tile {
     const int channels = channels_of(p_.out_channels);
     each_channel(channels, [&](int c) {
       if (has_flag(kHasFloats) && p_.floats != 0) {
-        v[c] = stored_value(v[c], p_.form[c].normalize, p_.form[c].mean, p_.form[c].std);
-      } else if (has_flag(kHasDivision) && !p_.form[c].quick) {
-        v[c] = stored_value(v[c], p_.form[c].normalize, p_.form[c].mean, p_.form[c].std);
+        v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std);
+      } else if (has_flag(kHasDivision) && !f.form[c].quick) {
+        v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std);
       } else {
-        v[c] = quickly_stored(p_.form[c], v[c]);
+        v[c] = quickly_stored(f.form[c], v[c]);
       }
     });
     if (has_flag(kHasErases)) {

@@ -58,7 +58,8 @@ cuda::Features needs(const uint8_t* blob, const cuda::Part& p) {
   if (p.end == cuda::kStore && p.dtype != 0 && p.floats == 0) {
     for (int c = 0; c < p.out_channels; ++c) f.flags |= p.form[c].quick ? 0u : uint32_t{cuda::kHasDivision};
   }
-  if (p.statistics == cuda::kLumaSum || p.statistics == cuda::kGraySum) f.flags |= cuda::kHasSums;
+  if (p.statistics == cuda::kLumaSum) f.flags |= cuda::kHasLuma;
+  if (p.statistics == cuda::kGraySum) f.flags |= cuda::kHasGray;
   if (p.statistics == cuda::kExtremes) f.flags |= cuda::kHasExtremes;
   if (p.statistics == cuda::kHistogram) f.flags |= cuda::kHasHistogram;
   return f;
