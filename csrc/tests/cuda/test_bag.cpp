@@ -42,7 +42,12 @@ cuda::Features needs(const uint8_t* blob, const cuda::Part& p) {
   f.dtype = p.dtype;
   f.ends = 1u << p.end;
   f.flags = p.direct != 0 ? cuda::kHasDirect : cuda::kHasShared;
-  for (int k = 0; k < p.steps; ++k) f.steps |= 1u << reinterpret_cast<const cuda::Step*>(blob + p.step)[k].kind;
+  if (p.read_colours > 0) f.steps |= 1u << (cuda::kStepKinds + cuda::kColoured);
+  for (int k = 0; k < p.steps; ++k) {
+    const auto& step = reinterpret_cast<const cuda::Step*>(blob + p.step)[k];
+    f.steps |= 1u << (step.kind + (k == 0 && p.direct != 0 ? cuda::kFromSource : cuda::kOccurs));
+    if (step.colours > 0) f.steps |= 1u << (step.kind + cuda::kColoured);
+  }
   for (int k = 0; k < p.colours; ++k) {
     const cuda::Colour& colour = reinterpret_cast<const cuda::Colour*>(blob + p.colour)[k];
     const bool is_lane = colour.kind == cuda::Colour::kLane;
