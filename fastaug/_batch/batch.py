@@ -2,67 +2,21 @@
 
 from __future__ import annotations
 
-import operator
 import time
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from fastaug._batch.slots import Slots, described
-from fastaug._batch.sources import Ahead, ahead_for, as_images, path_of
-from fastaug._batch.task import Drawing, Task
-from fastaug._batch.threads import Crew, threads_for
+from fastaug._batch.sources import path_of
+from fastaug._batch.task import Task
+from fastaug._batch.threads import Crew
 from fastaug._draft.call import Call
-from fastaug._draft.draws import Draws
-from fastaug._draft.generators import set_all, states_of
 from fastaug._program.kinds import TENSOR
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
-
-# Entries of the queue for each thread, beyond which the one that draws runs some itself.
-_QUEUED = 8
-
-
-def run(pipeline: Pipeline, images: Any, out: Any, num_threads: Any, seeds: Any) -> Any:
-    """What fastaug._batch.methods.BatchPipeline.batch is."""
-    items = as_images(images)
-    threads = min(threads_for(num_threads), len(items))
-    numbers = None if seeds is None else _as_seeds(seeds, len(items))
-    call = Call(pipeline._call.draws, pipeline._call.rewrites, tape=Drawing())
-    batch = Batch(pipeline, call, len(items), None if out is None else _slots_of(out, len(items)))
-    own = [] if call.draws.generator is None else [call.draws.generator]
-    before = None if out is None else states_of(own)
-    crew = Crew(threads, "fastaug-batch")
-    try:
-        crew.start()
-        for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, ahead_for(threads))):
-            if numbers is not None:
-                _seed(call.draws, numbers[index])
-            number = batch.add(crew, item, image, error)
-            if index == 0 and before is not None:
-                call.draws.release()
-                if _is_unfit(batch, crew, number):
-                    set_all(own, before)  # as if nothing had been drawn
-                    batch.check_placed()
-            while crew.queue.left() > _QUEUED * threads:
-                crew.help()
-            crew.collect()
-        call.draws.release()
-        crew.finish()
-    finally:
-        call.draws.release()
-        crew.cancel()
-    for task in batch.tasks:
-        if task.error is not None:
-            raise located(task.error, task.index, task.item)
-    if out is None:
-        return batch.result()
-    batch.check_placed()
-    return out
 
 
 class Batch:
@@ -114,6 +68,21 @@ class Batch:
         task.finish()
         self._open.discard(task.index)
 
+    def refused(self, crew: Crew, number: int | None) -> BaseException | None:
+        """Why results cannot be what is asked for, as far as the first image tells, whose entry that is."""
+        task = self.tasks[0]
+        if self._slots is None:
+            return None
+        if number is not None and not task.placed:
+            crew.wait(number)
+        return self.misplaced() if task.error is None else None
+
+    def close(self, crew: Crew) -> None:
+        """No more images come."""
+
+    def settle(self) -> None:
+        """The threads are done."""
+
     def result(self) -> Any:
         """One tensor, or a list where that cannot be."""
         slots, tasks = self._slots, self.tasks
@@ -130,18 +99,16 @@ class Batch:
         tensor: Any = None if self._slots is None else self._slots.tensor
         return [tensor[task.index] if task.placed else task.result for task in self.tasks]
 
-    def check_placed(self) -> None:
-        """
-        Raises:
-            ValueError: some result does not fit into the slots.
-        """
+    def misplaced(self) -> BaseException | None:
+        """What is wrong with the first result that does not fit into the slots."""
         for task in self.tasks:
             if not task.placed:
                 assert self._slots is not None
                 error = ValueError(
                     f"out should hold {self._slots.described()} for each image, got {described(task.result)}"
                 )
-                raise located(error, task.index)
+                return located(error, task.index)
+        return None
 
 
 def _alike(results: list[Any]) -> bool:
@@ -150,14 +117,6 @@ def _alike(results: list[Any]) -> bool:
         type(result) is torch.Tensor and result.dtype is first.dtype and result.shape == first.shape
         for result in results
     )
-
-
-def _is_unfit(batch: Batch, crew: Crew, number: int | None) -> bool:
-    """Whether the results do not fit into `out`, as far as the first one tells."""
-    task = batch.tasks[0]
-    if number is not None and not task.placed:
-        crew.wait(number)
-    return not task.placed and task.error is None
 
 
 def located(error: BaseException, index: Any, item: Any = None, what: str = "image {} of the batch") -> BaseException:
@@ -169,54 +128,3 @@ def located(error: BaseException, index: Any, item: Any = None, what: str = "ima
     if hasattr(error, "add_note"):
         error.add_note(what.format(index) + ("" if path is None else f", {path}"))
     return error
-
-
-def _as_seeds(seeds: Any, count: int) -> list[int]:
-    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
-        raise TypeError(f"seeds should be a list of integers, one for each image, got {type(seeds).__name__}")
-    try:
-        numbers = [operator.index(seed) for seed in seeds]
-    except TypeError:
-        raise TypeError(f"seeds should be integers, got {seeds!r}") from None
-    if len(numbers) != count:
-        raise ValueError(f"seeds should be one for each of the {count} images, got {len(numbers)}")
-    return numbers
-
-
-def _seed(draws: Draws, seed: int) -> None:
-    draws.release()
-    if draws.generator is None:
-        torch.manual_seed(seed)
-    else:
-        draws.generator.manual_seed(seed)
-
-
-def _slots_of(out: Any, count: int) -> Slots:
-    """The user's memory for a batch.
-
-    Raises:
-        TypeError: no tensor and no array.
-        ValueError: not such as results can be written to.
-    """
-    if isinstance(out, np.ndarray):
-        if not out.flags.writeable:
-            raise ValueError("out should be writable, got a read-only array")
-        if any(stride < 0 for stride in out.strides):
-            raise ValueError(f"out should have no negative strides, got {out.strides}")
-        if not out.flags.aligned or not out.dtype.isnative:
-            raise ValueError("out should be aligned and of native byte order")
-        try:
-            out = torch.from_numpy(out)
-        except TypeError:
-            raise ValueError(f"out should be of a dtype that tensors have, got {out.dtype}") from None
-    if not isinstance(out, torch.Tensor):
-        raise TypeError(f"out should be a tensor or an ndarray, got {type(out).__name__}")
-    if not out.is_cpu or out.layout is not torch.strided:
-        raise ValueError(f"out should be a dense tensor on the CPU, got {out.layout} on {out.device}")
-    if out.requires_grad:
-        raise ValueError("out should not require grad")
-    if out.ndim not in (3, 4) or len(out) != count:
-        raise ValueError(f"out should be of shape ({count}, ...), for that many images, got {tuple(out.shape)}")
-    if any(stride == 0 and side > 1 for stride, side in zip(out.stride(), out.shape)):
-        raise ValueError(f"out should have memory of its own for every sample, got strides {out.stride()}")
-    return Slots(out)

@@ -23,6 +23,7 @@ class BatchPipeline(Pipeline):
         out: torch.Tensor | np.ndarray | None = None,
         num_threads: int | None = None,
         seeds: Sequence[int] | None = None,
+        device: str | torch.device | None = None,
     ) -> Any:
         """The transformed images, as one tensor: several at a time, and with the draws of one after the other.
 
@@ -62,9 +63,9 @@ class BatchPipeline(Pipeline):
             >>> transform.batch([Image.new("RGB", (80, 60)), Image.new("RGB", (70, 90))]).shape
             torch.Size([2, 3, 32, 32])
         """
-        from fastaug._batch import batch
+        from fastaug._batch import run
 
-        return batch.run(self, images, out, num_threads, seeds)
+        return run.run(self, images, out, num_threads, seeds, device)
 
     def map(self, images: Iterable[Any], ordered: bool = True, num_threads: int | None = None) -> Mapped:
         """The transformed images of a stream, one after the other, while the next ones are worked on.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -84,15 +85,20 @@ class Slots:
         self._strides = tuple(size * stride for stride in tensor.stride())
 
     @classmethod
-    def like(cls, job: Job, count: int) -> Slots:
-        """For results such as this job's."""
+    def like(
+        cls,
+        job: Job,
+        count: int,
+        empty: Callable[[tuple[int, ...], torch.dtype], torch.Tensor] = recycled.empty,
+    ) -> Slots:
+        """For results such as this job's, in memory that `empty` gives."""
         height, width, channels = job.size
         if job.flat:
-            return cls(recycled.empty((count, height, width), job.dtype))
+            return cls(empty((count, height, width), job.dtype))
         if job.interleaved and job.dtype is not torch.uint8:
             # Asked for; as bytes it is only how an image lay.
-            return cls(recycled.empty((count, height, width, channels), job.dtype).permute(0, 3, 1, 2))
-        return cls(recycled.empty((count, channels, height, width), job.dtype))
+            return cls(empty((count, height, width, channels), job.dtype).permute(0, 3, 1, 2))
+        return cls(empty((count, channels, height, width), job.dtype))
 
     def fits(self, job: Job) -> bool:
         """Whether the job's result is such a tensor."""

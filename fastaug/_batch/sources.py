@@ -14,6 +14,7 @@ from PIL import Image, ImageFile
 from fastaug._batch.threads import Crew
 from fastaug._image.encoded import ENCODED, is_encoded
 from fastaug._image.lazy import LazyImage
+from fastaug._program.placed import DeviceArray, device_of, on_host
 
 # How many images are read before their turn, for each thread.
 _AHEAD = 4
@@ -32,12 +33,71 @@ def as_images(images: Any) -> Sequence[Any]:
             axes = "[N, H, W, C]" if isinstance(images, np.ndarray) else "[N, C, H, W]"
             raise ValueError(f"images should be of shape {axes}, or a list of images, got shape {tuple(images.shape)}")
         items = list(images)
+    elif (foreign := _foreign(images)) is not None:
+        if foreign.ndim != 4:
+            raise ValueError(f"images should be of shape [N, H, W, C], or a list, got shape {tuple(foreign.shape)}")
+        items = [_as_array(image) for image in foreign]
     else:
         refuse_single(images)
-        items = list(images)
+        items = [item if (image := _foreign(item)) is None else _as_array(image) for item in images]
     if not items:
         raise ValueError("images should be at least one image, got none")
     return items
+
+
+_OWN = (np.ndarray, torch.Tensor, Image.Image, LazyImage, *ENCODED)
+
+
+def _foreign(array: Any) -> torch.Tensor | None:
+    """An array of another library's on a device, as a tensor of the same memory; None of anything else."""
+    if isinstance(array, _OWN):
+        return None
+    if hasattr(array, "__dlpack__"):
+        tensor = torch.from_dlpack(array)  # which has this stream wait for those that it is made by
+    elif hasattr(array, "__cuda_array_interface__"):
+        tensor = torch.as_tensor(array, device="cuda")
+    else:
+        return None
+    return None if device_of(tensor) is None else tensor
+
+
+def _as_array(tensor: torch.Tensor) -> Any:
+    image = DeviceArray(tensor)
+    fits = tensor.dtype is torch.uint8 and tensor.ndim in (2, 3) and 0 < image.size and (*tensor.shape, 1)[2] <= 4
+    return image if fits else on_host(image)
+
+
+def common_device(items: Sequence[Any], device: Any) -> torch.device | None:
+    """Where a batch is to be made, which the argument `device` or the images say; None for the CPU.
+
+    Raises:
+        TypeError, RuntimeError: as fastaug._cuda.memory.as_device.
+        ValueError: that too; images on several devices, or on another than `device`.
+    """
+    own: torch.device | None = None
+    for item in items:
+        where = _device_of(item)
+        if where is not None and where != own:
+            if own is not None:
+                raise ValueError(f"images should be on one device, got some on {own} and some on {where}")
+            own = where
+    if device is None:
+        return own
+    from fastaug._cuda import memory
+
+    given = memory.as_device(device)
+    if own is not None and own != given:
+        raise ValueError(f"images should be on device, which is {given}, or on the CPU, got some on {own}")
+    return None if given.type == "cpu" else given
+
+
+def _device_of(item: Any) -> torch.device | None:
+    tensor = item.tensor if isinstance(item, DeviceArray) else item
+    return device_of(tensor) if isinstance(tensor, torch.Tensor) else None
+
+
+def is_on_device(item: Any) -> bool:
+    return _device_of(item) is not None
 
 
 def refuse_single(images: Any) -> None:

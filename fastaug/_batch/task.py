@@ -68,12 +68,19 @@ class Task:
                 self.result = pipeline(image)
                 self.done = True
                 return
-            outline = self._outline = Outline(image, call)
+            outline = self._outline = self._outlined(image, call)
             pipeline._draft_all(outline)
-            if outline.complete:
+            if outline.complete and self._takes(outline):
                 self.job = pipeline._job(outline)
         except Exception as error:
             self.error = error
+
+    def _outlined(self, image: Any, call: Call) -> Outline:
+        return Outline(image, call)
+
+    def _takes(self, outline: Outline) -> bool:
+        """Whether the job of an outline that has one is done as a job."""
+        return outline.device is None
 
     def prepare(self, slots: Slots | None) -> tuple[bytes, _C.Source, _C.Target] | None:
         """The job for the native core, into its slot where there are slots that it fits."""

@@ -67,6 +67,7 @@ class Crew:
         self.queue = _C.Queue()
         self.cancelled = False
         self._helps = helps
+        self._running = False
         self._seconds: dict[str, float] = {}
         self._timing = threading.Lock()
         self._works: dict[int, tuple[Callable[[], None], Callable[[], None] | None, str]] = {}
@@ -78,6 +79,9 @@ class Crew:
         ]
 
     def start(self) -> None:
+        if self._running:
+            return
+        self._running = True
         if self._threads:
             _mend_torch()
         _started.add(self)
@@ -181,7 +185,7 @@ class Crew:
         self.queue.close()
         while self.queue.left():
             self.help()
-        for thread in self._threads:
+        for thread in self._threads if self._running else ():
             thread.join()
         self.collect()
 

@@ -120,7 +120,7 @@ class Compiled(SeenPipeline):
             self._draft_all(draft)
         else:
             outer.draws.release()
-            draft.call = Call(self._call.draws, outer.rewrites, outer.log, outer.tape)
+            draft.call = Call(self._call.draws, outer.rewrites, outer.log, outer.tape, family=outer.family)
             try:
                 self._draft_all(draft)
             finally:
@@ -158,7 +158,7 @@ class Compiled(SeenPipeline):
             self._worker_seed = seed
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_steps")}
+        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels", "_steps")}
         if self.generator is not None:
             state["generator"] = self.generator.get_state()
         # Below protocol 4 torch's memory formats do not pickle.

@@ -17,7 +17,7 @@ from fastaug._fallback import tensor_color as color_fallback
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
-from fastaug._program import checks
+from fastaug._program import checks, placed
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.eager import compiling, keeps_its_samples, level, modes, recording
 from fastaug._program.job import Job
@@ -56,7 +56,7 @@ def _kind_of(cls: type) -> int:
         kind = PIL_IMAGE
     elif issubclass(cls, torch.Tensor):
         kind = TENSOR
-    elif issubclass(cls, np.ndarray):
+    elif issubclass(cls, (np.ndarray, placed.DeviceArray)):
         kind = ARRAY
     elif issubclass(cls, LazyImage):
         kind = ENCODED
@@ -90,6 +90,7 @@ class DraftBase:
         "channel_last",  # a tensor is a CHW view of HWC memory, as torchvision's would be
         "channels",
         "copied",  # torchvision would return a copy, even though there is nothing to do or only a crop
+        "device",  # that `image` is on and that does the ops; None where the host does them
         "decoded",  # `image`, where it was an encoded one that the core does not decode; else anything, or not set
         "erases",  # ops that write into the result of `store`, one after the other
         "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
@@ -130,6 +131,7 @@ class DraftBase:
         self.image = image
         self.source = self.kind = kind
         self.ops = []
+        self.device: torch.device | None = None
         self.first: tuple[Any, ...] | None = None
         self.store = self.erases = ()
         self.views = 0
@@ -164,18 +166,22 @@ class DraftBase:
             else:
                 self.bands = self.height = self.width = 0
             self.channels = self.bands
+            device = None if self.call.traced else placed.device_of(image)
             self.native = (
                 image.dtype is _uint8
                 and rank > 1
                 and 0 not in shape
                 and not self.call.traced
-                and image.is_cpu
+                # Batches, and more channels, on a device are left to torch.
+                and (image.is_cpu if device is None else rank < 4 and 0 < self.bands <= 4)
                 and image.layout is _strided
                 and (cls is _Tensor or (keeps_its_samples(cls) and _is_readable(cls)))
                 and self.height * self.width < TOO_MANY_PIXELS
             )
-            if self.native and not image.is_contiguous():
-                self.channel_last = is_interleaved(image)
+            if self.native:
+                self.device = device
+                if not image.is_contiguous():
+                    self.channel_last = is_interleaved(image)
         elif kind == ARRAY:
             shape = image.shape
             if len(shape) == 3:
@@ -189,6 +195,8 @@ class DraftBase:
             self.channels = self.bands
             few = self.height * self.width < TOO_MANY_PIXELS
             self.native = few and image.dtype == np.uint8 and image.size > 0 and self.bands > 0
+            if cls is placed.DeviceArray:
+                self.device = placed.device_of(image.tensor)
         elif kind == ENCODED:
             self._reset_encoded(image)
         else:

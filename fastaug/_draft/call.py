@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from fastaug import _C
 from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
+
+if TYPE_CHECKING:
+    from fastaug._cuda.kernels import Family
 
 
 class Log(Protocol):
@@ -55,6 +58,7 @@ class Call:
 
     __slots__ = (
         "draws",
+        "family",  # of the kernels for devices; None is that of all calls which have none of their own
         "log",
         "rewrites",
         "run",
@@ -69,8 +73,10 @@ class Call:
         log: Log | None = None,
         tape: Tape | None = None,
         traced: bool = False,
+        family: Family | None = None,
     ) -> None:
         self.draws = draws
+        self.family = family
         self.rewrites = rewrites
         self.log = log
         self.tape = tape

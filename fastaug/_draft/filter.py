@@ -74,7 +74,7 @@ class FilterDraft(DraftBase):
         plain = displacement.dtype is torch.float32 and displacement.is_cpu and not displacement.requires_grad
         if self.call.traced or not plain or not addressable(displacement):
             return False
-        if not self.native or mode_name not in ("nearest", "bilinear"):
+        if not self.native or self.device is not None or mode_name not in ("nearest", "bilinear"):
             return False
         if self.lead or self.channels > 4 or (self.flat and self.kind == TENSOR):
             return False

@@ -12,7 +12,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._program import delegate
+from fastaug._program import delegate, placed
 from fastaug._program.borrow import borrow_tensor, is_interleaved
 from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
@@ -59,6 +59,8 @@ def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
 
 def _finish(draft: Any) -> Any:
     kind = draft.kind
+    if draft.device is not None and kind != TENSOR:
+        draft.image, draft.device = placed.on_host(draft.image), None
     apart = _apart(draft)
     if apart is not None:
         done = apart(draft)
@@ -67,12 +69,28 @@ def _finish(draft: Any) -> Any:
     if draft.lead or draft.bands > 4:
         result = _finish_parts(draft)
     else:
-        result = draft.job().execute(draft.call.run, draft.call.rewrites)
+        result = _done(draft, draft.job())
     if kind == PIL_IMAGE:
         result.info = copied_info(draft)
     elif draft.source == TENSOR and type(draft.image) is not Tensor:
         result = _of_class(result, draft.image)
     return result
+
+
+def _done(draft: Any, job: Job) -> Any:
+    """The result of a draft's job, where its image is."""
+    call = draft.call
+    if draft.device is None:
+        return job.execute(call.run, call.rewrites)
+    from fastaug._cuda import bag
+
+    if call.log is None:
+        result = bag.run_one(job, draft.device, call.rewrites, call.family)
+        if result is not None:
+            return result
+    # No device does it, or somebody watches what is done.
+    job.source = borrow_tensor(placed.on_host(_plain(draft.image)))
+    return bag.moved(job.execute(call.run, call.rewrites), draft.device)
 
 
 def _apart(draft: Any) -> Callable[[Any], Any] | None:
@@ -110,7 +128,7 @@ def one_job(draft: Any) -> Job | None:
     """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
     if draft.lead or draft.bands > 4 or (draft.source == TENSOR and type(draft.image) is not Tensor):
         return None
-    if _apart(draft) is not None:
+    if draft.device is None and _apart(draft) is not None:
         return None
     job: Job = draft.job()
     return job
@@ -136,7 +154,8 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     if draft.source == TENSOR:
         return b"".join(ops), borrow_tensor(_plain(draft.image))
     if draft.source != PIL_IMAGE:
-        return b"".join(ops), _C.from_array(draft.image)
+        image = draft.image
+        return b"".join(ops), _C.from_array(image) if draft.device is None else image.borrowed()
     image = draft.image
     try:
         return b"".join(ops), _C.from_pil(image, draft.bands)
@@ -170,7 +189,7 @@ def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Ten
     job = one_job_as(draft, dtype, channels_last)
     if job is None:
         return None
-    result: torch.Tensor = job.execute(draft.call.run, draft.call.rewrites)
+    result: torch.Tensor = _done(draft, job)
     if draft.source == TENSOR and type(draft.image) is not Tensor:
         return _of_class(result, draft.image)
     return result

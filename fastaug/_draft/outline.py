@@ -84,7 +84,7 @@ class Outline(TransformDraft):
             self.height, self.width = height, width
             self.native = self.native and height > 0 and width > 0
         elif kind == TENSOR:
-            device = self.image.device if self.source == TENSOR else _CPU
+            device = self.image.device if self.source == TENSOR and self.device is None else _CPU
             shape = (height, width) if flat else (*lead, channels, height, width)
             super().reset(torch.empty((), dtype=dtype, device=device).expand(shape))
         else:

@@ -7,7 +7,7 @@ import io
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from fastaug._draft.tape import Recording, Replaying
 from fastaug._image.lazy import LazyImage
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
+
+if TYPE_CHECKING:
+    from fastaug._cuda.kernels import Family
 
 #: The rewrites of programs that each mode allows.
 REWRITES = {"exact": _C.EXACT, "fast": _C.FAST}
@@ -48,6 +51,9 @@ class Pipeline:
     # Only a pipeline that is not exact keeps its own: a subclass need not call __init__, as with torchvision's.
     _mode: Any = "exact"
     _call = PLAIN
+
+    # Of the kernels for devices, from when one is first used.
+    _kernels: Family | None = None
 
     @property
     def mode(self) -> Any:
@@ -89,6 +95,8 @@ class Pipeline:
 
     def __call__(self, img: Any) -> Any:
         draft = TransformDraft(img, self._call)
+        if draft.device is not None:
+            draft.call = self._call_on_device(draft.call)
         try:
             self._draft_all(draft)
             return draft.finish()
@@ -99,11 +107,24 @@ class Pipeline:
     def _run(self, img: Any, call: Call) -> Any:
         """As a call of the pipeline, with other settings."""
         draft = TransformDraft(img, call)
+        if draft.device is not None:
+            draft.call = self._call_on_device(draft.call)
         try:
             self._draft_all(draft)
             return self._delivered(draft)
         finally:
             draft.call.draws.release()
+
+    def _call_on_device(self, call: Call) -> Call:
+        """The same call, with kernels that are this pipeline's."""
+        return Call(call.draws, call.rewrites, call.log, call.tape, call.traced, self._family())
+
+    def _family(self) -> Family:
+        if self._kernels is None:
+            from fastaug._cuda.kernels import Family
+
+            self._kernels = Family()
+        return self._kernels
 
     def sample(self, size: Any) -> Any:
         """Draws the parameters for one image, as a call would, and processes no pixels.
@@ -170,7 +191,7 @@ class Pipeline:
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_call"}
+        return {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

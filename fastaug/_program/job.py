@@ -82,6 +82,16 @@ class Job:
             tensor = _empty(channels, height, width, dtype=self.dtype, device=_cpu)
         return tensor, self.target(tensor.data_ptr(), tensor)
 
+    def allocate_by(self, empty: Callable[[tuple[int, ...], torch.dtype], torch.Tensor]) -> tuple[Any, _C.Target]:
+        """As `allocate`, for a tensor in memory that `empty` gives."""
+        height, width, channels = self.size
+        if self.interleaved:
+            shape: tuple[int, ...] = height, width, channels
+        else:
+            shape = (height, width) if self.flat else (channels, height, width)
+        tensor = empty(shape, self.dtype)
+        return tensor, self.target(tensor.data_ptr(), tensor)
+
     def target(self, address: int, owner: Any) -> _C.Target:
         """Memory of a tensor, without gaps, at an address."""
         height, width, channels = self.size

@@ -103,7 +103,8 @@ class AugMix(Transform):
         table = table_of(self, draft, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
         count = draft.lead[0] if draft.lead else 1
         draft.load()  # torchvision makes a tensor of the image before it draws
-        device = draft.image.device if draft.kind == draft.source == TENSOR else _CPU
+        own = draft.kind == draft.source == TENSOR and draft.device is None
+        device = draft.image.device if own else _CPU
         draws.release()
         shares = self._draw_shares(draws, [self.alpha, self.alpha], count, device)
         weights = self._draw_shares(draws, [self.alpha] * self.mixture_width, count, device)

@@ -1,0 +1,347 @@
+"""A batch whose results are made on a device, from images there and on the host.
+
+Jobs are gathered, in the order of the images, into chunks. Of an image on the host, threads put what its program reads
+into pinned memory, decoding it if it is encoded; once that is done for all of a chunk, it is copied in one piece, and the
+jobs of the chunk are launched, while threads are busy with the next ones. What no device does is done by the threads, of
+which none calls the device.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from fastaug import _C
+from fastaug._batch.batch import Batch, located
+from fastaug._batch.slots import Slots
+from fastaug._batch.task import Task
+from fastaug._batch.threads import Crew
+from fastaug._cuda import bag
+from fastaug._draft.outline import Outline
+from fastaug._program import ops
+from fastaug._program.borrow import is_interleaved
+from fastaug._program.job import Job
+from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
+from fastaug._program.placed import device_of, on_host
+
+if TYPE_CHECKING:
+    from fastaug._cuda.memory import Device, Event
+    from fastaug._draft.call import Call
+    from fastaug._draft.pipeline import Pipeline
+
+# Bytes of images from the host in a chunk, of which one may have more by itself; and images in it. More take longer to
+# begin with, fewer are more launches.
+_BYTES = 16 << 20
+_IMAGES = 64
+
+# Chunks that threads are busy with, and chunks that are being copied: so many pieces of pinned memory there are.
+_OPEN = 2
+_COPYING = 2
+
+# Of images in pinned memory. A copy to a device that does not begin there takes longer.
+_ALIGNED = 64
+
+
+class _PlacedOutline(Outline):
+    """An outline whose image is the host's for all that is no job."""
+
+    __slots__ = ("_host", "_there")
+
+    def reset(self, image: Any, read: bool = False) -> None:
+        super().reset(image, read)
+        self._host = self._there = None
+        if self.device is not None:
+            self._there = image
+            self.origin = self.on_host
+        elif isinstance(image, torch.Tensor) and device_of(image) is not None:
+            super().reset(on_host(image), read)  # such as no job begins with
+
+    def on_host(self) -> Any:
+        """The image; the first time by a thread whose stream it is made on."""
+        if self._host is None:
+            self._host = on_host(self._there)
+        return self._host
+
+    def leave_device(self) -> None:
+        if self._there is not None:
+            self.on_host()
+
+
+class _Staged:
+    """What a program reads of an image, in pinned memory.
+
+    Args:
+        job: of an image on the host.
+        planar: whether its channels are kept apart.
+        offset: in the memory.
+    """
+
+    __slots__ = ("_region", "_size", "_strides", "job", "offset")
+
+    def __init__(self, job: Job, rewrites: int, planar: bool) -> None:
+        source = job.source
+        self.job = job
+        self.offset = 0
+        self._size = source.height, source.width, source.channels
+        self._region = _C.needed(job.program, *self._size, rewrites)
+        _, _, height, width = self._region
+        channels = source.channels
+        self._strides = (width, 1, height * width) if planar else (width * channels, channels, 1)
+
+    @property
+    def bytes(self) -> int:
+        _, _, height, width = self._region
+        return height * width * self._size[2]
+
+    def copying(self, memory: torch.Tensor) -> tuple[bytes, _C.Source, _C.Target]:
+        """The job that puts it there."""
+        _, _, height, width = self._region
+        address = memory.data_ptr() + self.offset
+        target = _C.into_pointer(address, _C.DTYPES["uint8"], height, width, self._size[2], *self._strides, memory)
+        return ops.window(*self._region), self.job.source, target
+
+    def there(self, memory: torch.Tensor) -> _C.Source:
+        """The whole image, where it would be if all of it had been copied to such memory of a device."""
+        top, left, _, _ = self._region
+        row, pixel, _ = self._strides
+        address = memory.data_ptr() + self.offset - top * row - left * pixel
+        return _C.from_pointer(address, *self._size, *self._strides, memory)
+
+
+class _Chunk:
+    """Jobs that are launched together."""
+
+    def __init__(self) -> None:
+        self.tasks: list[tuple[DeviceTask, _Staged | None]] = []
+        self.open: set[int] = set()  # what threads have not put into pinned memory yet
+        self.memory: torch.Tensor | None = None
+        self.used = 0
+
+
+class DeviceTask(Task):
+    """A task whose result is to be on a device."""
+
+    __slots__ = ()
+
+    def _outlined(self, image: Any, call: Call) -> Outline:
+        return _PlacedOutline(image, call)
+
+    def _takes(self, outline: Outline) -> bool:
+        return True
+
+    def draw(self, image: Any, call: Call) -> None:
+        super().draw(image, call)
+        outline = self._outline
+        if outline is None or self.error is not None:
+            return
+        if outline.kind in (PIL_IMAGE, ARRAY):
+            self.job = None
+            self.error = _no_tensor("a PIL image" if outline.kind == PIL_IMAGE else "an array")
+        elif self.job is None:
+            self.leave()
+
+    @property
+    def is_on_device(self) -> bool:
+        assert self._outline is not None
+        return self._outline.device is not None
+
+    @property
+    def image(self) -> Any:
+        """What the job begins with."""
+        assert self._outline is not None
+        return self._outline.image
+
+    @property
+    def is_planar(self) -> bool:
+        outline: Any = self._outline
+        return outline.source == TENSOR and not is_interleaved(outline.image)
+
+    def leave(self) -> None:
+        """Has it done without a job."""
+        assert isinstance(self._outline, _PlacedOutline)
+        self._outline.leave_device()
+        self.job = None
+
+    def launched(self, memory: Any) -> None:
+        """The device has been told to do its job."""
+        assert self.job is not None
+        if not self.placed:
+            self.result = self.job.delivered(memory)
+        self._outline = self.job = None
+        self.done = True
+
+
+class DeviceBatch(Batch):
+    """A batch on a device, which is the current one.
+
+    Args:
+        slots: memory of the user's for the results, on the device.
+    """
+
+    def __init__(self, pipeline: Pipeline, call: Call, count: int, slots: Slots | None, device: Device) -> None:
+        super().__init__(pipeline, call, count, slots)
+        self._device = device
+        self._family = pipeline._family()
+        self._given = slots is not None
+        self._chunk = _Chunk()
+        self._waiting: deque[_Chunk] = deque()
+        self._copying: deque[Event] = deque()
+        self._moved: set[int] = set()
+
+    def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:
+        task = DeviceTask(self._pipeline, len(self.tasks), error, item)
+        self.tasks.append(task)
+        if error is None:
+            start = time.perf_counter()
+            task.draw(image, self._call)
+            self.drawing += time.perf_counter() - start
+        if task.error is not None or task.done:
+            return None
+        if task.job is None:
+            return self._push(crew, task)
+        if self._slots is None and not self._given and task.job.kind == TENSOR:
+            self._slots = Slots.like(task.job, self._count, self._device.empty)
+            self._given = True
+        if task.is_on_device:
+            self._chunk.tasks.append((task, None))
+        else:
+            self._stage(crew, task, task.job)
+        if len(self._chunk.tasks) >= _IMAGES:
+            self._end_chunk()
+        self._launch(crew, _OPEN)
+        return None
+
+    def _push(self, crew: Crew, task: DeviceTask) -> int:
+        """Leaves a task to the threads alone."""
+        crew.start()
+        self._open.add(task.index)
+        return crew.push(task.work, task.prepare(None), self._call.rewrites, partial(self._finish, task))
+
+    def _stage(self, crew: Crew, task: DeviceTask, job: Job) -> None:
+        """Has threads put what the job reads into pinned memory."""
+        staged = _Staged(job, self._call.rewrites, task.is_planar)
+        chunk = self._chunk
+        if chunk.memory is not None and chunk.used + staged.bytes > len(chunk.memory):
+            self._end_chunk()
+            chunk = self._chunk
+        if chunk.memory is None:
+            while len(self._copying) >= _COPYING:
+                self._copying.popleft().synchronize()
+            chunk.memory = self._device.pinned(max(_BYTES, staged.bytes))
+        chunk.tasks.append((task, staged))
+        staged.offset = chunk.used
+        # What reads nothing, since all of it is fill, has an address nevertheless.
+        chunk.used += -(-max(staged.bytes, 1) // _ALIGNED) * _ALIGNED
+        if staged.bytes:
+            chunk.open.add(task.index)
+            then = partial(chunk.open.discard, task.index)
+            crew.push(task.work, staged.copying(chunk.memory), self._call.rewrites, then)
+
+    def _end_chunk(self) -> None:
+        if self._chunk.tasks:
+            self._waiting.append(self._chunk)
+            self._chunk = _Chunk()
+
+    def _launch(self, crew: Crew, most: int) -> None:
+        """Launches what is ready, and waits until no more than so many chunks are not."""
+        while self._waiting:
+            chunk = self._waiting[0]
+            if chunk.open and len(self._waiting) <= most:
+                return
+            crew.wait_until(lambda: not chunk.open)
+            self._run(crew, chunk)
+            self._waiting.popleft()
+
+    def _run(self, crew: Crew, chunk: _Chunk) -> None:
+        device = self._device
+        there: Any = None
+        if chunk.memory is not None:
+            there, copied = device.upload_ahead(chunk.memory[: chunk.used])
+            self._copying.append(copied)
+        tasks, jobs, memory = [], [], []
+        for task, staged in chunk.tasks:
+            job = task.job
+            if job is None:
+                # A thread has done it, since the core did not read the image.
+                self._finish(task)
+                continue
+            if staged is None:
+                source = job.source
+                image = task.image
+                device.uses(image if isinstance(image, torch.Tensor) else image.tensor)
+            else:
+                source = staged.there(there)
+            slots = self._slots
+            if slots is not None and slots.fits(job):
+                task.placed = True
+                result, target = None, slots.target(task.index, job)
+            else:
+                result, target = job.allocate_by(device.empty)
+            tasks.append(task)
+            jobs.append((job.program, source, target))
+            memory.append(result)
+        unfit = set(bag.run(jobs, device, self._call.rewrites, self._family)) if jobs else ()
+        for number, (task, result) in enumerate(zip(tasks, memory)):
+            if number in unfit:
+                task.placed = False
+                task.leave()
+                self._push(crew, task)
+            else:
+                task.launched(result)
+
+    def refused(self, crew: Crew, number: int | None) -> BaseException | None:
+        task = self.tasks[0]
+        if isinstance(task.error, _NoTensor):
+            return located(task.error, 0, task.item)
+        if self._slots is None or task.error is not None:
+            return None
+        if task.job is not None:
+            task.placed = self._slots.fits(task.job)
+            return self.misplaced()
+        if number is not None:
+            crew.wait(number)
+        self._move(task)
+        return None if task.error is not None else self.misplaced()
+
+    def close(self, crew: Crew) -> None:
+        self._end_chunk()
+        self._launch(crew, 0)
+
+    def settle(self) -> None:
+        for task in self.tasks:
+            self._move(task)
+
+    def _move(self, task: Task) -> None:
+        """Moves a result to the device, and into its slot, if it is not there."""
+        if task.placed or task.error is not None or task.index in self._moved:
+            return
+        self._moved.add(task.index)
+        try:
+            task.result = _moved(task.result, self._device)
+        except _NoTensor as error:
+            task.error = error
+        else:
+            task.placed = self._slots is not None and self._slots.put(task.index, task.result)
+
+
+class _NoTensor(ValueError):
+    """A result that cannot be on a device."""
+
+
+def _no_tensor(got: str) -> _NoTensor:
+    return _NoTensor(f"a pipeline for device= has to end in tensors, as with ToTensor, but this one gives {got}")
+
+
+def _moved(result: Any, device: Device) -> Any:
+    """A tensor, or each of several, on the device."""
+    if isinstance(result, (tuple, list)):
+        parts = [_moved(part, device) for part in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    if not isinstance(result, torch.Tensor):
+        raise _no_tensor(str(type(result)))
+    plain = result.detach()
+    return bag.upload(plain, device) if device_of(plain) is None else plain
