@@ -336,6 +336,66 @@ def sample_grid(source: Source, grid: int, nearest: bool, fill: bytes | None, ta
 def mix(images: list[int], weights: list[float], size: int, data: int) -> None:
     """The weighted sum, as AugMix forms it, of `size` uint8 samples at each address, into memory at `data`."""
 
+#: (kernel, offset, count, blocks, shared): which of the specs, -1 for the kernel "fastaug_prepare"; where in the blob
+#: its tasks or entries begin, and how many there are; blocks of threads; bytes of shared memory.
+_Launch: TypeAlias = tuple[int, int, int, int, int]
+
+@final
+class Bag:
+    """Jobs for a CUDA device, planned (csrc/cuda/bag.h). Sources and targets have the device's addresses."""
+
+    def __init__(
+        self, jobs: Sequence[_Job], rewrites: int = ..., wave_bytes: int = ..., shared_bytes: int = ...
+    ) -> None:
+        """Reads no pixel. A wave of images ends after so many bytes of scratch; a block may have so much shared memory.
+
+        Raises ValueError for a job that run() would refuse too.
+        """
+
+    @property
+    def unfit(self) -> list[int]:
+        """The numbers of jobs that no device does, which are in no launch."""
+
+    @property
+    def specs(self) -> list[tuple[int, int, int, int, int, int, int]]:
+        """Of the kernels, as fastaug._cuda.kernels has them."""
+
+    @property
+    def launches(self) -> list[_Launch]:
+        """In their order: each needs those before it to be done."""
+
+    @property
+    def waves(self) -> int: ...
+    @property
+    def blob_bytes(self) -> int:
+        """Of what is copied to the device, where it is aligned to 16 bytes."""
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Of memory on the device, aligned to 256 bytes."""
+
+    def write(self, address: int) -> None:
+        """Puts the blob there, into memory of the host."""
+
+    def launch(self, function: int, stream: int, prepare: int, tiles: Sequence[int], blob: int, scratch: int) -> int:
+        """All launches, without Python's lock; the CUresult of the first that fails, or 0.
+
+        `function` is the address of cuLaunchKernel, `stream` a CUstream, `prepare` and `tiles`, one for each spec, are
+        CUfunctions; blob and scratch are addresses on the device, whose context is current.
+        """
+
+    def emulate(self, order: int = 0) -> None:
+        """Does it on the host, where sources and targets are then.
+
+        `order` of blocks and threads: 0 forwards, 1 backwards, any other number shuffles them.
+        """
+
+def emulate_launch(launch: _Launch, blob: int, scratch: int, order: int = 0) -> None:
+    """One launch on the host, where blob and scratch are then, as Bag.emulate does it."""
+
+def needed(program: bytes, height: int, width: int, channels: int, rewrites: int = ...) -> tuple[int, int, int, int]:
+    """(top, left, height, width) of what a program reads of an image on a device; its sides may be 0."""
+
 #: {name: text} of what the sources of CUDA kernels include.
 CUDA_HEADERS: Final[dict[str, str]]
 

@@ -75,7 +75,7 @@ class Batch:
             return None
         if number is not None and not task.placed:
             crew.wait(number)
-        return self.misplaced() if task.error is None else None
+        return self.misplaced()
 
     def close(self, crew: Crew) -> None:
         """No more images come."""
@@ -102,7 +102,7 @@ class Batch:
     def misplaced(self) -> BaseException | None:
         """What is wrong with the first result that does not fit into the slots."""
         for task in self.tasks:
-            if not task.placed:
+            if not task.placed and task.error is None:
                 assert self._slots is not None
                 error = ValueError(
                     f"out should hold {self._slots.described()} for each image, got {described(task.result)}"

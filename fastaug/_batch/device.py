@@ -1,13 +1,14 @@
 """A batch whose results are made on a device, from images there and on the host.
 
 Jobs are gathered, in the order of the images, into chunks. Of an image on the host, threads put what its program reads
-into pinned memory, decoding it if it is encoded; once that is done for all of a chunk, it is copied in one piece, and the
-jobs of the chunk are launched, while threads are busy with the next ones. What no device does is done by the threads, of
-which none calls the device.
+into pinned memory, decoding it if it is encoded; once that is done for all of a chunk, it is copied in one piece, and
+the jobs of the chunk are launched, while threads are busy with the next ones. What no device does is done by the
+threads, of which none calls the device.
 """
 
 from __future__ import annotations
 
+import operator
 import time
 from collections import deque
 from functools import partial
@@ -77,39 +78,40 @@ class _Staged:
     Args:
         job: of an image on the host.
         planar: whether its channels are kept apart.
-        offset: in the memory.
+
+    Attributes:
+        count: how many bytes that is.
+        offset: where in the memory.
     """
 
-    __slots__ = ("_region", "_size", "_strides", "job", "offset")
+    __slots__ = ("_region", "_size", "_strides", "count", "job", "offset")
 
     def __init__(self, job: Job, rewrites: int, planar: bool) -> None:
         source = job.source
         self.job = job
         self.offset = 0
-        self._size = source.height, source.width, source.channels
-        self._region = _C.needed(job.program, *self._size, rewrites)
+        height, width, channels = self._size = source.height, source.width, source.channels
+        self._region = _C.needed(job.program, height, width, channels, rewrites)
         _, _, height, width = self._region
-        channels = source.channels
+        self.count = height * width * channels
         self._strides = (width, 1, height * width) if planar else (width * channels, channels, 1)
-
-    @property
-    def bytes(self) -> int:
-        _, _, height, width = self._region
-        return height * width * self._size[2]
 
     def copying(self, memory: torch.Tensor) -> tuple[bytes, _C.Source, _C.Target]:
         """The job that puts it there."""
         _, _, height, width = self._region
         address = memory.data_ptr() + self.offset
-        target = _C.into_pointer(address, _C.DTYPES["uint8"], height, width, self._size[2], *self._strides, memory)
+        row, pixel, channel = self._strides
+        channels = self._size[2]
+        target = _C.into_pointer(address, _C.DTYPES["uint8"], height, width, channels, row, pixel, channel, memory)
         return ops.window(*self._region), self.job.source, target
 
     def there(self, memory: torch.Tensor) -> _C.Source:
         """The whole image, where it would be if all of it had been copied to such memory of a device."""
         top, left, _, _ = self._region
-        row, pixel, _ = self._strides
+        height, width, channels = self._size
+        row, pixel, channel = self._strides
         address = memory.data_ptr() + self.offset - top * row - left * pixel
-        return _C.from_pointer(address, *self._size, *self._strides, memory)
+        return _C.from_pointer(address, height, width, channels, row, pixel, channel, memory)
 
 
 class _Chunk:
@@ -143,11 +145,6 @@ class DeviceTask(Task):
             self.error = _no_tensor("a PIL image" if outline.kind == PIL_IMAGE else "an array")
         elif self.job is None:
             self.leave()
-
-    @property
-    def is_on_device(self) -> bool:
-        assert self._outline is not None
-        return self._outline.device is not None
 
     @property
     def image(self) -> Any:
@@ -186,7 +183,6 @@ class DeviceBatch(Batch):
         super().__init__(pipeline, call, count, slots)
         self._device = device
         self._family = pipeline._family()
-        self._given = slots is not None
         self._chunk = _Chunk()
         self._waiting: deque[_Chunk] = deque()
         self._copying: deque[Event] = deque()
@@ -203,9 +199,8 @@ class DeviceBatch(Batch):
             return None
         if task.job is None:
             return self._push(crew, task)
-        if self._slots is None and not self._given and task.job.kind == TENSOR:
+        if self._slots is None:
             self._slots = Slots.like(task.job, self._count, self._device.empty)
-            self._given = True
         if task.is_on_device:
             self._chunk.tasks.append((task, None))
         else:
@@ -225,18 +220,18 @@ class DeviceBatch(Batch):
         """Has threads put what the job reads into pinned memory."""
         staged = _Staged(job, self._call.rewrites, task.is_planar)
         chunk = self._chunk
-        if chunk.memory is not None and chunk.used + staged.bytes > len(chunk.memory):
+        if chunk.memory is not None and chunk.used + staged.count > len(chunk.memory):
             self._end_chunk()
             chunk = self._chunk
         if chunk.memory is None:
             while len(self._copying) >= _COPYING:
                 self._copying.popleft().synchronize()
-            chunk.memory = self._device.pinned(max(_BYTES, staged.bytes))
+            chunk.memory = self._device.pinned(max(_BYTES, staged.count))
         chunk.tasks.append((task, staged))
         staged.offset = chunk.used
         # What reads nothing, since all of it is fill, has an address nevertheless.
-        chunk.used += -(-max(staged.bytes, 1) // _ALIGNED) * _ALIGNED
-        if staged.bytes:
+        chunk.used += -(-max(staged.count, 1) // _ALIGNED) * _ALIGNED
+        if staged.count:
             chunk.open.add(task.index)
             then = partial(chunk.open.discard, task.index)
             crew.push(task.work, staged.copying(chunk.memory), self._call.rewrites, then)
@@ -252,7 +247,7 @@ class DeviceBatch(Batch):
             chunk = self._waiting[0]
             if chunk.open and len(self._waiting) <= most:
                 return
-            crew.wait_until(lambda: not chunk.open)
+            crew.wait_until(partial(operator.not_, chunk.open))
             self._run(crew, chunk)
             self._waiting.popleft()
 
@@ -297,7 +292,7 @@ class DeviceBatch(Batch):
         task = self.tasks[0]
         if isinstance(task.error, _NoTensor):
             return located(task.error, 0, task.item)
-        if self._slots is None or task.error is not None:
+        if self._slots is None:
             return None
         if task.job is not None:
             task.placed = self._slots.fits(task.job)
@@ -305,7 +300,7 @@ class DeviceBatch(Batch):
         if number is not None:
             crew.wait(number)
         self._move(task)
-        return None if task.error is not None else self.misplaced()
+        return self.misplaced()
 
     def close(self, crew: Crew) -> None:
         self._end_chunk()

@@ -102,7 +102,10 @@ class Mapped(Iterator[Any]):
     def _add(self, task: Task) -> None:
         # Of this object the threads know nothing, or it would never be without an owner.
         finish = task.finish if self._ordered else partial(_finish, task, self._done)
-        if task.error is not None or task.done:
+        if task.error is None and not task.done and task.is_on_device:
+            task.work()  # on this thread's stream
+            finish()
+        elif task.error is not None or task.done:
             finish()
         else:
             self._crew.push(task.work, task.prepare(None), self._call.rewrites, finish)

@@ -33,28 +33,49 @@ class BatchPipeline(Pipeline):
         callable of your own in a pipeline on, which may draw as well, what comes before and in it is done image by
         image.
 
+        With ``device="cuda"`` the results are on that device, with the same draws and, in exact mode, the same bits:
+        those that an image has on the CPU. A pipeline has to end in tensors for that. Work goes to torch's current
+        stream and memory comes from torch; the call does not wait for the device, but returns when all of the work has
+        been launched. Of images on the host only what is read of them is copied, in pieces, while kernels work on the
+        pieces before; the call waits for old copies when it needs their pinned memory. What a device does not do is
+        done on the CPU and copied, image by image: callables of your own and what comes before them, ElasticTransform,
+        the mixture of AugMix, noise of RandomErasing, tensors that are not uint8 or have other than one to four
+        channels, nearest affine maps with shear. For such an image that was on the device, the call waits for it. The
+        first call compiles kernels and keeps them on disk; ``fastaug.compile(...).prepare()`` does that ahead.
+
         Args:
             images: a list, or any iterable, of what a call takes: PIL images, arrays, tensors, handles of
                 ``fastaug.io.lazy``; also paths and encoded bytes, which are opened as ``Decode`` at the head of the
                 pipeline says, or else as ``fastaug.io.lazy`` does. Or an [N, H, W, C] array, which may be a memory map,
-                or an [N, C, H, W] tensor.
-            out: a tensor on the CPU, such as a part of a pinned one, or an array, such as a memory map: [N, ...] of the
-                shape and dtype of the results, which are written to it. After an error it holds anything.
+                or an [N, C, H, W] tensor. Tensors may be on a CUDA device, all of them on the same. An array of another
+                library's on a device, with ``__dlpack__`` or ``__cuda_array_interface__``, is taken as an ndarray is:
+                [H, W, C], or [H, W]; or all images as one, [N, H, W, C].
+            out: [N, ...] of the shape and dtype of the results, which are written to it: a tensor on the CPU, such as a
+                part of a pinned one, or an array, such as a memory map; for results on a device a tensor there. After
+                an error it holds anything.
             num_threads: how many threads work at a time, this one with them; by default one for each CPU that this
                 process may use, but one in a worker of a ``DataLoader``.
             seeds: an integer for each image: ``torch.manual_seed`` of it before the draws for the image.
+            device: where the results are to be: ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default on
+                the device of the images.
 
         Returns:
             One tensor, contiguous unless another memory format was compiled; ``out``, if that is given. Results that
-            are no tensors, or differ in shape or dtype, are in a list. Memory of a batch is used again when its last
-            view is gone.
+            are no tensors, or differ in shape or dtype, are in a list. Memory of a batch on the CPU is used again when
+            its last view is gone.
 
         Raises:
             Exception: what the call raises for the first image that it raises for. It has the number of that image as
                 ``index`` and, of a file, its ``path``. The other images have been done.
-            TypeError: one image in place of several; ``out``, ``num_threads`` or ``seeds`` of the wrong type.
-            ValueError: no images; an ``out`` that does not fit, where the generators are as before; a ``num_threads``
-                less than one; another number of ``seeds``.
+            TypeError: one image in place of several; ``out``, ``num_threads``, ``seeds`` or ``device`` of the wrong
+                type.
+            ValueError: no images; an ``out`` that does not fit, or results on a device that are no tensors, where the
+                generators are as before; a ``num_threads`` less than one; another number of ``seeds``; an unknown
+                ``device``; images on several devices, or on another than ``device``.
+            RuntimeError: no CUDA device can be used, or no kernel compiled; the current stream is being captured, or
+                this process is a fork of one that had used CUDA.
+            torch.cuda.OutOfMemoryError: the memory of the device is full. The generators have drawn for some images, or
+                for all.
 
         Example:
             >>> import fastaug.transforms as T

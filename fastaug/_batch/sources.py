@@ -53,7 +53,8 @@ def _foreign(array: Any) -> torch.Tensor | None:
     if isinstance(array, _OWN):
         return None
     if hasattr(array, "__dlpack__"):
-        tensor = torch.from_dlpack(array)  # which has this stream wait for those that it is made by
+        # This has the current stream wait for the one that makes the array.
+        tensor: torch.Tensor = torch.utils.dlpack.from_dlpack(array)
     elif hasattr(array, "__cuda_array_interface__"):
         tensor = torch.as_tensor(array, device="cuda")
     else:
@@ -63,7 +64,7 @@ def _foreign(array: Any) -> torch.Tensor | None:
 
 def _as_array(tensor: torch.Tensor) -> Any:
     image = DeviceArray(tensor)
-    fits = tensor.dtype is torch.uint8 and tensor.ndim in (2, 3) and 0 < image.size and (*tensor.shape, 1)[2] <= 4
+    fits = tensor.dtype is torch.uint8 and tensor.ndim in (2, 3) and image.size > 0 and (*tensor.shape, 1)[2] <= 4
     return image if fits else on_host(image)
 
 

@@ -82,6 +82,11 @@ class Task:
         """Whether the job of an outline that has one is done as a job."""
         return outline.device is None
 
+    @property
+    def is_on_device(self) -> bool:
+        """Whether it is drawn, and a device does what it begins with."""
+        return self._outline is not None and self._outline.device is not None
+
     def prepare(self, slots: Slots | None) -> tuple[bytes, _C.Source, _C.Target] | None:
         """The job for the native core, into its slot where there are slots that it fits."""
         self.slots = slots

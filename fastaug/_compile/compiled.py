@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -142,6 +143,40 @@ class Compiled(SeenPipeline):
         if self.dtype is None and self.memory_format is None:
             return super()._job(draft)
         return finish.one_job_as(draft, self.dtype or torch.float32, self.memory_format is torch.channels_last)
+
+    def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
+        """Compiles the kernels that the pipeline needs on a CUDA device, and keeps them on disk.
+
+        Else the first calls do that, which takes about a second for each kernel. What kernels there are to be is found
+        out by drawing parameters some hundred times, for which the random generators are afterwards as they were.
+        Callables of your own are called with black images.
+
+        Args:
+            device: ``"cuda"``, ``"cuda:1"`` or a torch.device.
+            sizes: of RGB images as they will come, (height, width) or an int for a square; by default a few between 32
+                and 1500. Images that are shrunk need other kernels than images that are enlarged.
+
+        Returns:
+            How many kernels these images need; 0 where none of what the pipeline does is done by a device.
+
+        Raises:
+            TypeError: a wrong type of ``device``.
+            ValueError: an unknown ``device``, or the CPU; a size that is not positive; a pipeline that does not end in
+                tensors.
+            RuntimeError: no CUDA device can be used, or no kernel compiled.
+            Exception: what the pipeline raises for both a PIL image and a uint8 tensor.
+
+        Example:
+            >>> import fastaug, fastaug.transforms as T
+            >>> transform = fastaug.compile(T.Compose([T.RandomResizedCrop(224), T.ToTensor()]))
+            >>> transform.prepare("cuda", sizes=[(375, 500)])  # doctest: +SKIP
+            1
+        """
+        from fastaug._compile import prepare
+
+        if self.generator is not None:
+            self._follow_worker()
+        return prepare.prepare(self, device, prepare.SIZES if sizes is None else sizes)
 
     def _formatted(self, result: Any) -> Any:
         if self.dtype is None and self.memory_format is None:

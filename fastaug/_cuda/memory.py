@@ -130,7 +130,7 @@ class Cuda:
         with torch.cuda.stream(copies):
             # Of this stream's memory: what the current one has to do does not hold the copy up.
             there = self.upload(pinned)
-            done = torch.cuda.Event()
+            done: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
             done.record(copies)
         current.wait_event(done)
         there.record_stream(current)
@@ -139,7 +139,7 @@ class Cuda:
     def _copying(self) -> torch.cuda.Stream:
         with self._lock:
             if self._copies is None:
-                self._copies = torch.cuda.Stream(self._index)
+                self._copies = torch.cuda.Stream(self._index)  # type: ignore[no-untyped-call]
             return self._copies
 
     def uses(self, image: torch.Tensor) -> None:
@@ -165,10 +165,11 @@ class _Cudas:
     """All CUDA devices."""
 
     def index(self, device: torch.device) -> int:
-        if torch.version.cuda is None:
+        if torch.version.cuda is None:  # where there are none, or AMD's
             raise RuntimeError(f"device is {device}, but PyTorch {torch.__version__} is built without CUDA")
-        if device.index is not None:
-            return driver.device(device.index).index
+        index: Any = device.index
+        if index is not None:
+            return driver.device(index).index
         driver.device(0)  # says what is wrong where torch would say something else
         return torch.cuda.current_device()
 

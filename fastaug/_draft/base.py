@@ -90,8 +90,8 @@ class DraftBase:
         "channel_last",  # a tensor is a CHW view of HWC memory, as torchvision's would be
         "channels",
         "copied",  # torchvision would return a copy, even though there is nothing to do or only a crop
-        "device",  # that `image` is on and that does the ops; None where the host does them
         "decoded",  # `image`, where it was an encoded one that the core does not decode; else anything, or not set
+        "device",  # that `image` is on and that does the ops; None where the host does them
         "erases",  # ops that write into the result of `store`, one after the other
         "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
         "flat",  # the result has no channel axis

@@ -208,14 +208,14 @@ _FIRST = {
 
 def _outline(transforms: Iterable[Any], size: Any, call: Call) -> Outline:
     """That of a black image."""
-    height, width = _checked_size(size)
+    height, width = checked_size(size)
     first = _first(transforms)
     if first == "Decode":
         return Outline(blank(transforms, size), call)
     return Outline.of_shape(_FIRST.get(first, PIL_IMAGE), height, width, partial(blank, transforms, size), call)
 
 
-def _checked_size(size: Any) -> tuple[int, int]:
+def checked_size(size: Any) -> tuple[int, int]:
     height, width = (size, size) if isinstance(size, int) else tuple(size)
     if height < 1 or width < 1:
         raise ValueError(f"size should be positive, got {size!r}")
@@ -228,7 +228,7 @@ def blank(transforms: Iterable[Any], size: Any) -> Any:
     Raises:
         ValueError: wrong length, or a size that is not positive.
     """
-    height, width = _checked_size(size)
+    height, width = checked_size(size)
     first = _first(transforms)
     if first == "Decode":
         return _black_png(height, width)

@@ -31,7 +31,7 @@ PYTHON = [
 ]
 
 #: What is in a room of csrc/ includes from that room and from those before it.
-CPP = ["base", "program", "pixel", "kernels", "plan", "codec", "execute", "draw", "bind", "cuda", "tests", "fuzz"]
+CPP = ["base", "program", "pixel", "kernels", "plan", "codec", "execute", "draw", "cuda", "bind", "tests", "fuzz"]
 
 
 def python_imports() -> dict[str, set[str]]:

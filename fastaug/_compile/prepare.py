@@ -1,0 +1,92 @@
+"""Kernels of a pipeline, compiled before there are images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from PIL import Image
+
+from fastaug import _C
+from fastaug._batch.task import Drawing, Task
+from fastaug._cuda import memory
+from fastaug._draft.call import Call
+from fastaug._draft.draws import draws_from
+from fastaug._draft.generators import generator_of, untouched
+from fastaug._draft.pipeline import Pipeline, checked_size
+from fastaug._program.kinds import TENSOR
+
+if TYPE_CHECKING:
+    from fastaug._cuda.memory import Device
+
+#: From small images, which crops enlarge, to photographs.
+SIZES = (32, 224, (375, 500), (500, 375), (1000, 1500))
+
+# How often parameters are drawn. What occurs less often than once in a hundred calls is compiled when it occurs.
+_DRAWS = 400
+
+# Where images and results are said to lie: nobody looks there.
+_NOWHERE = 1 << 20
+
+
+def prepare(pipeline: Pipeline, device: Any, sizes: Iterable[Any]) -> int:
+    """What fastaug.Compiled.prepare is."""
+    where = memory.as_device(device)
+    if where.type == "cpu":
+        raise ValueError("device should be a CUDA device, got 'cpu', which needs no kernels")
+    sides = [checked_size(size) for size in sizes]
+    if not sides:
+        raise ValueError("sizes should be at least one size, got none")
+    with untouched(generator_of(pipeline)):
+        jobs = _drawn(pipeline, sides)
+    if not jobs:
+        return 0
+    on = memory.of(where)
+    with on.current():
+        return _compiled(pipeline, jobs, on)
+
+
+def _compiled(pipeline: Pipeline, jobs: list[Any], device: Device) -> int:
+    bag = _C.Bag(jobs, pipeline._call.rewrites, *device.limits)
+    if not bag.launches:
+        return 0
+    tables, tiles = device.kernels(bag, pipeline._family())
+    return len({tables, *tiles} - {0})
+
+
+def _drawn(pipeline: Pipeline, sizes: list[tuple[int, int]]) -> list[tuple[bytes, _C.Source, _C.Target]]:
+    """The jobs of images of these sizes, in one container that the pipeline takes."""
+    generator = torch.Generator()
+    generator.manual_seed(0)
+    call = Call(draws_from(generator), pipeline._call.rewrites, tape=Drawing())
+    try:
+        return _drawn_for(pipeline, [Image.new("RGB", (width, height)) for height, width in sizes], call)
+    except TypeError:
+        # As where it begins with a conversion of tensors.
+        images = [torch.zeros((3, height, width), dtype=torch.uint8) for height, width in sizes]
+        return _drawn_for(pipeline, images, call)
+
+
+def _drawn_for(pipeline: Pipeline, images: list[Any], call: Call) -> list[tuple[bytes, _C.Source, _C.Target]]:
+    jobs = []
+    for number in range(_DRAWS):
+        task = Task(pipeline, number)
+        image = images[number % len(images)]
+        try:
+            task.draw(image, call)
+        finally:
+            call.draws.release()
+        if task.error is not None:
+            raise task.error
+        job = task.job
+        if job is None:
+            continue
+        if job.kind != TENSOR:
+            raise ValueError("a pipeline for a device has to end in tensors, as with ToTensor")
+        # As a batch has it there, by its channels.
+        height, width, channels = job.source.height, job.source.width, job.source.channels
+        strides = width * channels, channels, 1
+        source = _C.from_pointer(_NOWHERE, height, width, channels, *strides, None)
+        jobs.append((job.program, source, job.target(_NOWHERE, None)))
+    return jobs
