@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import math
 import resource
 import subprocess
 import sys
@@ -71,12 +72,12 @@ def each_op(machine: Machine, count: int = 24) -> str:
 
 
 def random_programs(machine: Machine, count: int = 3000, rewrites: int = _C.EXACT) -> str:
-    """Chains over ragged bags, in a few kernels that do everything."""
+    """Chains over ragged bags, in a few kernels that do everything. Those of fast mode equal the emulation."""
     table, family = programs.op_table(), Family()
     pairs = [programs.Pair(part, machine) for part in programs.batches(programs.chains(table, 0, count), 64)]
     for pair in pairs:
         pair.ask(rewrites, family)
-    found = [pair.compare(rewrites, family) for pair in pairs]
+    found = [pair.compare(rewrites, family, emulate=rewrites != _C.EXACT) for pair in pairs]
     done, wrong = sum(fit for fit, _ in found), [line for _, lines in found for line in lines]
     assert not wrong, f"{len(wrong)} of {done} differ:\n" + "\n".join(wrong[:30])
     assert done > 0.9 * count, f"a device does only {done} of {count}"
@@ -166,7 +167,28 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.contiguous().view({1: torch.uint8, 2: torch.int16, 4: torch.int32}[tensor.itemsize])
 
 
-def same(machine: Machine, transform: Any, images: Sequence[torch.Tensor], what: str) -> Iterator[str]:
+#: Fast mode is 54 dB or more from what torchvision gives, so two ways of it are within 6 dB less of each other.
+NEAR = 48.0
+
+
+def far(got: torch.Tensor, wanted: torch.Tensor) -> str:
+    """Which image is further away from the other than fast mode's two ways may be; "" if none is."""
+    if got.shape != wanted.shape or got.dtype != wanted.dtype or got.stride() != wanted.stride():
+        return differs(got, wanted)
+    least = float("inf")
+    for one, other in zip(got.double(), wanted.double()):
+        error = float(((one - other) ** 2).mean()) / float(wanted.max() - wanted.min()) ** 2
+        least = min(least, -10 * math.log10(error) if error > 0 else least)
+    return "" if least >= NEAR else f"{least:.1f} dB, at least {NEAR:g} are asked for"
+
+
+def same(
+    machine: Machine,
+    transform: Any,
+    images: Sequence[torch.Tensor],
+    what: str,
+    compare: Callable[[Any, Any], str] = differs,
+) -> Iterator[str]:
     """A line for each way to a device whose results are not the CPU's."""
     wanted, state = seeded(lambda: transform.batch(images))
     there = [machine.put(image) for image in images]
@@ -178,7 +200,7 @@ def same(machine: Machine, transform: Any, images: Sequence[torch.Tensor], what:
     for way, call in ways.items():
         got, left = seeded(call)
         machine.synchronize()
-        if line := differs(on_host(got), wanted):
+        if line := compare(on_host(got), wanted):
             yield f"{what}, {way}: {line}"
         if not torch.equal(left, state):
             yield f"{what}, {way}: the generator is left in another state"
@@ -195,14 +217,15 @@ def pipelines(machine: Machine) -> str:
 def types(machine: Machine) -> str:
     """Types and memory formats of results, and fast mode."""
     wrong, count, images = [], 0, ragged(8)
-    for name in ("P", "ImageNet train", "tensors"):
+    for name in ("P", "ImageNet train", "SimCLR"):
         for dtype in (torch.float32, torch.float16, torch.bfloat16):
             for memory_format in (torch.contiguous_format, torch.channels_last):
                 for mode in ("exact", "fast"):
                     transform = fastaug.compile(
                         PIPELINES[name](T), mode=mode, dtype=dtype, memory_format=memory_format
                     )
-                    wrong += same(machine, transform, images, f"{name} {dtype} {memory_format} {mode}")
+                    what = f"{name} {dtype} {memory_format} {mode}"
+                    wrong += same(machine, transform, images, what, differs if mode == "exact" else far)
                     count += 1
     assert not wrong, "\n".join(wrong)
     return f"{count} combinations"

@@ -206,10 +206,16 @@ class Pair:
             self._there.append(_job(sample, machine.put(pixels), start, strides, there))
             self._results.append((result, there))
 
-    def compare(self, rewrites: int, family: Family) -> tuple[int, list[str]]:
-        """How many were done there, and a line for each whose bytes, or those around it, are others."""
+    def compare(self, rewrites: int, family: Family, emulate: bool = False) -> tuple[int, list[str]]:
+        """How many were done there, and a line for each whose bytes, or those around it, are others.
+
+        Exact rewrites give the CPU's bits. Others give those of the device's bodies, which the CPU can `emulate`.
+        """
         device = self.machine.bags
-        _C.run(self._host, rewrites)
+        if emulate:
+            _C.Bag(self._host, rewrites, *device.limits).emulate()
+        else:
+            _C.run(self._host, rewrites)
         with device.current():
             unfit = set(bag.run(self._there, device, rewrites, family))
         self.machine.synchronize()
