@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 from bench.case import IMAGENET_MEAN, IMAGENET_STD
 from bench.cases import pipeline_p
 from bench.gpu import scenes
+from bench.gpu.machine import Machine
 
 #: Places of images: on the device, in pinned memory of the host, and anywhere there.
 DEVICE, PINNED, HOST = "device", "host, pinned", "host"
@@ -35,7 +36,7 @@ class GpuCase:
 
     Attributes:
         rivals: what `bench.gpu.rivals` calls the pipeline; None where no other library is timed.
-        short: an emulated device does it, on smaller images.
+        size: of the results.
     """
 
     name: str
@@ -47,7 +48,11 @@ class GpuCase:
     dtype: torch.dtype = torch.float32
     rivals: str | None = None
     size: int = 0
-    short: bool = field(default=False, compare=False)
+
+    @property
+    def bag(self) -> tuple[str, int, str]:
+        """What its images are; cases with the same one share them."""
+        return self.images, self.count, self.place
 
     @property
     def title(self) -> str:
@@ -76,13 +81,19 @@ def _cases() -> list[GpuCase]:
     return found
 
 
-CASES = _cases()
+CASES = sorted(_cases(), key=lambda case: (case.images, case.count, case.place))
 
-#: {name: what makes so many images}
-IMAGES: dict[str, Callable[[int], list[torch.Tensor]]] = {
-    "tiles": lambda count: scenes.tiles(count, 1024),
-    "photographs": scenes.photographs,
-}
+
+def images_for(machine: Machine, case: GpuCase) -> list[torch.Tensor]:
+    """The images of a case, in their place; an emulated device gets a few small ones."""
+    if machine.emulated:
+        host = scenes.tiles(3, 96) if case.images == "tiles" else scenes.photographs(3)
+    elif case.images == "tiles" and case.place == DEVICE:
+        return scenes.tiles(case.count, 1024, machine.put)
+    else:
+        host = scenes.tiles(case.count, 1024) if case.images == "tiles" else scenes.photographs(case.count)
+    put = {DEVICE: machine.put, PINNED: machine.pinned, HOST: torch.clone}[case.place]
+    return [put(image) for image in host]
 
 
 def bytes_of(case: GpuCase) -> int:

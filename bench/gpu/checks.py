@@ -151,7 +151,9 @@ def differs(got: Any, wanted: Any) -> str:
     if isinstance(wanted, list):
         if not isinstance(got, list) or len(got) != len(wanted):
             return f"{type(got).__name__} in place of {len(wanted)} results"
-        found = [f"image {k}: {line}" for k, (one, other) in enumerate(zip(got, wanted)) if (line := differs(one, other))]
+        found = [
+            f"image {k}: {line}" for k, (one, other) in enumerate(zip(got, wanted)) if (line := differs(one, other))
+        ]
         return "; ".join(found[:5])
     if type(got) is not type(wanted) or got.shape != wanted.shape or got.dtype != wanted.dtype:
         return f"{tuple(got.shape)} {got.dtype} in place of {tuple(wanted.shape)} {wanted.dtype}"
@@ -221,9 +223,7 @@ def types(machine: Machine) -> str:
         for dtype in (torch.float32, torch.float16, torch.bfloat16):
             for memory_format in (torch.contiguous_format, torch.channels_last):
                 for mode in ("exact", "fast"):
-                    transform = fastaug.compile(
-                        PIPELINES[name](T), mode=mode, dtype=dtype, memory_format=memory_format
-                    )
+                    transform = fastaug.compile(PIPELINES[name](T), mode=mode, dtype=dtype, memory_format=memory_format)
                     what = f"{name} {dtype} {memory_format} {mode}"
                     wrong += same(machine, transform, images, what, differs if mode == "exact" else far)
                     count += 1
@@ -256,7 +256,9 @@ def containers(machine: Machine) -> str:
     train = cropped(T, 64)
     pictures = [Image.fromarray(image.permute(1, 2, 0).numpy().copy()) for image in ragged(6)]
     compare("PIL images", train, pictures, pictures)
-    compare("arrays", train, [np.asarray(picture) for picture in pictures], [np.asarray(picture) for picture in pictures])
+    compare(
+        "arrays", train, [np.asarray(picture) for picture in pictures], [np.asarray(picture) for picture in pictures]
+    )
     files = []
     for number, picture in enumerate(pictures):
         with io.BytesIO() as file:

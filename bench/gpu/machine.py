@@ -92,6 +92,7 @@ class Emulated:
     def __init__(self) -> None:
         sys.path.insert(0, str(ROOT / "tests"))
         import pytest
+
         from support import devices
 
         self.bags: Any = devices.install(pytest.MonkeyPatch()).devices[0]
@@ -183,7 +184,9 @@ def about() -> dict[str, Any]:
         "fastaug": fastaug.__version__,
         "torch": torch.__version__,
     }
-    said |= {name: version for name in ("numpy", "pillow", "cuda-bindings", "torchvision") if (version := _version(name))}
+    said |= {
+        name: version for name in ("numpy", "pillow", "cuda-bindings", "torchvision") if (version := _version(name))
+    }
     try:
         said["nvrtc"] = nvrtc.version()
     except RuntimeError as error:

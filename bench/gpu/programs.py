@@ -91,7 +91,9 @@ def noise(rng: random.Random, height: int, width: int, channels: int) -> np.ndar
     return pixels
 
 
-def drawn_ops(rng: random.Random, table: Any, shape: tuple[int, int, int], names: Sequence[str], most: int) -> list[Any]:
+def drawn_ops(
+    rng: random.Random, table: Any, shape: tuple[int, int, int], names: Sequence[str], most: int
+) -> list[Any]:
     """Up to so many ops that make sense for an image of this shape, half of the time stored as float."""
     ops: list[Any] = []
     now = shape
@@ -178,7 +180,11 @@ def _job(sample: Sample, pixels: torch.Tensor, start: int, strides: Sequence[int
     row = (width if sample.planar else width * channels) * size + sample.slack * size
     into = (row, size, row * height) if sample.planar else (row, channels * size, size)
     address = result.data_ptr() + sample.slack * size
-    return sample.program, source, _C.into_pointer(address, _C.DTYPES[sample.dtype], height, width, channels, *into, result)
+    return (
+        sample.program,
+        source,
+        _C.into_pointer(address, _C.DTYPES[sample.dtype], height, width, channels, *into, result),
+    )
 
 
 def _result_bytes(sample: Sample) -> int:

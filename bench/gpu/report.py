@@ -14,12 +14,12 @@ from typing import Any
 from bench.report import figure, markdown, text
 
 NOTE = """\
-Microseconds for one image; the median, and the 10th to 90th percentile. "batch": a whole warm call of batch(), draws and
-output allocation included, between two CUDA events. "kernels": the same bags launched again, with nothing in between.
-"host": processor time of the calling thread, of which so much is drawing, planning (the bag) and launching. "floor": the
-larger of the bytes over the copy rate and, where a profiler counted them, the warps' instructions over the issue rate;
-the bytes are what the program reads of the image, the result, and what a bag keeps between its parts, twice. "of floor":
-floor over kernels. Other libraries draw parameters of their own, so their pictures are not the same."""
+Microseconds for one image; the median, and the 10th to 90th percentile. "batch": a whole warm call of batch(), draws
+and output allocation included, between two CUDA events. "kernels": the same bags launched again, with nothing in
+between. "host": processor time of the calling thread, of which so much is drawing, planning (the bag) and launching.
+"floor": the larger of the bytes over the copy rate and, where a profiler counted them, the warps' instructions over the
+issue rate; the bytes are what the program reads of the image, the result, and what a bag keeps between its parts,
+twice. "of floor": floor over kernels. Other libraries draw parameters of their own, so their pictures are not the same."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -86,7 +87,7 @@ def dali(pipeline: str, size: int, images: Sequence[torch.Tensor]) -> Work:
                 x, angle=fn.random.uniform(range=(-25.0, 25.0)), keep_size=True, fill_value=0,
                 interp_type=dali_types.INTERP_NN,
             )  # fmt: skip
-            # Areas beyond the image fall back to a centred crop, as torchvision's do.
+            # torchvision draws again where an area is larger than the image; DALI takes no such areas.
             x = fn.random_resized_crop(
                 x, size=(1024, 1024), random_area=(0.5, 1.0), random_aspect_ratio=(0.8, 1.2), antialias=True
             )
@@ -115,29 +116,30 @@ def dali(pipeline: str, size: int, images: Sequence[torch.Tensor]) -> Work:
 
 
 def cvcuda(pipeline: str, size: int, images: Sequence[torch.Tensor]) -> Work:
-    """Operators one after the other, image by image where parameters differ."""
+    """Operators one after the other, image by image since parameters differ; saturation and hue are left out."""
     import cvcuda as cv
 
     if pipeline != "P":
-        raise Unfit("no row: images of several sizes")
+        raise Unfit("images of several sizes are not written for it")
     mean, std = (torch.tensor(one, device=images[0].device).view(1, 1, 1, 3) for one in (HALF, HALF))
     hwc = [image.permute(1, 2, 0).contiguous()[None] for image in images]
 
     def one(image: torch.Tensor) -> torch.Tensor:
-        angle, brightness, contrast, area = torch.rand(4).tolist()
+        share, brightness, contrast, area = torch.rand(4).tolist()
         height, width = image.shape[1:3]
-        x = cv.as_tensor(image, "NHWC")
-        turned = 50 * angle - 25
-        centre = [width / 2 * (1 - 1), height / 2 * (1 - 1)]
-        x = cv.rotate(x, angle_deg=turned, shift=centre, interpolation=cv.Interp.NEAREST)
-        side = int(min(1.0, 0.5 + area) ** 0.5 * min(height, width))
+        # The shift that keeps the centre where it is, as in OpenCV's getRotationMatrix2D.
+        degrees, across, down = 50 * share - 25, (width - 1) / 2, (height - 1) / 2
+        cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+        shift = [(1 - cosine) * across - sine * down, sine * across + (1 - cosine) * down]
+        x = cv.rotate(cv.as_tensor(image, "NHWC"), angle_deg=degrees, shift=shift, interpolation=cv.Interp.NEAREST)
+        side = int((0.5 + 0.5 * area) ** 0.5 * min(height, width))
         x = cv.customcrop(x, cv.RectI((width - side) // 2, (height - side) // 2, side, side))
         x = cv.resize(x, (1, 1024, 1024, 3), cv.Interp.LINEAR)
         x = cv.resize(x, (1, size, size, 3), cv.Interp.AREA)
         x = cv.flip(x, int(torch.randint(-1, 2, ())))
-        row = torch.tensor([0.8 + 0.4 * brightness], device=image.device)
-        other = torch.tensor([0.9 + 0.2 * contrast], device=image.device)
-        x = cv.brightness_contrast(x, brightness=cv.as_tensor(row, "N"), contrast=cv.as_tensor(other, "N"))
+        factors = [torch.tensor([one], device=image.device) for one in (0.8 + 0.4 * brightness, 0.9 + 0.2 * contrast)]
+        bright, strong = (cv.as_tensor(factor, "N") for factor in factors)
+        x = cv.brightness_contrast(x, brightness=bright, contrast=strong)
         pixels = torch.as_tensor(x.cuda(), device=image.device)
         return ((pixels.float() / 255 - mean) / std).permute(0, 3, 1, 2)
 
@@ -150,7 +152,7 @@ LIBRARIES: dict[str, Callable[[str, int, Sequence[torch.Tensor]], Work]] = {
     "DALI": dali,
     "CV-CUDA": cvcuda,
 }
-LABELS = {"torchvision": "torchvision v2, a loop"}
+LABELS = {"torchvision": "torchvision v2, a loop", "CV-CUDA": "CV-CUDA, without saturation and hue"}
 
 
 def alike(result: torch.Tensor, ours: torch.Tensor) -> str:

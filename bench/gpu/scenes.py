@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch.nn.functional import interpolate
 
@@ -20,9 +22,11 @@ def scene(height: int, width: int, seed: int) -> torch.Tensor:
     return picture.clamp(0, 255).to(torch.uint8)[0]
 
 
-def tiles(count: int, side: int, bases: int = 16) -> list[torch.Tensor]:
-    """Distinct square images, moved and turned copies of a few."""
-    pictures = [scene(side, side, seed) for seed in range(min(bases, count))]
+def tiles(
+    count: int, side: int, put: Callable[[torch.Tensor], torch.Tensor] = torch.clone, bases: int = 16
+) -> list[torch.Tensor]:
+    """Distinct square images, moved and turned copies of a few, which `put` may move to a device."""
+    pictures = [put(scene(side, side, seed)) for seed in range(min(bases, count))]
     found = []
     for number in range(count):
         turn, base = divmod(number, len(pictures))

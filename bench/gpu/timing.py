@@ -27,6 +27,9 @@ COUNTED = 64
 #: Calls after which nothing is compiled any more: what random pipelines ask for settles slowly.
 WARM = 8
 
+#: Images whose results are compared with the CPU's, before a case is timed.
+CHECKED = 16
+
 Job = tuple[bytes, _C.Source, _C.Target]
 
 
@@ -83,7 +86,8 @@ class Planned:
         with self._device.current():
             for start in range(0, len(self.jobs), CHUNK):
                 bag = _C.Bag(self.jobs[start : start + CHUNK], self._rewrites, *self._device.limits)
-                bag.write(self._device.pinned(bag.blob_bytes).data_ptr())
+                pinned = self._device.pinned(bag.blob_bytes)
+                bag.write(pinned.data_ptr())
 
     def work(self) -> Work:
         """Bytes of an image: what its program reads, its result, and what a bag of it alone keeps on the device."""
@@ -109,28 +113,25 @@ def cpu_time(call: Callable[[], Any]) -> float:
     return time.thread_time() - start
 
 
-def placed(machine: Machine, case: GpuCase, images: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    put = {cases.DEVICE: machine.put, cases.PINNED: machine.pinned, cases.HOST: torch.clone}[case.place]
-    return [put(image) for image in images]
-
-
 def compiled(case: GpuCase) -> Any:
     return fastaug.compile(case.build(T), mode=case.mode, dtype=case.dtype)
 
 
-def measured(machine: Machine, case: GpuCase, images: Sequence[torch.Tensor], seconds: float) -> Row:
+def measured(machine: Machine, case: GpuCase, given: Sequence[torch.Tensor], seconds: float) -> Row:
     """Times a case, once its results are known to be right.
 
+    Args:
+        given: its images, in their place.
+        seconds: about so many are spent.
+
     Raises:
-        AssertionError: results of exact mode are not the CPU's, or those of fast mode are further away than they may be.
+        AssertionError: results of exact mode are not the CPU's, or those of fast mode too far away.
     """
     from bench.gpu.checks import differs, far, seeded
 
-    row, transform = Row(case.title, len(images), case.place), compiled(case)
-    given = placed(machine, case, images)
-    few = min(len(images), 16)
-    got, _ = seeded(lambda: transform.batch(given[:few], device="cuda"))
-    wanted, _ = seeded(lambda: transform.batch(list(images[:few])))
+    row, transform = Row(case.title, len(given), case.place), compiled(case)
+    got, _ = seeded(lambda: transform.batch(list(given[:CHECKED]), device="cuda"))
+    wanted, _ = seeded(lambda: transform.batch([image.cpu() for image in given[:CHECKED]]))
     wrong = (differs if case.mode == "exact" else far)(got.cpu(), wanted)
     assert not wrong, f"{case.title}: {wrong}"
     del got, wanted
@@ -141,7 +142,7 @@ def measured(machine: Machine, case: GpuCase, images: Sequence[torch.Tensor], se
     for seed in range(2 if machine.emulated else WARM):
         seeded(call, seed)
     machine.synchronize()
-    count, share = len(images), seconds / 4
+    count, share = len(given), seconds / 4
     row.batch = spread(repeated(lambda: machine.time(call), 2 * share), 1 / count)
     # The queue of the device is empty whenever a call begins, so that nothing waits for room in it.
     row.host = spread(repeated(lambda: _host(machine, call), share / 2), 1 / count)
