@@ -1,8 +1,8 @@
 """python -m bench.cuda: checks fastaug on a GPU bit by bit, then times it beside other libraries; `make gpu` runs it.
 
 It needs neither a network nor pip, but fastaug, PyTorch with CUDA, and the folders bench and tests. What it found is
-printed, and written to bench/results/cuda-<GPU>.json and .md. It ends with 1 if a check failed. Without a GPU it says so
-and ends with 0, or with 1 where FASTAUG_REQUIRE_CUDA is 1.
+printed, and written to bench/results/cuda-<GPU>.json and .md. It ends with 1 if a check failed. Without a GPU it says
+so and ends with 0, or with 1 where FASTAUG_REQUIRE_CUDA is 1.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 _BEGUN = time.perf_counter()
 
+# ruff: noqa: E402
 import torch
 
 from bench.gpu import cases, checks, machine, report, rivals, scenes, timing
@@ -31,6 +32,8 @@ from bench.gpu.report import Check, Rates, Row, Work
 
 #: Checks that come last, since they may take long.
 LATE = ("memcheck", "racecheck")
+#: Seconds that are kept for them.
+LATER = 150.0
 #: For an emulated device, which has no times worth anything.
 FEW = {
     "each op": partial(checks.each_op, count=2),
@@ -134,18 +137,16 @@ def instructions(case: GpuCase, seconds: float) -> float | None:
 
 
 def counted(rows: list[Row], clock: Clock) -> None:
-    """Adds instructions to the rows of bags of 64 and 256 images, and to the other bags of those pipelines."""
+    """Adds instructions to rows on the device, by pipelines, those of exact mode first, as long as there is time."""
     if machine.tool("ncu") is None:
         print("  ncu is not here, so instructions are not counted: floors are those of bytes alone")
         return
     done: dict[str, float] = {}
-    for case in cases.CASES:
-        if case.place != cases.DEVICE or case.title in done or case.count > 256:
-            continue
-        if clock.left < 60:
+    least = {title: case for case in reversed(cases.CASES) if (title := case.title) and case.place == cases.DEVICE}
+    for case in sorted(least.values(), key=lambda case: (case.dtype != torch.float32, case.mode)):
+        if clock.left < 30:
             print(f"  {case.title}: no time is left to count instructions")
-            continue
-        if (number := instructions(case, min(60.0, clock.left))) is not None:
+        elif (number := instructions(case, min(60.0, clock.left - 5))) is not None:
             done[case.title] = number
             print(f"  {case.title}: {number:,.0f} instructions of warps an image", flush=True)
     for row in rows:
@@ -161,8 +162,14 @@ def run_checks(device: Machine, names: list[str], clock: Clock) -> list[Check]:
             found.append(Check(name, "skipped", 0.0, "no time was left"))
             print(f"  {name} skipped: no time was left")
         else:
-            found.append(checks.check(name, tests[name], device))
+            test = partial(checks.sanitizer, name, seconds=clock.left - 5) if name in LATE else tests[name]
+            found.append(checks.check(name, test, device))
     return found
+
+
+def repeatedly(device: Machine, seconds: float, work: Any) -> list[float]:
+    work()
+    return timing.repeated(lambda: device.time(work), seconds, 3, 30)
 
 
 def run_cases(device: Machine, chosen: list[GpuCase], clock: Clock) -> tuple[list[Row], list[Check]]:
@@ -171,7 +178,8 @@ def run_cases(device: Machine, chosen: list[GpuCase], clock: Clock) -> tuple[lis
     wrong: list[Check] = []
     bag, images = None, []
     for number, case in enumerate(chosen):
-        share = 0.1 if device.emulated else min(6.0, 0.6 * clock.left / (len(chosen) - number))
+        # Half of what is left goes into setting up and into calls that are not timed.
+        share = 0.1 if device.emulated else min(6.0, 0.5 * (clock.left - LATER) / (len(chosen) - number))
         if share < 0.05:
             print(f"  {case.title}, {case.count} on the {case.place}: no time was left")
             continue
@@ -187,8 +195,7 @@ def run_cases(device: Machine, chosen: list[GpuCase], clock: Clock) -> tuple[lis
             row = timing.measured(device, case, images, share)
             if case.rivals:
                 ours = timing.compiled(case).batch(images)
-                time_one = lambda work: timing.repeated(lambda: device.time(work), share / 2, 3, 30)  # noqa: E731
-                row.others, row.absent = rivals.measured(case, images, ours, time_one)
+                row.others, row.absent = rivals.measured(case, images, ours, partial(repeatedly, device, share / 2))
                 del ours
         except Exception as error:
             said = str(error) if isinstance(error, AssertionError) else traceback.format_exc()
@@ -229,14 +236,14 @@ def opened(emulate: bool) -> Machine | None:
 
 def main() -> int:
     options = arguments()
+    if options.first:
+        print(json.dumps(first()))
+        return 0
     device = opened(options.emulate)
     if device is None:
         return int(os.environ.get("FASTAUG_REQUIRE_CUDA") == "1")
     if options.short:
         checks.short(device)
-        return 0
-    if options.first:
-        print(json.dumps(first()))
         return 0
     if options.profiled:
         profiled(device, options.profiled)
@@ -270,12 +277,13 @@ def report_all(device: Machine, options: argparse.Namespace, clock: Clock) -> in
         print("times", flush=True)
         rows, wrong = run_cases(device, chosen, clock)
         done += wrong
-        if not device.emulated:
-            counted(rows, clock)
     late = [name for name in names if name in LATE]
     if late:
         print("more checks", flush=True)
         done += run_checks(device, late, clock)
+    if rows and not device.emulated:
+        print("instructions", flush=True)
+        counted(rows, clock)
 
     print("\n" + report.checked(done))
     if rows:

@@ -1,4 +1,4 @@
-"""Native programs on a device and on the CPU, byte by byte: each op alone, and random chains, in bags of ragged images."""
+"""Native programs on a device and on the CPU, byte by byte: each op alone and random chains, in bags of ragged images."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ DIRT = 0xA5
 #: Sides of images: ones, odd ones, those around a vector, a warp and a tile.
 SIDES = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 65, 97, 130)
 DTYPES = {"uint8": 1, "float32": 4, "float16": 2, "bfloat16": 2}
+FLOATS = ("float32", "float32", "float16", "bfloat16")
 LAYOUTS = ("interleaved", "planar", "gaps", "mirrored")
 
 
@@ -113,22 +114,24 @@ def drawn_ops(
     return ops
 
 
-def _sample(rng: random.Random, ops: Sequence[Any], image: np.ndarray, table: Any) -> Sample:
+def _sample(
+    rng: random.Random, ops: Sequence[Any], image: np.ndarray, table: Any, floats: Sequence[str] = FLOATS
+) -> Sample:
     stored = any(table.ROWS[op.name].kind == "store" for op in ops)
-    dtype = rng.choice(("float32", "float32", "float16", "bfloat16")) if stored else "uint8"
+    dtype = rng.choice(floats) if stored else "uint8"
     slack = rng.choice((0, 0, 1, 5))
     program = b"".join(op.pack() for op in ops)
     name = " ".join(op.name for op in ops)
     return Sample(program, image, rng.choice(LAYOUTS), dtype, rng.random() < 0.5, slack, name)
 
 
-def of_op(table: Any, name: str, count: int) -> list[Sample]:
-    """So many images with one op each, of all channels that it takes."""
+def of_op(table: Any, name: str, count: int, channels: int | None = None) -> list[Sample]:
+    """So many images with one op each, of all channels that it takes, or of so many if it takes them."""
     row, samples = table.ROWS[name], []
     for number in range(count):
         rng = random.Random(f"{name} {number}")
-        channels = sorted(row.channels)[number % len(row.channels)]
-        image = noise(rng, rng.choice(SIDES), rng.choice(SIDES), channels)
+        taken = channels if channels in row.channels else sorted(row.channels)[number % len(row.channels)]
+        image = noise(rng, rng.choice(SIDES), rng.choice(SIDES), taken)
         ops = [row.draw(rng, image)]
         if name in ("NORMALIZE", "ERASE"):
             ops.insert(0, table.Op("TO_FLOAT"))
@@ -138,15 +141,15 @@ def of_op(table: Any, name: str, count: int) -> list[Sample]:
     return samples
 
 
-def chains(table: Any, first: int, count: int) -> list[Sample]:
-    """Random programs, numbers `first` and so on."""
+def chains(table: Any, count: int, channels: Sequence[int] = (1, 2, 3, 3, 3, 4)) -> list[Sample]:
+    """Random programs, for which few kinds of kernels do everything."""
     names = [name for name, row in table.ROWS.items() if row.kind != "store"]
     samples = []
-    for number in range(first, first + count):
+    for number in range(count):
         rng = random.Random(f"chain {number}")
-        image = noise(rng, rng.choice(SIDES), rng.choice(SIDES), rng.choice((1, 2, 3, 3, 3, 4)))
+        image = noise(rng, rng.choice(SIDES), rng.choice(SIDES), rng.choice(channels))
         ops = drawn_ops(rng, table, image.shape, names, 9)  # type: ignore[arg-type]
-        samples.append(_sample(rng, ops, image, table))
+        samples.append(_sample(rng, ops, image, table, ("float32", "float32", "bfloat16")))
     return samples
 
 
