@@ -1,6 +1,7 @@
-# make demo | test | tables | mutants | soak | fuzz | bench | docs | wheel | lint | format | clean. Each target installs
-# what it needs, once. `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to
-# see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
+# make demo | test | tables | mutants | soak | fuzz | bench | gpu | docs | wheel | lint | format | clean. Each target
+# but gpu installs what it needs, once. `tables` writes the operands and answers of the native tests anew, and `mutants`
+# changes formulas to see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little
+# time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
@@ -11,6 +12,8 @@
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
+#   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
+#   WHEEL=dist/..cp312..whl  make gpu: fastaug of that wheel, unpacked; ARGS="--minutes 5": arguments of bench.cuda
 #   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.13 found)
 
 SHELL := /bin/bash
@@ -219,6 +222,13 @@ format: $(STAMPS)/test
 .PHONY: bench
 bench: $(STAMPS)/bench
 	$(BIN)/python -m bench $(if $(PEERS),--peers) $(ARGS)
+
+# Checks fastaug on the GPU of this machine, bit by bit, and times it there. Neither a network nor pip is needed: PyTorch
+# is PYTHON's, and fastaug WHEEL's, the checkout's or PYTHON's own. Without a GPU it says so; that is an error where
+# FASTAUG_REQUIRE_CUDA is 1.
+.PHONY: gpu
+gpu:
+	tools/run_gpu.sh "$(or $(PYTHON),python3)" "$(WHEEL)" $(ARGS)
 
 # Documentation
 

@@ -183,7 +183,7 @@ def run_cases(device: Machine, chosen: list[GpuCase], clock: Clock) -> tuple[lis
         if share < 0.05:
             print(f"  {case.title}, {case.count} on the {case.place}: no time was left")
             continue
-        if not device.emulated and case.place == cases.DEVICE and cases.bytes_of(case) > torch.cuda.mem_get_info()[0]:
+        if case.place == cases.DEVICE and cases.bytes_of(case) > device.free():
             print(f"  {case.title}, {case.count}: not enough memory on the device")
             continue
         print(f"  {case.title}, {case.count} on the {case.place} ...", end=" ", flush=True)
@@ -191,6 +191,7 @@ def run_cases(device: Machine, chosen: list[GpuCase], clock: Clock) -> tuple[lis
         try:
             if bag != case.bag:
                 images = []
+                torch.cuda.empty_cache()
                 bag, images = case.bag, cases.images_for(device, case)
             row = timing.measured(device, case, images, share)
             if case.rivals:
@@ -269,11 +270,15 @@ def report_all(device: Machine, options: argparse.Namespace, clock: Clock) -> in
     chosen = [case for case in cases.CASES if fnmatch.fnmatchcase(case.title, options.cases)]
     rates, compiled, rows = None, {}, []
     if chosen:
-        device.forget_kernels()
-        if not device.emulated:
-            print("rates", flush=True)
-            rates = measured_rates(about)
-            compiled = compilation(clock)
+        try:
+            device.forget_kernels()
+            if not device.emulated:
+                print("rates", flush=True)
+                rates = measured_rates(about)
+                compiled = compilation(clock)
+        except Exception:
+            # A device that a check has brought down; the rest says so too.
+            done.append(Check("rates", "failed", 0.0, traceback.format_exc()))
         print("times", flush=True)
         rows, wrong = run_cases(device, chosen, clock)
         done += wrong

@@ -8,6 +8,7 @@ import importlib.metadata
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import sys
 import time
@@ -44,6 +45,9 @@ class Machine(Protocol):
     def pinned(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy on the host that the device can read by itself."""
 
+    def free(self) -> int:
+        """Bytes that can still be had there."""
+
     def forget_kernels(self) -> None:
         """Unloads all kernels, so that the next ones are made for what asks for them."""
 
@@ -76,6 +80,10 @@ class Gpu:
 
     def pinned(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.pin_memory()
+
+    def free(self) -> int:
+        held = torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+        return int(torch.cuda.mem_get_info()[0]) + held
 
     def forget_kernels(self) -> None:
         from fastaug._cuda import kernels
@@ -111,6 +119,9 @@ class Emulated:
 
     def pinned(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.clone()
+
+    def free(self) -> int:
+        return 1 << 40  # a few images are small
 
     def forget_kernels(self) -> None:
         """There are none."""
@@ -161,11 +172,13 @@ def tool(name: str) -> str | None:
 
 
 def _driver() -> str:
+    version = driver._call("cuDriverGetVersion")
+    cuda = f"for CUDA {version // 1000}.{version % 1000 // 10}"
     try:
-        return Path("/proc/driver/nvidia/version").read_text().split("Module", 1)[-1].split()[0]
-    except (OSError, IndexError):
-        version = driver._call("cuDriverGetVersion")
-        return f"for CUDA {version // 1000}.{version % 1000 // 10}"
+        number = re.search(r"\d{3,}\.[\d.]+", Path("/proc/driver/nvidia/version").read_text())
+    except OSError:
+        return cuda
+    return f"{number[0]}, {cuda}" if number else cuda
 
 
 def about() -> dict[str, Any]:

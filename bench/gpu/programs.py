@@ -1,4 +1,4 @@
-"""Native programs on a device and on the CPU, byte by byte: each op alone and random chains, in bags of ragged images."""
+"""Native programs on a device and on the CPU, byte by byte: each op alone and random chains, in ragged bags."""
 
 from __future__ import annotations
 

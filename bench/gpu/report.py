@@ -19,7 +19,7 @@ and output allocation included, between two CUDA events. "kernels": the same bag
 between. "host": processor time of the calling thread, of which so much is drawing, planning (the bag) and launching.
 "floor": the larger of the bytes over the copy rate and, where a profiler counted them, the warps' instructions over the
 issue rate; the bytes are what the program reads of the image, the result, and what a bag keeps between its parts,
-twice. "of floor": floor over kernels. Other libraries draw parameters of their own, so their pictures are not the same."""
+twice. "of floor": floor over kernels. Other libraries draw parameters of their own, so their pictures are others."""
 
 
 @dataclass(frozen=True)
