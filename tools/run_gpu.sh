@@ -17,12 +17,12 @@ cp -r "$root/bench" "$root/tests" "$room/"
 if [[ -n $wheel ]]; then
   [[ -f $wheel ]] || { echo "WHEEL is $wheel, which is no file; make wheel builds them in dist/" >&2; exit 2; }
   "$python" -m zipfile -e "$wheel" "$room"
-  # Of another Python's wheel there would be no extension.
-  (cd "$room" && "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("fastaug._C") is None)') ||
-    { echo "WHEEL is $wheel, which has no extension for $("$python" --version)" >&2; exit 2; }
 elif suffix=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))') &&
   [[ -f $root/fastaug/_C$suffix ]]; then
   ln -s "$root/fastaug" "$room/fastaug"
 fi
 cd "$room"
-PYTHONPATH="$room${PYTHONPATH:+:$PYTHONPATH}" exec "$python" -m bench.cuda --out "$root/bench/results" "$@"
+export PYTHONPATH="$room${PYTHONPATH:+:$PYTHONPATH}"
+"$python" -c 'import torch, fastaug._C' ||
+  { echo "$("$python" --version) has no PyTorch, or fastaug is not built for it (WHEEL is '$wheel')" >&2; exit 2; }
+exec "$python" -m bench.cuda --out "$root/bench/results" "$@"
