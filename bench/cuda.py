@@ -217,8 +217,8 @@ def measured_rates(about: dict[str, Any]) -> Rates | None:
     )
     try:
         rates = Rates(rates.copy, machine.issue_rate())
-    except RuntimeError as error:
-        print(f"  no issue rate: {error}")
+    except Exception as error:
+        print(f"  no issue rate: {type(error).__name__}: {error}")
     torch.cuda.empty_cache()
     print(f"  {rates}; copies from the host: {about['copies from the host']}", flush=True)
     return rates

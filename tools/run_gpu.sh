@@ -13,7 +13,7 @@ shift $(($# > 1 ? 2 : 1))
 room=$root/build/gpu
 rm -rf "$room"
 mkdir -p "$room"
-cp -r "$root/bench" "$root/tests" "$room/"
+cp -r "$root/bench" "$root/tests" "$root/pyproject.toml" "$room/"
 if [[ -n $wheel ]]; then
   [[ -f $wheel ]] || { echo "WHEEL is $wheel, which is no file; make wheel builds them in dist/" >&2; exit 2; }
   "$python" -m zipfile -e "$wheel" "$room"

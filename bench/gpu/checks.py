@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import io
 import math
 import os
@@ -24,7 +25,7 @@ import fastaug
 import fastaug.transforms as T
 from bench.cases import cropped, imagenet_eval, pipeline_p, simclr, trained
 from bench.gpu import programs, scenes
-from bench.gpu.machine import Machine, tool
+from bench.gpu.machine import ROOT, Machine, tool
 from bench.gpu.report import Check
 from fastaug import _C
 from fastaug._cuda.kernels import Family
@@ -466,7 +467,24 @@ def refuses_capture(machine: Machine) -> str:
     return said
 
 
-# ---- NVIDIA's checker
+# ---- processes of their own
+
+
+def of_the_tests(machine: Machine, seconds: float = 120) -> str:
+    """tests/cuda/test_on_gpu.py, where there is pytest with what the tests need."""
+    _needs_gpu(machine)
+    file = ROOT / "tests" / "cuda" / "test_on_gpu.py"
+    lacking = [name for name in ("pytest", "hypothesis") if importlib.util.find_spec(name) is None]
+    if lacking or not file.exists():
+        raise Skipped(f"{' and '.join(lacking)} not installed" if lacking else f"there is no {file}")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:benchmark", str(file)]
+    env = os.environ | {"FASTAUG_REQUIRE_CUDA": "1"}
+    try:
+        run = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired as late:
+        raise Skipped(f"not done after {seconds:.0f} s") from late
+    assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
+    return run.stdout.strip().splitlines()[-1]
 
 
 def sanitizer(kind: str, machine: Machine, seconds: float = 150) -> str:
@@ -518,6 +536,7 @@ TESTS: dict[str, Test] = {
     "no waiting": no_waiting,
     "no leak": no_leak,
     "capture": refuses_capture,
+    "tests on the GPU": of_the_tests,
     "memcheck": partial(sanitizer, "memcheck"),
     "racecheck": partial(sanitizer, "racecheck"),
 }
