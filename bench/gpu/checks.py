@@ -7,6 +7,7 @@ import importlib.util
 import io
 import math
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -503,8 +504,10 @@ def sanitizer(kind: str, machine: Machine, seconds: float = 150) -> str:
     output = run.stdout + run.stderr
     if "Device not supported" in output or "not supported on this" in output:
         raise Skipped("compute-sanitizer does not support this device")
-    assert run.returncode == 0, f"exit status {run.returncode}:\n{output[-3000:]}"
-    return next((line.strip() for line in output.splitlines() if "SUMMARY" in line), "no summary")
+    summary = re.search(r"\w+ SUMMARY: (\d+) .*", output)
+    clean = run.returncode == 0 and summary is not None and summary[1] == "0"
+    assert clean, f"exit status {run.returncode}:\n{output[-3000:]}"
+    return summary[0] if summary else ""
 
 
 def short(machine: Machine) -> None:
