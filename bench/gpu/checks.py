@@ -227,10 +227,10 @@ def pipelines(machine: Machine) -> str:
     return f"{len(PIPELINES)} pipelines, {len(images)} images, 3 ways"
 
 
-def types(machine: Machine) -> str:
+def types(machine: Machine, names: Sequence[str] = ("P", "ImageNet train", "SimCLR")) -> str:
     """Types and memory formats of results, and fast mode."""
     wrong, count, images = [], 0, ragged(8)
-    for name in ("P", "ImageNet train", "SimCLR"):
+    for name in names:
         for dtype in (torch.float32, torch.float16, torch.bfloat16):
             for memory_format in (torch.contiguous_format, torch.channels_last):
                 for mode in ("exact", "fast"):
