@@ -25,7 +25,7 @@ _BEGUN = time.perf_counter()
 # ruff: noqa: E402
 import torch
 
-from bench.gpu import cases, checks, machine, report, rivals, scenes, timing
+from bench.gpu import cases, checks, compare, machine, report, rivals, scenes, timing
 from bench.gpu.cases import GpuCase
 from bench.gpu.machine import Machine
 from bench.gpu.report import Check, Rates, Row, Work
@@ -83,7 +83,7 @@ def first() -> dict[str, float]:
     for name in ("first batch", "second batch", "third batch"):
         timed(name, lambda: transform.batch(images))
     for seed in range(timing.WARM):
-        checks.seeded(lambda: transform.batch(images), seed)
+        compare.seeded(lambda: transform.batch(images), seed)
     timed("warm batch", lambda: transform.batch(images))
     timed("prepare", lambda: transform.prepare("cuda"))
     return times

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import io
-import math
 import os
 import re
-import resource
 import subprocess
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +21,8 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from bench.cases import cropped, imagenet_eval, pipeline_p, simclr, trained
-from bench.gpu import programs, scenes
+from bench.gpu import programs, scenes, streams
+from bench.gpu.compare import Skipped, differs, far, needs_gpu, on_host, seeded
 from bench.gpu.machine import ROOT, Machine, tool
 from bench.gpu.report import Check
 from fastaug import _C
@@ -33,10 +30,6 @@ from fastaug._cuda.kernels import Family
 
 #: A check raises AssertionError, or anything else, or says in a line what it has seen.
 Test = Callable[[Machine], str]
-
-
-class Skipped(Exception):
-    """What a check needs is not here."""
 
 
 def check(name: str, test: Test, machine: Machine) -> Check:
@@ -146,55 +139,6 @@ def ragged(count: int = 24) -> list[torch.Tensor]:
     return [scenes.scene(height, width, number) for number, (height, width) in enumerate(sides)]
 
 
-def seeded(call: Callable[[], Any], seed: int = 7) -> tuple[Any, torch.Tensor]:
-    """What a call gives, and the state that it leaves torch's generator in."""
-    torch.manual_seed(seed)
-    result = call()
-    return result, torch.get_rng_state()
-
-
-def on_host(result: Any) -> Any:
-    return [one.cpu() for one in result] if isinstance(result, list) else result.cpu()
-
-
-def differs(got: Any, wanted: Any) -> str:
-    """What is different of two results on the host; "" if every bit is the same."""
-    if isinstance(wanted, list):
-        if not isinstance(got, list) or len(got) != len(wanted):
-            return f"{type(got).__name__} in place of {len(wanted)} results"
-        found = [
-            f"image {k}: {line}" for k, (one, other) in enumerate(zip(got, wanted)) if (line := differs(one, other))
-        ]
-        return "; ".join(found[:5])
-    if type(got) is not type(wanted) or got.shape != wanted.shape or got.dtype != wanted.dtype:
-        return f"{tuple(got.shape)} {got.dtype} in place of {tuple(wanted.shape)} {wanted.dtype}"
-    if got.stride() != wanted.stride():
-        return f"strides {got.stride()} in place of {wanted.stride()}"
-    if torch.equal(bits(got), bits(wanted)):
-        return ""
-    return f"{int((bits(got) != bits(wanted)).sum())} of {got.numel()} samples differ"
-
-
-def bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Samples as integers, of which a NaN equals itself."""
-    return tensor.contiguous().view({1: torch.uint8, 2: torch.int16, 4: torch.int32}[tensor.itemsize])
-
-
-#: Fast mode is 54 dB or more from what torchvision gives, so two ways of it are within 6 dB less of each other.
-NEAR = 48.0
-
-
-def far(got: torch.Tensor, wanted: torch.Tensor) -> str:
-    """Which image is further away from the other than fast mode's two ways may be; "" if none is."""
-    if got.shape != wanted.shape or got.dtype != wanted.dtype or got.stride() != wanted.stride():
-        return differs(got, wanted)
-    least = float("inf")
-    for one, other in zip(got.double(), wanted.double()):
-        error = float(((one - other) ** 2).mean()) / float(wanted.max() - wanted.min()) ** 2
-        least = min(least, -10 * math.log10(error) if error > 0 else least)
-    return "" if least >= NEAR else f"{least:.1f} dB, at least {NEAR:g} are asked for"
-
-
 def same(
     machine: Machine,
     transform: Any,
@@ -297,183 +241,12 @@ def into_memory(machine: Machine) -> str:
     return "a batch and a call"
 
 
-# ---- streams and memory, on a GPU alone
-
-
-def _needs_gpu(machine: Machine) -> None:
-    if machine.emulated:
-        raise Skipped("needs a GPU")
-
-
-def _warm(machine: Machine, count: int = 16, side: int = 512) -> tuple[Any, list[torch.Tensor], torch.Tensor]:
-    """A pipeline whose kernels are there, images on the device, and what comes of them."""
-    _needs_gpu(machine)
-    transform = pipeline_p(T, 128, "nearest")
-    host = scenes.tiles(count, side)
-    images = [machine.put(image) for image in host]
-    # What random pipelines ask for settles slowly; after that nothing is compiled, and no memory is new.
-    for seed in (*range(12), 7):
-        seeded(lambda: transform.batch(images), seed)
-        seeded(lambda: transform.batch(host, device="cuda"), seed)
-    wanted, _ = seeded(lambda: transform.batch(host))
-    machine.synchronize()
-    return transform, images, wanted
-
-
-def two_streams(machine: Machine) -> str:
-    transform, images, wanted = _warm(machine)
-    streams = [torch.cuda.Stream() for _ in range(2)]
-    results: list[torch.Tensor] = []
-    machine.synchronize()
-    for turn in range(20):
-        with torch.cuda.stream(streams[turn % 2]):
-            results.append(seeded(lambda: transform.batch(images))[0])
-    machine.synchronize()
-    for turn, result in enumerate(results):
-        assert not (line := differs(result.cpu(), wanted)), f"batch {turn}: {line}"
-    return "20 batches on 2 streams"
-
-
-def waits_for_its_stream(machine: Machine) -> str:
-    """Images that are not there yet when batch() is called, on a stream of the user's."""
-    transform, images, wanted = _warm(machine)
-    side = torch.cuda.Stream()
-    later = [torch.zeros_like(image) for image in images]
-    machine.synchronize()
-    with torch.cuda.stream(side):
-        torch.cuda._sleep(200_000_000)
-        for empty, image in zip(later, images):
-            empty.copy_(image)
-        result, _ = seeded(lambda: transform.batch(later))
-        early = not side.query()
-    torch.cuda.current_stream().wait_stream(side)
-    assert not (line := differs(result.cpu(), wanted)), line
-    assert early, "batch() returned only when its stream was done: something waits"
-    return "batch() returned before its images were there"
-
-
-def memory_used_again(machine: Machine) -> str:
-    """Images and results that are given up while kernels still use them."""
-    transform, images, wanted = _warm(machine)
-    side, results = torch.cuda.Stream(), []
-    for turn in range(30):
-        copies = [image.clone() for image in images]
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            torch.cuda._sleep(2_000_000)
-            results.append(seeded(partial(transform.batch, copies))[0])
-        del copies
-        # Memory of the images, if the allocator gives it away too early.
-        for image in images:
-            torch.full_like(image, turn % 256)
-        if turn % 3 == 2:
-            machine.synchronize()
-            for result in results:
-                assert not (line := differs(result.cpu(), wanted)), f"turn {turn}: {line}"
-            results.clear()
-    return "30 batches whose images were given up at once"
-
-
-def host_images_given_up(machine: Machine) -> str:
-    """Images on the host that are changed as soon as batch() is back."""
-    transform, images, wanted = _warm(machine)
-    host = [image.cpu() for image in images]
-    for turn in range(20):
-        for pinned in (False, True):
-            given = [image.pin_memory() if pinned else image.clone() for image in host]
-            result, _ = seeded(partial(transform.batch, given, device="cuda"))
-            for image in given:
-                image.fill_(turn)
-            assert not (line := differs(result.cpu(), wanted)), f"turn {turn}, pinned {pinned}: {line}"
-    return "40 batches"
-
-
-def no_leak(machine: Machine, count: int = 1000) -> str:
-    transform, images, _ = _warm(machine, 8, 128)
-    gc.collect()
-    before: list[tuple[int, int, int]] = []
-    for turn in range(count):
-        transform.batch(images)
-        if turn % 10 == 0:
-            transform.batch([image.cpu() for image in images[:2]], device="cuda")
-        if turn % (count // 4) == count // 8:
-            machine.synchronize()
-            gc.collect()
-            resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            before.append((torch.cuda.memory_allocated(), torch.cuda.memory_reserved(), resident))
-    allocated = [one[0] for one in before]
-    assert max(allocated[1:]) <= allocated[1], f"allocated bytes over time: {allocated}"
-    assert before[-1][1] <= before[1][1] * 1.05, f"reserved bytes over time: {[one[1] for one in before]}"
-    grown = before[-1][2] - before[1][2]
-    assert grown < 64 << 10, f"the process grew by {grown >> 10} MiB"
-    return f"{count} batches, {allocated[-1]} bytes allocated throughout"
-
-
-def no_waiting(machine: Machine) -> str:
-    """torch sees no call that waits, in a warm batch of images on the device."""
-    transform, images, wanted = _warm(machine)
-    machine.synchronize()
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        result, _ = seeded(lambda: transform.batch(images))
-    finally:
-        torch.cuda.set_sync_debug_mode("default")
-    assert not (line := differs(result.cpu(), wanted)), line
-    return "torch.cuda.set_sync_debug_mode"
-
-
-def threads(machine: Machine) -> str:
-    """Several threads at once, each with a generator of its own."""
-    _, images, _ = _warm(machine)
-    build, host = partial(pipeline_p, size=128, rotation="nearest"), [image.cpu() for image in images]
-
-    def made() -> list[Any]:
-        generators = [torch.Generator().manual_seed(k) for k in range(4)]
-        return [fastaug.compile(build(T), generator=generator) for generator in generators]
-
-    wanted = [transform.batch(host) for transform in made()]
-    results: list[Any] = [None] * 4
-
-    def work(k: int, transform: Any) -> None:
-        with torch.cuda.stream(torch.cuda.Stream()):
-            results[k] = transform.batch(images)
-            torch.cuda.current_stream().synchronize()
-
-    started = [threading.Thread(target=work, args=(k, transform)) for k, transform in enumerate(made())]
-    for thread in started:
-        thread.start()
-    for thread in started:
-        thread.join()
-    for k, (got, expected) in enumerate(zip(results, wanted)):
-        assert got is not None, f"thread {k} raised"
-        assert not (line := differs(got.cpu(), expected)), f"thread {k}: {line}"
-    return "4 threads"
-
-
-def refuses_capture(machine: Machine) -> str:
-    transform, images, _ = _warm(machine, 2, 64)
-    graph, said = torch.cuda.CUDAGraph(), ""
-    x = torch.zeros(4, device="cuda")
-    machine.synchronize()
-    with torch.cuda.graph(graph):
-        x += 1
-        try:
-            transform.batch(images)
-        except RuntimeError as error:
-            said = str(error)
-    assert "graph" in said, f"batch() in a capture: {said or 'no error'}"
-    graph.replay()
-    machine.synchronize()
-    assert float(x[0]) == 1, "the capture was broken"
-    return said
-
-
 # ---- processes of their own
 
 
 def of_the_tests(machine: Machine, seconds: float = 120) -> str:
     """tests/cuda/test_on_gpu.py, where there is pytest with what the tests need."""
-    _needs_gpu(machine)
+    needs_gpu(machine)
     file = ROOT / "tests" / "cuda" / "test_on_gpu.py"
     lacking = [name for name in ("pytest", "hypothesis") if importlib.util.find_spec(name) is None]
     if lacking or not file.exists():
@@ -490,7 +263,7 @@ def of_the_tests(machine: Machine, seconds: float = 120) -> str:
 
 def sanitizer(kind: str, machine: Machine, seconds: float = 150) -> str:
     """compute-sanitizer over short runs in a process of its own."""
-    _needs_gpu(machine)
+    needs_gpu(machine)
     path = tool("compute-sanitizer")
     if path is None:
         raise Skipped("compute-sanitizer is not here")
@@ -531,14 +304,14 @@ TESTS: dict[str, Test] = {
     "types and memory formats": types,
     "kinds of images": containers,
     "out": into_memory,
-    "two streams": two_streams,
-    "images that are still to come": waits_for_its_stream,
-    "memory that is used again": memory_used_again,
-    "images on the host that change": host_images_given_up,
-    "threads": threads,
-    "no waiting": no_waiting,
-    "no leak": no_leak,
-    "capture": refuses_capture,
+    "two streams": streams.two_streams,
+    "images that are still to come": streams.waits_for_its_stream,
+    "memory that is used again": streams.memory_used_again,
+    "images on the host that change": streams.host_images_given_up,
+    "threads": streams.threads,
+    "no waiting": streams.no_waiting,
+    "no leak": streams.no_leak,
+    "capture": streams.refuses_capture,
     "tests on the GPU": of_the_tests,
     "memcheck": partial(sanitizer, "memcheck"),
     "racecheck": partial(sanitizer, "racecheck"),

@@ -12,6 +12,7 @@ import fastaug
 import fastaug.transforms as T
 from bench.gpu import cases
 from bench.gpu.cases import GpuCase
+from bench.gpu.compare import differs, far, seeded
 from bench.gpu.machine import Machine
 from bench.gpu.report import Row, Work, mean_work, spread
 from fastaug import _C
@@ -127,8 +128,6 @@ def measured(machine: Machine, case: GpuCase, given: Sequence[torch.Tensor], sec
     Raises:
         AssertionError: results of exact mode are not the CPU's, or those of fast mode too far away.
     """
-    from bench.gpu.checks import differs, far, seeded
-
     row, transform = Row(case.title, len(given), case.place), compiled(case)
     got, _ = seeded(lambda: transform.batch(list(given[:CHECKED]), device="cuda"))
     wanted, _ = seeded(lambda: transform.batch([image.cpu() for image in given[:CHECKED]]))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from bench.gpu import cases, checks, machine, programs, report, rivals, scenes
+from bench.gpu import cases, compare, machine, programs, report, rivals, scenes
 from bench.gpu.report import Check, Rates, Row, Work
 from fastaug import _C
 from tables.op_table import ROWS
@@ -132,15 +132,15 @@ def test_differences_are_found() -> None:
     one = torch.zeros(2, 3, 4, 4)
     other = one.clone()
     other[1, 2, 3, 0] = 1e-7
-    assert checks.differs(one, one.clone()) == ""
-    assert checks.differs(one, other) == "1 of 96 samples differ"
-    assert checks.differs([one], [one, one]) and checks.differs(one[:1], one) and checks.differs(one.half(), one)
-    assert checks.differs(one.contiguous(memory_format=torch.channels_last), one).startswith("strides")
+    assert compare.differs(one, one.clone()) == ""
+    assert compare.differs(one, other) == "1 of 96 samples differ"
+    assert compare.differs([one], [one, one]) and compare.differs(one[:1], one) and compare.differs(one.half(), one)
+    assert compare.differs(one.contiguous(memory_format=torch.channels_last), one).startswith("strides")
     nan = one / 0
-    assert checks.differs(nan, nan.clone()) == ""
+    assert compare.differs(nan, nan.clone()) == ""
     picture = torch.rand(2, 3, 9, 9)
-    assert checks.far(picture + 1e-4, picture) == ""
-    assert "dB" in checks.far(picture + torch.tensor([0.0, 0.1]).view(2, 1, 1, 1), picture)
+    assert compare.far(picture + 1e-4, picture) == ""
+    assert "dB" in compare.far(picture + torch.tensor([0.0, 0.1]).view(2, 1, 1, 1), picture)
 
 
 def test_checks_on_an_emulated_device_and_one_that_fails() -> None:
