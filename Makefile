@@ -1,5 +1,5 @@
-# make demo | test | tables | mutants | soak | fuzz | cuda-all | bench | docs | wheel | lint | format | clean. Each
-# target installs what it needs, once. `tables` writes the operands and answers of the native tests anew, and
+# make demo | test | tables | mutants | soak | fuzz | cuda-all | bench | gpu | docs | wheel | lint | format | clean. Each
+# target but gpu installs what it needs, once. `tables` writes the operands and answers of the native tests anew, and
 # `mutants` changes formulas to see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which
 # takes little time.
 #
@@ -13,6 +13,8 @@
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
+#   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
+#   WHEEL=dist/..cp312..whl  make gpu: fastaug of that wheel, unpacked; ARGS="--minutes 5": arguments of bench.cuda
 #   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.13 found)
 
 SHELL := /bin/bash
@@ -227,6 +229,13 @@ format: $(STAMPS)/test
 .PHONY: bench
 bench: $(STAMPS)/bench
 	$(BIN)/python -m bench $(if $(PEERS),--peers) $(ARGS)
+
+# Checks fastaug on the GPU of this machine, bit by bit, and times it there. Neither a network nor pip is needed: PyTorch
+# is PYTHON's, and fastaug WHEEL's, the checkout's or PYTHON's own. Without a GPU it says so; that is an error where
+# FASTAUG_REQUIRE_CUDA is 1.
+.PHONY: gpu
+gpu:
+	tools/run_gpu.sh "$(or $(PYTHON),python3)" "$(WHEEL)" $(ARGS)
 
 # Documentation
 

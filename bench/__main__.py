@@ -1,6 +1,6 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality: another suite.
+python -m bench decode|loading|quality|cuda: another suite.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def run(
     return rows, versions
 
 
-SUITES = ("decode", "loading", "quality")
+SUITES = ("decode", "loading", "quality", "cuda")
 
 
 def main() -> int:
