@@ -14,7 +14,7 @@ from fastaug._draft.generators import get_states, untouched
 from fastaug._draft.outline import Outline
 from fastaug._load.sources import Folder
 from fastaug._load.streams import WorkerStream
-from fastaug._program.kinds import PIL_IMAGE, TENSOR
+from fastaug._program.kinds import PIL_IMAGE
 
 
 class _Asked(Outline):
@@ -31,8 +31,8 @@ class _Asked(Outline):
         return super().finish()
 
 
-def drafted(folder: Folder, index: Any) -> int | None:
-    """ARRAY or TENSOR, if all that is done to an image of the folder is known, and the result is one of these."""
+def is_drafted(folder: Folder, index: Any) -> bool:
+    """Whether all that is done to an image of the folder is known, and the result has nothing but its pixels."""
     with untouched(), contextlib.suppress(Exception):  # what is wrong with the sample shows in its turn
         handle, _ = folder[index]
         draws = WorkerStream(0, 0)
@@ -40,8 +40,8 @@ def drafted(folder: Folder, index: Any) -> int | None:
             outline = _Asked(handle, Call(tape=Drawing()))
             folder.transform._draft_all(outline)
             outline.call.draws.release()
-        return None if outline.asked or outline.kind == PIL_IMAGE else outline.kind
-    return TENSOR
+        return not outline.asked and outline.kind != PIL_IMAGE
+    return True
 
 
 def moved(dataset: Any, index: Any, automatic: bool) -> list[str]:

@@ -90,6 +90,9 @@ class Times:
         self._threads = threads
 
     def report(self) -> LoaderReport:
+        read, decode, transform, samples = (
+            self._threads.get(name, 0.0) - self._before.get(name, 0.0) for name in _LABELS
+        )
         return LoaderReport(
             self._batches,
             self._images,
@@ -97,7 +100,10 @@ class Times:
             self._waited,
             self.drawing,
             self.collating,
-            *[self._threads.get(name, 0.0) - self._before.get(name, 0.0) for name in _LABELS],
-            made=self.made,
-            launch=self.launching,
+            read,
+            decode,
+            transform,
+            samples,
+            self.made,
+            self.launching,
         )

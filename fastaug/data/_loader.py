@@ -15,13 +15,12 @@ from fastaug._batch.threads import threads_for
 from fastaug._draft.generators import get_states, set_all, set_own, set_states, states_of, untouched
 from fastaug._load.flights import flights_of_folder, flights_of_items
 from fastaug._load.iterator import Plan, ThreadsIter, Unfit
-from fastaug._load.probe import drafted, moved
+from fastaug._load.probe import is_drafted, moved
 from fastaug._load.processes import TakenOver, torchs_iterator
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
 from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
-from fastaug._program.kinds import TENSOR
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Side
@@ -260,13 +259,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         first = indices[0] if self._auto_collation and indices else indices
         made = "on the CPU" if self.device is None else f"on the CPU and moved to {self.device}"
         folder = self._folder()
-        kind = None if folder is None else drafted(folder, first)
-        if folder is not None and kind is not None:
-            if self.device is not None and kind == TENSOR:
-                from fastaug._load.on_device import flights_on_device
+        if folder is not None and is_drafted(folder, first):
+            if self.device is None:
+                return Plan(flights_of_folder(folder), threads, False, made)
+            from fastaug._load.on_device import flights_on_device
 
-                return Plan(flights_on_device(folder), threads, False, f"on {self.device}")
-            return Plan(flights_of_folder(folder), threads, False, made)
+            return Plan(flights_on_device(folder), threads, False, f"on {self.device}")
         if workers and not self._fit:
             if has_generator(self.dataset):
                 raise Unfit("one of its transforms draws from a generator of its own")

@@ -7,7 +7,6 @@ import pickle
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 import torch
 from loader_cases import (
@@ -22,8 +21,9 @@ from loader_cases import (
     run,
     same,
 )
+from PIL import ImageOps
 from torch.utils.data import Dataset
-from torchvision.datasets import DatasetFolder, ImageFolder
+from torchvision.datasets import ImageFolder
 
 import fastaug.io
 import fastaug.transforms as T
@@ -31,7 +31,6 @@ from fastaug._cuda import memory
 from fastaug._load.moving import moved
 from fastaug.data import DataLoader
 from support.devices import HostBackend, HostDevice, install
-from support.images import noise
 from support.outcomes import seed_all
 
 pytestmark = [
@@ -137,14 +136,13 @@ def test_the_next_batch_is_launched_with_this_one(pictures: Path, device: HostDe
     loader = DataLoader(imagenet(pictures), batch_size=4, num_workers=2, device="cuda")
     iterator = iter(loader)
     next(iterator)
-    crew = iterator._crew
-    crew.wait_until(lambda: not iterator._flying[0]._ahead._waiting[0].open)
-    crew.wait_until(lambda: not iterator._flying[1]._ahead._waiting[0].open)
-    assert device.launches == 1
+    chunks = [chunk for flight in iterator._flying for chunk in flight._ahead._waiting]
+    iterator._crew.wait_until(lambda: not any(chunk.open for chunk in chunks))
+    given = len(device.sides[0].given)
     next(iterator)
-    assert device.launches == 3
-    assert device.sides[0].given[-1][0] == 2
+    assert len(device.sides[0].given) == given + 1
     assert iterator._flying[0]._sent is not None
+    assert device.launches >= 3
 
 
 def test_results_of_several_sizes_are_an_error(pictures: Path, device: HostDevice) -> None:
@@ -159,13 +157,13 @@ def test_lists_of_several_sizes(pictures: Path, device: HostDevice) -> None:
     assert device.launches
 
 
+def framed(image: Any) -> Any:
+    return ImageOps.expand(image, 2)
+
+
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_folder_of_arrays_is_moved(workers: int, tmp_path: Path, device: HostDevice) -> None:
-    for number in range(6):
-        (tmp_path / "one").mkdir(exist_ok=True)
-        np.save(tmp_path / "one" / f"{number}.npy", noise(40, 50 + number))
-    transform = T.Compose([T.RandomCrop(20), T.RandomHorizontalFlip()])
-    folder = DatasetFolder(str(tmp_path), fastaug.io.lazy, (".npy",), transform)
+def test_a_folder_with_a_function_of_the_users_is_moved(workers: int, pictures: Path, device: HostDevice) -> None:
+    folder = ImageFolder(str(pictures), transform=T.Compose([T.RandomCrop(30), framed, T.ToTensor()]))
     both(device, folder, {"num_workers": workers})
     assert not device.launches
 
