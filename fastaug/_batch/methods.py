@@ -40,8 +40,9 @@ class BatchPipeline(Pipeline):
         pieces before; the call waits for old copies when it needs their pinned memory. What a device does not do is
         done on the CPU and copied, image by image: callables of your own and what comes before them, ElasticTransform,
         the mixture of AugMix, noise of RandomErasing, tensors that are not uint8 or have other than one to four
-        channels, nearest affine maps with shear. For such an image that was on the device, the call waits for it. The
-        first call compiles kernels and keeps them on disk; ``fastaug.compile(...).prepare()`` does that ahead.
+        channels, nearest affine maps that reach 32768 pixels far. For such an image that was on the device, the call
+        waits for it. The first call compiles kernels and keeps them on disk; ``fastaug.compile(...).prepare()`` does
+        that ahead.
 
         Args:
             images: a list, or any iterable, of what a call takes: PIL images, arrays, tensors, handles of
@@ -94,7 +95,8 @@ class BatchPipeline(Pipeline):
         The draws are those of ``[transform(image) for image in images]``; they are made for a few images ahead.
 
         Args:
-            images: an iterable, which may be endless, of what :meth:`batch` takes.
+            images: an iterable, which may be endless, of what :meth:`batch` takes, but for arrays of other libraries.
+                What is done to a tensor on a device is done there, on the current stream, one by one.
             ordered: whether results come in the order of the images; else each comes when it is done.
             num_threads: as in :meth:`batch`. With one, an image is taken when its result is wanted.
 

@@ -154,7 +154,8 @@ class Compiled(SeenPipeline):
         Args:
             device: ``"cuda"``, ``"cuda:1"`` or a torch.device.
             sizes: of RGB images as they will come, (height, width) or an int for a square; by default a few between 32
-                and 1500. Images that are shrunk need other kernels than images that are enlarged.
+                and 1500, of which those are left out that the pipeline refuses. Images that are shrunk need other
+                kernels than images that are enlarged.
 
         Returns:
             How many kernels these images need; 0 where none of what the pipeline does is done by a device.
@@ -176,7 +177,7 @@ class Compiled(SeenPipeline):
 
         if self.generator is not None:
             self._follow_worker()
-        return prepare.prepare(self, device, prepare.SIZES if sizes is None else sizes)
+        return prepare.prepare(self, device, sizes)
 
     def _formatted(self, result: Any) -> Any:
         if self.dtype is None and self.memory_format is None:

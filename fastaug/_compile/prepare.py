@@ -10,6 +10,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._batch.task import Drawing, Task
+from fastaug._batch.threads import NativeJob
 from fastaug._cuda import memory
 from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
@@ -20,8 +21,8 @@ from fastaug._program.kinds import TENSOR
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Device
 
-#: From small images, which crops enlarge, to photographs.
-SIZES = (32, 224, (375, 500), (500, 375), (1000, 1500))
+# From small images, which crops enlarge, to photographs.
+_SIZES = (32, 224, (375, 500), (500, 375), (1000, 1500))
 
 # How often parameters are drawn. What occurs less often than once in a hundred calls is compiled when it occurs.
 _DRAWS = 400
@@ -30,16 +31,16 @@ _DRAWS = 400
 _NOWHERE = 1 << 20
 
 
-def prepare(pipeline: Pipeline, device: Any, sizes: Iterable[Any]) -> int:
+def prepare(pipeline: Pipeline, device: Any, sizes: Iterable[Any] | None) -> int:
     """What fastaug.Compiled.prepare is."""
     where = memory.as_device(device)
     if where.type == "cpu":
         raise ValueError("device should be a CUDA device, got 'cpu', which needs no kernels")
-    sides = [checked_size(size) for size in sizes]
+    sides = [checked_size(size) for size in (_SIZES if sizes is None else sizes)]
     if not sides:
         raise ValueError("sizes should be at least one size, got none")
     with untouched(generator_of(pipeline)):
-        jobs = _drawn(pipeline, sides)
+        jobs = _drawn(pipeline, sides, sizes is None)
     if not jobs:
         return 0
     on = memory.of(where)
@@ -55,20 +56,20 @@ def _compiled(pipeline: Pipeline, jobs: list[Any], device: Device) -> int:
     return len({tables, *tiles} - {0})
 
 
-def _drawn(pipeline: Pipeline, sizes: list[tuple[int, int]]) -> list[tuple[bytes, _C.Source, _C.Target]]:
-    """The jobs of images of these sizes, in one container that the pipeline takes."""
+def _drawn(pipeline: Pipeline, sizes: list[tuple[int, int]], lenient: bool) -> list[NativeJob]:
+    """The jobs of images in a container that the pipeline takes: of these sizes or, if lenient, of those it takes."""
     generator = torch.Generator()
     generator.manual_seed(0)
     call = Call(draws_from(generator), pipeline._call.rewrites, tape=Drawing())
     try:
-        return _drawn_for(pipeline, [Image.new("RGB", (width, height)) for height, width in sizes], call)
+        return _drawn_for(pipeline, [Image.new("RGB", (width, height)) for height, width in sizes], call, lenient)
     except TypeError:
         # As where it begins with a conversion of tensors.
         images = [torch.zeros((3, height, width), dtype=torch.uint8) for height, width in sizes]
-        return _drawn_for(pipeline, images, call)
+        return _drawn_for(pipeline, images, call, lenient)
 
 
-def _drawn_for(pipeline: Pipeline, images: list[Any], call: Call) -> list[tuple[bytes, _C.Source, _C.Target]]:
+def _drawn_for(pipeline: Pipeline, images: list[Any], call: Call, lenient: bool) -> list[NativeJob]:
     jobs = []
     for number in range(_DRAWS):
         task = Task(pipeline, number)
@@ -78,7 +79,10 @@ def _drawn_for(pipeline: Pipeline, images: list[Any], call: Call) -> list[tuple[
         finally:
             call.draws.release()
         if task.error is not None:
-            raise task.error
+            if not lenient or isinstance(task.error, TypeError) or len(images) == 1:
+                raise task.error
+            images = [one for one in images if one is not image]
+            continue
         job = task.job
         if job is None:
             continue
