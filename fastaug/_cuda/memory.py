@@ -200,7 +200,7 @@ class CudaSide:
 
     def __init__(self, device: Cuda) -> None:
         self.device = device
-        self._stream: Any = torch.cuda.Stream(device.device)  # type: ignore[no-untyped-call]
+        self._stream: Any = torch.cuda.Stream(device.device.index)  # type: ignore[no-untyped-call]
         self._given: deque[Any] = deque()  # where other streams were
 
     @contextlib.contextmanager

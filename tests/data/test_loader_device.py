@@ -76,8 +76,12 @@ def batches_of(given: list[Any]) -> list[Any]:
     return [one for one in given if not (isinstance(one, tuple) and len(one) == 3)]
 
 
-def both(device: HostDevice, dataset: Any, options: dict[str, Any], **more: Any) -> None:
-    """Compares a loader with itself on a device, over epochs, and where all generators are after each batch."""
+def both(device: HostDevice, dataset: Any, options: dict[str, Any], **more: Any) -> list[Any]:
+    """Compares a loader with itself on a device, over epochs, and where all generators are after each batch.
+
+    Returns:
+        The batches on the device.
+    """
     options = {"batch_size": 4, **options}
     expected = run(DataLoader, dataset, **options, **more)
     got = run(DataLoader, dataset, device="cuda", **options, **more)
@@ -85,6 +89,7 @@ def both(device: HostDevice, dataset: Any, options: dict[str, Any], **more: Any)
     assert batches_of(got)
     for one in tensors_of(batches_of(got)):
         assert device.owns(one)
+    return batches_of(got)
 
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -102,8 +107,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_folder(name: str, pictures: Path, device: HostDevice) -> None:
-    both(device, imagenet(pictures), OPTIONS[name])
+    batches = both(device, imagenet(pictures), OPTIONS[name])
     assert device.launches == device.ahead > 0
+    (side,) = device.sides
+    assert len(side.given) == len(batches)
+    if "collate_fn" not in OPTIONS[name]:
+        assert [starts for _, starts in side.given] == [
+            [one.untyped_storage().data_ptr() for one in batch] for batch in batches
+        ]
 
 
 @pytest.mark.parametrize("workers", [0, 2])
