@@ -106,7 +106,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         self._planning = loader  # until there is a plan
         self._first = 0  # number of the first batch that the training loop has not had
         self._given: set[int] = set()  # numbers of those after it that it has had
-        self._broken = False  # an interrupt came in the midst of draws
+        self._broken = False  # an interrupt came in the midst of draws, or of launches on a device
         self.finished = False
         self.times.begin({} if self._crew is None else self._crew.seconds())
         for _ in range(self._num_workers * (loader.prefetch_factor or 0)):
@@ -192,13 +192,14 @@ class ThreadsIter(_BaseDataLoaderIter):
     def _next_data(self) -> Any:
         """
         Raises:
-            RuntimeError: in a child of the process that began it; after an interrupt in the midst of draws.
+            RuntimeError: in a child of the process that began it; after an interrupt in the midst of draws or launches;
+                while the current stream of its device is captured.
             Exception: of a sample, with its number as ``index``; the next batch comes after it.
         """
         if self._crew is not None and self._crew.forked:
             raise RuntimeError("an iterator of a DataLoader ends at a fork: begin a new one in the child process")
         if self._broken:
-            raise RuntimeError("the iterator was interrupted while it drew random numbers: begin a new one")
+            raise RuntimeError("the iterator was interrupted while it drew random numbers or launched work: begin a new one")
         if self._side is not None:
             with self._side.device.current():
                 self._side.device.refuse_capture()
