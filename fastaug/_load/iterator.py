@@ -199,7 +199,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         if self._crew is not None and self._crew.forked:
             raise RuntimeError("an iterator of a DataLoader ends at a fork: begin a new one in the child process")
         if self._broken:
-            raise RuntimeError("the iterator was interrupted while it drew random numbers or launched work: begin a new one")
+            raise RuntimeError("the iterator was interrupted while it drew or launched: begin a new one")
         if self._side is not None:
             with self._side.device.current():
                 self._side.device.refuse_capture()
