@@ -39,10 +39,6 @@ if TYPE_CHECKING:
 _BYTES = 16 << 20
 _IMAGES = 64
 
-# Chunks that threads are busy with, and chunks that are being copied: so many pieces of pinned memory there are.
-_OPEN = 2
-_COPYING = 2
-
 # Of images in pinned memory. A copy to a device that does not begin there takes longer.
 _ALIGNED = 64
 
@@ -179,6 +175,10 @@ class DeviceBatch(Batch):
         slots: memory of the user's for the results, on the device.
     """
 
+    # Chunks that threads are busy with, and chunks that are being copied: so many pieces of pinned memory there are.
+    _most_open = 2
+    _most_copying = 2
+
     def __init__(self, pipeline: Pipeline, call: Call, count: int, slots: Slots | None, device: Device) -> None:
         super().__init__(pipeline, call, count, slots)
         self._device = device
@@ -207,7 +207,7 @@ class DeviceBatch(Batch):
             self._stage(crew, task, task.job)
         if len(self._chunk.tasks) >= _IMAGES:
             self._end_chunk()
-        self._launch(crew, _OPEN)
+        self._launch(crew, self._most_open)
         return None
 
     def _push(self, crew: Crew, task: DeviceTask) -> int:
@@ -224,7 +224,7 @@ class DeviceBatch(Batch):
             self._end_chunk()
             chunk = self._chunk
         if chunk.memory is None:
-            while len(self._copying) >= _COPYING:
+            while len(self._copying) >= self._most_copying:
                 self._copying.popleft().synchronize()
             chunk.memory = self._device.pinned(max(_BYTES, staged.count))
         chunk.tasks.append((task, staged))

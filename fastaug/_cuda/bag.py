@@ -64,10 +64,19 @@ def moved(result: torch.Tensor, where: torch.device) -> torch.Tensor:
 
 
 def upload(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
-    """As `moved`; the device is the current one."""
+    """As `moved`; the device is the current one. What is in pinned memory is copied from where it is."""
+    if result.is_pinned() and result.stride() == torch.empty_like(result, device="meta").stride():
+        flat = result.as_strided((result.numel(),), (1,)).view(torch.uint8)
+        return _like(result, device.upload(flat))
     pinned = device.pinned(max(result.numel() * result.element_size(), 1))
     _like(result, pinned).copy_(result)
     return _like(result, device.upload(pinned))
+
+
+def pin(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
+    """A copy in pinned memory, dense; the device is the current one."""
+    copy = _like(result, device.pinned(max(result.numel() * result.element_size(), 1)))
+    return copy.copy_(result)
 
 
 def empty_like(result: torch.Tensor, device: memory.Device) -> torch.Tensor:

@@ -10,7 +10,8 @@ import contextlib
 import functools
 import os
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -24,12 +25,35 @@ from fastaug._cuda import driver, kernels, nvrtc
 _BLOCKS = 3
 _RESERVED = 1 << 10
 
+#: Things given to another stream before which that one may still be.
+_GIVEN = 2
+
 
 class Event(Protocol):
     """A point of a stream."""
 
     def synchronize(self) -> None:
         """Waits until the device is there."""
+
+
+class Side(Protocol):
+    """A stream beside those that work is waited for on."""
+
+    @property
+    def device(self) -> Device: ...
+
+    def active(self) -> AbstractContextManager[None]:
+        """Makes its device this thread's current one, and the stream that one's current stream."""
+
+    def mark(self) -> Event:
+        """Where the stream is now."""
+
+    def give(self, event: Event, tensors: Sequence[torch.Tensor]) -> None:
+        """Has the current stream wait for the event, and then have the memory of tensors that were made before it.
+
+        Waits until the current stream has done what it had to do some calls of this before, so that nobody can ask
+        for ever more while the device is still at what came first.
+        """
 
 
 class Device(Protocol):
@@ -64,6 +88,9 @@ class Device(Protocol):
 
     def uses(self, image: torch.Tensor) -> None:
         """Has memory of torch's be kept for the work that the current stream has so far."""
+
+    def side(self) -> Side:
+        """A new one. Outside of `current()`, as all of its own methods."""
 
     def kernels(self, bag: _C.Bag, family: kernels.Family) -> tuple[int, list[int]]:
         """The kernel that makes tables, 0 if the bag needs none, and one for each of its specs."""
@@ -145,6 +172,9 @@ class Cuda:
     def uses(self, image: torch.Tensor) -> None:
         image.record_stream(torch.cuda.current_stream())
 
+    def side(self) -> Side:
+        return CudaSide(self)
+
     def kernels(self, bag: _C.Bag, family: kernels.Family) -> tuple[int, list[int]]:
         tiles = self._kernels.get(bag.specs, family)
         tables = any(kernel < 0 for kernel, *_ in bag.launches)
@@ -159,6 +189,43 @@ class Cuda:
             code = bag.launch(address, stream, prepare, tiles, blob.data_ptr(), scratch.data_ptr())
         if code:
             raise driver._failed("cuLaunchKernel", driver._driver().CUresult(code))
+
+
+class CudaSide:
+    """A stream of torch's.
+
+    Args:
+        device: where.
+    """
+
+    def __init__(self, device: Cuda) -> None:
+        self.device = device
+        self._stream: Any = torch.cuda.Stream(device.device.index)  # type: ignore[no-untyped-call]
+        self._given: deque[Any] = deque()  # where other streams were
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        with torch.cuda.stream(self._stream):
+            yield
+
+    def mark(self) -> Event:
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event.record(self._stream)
+        mark: Event = event
+        return mark
+
+    def give(self, event: Any, tensors: Sequence[torch.Tensor]) -> None:
+        with self.device.current():
+            current = torch.cuda.current_stream()
+            # It sleeps while it waits: others need the processor.
+            before: Any = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
+            before.record(current)
+            current.wait_event(event)
+            for tensor in tensors:
+                tensor.record_stream(current)
+        self._given.append(before)
+        if len(self._given) > _GIVEN:
+            self._given.popleft().synchronize()
 
 
 class _Cudas:

@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import default_collate, default_convert
 
@@ -19,6 +19,10 @@ from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
 from fastaug._load.sources import Folder
 from fastaug._load.streams import Stream
+
+if TYPE_CHECKING:
+    from fastaug._cuda.memory import Side
+    from fastaug._load.moving import Sent
 
 _SAMPLE = "sample {} of the data set"
 
@@ -32,9 +36,18 @@ class Flight:
         stream: what they are drawn from.
         crew: the threads.
         collate: what makes a batch of a list of samples.
+        side: of the device that it is to be on; None for the CPU.
     """
 
-    def __init__(self, number: int, indices: Any, stream: Stream, crew: Crew, collate: Callable[[Any], Any]) -> None:
+    def __init__(
+        self,
+        number: int,
+        indices: Any,
+        stream: Stream,
+        crew: Crew,
+        collate: Callable[[Any], Any],
+        side: Side | None,
+    ) -> None:
         self.number = number
         self.indices = indices
         self.stream = stream
@@ -44,6 +57,8 @@ class Flight:
         self.collating = 0.0
         self._crew = crew
         self._collate = collate
+        self._side = side
+        self._sent: Sent | None = None
         # torch's own draw nothing.
         self._plain = collate is default_collate or collate is default_convert
 
@@ -91,12 +106,29 @@ class Flight:
         self.launched = True
         self._launch()
 
+    def advance(self) -> None:
+        """Has a device begin with what can be begun by now. Errors wait until the batch is wanted."""
+        if self._side is not None and self._plain and self.done and self._sent is None:
+            from fastaug._load.moving import Sent
+
+            self._sent = Sent(self._data, self._side)
+
     def data(self) -> Any:
         start = time.perf_counter()
         try:
-            return self._data()
+            return self._data() if self._side is None else self._received(self._side)
         finally:
             self.collating = time.perf_counter() - start
+
+    def _received(self, side: Side) -> Any:
+        """The data on a device, for work on its current stream."""
+        from fastaug._load.moving import moved
+
+        if not self._plain:
+            return moved(self._data(), side.device)
+        self.advance()
+        assert self._sent is not None
+        return self._sent.received()
 
     def _collated(self, samples: Any) -> Any:
         if self._plain:
@@ -107,7 +139,7 @@ class Flight:
 
 
 #: Makes a flight of its arguments.
-Flights = Callable[[int, Any, Stream, Crew, Callable[[Any], Any]], Flight]
+Flights = Callable[[int, Any, Stream, Crew, Callable[[Any], Any], "Side | None"], Flight]
 
 
 class FolderFlight(Flight):
@@ -123,11 +155,14 @@ class FolderFlight(Flight):
         own = transform._call.draws.generator
         draws = transform._call.draws if own is None else draws_from(self.stream.own(own))
         self._call = Call(draws, transform._call.rewrites, tape=Drawing())
-        self._batch = Batch(transform, self._call, len(self.indices), None)
+        self._batch = self._begun()
         self._targets: list[Any] = []
         self._errors: dict[int, Exception] = {}
         self._failed: int | None = None  # position of the first sample that could not be made
         self._reader: Ahead | None = None
+
+    def _begun(self) -> Batch:
+        return Batch(self._folder.transform, self._call, len(self.indices), None)
 
     @property
     def waits(self) -> bool:
@@ -165,7 +200,7 @@ class FolderFlight(Flight):
                     if not self.stream.ordered:
                         draws.release()
                         self.stream.begin_sample(self.indices[position])
-                    self._batch.add(self._crew, item, image, self._errors.get(position, error))
+                    self._add(item, image, self._errors.get(position, error))
                     if target_transform is not None and not self._errors:
                         draws.release()
                         try:
@@ -177,7 +212,15 @@ class FolderFlight(Flight):
         self._reader = None
         self.drawing = self._batch.drawing
 
-    def _data(self) -> Any:
+    def _add(self, item: Any, image: Any, error: Exception | None) -> None:
+        self._batch.add(self._crew, item, image, error)
+
+    def _settle(self) -> None:
+        """
+        Raises:
+            Exception: of the first sample that could not be made.
+        """
+        self._batch.settle()
         for task in self._batch.tasks:
             error = task.error or self._errors.get(task.index)
             if error is not None:
@@ -188,6 +231,9 @@ class FolderFlight(Flight):
                     raise located(error, self.indices[task.index], task.item, _SAMPLE)
                 finally:
                     del error  # it holds on to this frame, and so to the batch
+
+    def _data(self) -> Any:
+        self._settle()
         if self._collate is default_collate:
             images = self._batch.result()
             if not isinstance(images, list):
@@ -259,9 +305,16 @@ class ItemsFlight(Flight):
         try:
             with self.stream.as_global() if self._here else self.stream.in_thread():
                 samples = self._made()
-            self._samples = self._collate(samples) if self._plain else samples
+            self._samples = self._ready(self._collate(samples)) if self._plain else samples
         except Exception as error:
             self._error = error
+
+    def _ready(self, data: Any) -> Any:
+        if self._side is None:
+            return data
+        from fastaug._load.moving import pinned
+
+        return pinned(data, self._side.device)
 
     def _finish(self) -> None:
         self._done = True

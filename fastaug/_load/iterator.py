@@ -8,7 +8,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch.utils.data._utils.pin_memory import pin_memory
 from torch.utils.data.dataloader import _BaseDataLoaderIter
@@ -20,6 +20,9 @@ from fastaug._load.report import Times
 from fastaug._load.states import generators_of, plain
 from fastaug._load.streams import GlobalStream, SampleStream, Stream, WorkerStream
 
+if TYPE_CHECKING:
+    from fastaug._cuda.memory import Side
+
 # Batches that are on their way while the training loop has one.
 _AHEAD = 2
 
@@ -30,6 +33,7 @@ class Plan(NamedTuple):
     flights: Flights
     threads: int
     spread: bool  # whether threads have a batch each, and not the images of one
+    made: str = "on the CPU"  # in words
 
 
 class Unfit(Exception):
@@ -52,14 +56,16 @@ class ThreadsIter(_BaseDataLoaderIter):
     Args:
         loader: a fastaug.data.DataLoader.
         epoch: for draws of each sample of its own.
+        side: of the device that batches are to be on.
         resume: what `state` returned, to go on from there.
 
     Raises:
         Unfit: threads cannot do it. Only where there are workers.
     """
 
-    def __init__(self, loader: Any, epoch: int, resume: dict[str, Any] | None = None) -> None:
+    def __init__(self, loader: Any, epoch: int, side: Side | None = None, resume: dict[str, Any] | None = None) -> None:
         self.epoch = epoch
+        self._side = side
         self.times = Times()
         self._loader = weakref.ref(loader)  # which may have this iterator
         self._own = generators_of(loader)
@@ -100,7 +106,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         self._planning = loader  # until there is a plan
         self._first = 0  # number of the first batch that the training loop has not had
         self._given: set[int] = set()  # numbers of those after it that it has had
-        self._broken = False  # an interrupt came in the midst of draws
+        self._broken = False  # an interrupt came in the midst of draws, or of launches on a device
         self.finished = False
         self.times.begin({} if self._crew is None else self._crew.seconds())
         for _ in range(self._num_workers * (loader.prefetch_factor or 0)):
@@ -130,7 +136,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         """A batch that is being read."""
         assert self._plan is not None
         assert self._crew is not None
-        flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn)
+        flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn, self._side)
         flight.read()
         return flight
 
@@ -142,6 +148,7 @@ class ThreadsIter(_BaseDataLoaderIter):
             unfit.base_seed, unfit.fetched, unfit.rest = int(self._base_seed), list(self._indices), self._sampler_iter
             raise
         self._planning = None
+        self.times.made = self._plan.made
         if self._crew is None:
             self._crew = Crew(self._plan.threads, "fastaug-loader", helps=not self._num_workers)
             self._crew.start()
@@ -185,13 +192,17 @@ class ThreadsIter(_BaseDataLoaderIter):
     def _next_data(self) -> Any:
         """
         Raises:
-            RuntimeError: in a child of the process that began it; after an interrupt in the midst of draws.
+            RuntimeError: in a child of the process that began it; after an interrupt in the midst of draws or launches;
+                while the current stream of its device is captured.
             Exception: of a sample, with its number as ``index``; the next batch comes after it.
         """
         if self._crew is not None and self._crew.forked:
             raise RuntimeError("an iterator of a DataLoader ends at a fork: begin a new one in the child process")
         if self._broken:
-            raise RuntimeError("the iterator was interrupted while it drew random numbers: begin a new one")
+            raise RuntimeError("the iterator was interrupted while it drew or launched: begin a new one")
+        if self._side is not None:
+            with self._side.device.current():
+                self._side.device.refuse_capture()
         if self.finished:
             raise StopIteration
         start = time.perf_counter()
@@ -217,7 +228,8 @@ class ThreadsIter(_BaseDataLoaderIter):
             self.times.collating += flight.collating
             if not self._broken:
                 self._launch(self._ahead)
-        if self._pin_memory:
+                self._advance()
+        if self._pin_memory and self._side is None:
             data = pin_memory(data, self._pin_memory_device)  # type: ignore[no-untyped-call]
         seconds = {} if self._crew is None else self._crew.seconds()
         images = len(flight.indices) if self._auto_collation else 1
@@ -247,12 +259,28 @@ class ThreadsIter(_BaseDataLoaderIter):
             return None
         assert crew is not None
         if self._in_order:
-            crew.wait_until(lambda: flying[0].done, lambda: flying[0].left)
+            crew.wait_until(lambda: self._is_done(flying[0]), lambda: flying[0].left)
             return flying.popleft()
-        crew.wait_until(lambda: any(flight.done for flight in flying))
+        crew.wait_until(lambda: any(self._is_done(flight) for flight in flying))
         flight = next(flight for flight in flying if flight.done)
         flying.remove(flight)
         return flight
+
+    def _is_done(self, flight: Flight) -> bool:
+        """Has the device begin with what can be begun of it, if there is one."""
+        if self._side is not None:
+            start = time.perf_counter()
+            with self._unbroken():
+                flight.advance()
+            self.times.launching += time.perf_counter() - start
+        return flight.done
+
+    def _advance(self) -> None:
+        """Has the device begin with what the threads have done, while the training loop has a batch."""
+        if self._side is not None and self._crew is not None:
+            self._crew.collect()
+            for flight in self._flying:
+                self._is_done(flight)
 
     def _end_epoch(self) -> None:
         """Where an epoch was left early, workers make what they were sent all the same, and draw for it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.data.dataloader import (
@@ -18,31 +18,46 @@ from fastaug._draft.generators import seed_all, untouched
 from fastaug._load.seeds import sample_seed
 from fastaug._load.states import generators_of
 
+if TYPE_CHECKING:
+    from fastaug._cuda.memory import Device
 
-def torchs_iterator(loader: Any) -> _BaseDataLoaderIter:
-    """What torch's DataLoader would have; with draws of each sample of its own, where the loader has these."""
+
+def torchs_iterator(loader: Any, device: Device | None) -> _BaseDataLoaderIter:
+    """What torch's DataLoader would have; with draws of each sample of its own, where the loader has these.
+
+    Args:
+        device: where batches are moved.
+    """
     if not loader.num_workers:
-        return _Single(loader)
+        return _Single(loader, device)
     DataLoader.check_worker_number_rationality(loader)
-    return _Several(_seeding(loader))
+    return _Several(_seeding(loader), device)
 
 
 class _Counted(_BaseDataLoaderIter):
-    """Has the loader know how many batches of the epoch it gave."""
+    """Has the loader know how many batches of the epoch it gave, and moves them to a device if there is one."""
 
-    def __init__(self, loader: Any) -> None:
+    def __init__(self, loader: Any, device: Device | None) -> None:
+        self._device = device
         self._progress = loader._progress
         self._progress.given = 0
         super().__init__(loader)
 
     def __next__(self) -> Any:
+        if self._device is not None:
+            with self._device.current():
+                self._device.refuse_capture()
         try:
             data = super().__next__()
         except StopIteration:
             self._progress.given = None
             raise
         self._progress.given = self._num_yielded
-        return data
+        if self._device is None:
+            return data
+        from fastaug._load.moving import moved
+
+        return moved(data, self._device)
 
 
 class _Single(_Counted, _SingleProcessDataLoaderIter):
@@ -60,9 +75,12 @@ class TakenOver(_Several):
         base_seed: what that one drew.
         fetched: what the sampler has said so far.
         rest: an iterator of what it will say.
+        device: where batches are moved.
     """
 
-    def __init__(self, loader: Any, base_seed: int, fetched: Iterable[Any], rest: Iterator[Any]) -> None:
+    def __init__(
+        self, loader: Any, base_seed: int, fetched: Iterable[Any], rest: Iterator[Any], device: Device | None
+    ) -> None:
         self._drawn = base_seed
         changed = copy.copy(_seeding(loader))
         name = "batch_sampler" if loader._auto_collation else "sampler"
@@ -72,7 +90,7 @@ class TakenOver(_Several):
         vars(changed)[name] = sampler
         DataLoader.check_worker_number_rationality(loader)
         with untouched(*generators_of(loader)):
-            super().__init__(changed)
+            super().__init__(changed, device)
 
     @property
     def _base_seed(self) -> int:

@@ -13,7 +13,8 @@ class LoaderReport(NamedTuple):
     loader: of that, ``drawing`` is for random parameters and ``collate`` for making batches of samples. The threads
     spent ``read`` on files and their headers, ``decode`` on pixels and ``transform`` on transforms; ``samples`` is what
     they spent on samples of data sets that are no folders, all in one. Several threads may spend more seconds than
-    there were.
+    there were. ``made`` says where batches are made, in words; with ``device=`` the loader also spent ``launch`` on
+    having the device begin with copies and kernels.
 
     Example:
         >>> import torch
@@ -35,6 +36,8 @@ class LoaderReport(NamedTuple):
     decode: float
     transform: float
     samples: float
+    made: str = "on the CPU"
+    launch: float = 0.0
 
     def __str__(self) -> str:
         if not self.batches:
@@ -43,13 +46,15 @@ class LoaderReport(NamedTuple):
             ("the training loop waited", self.waited),
             ("  drawing", self.drawing),
             ("  collate", self.collate),
+            *([("  launch", self.launch)] if self.launch else []),
             ("threads: read", self.read),
             ("threads: decode", self.decode),
             ("threads: transform", self.transform),
             ("threads: samples", self.samples),
         ]
         lines = [
-            f"{self.batches} batches of {self.images} images, {self.steps / self.batches * 1e3:.2f} ms a step",
+            f"{self.batches} batches of {self.images} images, {self.steps / self.batches * 1e3:.2f} ms a step, made "
+            f"{self.made}",
             f"{'':<26}{'ms a step':>10}{'of a step':>11}",
         ]
         for name, seconds in rows:
@@ -66,11 +71,12 @@ class Times:
     """What a LoaderReport is made of."""
 
     def __init__(self) -> None:
+        self.made = "on the CPU"
         self.begin({})
 
     def begin(self, threads: dict[str, float]) -> None:
         """A new epoch; `threads` were busy for so long before it."""
-        self.drawing = self.collating = self._waited = 0.0
+        self.drawing = self.collating = self.launching = self._waited = 0.0
         self._batches = self._images = 0
         self._start = self._end = time.perf_counter()
         self._before = self._threads = threads
@@ -84,6 +90,9 @@ class Times:
         self._threads = threads
 
     def report(self) -> LoaderReport:
+        read, decode, transform, samples = (
+            self._threads.get(name, 0.0) - self._before.get(name, 0.0) for name in _LABELS
+        )
         return LoaderReport(
             self._batches,
             self._images,
@@ -91,5 +100,10 @@ class Times:
             self._waited,
             self.drawing,
             self.collating,
-            *(self._threads.get(name, 0.0) - self._before.get(name, 0.0) for name in _LABELS),
+            read,
+            decode,
+            transform,
+            samples,
+            self.made,
+            self.launching,
         )

@@ -6,7 +6,7 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils.data import IterableDataset, MapDataPipe
@@ -21,6 +21,9 @@ from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
 from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
+
+if TYPE_CHECKING:
+    from fastaug._cuda.memory import Side
 
 _POLICIES = ("torch", "sample")
 
@@ -55,6 +58,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     is in ``index``, and the path of a file in ``path``. The next call gives the next batch. In a forked child, an
     iterator of the parent raises a RuntimeError.
 
+    With ``device="cuda"`` batches are on that device, with everything else as it is without: images that are made
+    straight into the tensor of the batch are read and decoded by threads, and the rest of the pipeline is done on the
+    device, on a stream of the loader's own, as ``transform.batch(..., device=)`` does it; what that does on the CPU is
+    done there here too. Any other batch is made on the CPU and moved when it has been collated. Tensors that go with
+    the images, such as labels, are moved as well, as is whatever has a method ``to``, in dictionaries, lists and
+    tuples of any depth. A ``collate_fn`` of your own is given images that are on the device where these are made there;
+    what it returns is moved. A batch is for work on the stream that is current where ``next()`` is called: that stream
+    waits for it, and not the process, but for ``next()`` waiting until the stream is no more than two batches behind.
+    :meth:`profile` says where batches are made.
+
     Args:
         num_threads: how many threads work; by default ``num_workers``, but no more than the CPUs that the process may
             use, and all of these where ``num_workers`` is 0.
@@ -63,12 +76,16 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             what the data set gives after ``torch.manual_seed(sample_seed(seed, epoch, index))``, and the same for
             Python's and NumPy's generators. Epochs are counted from 0, or from what :meth:`set_epoch` says.
         seed: of ``rng="sample"``, not negative.
+        device: where batches are to be: ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default the CPU.
 
-    All other arguments are torch's.
+    All other arguments are torch's. With a ``device``, ``pin_memory`` concerns the batches of worker processes alone,
+    which torch's thread then puts into pinned memory; all others go through it anyway.
 
     Raises:
         TypeError, ValueError: as torch's; ``num_threads`` or ``seed`` that is no such integer; another ``rng``, or
-            ``rng="sample"`` with a data set that has no indices.
+            ``rng="sample"`` with a data set that has no indices; an unknown ``device``.
+        RuntimeError: no CUDA device can be used; also in ``iter()``, in a fork of a process that had used CUDA, and in
+            ``next()`` while the current stream is captured, which takes no batch.
 
     Example:
         >>> import torch
@@ -101,6 +118,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         num_threads: int | None = None,
         rng: str = "torch",
         seed: int = 0,
+        device: str | torch.device | None = None,
     ) -> None:
         super().__init__(
             dataset,
@@ -131,6 +149,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             raise ValueError("rng='sample' is for data sets with indices, got an IterableDataset")
         self.rng = rng
         self.seed = word("seed", seed)
+        self.device = _as_device(device)
+        self._side: Side | None = None  # of the device
         self._next_epoch = 0
         self._epoch = 0
         self._refused = False  # the data set was found to be nothing for threads
@@ -170,6 +190,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return self._epoch
 
     def _get_iterator(self) -> Any:
+        side = self._beside()
         resume, self._resume = self._resume, None
         self._begin_epoch()
         self._begin = states_of(generators_of(self))
@@ -178,7 +199,23 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             return self._torchs(resume)
         if not self.num_workers and self._folder() is None and self.rng == "torch":
             return self._torchs(resume)
-        return ThreadsIter(self, self._epoch, resume)
+        return ThreadsIter(self, self._epoch, side, resume)
+
+    def _beside(self) -> Side | None:
+        """The stream on which batches are made ahead.
+
+        Raises:
+            RuntimeError: the device cannot be used, such as in a fork.
+        """
+        if self.device is None:
+            return None
+        from fastaug._cuda import memory
+
+        device = memory.of(self.device)
+        if self._side is None:
+            # One for all epochs: torch keeps memory by streams.
+            self._side = device.side()
+        return self._side
 
     def _folder(self) -> Folder | None:
         return Folder.of(self.dataset) if self._auto_collation else None
@@ -194,18 +231,22 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
     def _torchs(self, resume: dict[str, Any] | None) -> Any:
         if resume is None:
-            return torchs_iterator(self)
+            return self._begin_torchs()
         own = generators_of(self)
         with untouched():
             set_all(own, resume["begin"])
             self._begin = states_of(own)
-            iterator = torchs_iterator(self)
+            iterator = self._begin_torchs()
             for _ in range(resume["first"]):
                 next(iterator)
             after = get_states()
         if not self.num_workers:
             set_states(after)
         return iterator
+
+    def _begin_torchs(self) -> Any:
+        side = self._beside()
+        return torchs_iterator(self, None if side is None else side.device)
 
     def _planned(self, indices: Any) -> Plan:
         """How batches are made, where these are the indices of the first one.
@@ -216,9 +257,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         workers, cpus = self.num_workers, threads_for(None)
         threads = self.num_threads or min(cpus, workers or cpus)
         first = indices[0] if self._auto_collation and indices else indices
+        made = "on the CPU" if self.device is None else f"on the CPU and moved to {self.device}"
         folder = self._folder()
         if folder is not None and is_drafted(folder, first):
-            return Plan(flights_of_folder(folder), threads, spread=False)
+            if self.device is None:
+                return Plan(flights_of_folder(folder), threads, False, made)
+            from fastaug._load.on_device import flights_on_device
+
+            return Plan(flights_on_device(folder), threads, False, f"on {self.device}")
         if workers and not self._fit:
             if has_generator(self.dataset):
                 raise Unfit("one of its transforms draws from a generator of its own")
@@ -229,7 +275,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             # Those of a stream come one after the other.
             threads = min(threads, max(workers, 1))
         flights = flights_of_items(self.dataset, self._auto_collation, here=not workers)
-        return Plan(flights, threads if workers else 1, spread=True)
+        return Plan(flights, threads if workers else 1, True, made)
 
     def _take_over(self, unfit: Unfit) -> Any:
         """torch's iterator, in the place of one of threads."""
@@ -239,7 +285,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             f"{unfit}, which threads share",
             stacklevel=4,
         )
-        return TakenOver(self, unfit.base_seed, unfit.fetched, unfit.rest)
+        side = self._beside()
+        device = None if side is None else side.device
+        return TakenOver(self, unfit.base_seed, unfit.fetched, unfit.rest, device)
 
     def check_worker_number_rationality(self) -> None:
         """Warns of nothing: threads are no processes. Where there are these, torch's warning comes when they begin."""
@@ -333,4 +381,14 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         return (self._times or Times()).report()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_current": None, "_latest": None}
+        return {**vars(self), "_current": None, "_latest": None, "_side": None}
+
+
+def _as_device(device: Any) -> torch.device | None:
+    """None for the CPU."""
+    if device is None:
+        return None
+    from fastaug._cuda import memory
+
+    given = memory.as_device(device)
+    return None if given.type == "cpu" else given

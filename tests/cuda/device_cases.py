@@ -22,7 +22,7 @@ from fastaug import _C
 from fastaug._cuda import driver, kernels, memory, nvrtc
 from on_device import expect_same, pipeline, seeded, tensors
 
-CURRENT, COPIES = 0x70, 0x71
+CURRENT, COPIES, OTHERS = 0x70, 0x71, 0x72
 
 
 class Heard:
@@ -31,6 +31,7 @@ class Heard:
     def __init__(self) -> None:
         self.words: list[str] = []
         self.now = CURRENT
+        self.streams = iter((COPIES, OTHERS))
 
     def say(self, word: str) -> None:
         self.words.append(word)
@@ -49,9 +50,9 @@ class Heard:
     def make_stream(self, index: int) -> Any:
         assert index == 0
         self.say("new stream")
-        return mock.Mock(cuda_stream=COPIES)
+        return mock.Mock(cuda_stream=next(self.streams))
 
-    def make_event(self) -> Any:
+    def make_event(self, blocking: bool = False) -> Any:
         event = mock.Mock(recorded=None)
 
         def record(stream: Any) -> None:
@@ -59,6 +60,7 @@ class Heard:
             self.say(f"event on {stream.cuda_stream:x}")
 
         event.record = record
+        event.synchronize = lambda: self.say(f"the process waits for {event.recorded:x}, {blocking=}")
         return event
 
     def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
@@ -130,6 +132,23 @@ def case_a_batch(fake: Fake, folder: Path) -> None:
     ]
     assert heard.words[begin + 1 : begin + 5] == ahead
     assert heard.words.count(f"memory of {COPIES:x}") == 1
+
+
+def case_a_stream_aside(fake: Fake, folder: Path) -> None:
+    """What is made there has memory of that stream, kept for the one that gets it; which may be two things behind."""
+    with opened() as (device, heard):
+        device._copying()
+        side = device.side()
+        with side.active():
+            made = device.empty((3,), torch.uint8)
+            event = side.mark()
+        begun = ["new stream", "new stream", f"memory of {OTHERS:x}", f"event on {OTHERS:x}"]
+        assert heard.words == begun
+        given = [f"event on {CURRENT:x}", f"{CURRENT:x} waits for {OTHERS:x}", f"kept for {CURRENT:x}"]
+        waits = f"the process waits for {CURRENT:x}, blocking=True"
+        for _ in range(4):
+            side.give(event, [made])
+        assert heard.words == [*begun, *given, *given, *given, waits, *given, waits]
 
 
 def case_halves(fake: Fake, folder: Path) -> None:

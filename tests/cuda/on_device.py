@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 
 import fastaug
@@ -84,3 +86,13 @@ def compiled(*settings: Any) -> Any:
     """The pipeline of ImageNet as fastaug.compile makes it."""
     mode, dtype, memory_format = settings
     return fastaug.compile(pipeline("imagenet"), mode, dtype=dtype, memory_format=memory_format)
+
+
+def require_gpu() -> None:
+    """Skips where torch finds none; fails where FASTAUG_REQUIRE_CUDA is 1."""
+    if torch.cuda.is_available():
+        return
+    reason = "torch finds no CUDA GPU on this machine"
+    if os.environ.get("FASTAUG_REQUIRE_CUDA") == "1":
+        pytest.fail(f"FASTAUG_REQUIRE_CUDA=1, but {reason}")
+    pytest.skip(reason)

@@ -6,7 +6,6 @@ Without one these tests are skipped; with FASTAUG_REQUIRE_CUDA=1 they fail.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,19 +15,14 @@ import torch
 import fastaug
 import fastaug.transforms as T
 from fastaug._cuda import nvrtc
-from on_device import PIPELINES, expect_same, pipeline, seeded, tensors
+from on_device import PIPELINES, expect_same, pipeline, require_gpu, seeded, tensors
 from support.batches import encoded
 from support.images import photo
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _gpu() -> None:
-    if torch.cuda.is_available():
-        return
-    reason = "torch finds no CUDA GPU on this machine"
-    if os.environ.get("FASTAUG_REQUIRE_CUDA") == "1":
-        pytest.fail(f"FASTAUG_REQUIRE_CUDA=1, but {reason}")
-    pytest.skip(reason)
+    require_gpu()
 
 
 @contextlib.contextmanager

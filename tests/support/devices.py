@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,11 +24,52 @@ class Done:
         """Everything is done when it is begun."""
 
 
+class HostSide:
+    """What fastaug._cuda.memory.CudaSide is. What is made on it is not to be used before it is given.
+
+    Attributes:
+        given: for each time that something was, how many launches there had been when it was marked, and where the
+            memory of its tensors begins.
+    """
+
+    def __init__(self, device: HostDevice) -> None:
+        self.device = device
+        self.given: list[tuple[int, list[int]]] = []
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        with self.device.current():
+            outer, self.device.aside = self.device.aside, self
+            try:
+                yield
+            finally:
+                self.device.aside = outer
+
+    def mark(self) -> Mark:
+        assert self.device.aside is self
+        return Mark(self.device.launches)
+
+    def give(self, event: Any, tensors: Sequence[torch.Tensor]) -> None:
+        assert self.device.aside is None
+        assert all(map(self.device.owns, tensors))
+        self.given.append((event.launches, [tensor.untyped_storage().data_ptr() for tensor in tensors]))
+
+
+class Mark(Done):
+    """How many launches there were when it was made."""
+
+    def __init__(self, launches: int) -> None:
+        self.launches = launches
+
+
 class HostDevice:
     """What fastaug._cuda.memory.Cuda is, on the host. Tensors whose memory it gave are on it, and no others.
 
     Attributes:
         launches: how many there were.
+        ahead: how many of them were on a stream of a loader's.
+        aside: the stream that is current, if it is a loader's.
+        sides: all of these that there are.
         uploaded: bytes of images that were copied to it.
         capturing: whether its stream is captured.
         left: bytes that can still be had.
@@ -37,7 +78,9 @@ class HostDevice:
     def __init__(self, index: int = 0) -> None:
         self.device = torch.device("cuda", index)
         self.limits = 1 << 16, 48 << 10
-        self.launches = self.uploaded = self.depth = 0
+        self.launches = self.ahead = self.uploaded = self.depth = 0
+        self.aside: HostSide | None = None
+        self.sides: list[HostSide] = []
         self.capturing = False
         self.left = 1 << 40
         self.order = 2
@@ -99,6 +142,10 @@ class HostDevice:
     def uses(self, image: torch.Tensor) -> None:
         assert self.owns(image)
 
+    def side(self) -> HostSide:
+        self.sides.append(HostSide(self))
+        return self.sides[-1]
+
     def kernels(self, bag: _C.Bag, family: kernels.Family) -> tuple[int, list[int]]:
         specs = family.widen(bag.specs)
         self.asked += specs
@@ -109,6 +156,7 @@ class HostDevice:
         for launch in bag.launches:
             _C.emulate_launch(launch, blob.data_ptr(), scratch.data_ptr(), self.order)
         self.launches += 1
+        self.ahead += self.aside is not None
 
 
 class HostBackend:
