@@ -150,8 +150,8 @@ FASTAUG_FN TapRange filter_taps(TapAxis axis, int k, Weights weight) {
   return {window.first + lead, used};
 }
 
-// What output k mixes, for a filter of has_plain_taps: the weights, and zeros up to tap_stride(axis), go to weight[t], which
-// may lie anywhere.
+// What output k mixes, for a filter of has_plain_taps: the weights, and zeros up to tap_stride(axis), go to weight[t],
+// which may lie anywhere.
 template <class Weights>
 FASTAUG_FN TapRange taps_of(TapAxis axis, int k, Weights weight) {
   switch (static_cast<Filter>(axis.filter)) {
