@@ -39,7 +39,7 @@ maximum_signature_line_length = 88
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:class", r"(PIL|collections|numpy|np|os|torch|typing)\..*"),
-    ("py:exc", r"PIL\..*"),
+    ("py:exc", r"(PIL|torch)\..*"),
     (
         "py:class",
         r"Buffer|Colorspace|Compiled|Data|Mapped|Image\.Image|Path|Source|(fastaug\.)?_C\..*|"
