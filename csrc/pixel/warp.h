@@ -10,8 +10,8 @@
 
 namespace fastaug {
 
-// Samples that a warp reads, interleaved or of one channel. The functions below take any Source that has a height, a width
-// and pixels at(y, x), whose channels are at(y, x)[c].
+// Samples that a warp reads, interleaved or of one channel. The functions below take any Source that has a height, a
+// width and pixels at(y, x), whose channels are at(y, x)[c].
 struct WarpSource {
   const uint8_t* data;
   ptrdiff_t row_stride;

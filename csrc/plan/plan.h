@@ -119,8 +119,8 @@ struct PlanOptions {
   const Kernels& kernels;  // their layout of taps
   uint32_t rewrites = kExactRewrites;
   bool encoded = false;  // the source's pixels are yet to be made, as interleaved bytes
-  // For a device: without tables, which it makes by itself; every image in memory is one that a warp can read, rows come
-  // in any order, and nothing is moved but by passes of pixels. Taps are not composed.
+  // For a device: without tables, which it makes by itself; every image in memory is one that a warp can read, rows
+  // come in any order, and nothing is moved but by passes of pixels. Taps are not composed.
   bool device = false;
 };
 

@@ -24,6 +24,8 @@ from fastaug._cuda import driver, kernels, nvrtc
 #: ("reserved shared memory" in NVIDIA's tables of compute capabilities).
 _BLOCKS = 3
 _RESERVED = 1 << 10
+#: Where a share is less than this, tiles would be too small: two blocks have to do.
+_SHARED = 31 << 10
 
 #: Things given to another stream before which that one may still be.
 _GIVEN = 2
@@ -127,7 +129,7 @@ class Cuda:
         self._kernels = kernels.of(index)
         self.device = torch.device("cuda", index)
         share = about.shared_per_multiprocessor // _BLOCKS - _RESERVED
-        shared = max(about.shared_per_block, min(about.shared_per_block_most, share))
+        shared = min(about.shared_per_block_most, max(share, _SHARED))
         self.limits = max(about.l2 // 2, 1 << 20), shared
         self._copies: torch.cuda.Stream | None = None
         self._lock = threading.Lock()
