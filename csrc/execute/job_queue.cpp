@@ -122,7 +122,10 @@ JobQueue::Seconds JobQueue::seconds() {
 std::optional<JobQueue::Number> JobQueue::take(double seconds, size_t least) {
   std::unique_lock lock(mutex_);
   least_ = least;
-  finished_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return done_.size() >= least; });
+  // Even a wait for no time at all is a system call, which whoever only looks has to be spared.
+  if (seconds > 0.0) {
+    finished_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return done_.size() >= least; });
+  }
   if (done_.empty()) return std::nullopt;
   const Number first = done_.front();
   done_.pop_front();
