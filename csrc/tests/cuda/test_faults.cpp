@@ -187,8 +187,12 @@ TEST_CASE("a wrong number in the blob is found") {
     CHECK(is_found(filter, kImage, in_step(kind, [](Device&, Part&, cuda::Step& s) { s.weights += 4; })));
     CHECK(is_found(filter, kImage, in_step(kind, [](Device&, Part&, cuda::Step& s) { ++s.bits; })));
   }
-  CHECK(is_found(filter, kImage, in_step(cuda::kAcross, [](Device&, Part&, cuda::Step& s) { s.columns += 8; })));
-  CHECK(is_found(filter, kImage, in_step(cuda::kDown, [](Device&, Part&, cuda::Step& s) { s.rows += 8; })));
+  CHECK(is_found(filter, kImage, in_step(cuda::kAcross, [](Device& device, Part&, cuda::Step& s) {
+                   ++device.made<TapRange>(s.columns, 3).first;
+                 })));
+  CHECK(is_found(filter, kImage, in_step(cuda::kDown, [](Device& device, Part&, cuda::Step& s) {
+                   ++device.made<TapRange>(s.rows, 3).first;
+                 })));
   CHECK(is_found({kSharper}, kImage, in_step(cuda::kSharpen, [](Device&, Part&, cuda::Step& s) { s.op.f[0] = 1.99; })));
   CHECK(is_found({kSharper}, kImage, in_step(cuda::kSharpen, [](Device&, Part&, cuda::Step& s) { --s.in_width; })));
   CHECK(is_found({op(OpId::WINDOW, {-2, -3, 80, 85}), kSharper}, kImage,
