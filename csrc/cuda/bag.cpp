@@ -158,7 +158,7 @@ uint32_t Bag::reserve(int64_t bytes) {
   const int64_t offset = scratch_;
   scratch_bytes_ = std::max(scratch_bytes_, offset + bytes);
   scratch_ += aligned(bytes, kAlignment);
-  if (offset >= kNowhere) fail(ErrorCode::kValue, "an image needs 4 GB of tables");
+  if (offset >= kNowhere) fail(ErrorCode::kValue, "an image needs more than 4 GB of memory between its parts");
   return static_cast<uint32_t>(offset);
 }
 
