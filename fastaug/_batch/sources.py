@@ -154,8 +154,11 @@ class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
             if not reading.done:
                 reading.read()  # whoever began it was interrupted
         self._waiting.popleft()  # only now: Ctrl-C may come before it
-        error, reading.error = reading.error, None  # whose traceback refers to the reading
-        return reading.item, reading.image, error
+        # No name of it here: if this thread read the file, its traceback leads to this frame, and would keep itself.
+        try:
+            return reading.item, reading.image, reading.error
+        finally:
+            reading.error = None
 
     def _begin(self) -> None:
         """Has the next item read, if there is one."""

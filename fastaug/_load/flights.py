@@ -209,6 +209,7 @@ class FolderFlight(Flight):
                             self._errors[position] = failure
             finally:
                 draws.release()
+                error = None  # whose traceback may lead to this frame, and so back to it
         self._reader = None
         self.drawing = self._batch.drawing
 
