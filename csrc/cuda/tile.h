@@ -60,10 +60,9 @@ FASTAUG_FN void raise(uint32_t* at, uint32_t v) { *at = v > *at ? v : *at; }
 struct Body {
   uint16_t kind;
   uint16_t id;
-  uint8_t channels;  // that enter
-  uint8_t colours;   // that an op of kAlphaFlag changes
-  uint8_t after;     // channels that leave
-  uint8_t unused;
+  uint8_t colours;  // that an op of kAlphaFlag changes
+  uint8_t after;    // channels that leave
+  uint16_t unused;
   uint32_t table;
   uint32_t unused_too;
   float number[4];
@@ -248,8 +247,7 @@ class Tile {
     Body body{};
     body.kind = static_cast<uint16_t>(colour.kind);
     body.id = static_cast<uint16_t>(colour.op.id);
-    body.channels = static_cast<uint8_t>(colour.channels);
-    body.after = body.channels;
+    body.after = static_cast<uint8_t>(colour.channels);
     body.table = colour.table;
     if (colour.kind == Colour::kLane || colour.kind == Colour::kFloat) {
       const bool counted = p_.counted != kNowhere && colour.op.id == p_.reduction;
@@ -920,10 +918,8 @@ class Tile {
     each_channel(channels, [&](int c) {
       if (has_flag(kHasFloats) && p_.floats != 0) {
         v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std);
-      } else if (has_flag(kHasDivision) && !f.form[c].quick) {
-        v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std);
       } else {
-        v[c] = quickly_stored(f.form[c], v[c]);
+        v[c] = has_flag(kHasDivision) ? stored(f.form[c], v[c]) : quickly_stored(f.form[c], v[c]);
       }
     });
     if (has_flag(kHasErases)) {

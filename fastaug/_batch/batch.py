@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 
@@ -17,6 +17,8 @@ from fastaug._program.kinds import TENSOR
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
+
+_Kind = TypeVar("_Kind", bound=Task)
 
 
 class Batch:
@@ -47,13 +49,8 @@ class Batch:
         Returns:
             The number of the crew's entry; None if it is done, or after an error.
         """
-        index = len(self.tasks)
-        task = Task(self._pipeline, index, error, item)
-        self.tasks.append(task)
-        if error is None:
-            start = time.perf_counter()
-            task.draw(image, self._call)
-            self.drawing += time.perf_counter() - start
+        task = self._drawn(Task, item, image, error)
+        index = task.index
         if task.error is not None or task.done:
             if self._slots is not None and task.done:
                 task.placed = self._slots.put(index, task.result)
@@ -63,6 +60,16 @@ class Batch:
             self._slots = Slots.like(task.job, self._count)
         self._open.add(index)
         return crew.push(task.work, task.prepare(self._slots), self._call.rewrites, partial(self._finish, task))
+
+    def _drawn(self, kind: type[_Kind], item: Any, image: Any, error: Exception | None) -> _Kind:
+        """The next task, with its parameters."""
+        task = kind(self._pipeline, len(self.tasks), error, item)
+        self.tasks.append(task)
+        if error is None:
+            start = time.perf_counter()
+            task.draw(image, self._call)
+            self.drawing += time.perf_counter() - start
+        return task
 
     def _finish(self, task: Task) -> None:
         task.finish()

@@ -9,7 +9,6 @@ threads, of which none calls the device.
 from __future__ import annotations
 
 import operator
-import time
 from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -189,12 +188,7 @@ class DeviceBatch(Batch):
         self._moved: set[int] = set()
 
     def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:
-        task = DeviceTask(self._pipeline, len(self.tasks), error, item)
-        self.tasks.append(task)
-        if error is None:
-            start = time.perf_counter()
-            task.draw(image, self._call)
-            self.drawing += time.perf_counter() - start
+        task = self._drawn(DeviceTask, item, image, error)
         if task.error is not None or task.done:
             return None
         if task.job is None:

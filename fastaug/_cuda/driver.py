@@ -255,7 +255,7 @@ def _call(name: str, *arguments: Any) -> Any:
             f"no CUDA driver: libcuda.so.1 cannot be loaded, which comes with NVIDIA's driver for GPUs ({error})"
         ) from error
     if int(status) != _SUCCESS:
-        raise _failed(name, status)
+        raise failed(name, int(status))
     return values[0] if len(values) == 1 else tuple(values) or None
 
 
@@ -263,10 +263,9 @@ def _lacking(name: str) -> RuntimeError:
     return RuntimeError(f"this CUDA driver is too old: it has no {name}, which fastaug calls")
 
 
-def _failed(function: str, status: Any) -> Exception:
+def failed(function: str, code: int) -> Exception:
     """The exception for a CUresult that is no success."""
-    code = int(status)
-    name, text = _word("cuGetErrorName", status), _word("cuGetErrorString", status)
+    name, text = _word("cuGetErrorName", code), _word("cuGetErrorString", code)
     message = f"{function} failed with {name or code}" + (f": {text}" if text else "")
     if code == _OUT_OF_MEMORY:
         return torch.cuda.OutOfMemoryError(f"CUDA out of memory. {message}")
@@ -275,7 +274,10 @@ def _failed(function: str, status: Any) -> Exception:
     return DriverError(message, code, name)
 
 
-def _word(function: str, status: Any) -> str:
-    """What the driver calls a CUresult; "" for one that it does not know."""
-    failed, text = getattr(_driver(), function)(status)
-    return text.decode() if int(failed) == _SUCCESS and text else ""
+def _word(function: str, code: int) -> str:
+    """What the driver calls a CUresult; "" for one that it, or the bindings, do not know."""
+    try:
+        unknown, text = getattr(_driver(), function)(_driver().CUresult(code))
+    except ValueError:
+        return ""
+    return text.decode() if int(unknown) == _SUCCESS and text else ""

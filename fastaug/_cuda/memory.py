@@ -190,7 +190,7 @@ class Cuda:
         with driver.current(self._index):
             code = bag.launch(address, stream, prepare, tiles, blob.data_ptr(), scratch.data_ptr())
         if code:
-            raise driver._failed("cuLaunchKernel", driver._driver().CUresult(code))
+            raise driver.failed("cuLaunchKernel", code)
 
 
 class CudaSide:
