@@ -38,6 +38,7 @@ def compile(  # as torch.compile, it is not the builtin
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     memory_format: torch.memory_format | None = None,
+    arithmetic: str | None = None,
 ) -> Compiled:
     """A transform that does the same in as few passes over the image as can be.
 
@@ -46,8 +47,8 @@ def compile(  # as torch.compile, it is not the builtin
     else works as it is and is called with the image so far: a function of yours, a transform that overrides what a call
     does or has hooks, torchvision's v2 API, a scripted module.
 
-    The same seed gives the same pixels as fastaug's transforms give, and leaves the random generators in the same
-    state: on PIL images, those of torchvision, bit for bit. Compiling what was compiled starts from its original again.
+    The same seed gives torchvision's pixels for the container that is passed in, bit for bit, and leaves the random
+    generators in the same state. Compiling what was compiled starts from its original again.
 
     Args:
         transform: a transform, or any other function of an image.
@@ -59,6 +60,10 @@ def compile(  # as torch.compile, it is not the builtin
         dtype: float32, float16 or bfloat16: tensors come out as ``.to(dtype)`` would make them.
         memory_format: ``torch.channels_last`` for tensors whose channels lie next to each other in memory,
             ``torch.contiguous_format`` for planes.
+        arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
+            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors: shapes,
+            errors, the rule of NEAREST and what is done to floats stay the tensor's. None for that of a Compose of
+            fastaug's, and "container" for anything else.
 
     Returns:
         An object to call with an image, that pickles and copies. Its ``transforms`` are what it calls.
@@ -70,7 +75,7 @@ def compile(  # as torch.compile, it is not the builtin
     Raises:
         TypeError: ``transform`` is not callable, ``generator`` no generator; when called, a result that is no tensor
             where ``dtype`` or ``memory_format`` is given.
-        ValueError: another ``mode``, ``dtype`` or ``memory_format``, or a generator that is not on the CPU.
+        ValueError: another ``mode``, ``arithmetic``, ``dtype`` or ``memory_format``, or a generator that is not on the CPU.
 
     Example:
         >>> import fastaug, fastaug.transforms as T, torch
@@ -82,7 +87,7 @@ def compile(  # as torch.compile, it is not the builtin
     from fastaug._compile.compiled import Compiled
 
     original = transform.original if isinstance(transform, Compiled) else transform
-    return Compiled(original, mode, generator, dtype, memory_format)
+    return Compiled(original, mode, generator, dtype, memory_format, arithmetic)
 
 
 def isa() -> str:

@@ -12,7 +12,6 @@ from fastaug._batch.batch import located
 from fastaug._batch.sources import Ahead, refuse_single
 from fastaug._batch.task import Drawing, Task
 from fastaug._batch.threads import Crew, threads_for
-from fastaug._draft.call import Call
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
@@ -33,7 +32,7 @@ class Mapped(Iterator[Any]):
         threads = threads_for(num_threads)
         self._pipeline = pipeline
         self._ordered = ordered
-        self._call = Call(pipeline._call.draws, pipeline._call.rewrites, tape=Drawing())
+        self._call = pipeline._call.like(tape=Drawing())
         self._crew = Crew(threads, "fastaug-map")
         self._begun = 0
         self._most = _AHEAD * threads if threads > 1 else 1

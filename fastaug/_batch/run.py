@@ -14,7 +14,6 @@ from fastaug._batch.slots import Slots
 from fastaug._batch.sources import Ahead, ahead_for, as_images, common_device, is_on_device
 from fastaug._batch.task import Drawing
 from fastaug._batch.threads import Crew, threads_for
-from fastaug._draft.call import Call
 from fastaug._draft.draws import Draws
 from fastaug._draft.generators import set_all, states_of
 from fastaug._program.placed import device_of
@@ -47,7 +46,7 @@ def _run(
     """On a device, which is the current one, or by the threads alone."""
     threads = min(threads_for(num_threads), len(items))
     numbers = None if seeds is None else _as_seeds(seeds, len(items))
-    call = Call(pipeline._call.draws, pipeline._call.rewrites, tape=Drawing())
+    call = pipeline._call.like(tape=Drawing())
     slots = None if out is None else _slots_of(out, len(items), None if device is None else device.device)
     batch: Batch
     if device is None:

@@ -10,10 +10,10 @@ import torch
 
 from fastaug._compile.adopt import adopt, unread
 from fastaug._draft import finish
-from fastaug._draft.call import PLAIN, Call
+from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
-from fastaug._draft.pipeline import REWRITES, checked_mode
+from fastaug._draft.pipeline import checked_arithmetic, checked_mode
 from fastaug._draft.through import MAX_DRAFT, Step, draft_through, global_hooks, global_pre_hooks, step_of
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program.job import Job
@@ -32,6 +32,7 @@ class Compiled(SeenPipeline):
         transforms: what is called in its place, one after the other: fastaug's own transforms, and what stayed as it
             was.
         mode: "exact" or "fast".
+        arithmetic: "container" or "pil".
         generator: where random numbers come from; None for torch's default generator.
         dtype: of the results; None for that of the original.
         memory_format: of the results; None for that of the original.
@@ -44,6 +45,7 @@ class Compiled(SeenPipeline):
         generator: Any = None,
         dtype: Any = None,
         memory_format: Any = None,
+        arithmetic: Any = None,
     ) -> None:
         if not callable(original):
             hint = "; a Compose takes it" if isinstance(original, (list, tuple)) else ""
@@ -52,6 +54,8 @@ class Compiled(SeenPipeline):
                 f"a function of an image. Got {type(original)}{hint}"
             )
         checked_mode(mode)
+        if arithmetic is not None:
+            checked_arithmetic(arithmetic)
         if generator is not None and not isinstance(generator, torch.Generator):
             raise TypeError(f"generator should be a torch.Generator. Got {type(generator)}")
         if generator is not None and generator.device.type != "cpu":
@@ -72,23 +76,23 @@ class Compiled(SeenPipeline):
         self.memory_format = memory_format
         self._own = tuple(own)
         self._mode = mode
+        own = original.arithmetic if isinstance(original, SeenPipeline) else "container"
+        self._arithmetic = own if arithmetic is None else arithmetic
         # The seed of the DataLoader's worker that the generator is in step with.
         self._worker_seed = _worker_seed()
         self._prepare()
 
     def _prepare(self) -> None:
         """Derives what is not part of a pickle."""
-        self._call = self._call_for(self._mode)
+        self._call = self._own_call()
         # What is nobody else's can get no hooks, and needs no questions.
         self._steps: tuple[tuple[Any, Step | None], ...] = tuple(
             (transform, step_of(type(transform)) if own else None) for transform, own in zip(self.transforms, self._own)
         )
 
-    def _call_for(self, mode: Any) -> Call:
-        rewrites = REWRITES[checked_mode(mode)]
-        if self.generator is None and rewrites == PLAIN.rewrites:
-            return PLAIN
-        return Call(draws_from(self.generator), rewrites)
+    def _own_call(self) -> Call:
+        call = super()._own_call()
+        return call if self.generator is None else call.like(draws=draws_from(self.generator))
 
     def __call__(self, img: Any) -> Any:
         return self._run(img, self._call)
@@ -121,7 +125,7 @@ class Compiled(SeenPipeline):
             self._draft_all(draft)
         else:
             outer.draws.release()
-            draft.call = Call(self._call.draws, outer.rewrites, outer.log, outer.tape, family=outer.family)
+            draft.call = outer.like(draws=self._call.draws)
             try:
                 self._draft_all(draft)
             finally:
@@ -218,7 +222,7 @@ class Compiled(SeenPipeline):
         return copied
 
     def __repr__(self) -> str:
-        settings = [] if self._mode == "exact" else [f"mode={self._mode!r}"]
+        settings = self._settings()
         if self.generator is not None:
             settings.append(f"generator={self.generator!r}")
         if self.dtype is not None:

@@ -60,7 +60,7 @@ def _drawn(pipeline: Pipeline, sizes: list[tuple[int, int]], lenient: bool) -> l
     """The jobs of images in a container that the pipeline takes: of these sizes or, if lenient, of those it takes."""
     generator = torch.Generator()
     generator.manual_seed(0)
-    call = Call(draws_from(generator), pipeline._call.rewrites, tape=Drawing())
+    call = pipeline._call.like(draws=draws_from(generator), tape=Drawing())
     try:
         return _drawn_for(pipeline, [Image.new("RGB", (width, height)) for height, width in sizes], call, lenient)
     except TypeError:

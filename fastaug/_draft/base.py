@@ -202,6 +202,11 @@ class DraftBase:
         else:
             self.bands = self.channels = self.height = self.width = 0
 
+    @property
+    def by_torch(self) -> bool:
+        """Whether uint8 samples are computed as torchvision computes them in tensors, not as Pillow does."""
+        return self.kind == TENSOR and not self.call.pillow
+
     def _await_pixels(self) -> None:
         """The image is of a class of its own, such as Pillow's of files, which may yet have to read its pixels."""
 

@@ -60,6 +60,7 @@ class Call:
         "draws",
         "family",  # of the kernels for devices; None is that of all calls which have none of their own
         "log",
+        "pillow",  # uint8 tensors, too, are computed by Pillow's rules
         "rewrites",
         "run",
         "tape",
@@ -74,9 +75,11 @@ class Call:
         tape: Tape | None = None,
         traced: bool = False,
         family: Family | None = None,
+        pillow: bool = False,
     ) -> None:
         self.draws = draws
         self.family = family
+        self.pillow = pillow
         self.rewrites = rewrites
         self.log = log
         self.tape = tape
@@ -89,7 +92,16 @@ class Call:
             return _TRACED
         if self.traced:
             return self
-        return Call(TorchDraws(self.draws.generator), self.rewrites, self.log, self.tape, True)
+        return self.like(draws=TorchDraws(self.draws.generator), traced=True)
+
+    def like(self, **settings: Any) -> Call:
+        """The same call but for these arguments of the constructor."""
+        for name in _SETTINGS:
+            settings.setdefault(name, getattr(self, name))
+        return Call(**settings)
+
+
+_SETTINGS = ("draws", "rewrites", "log", "tape", "traced", "family", "pillow")
 
 
 #: An exact call that nobody watches.

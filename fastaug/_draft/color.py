@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from fastaug import _C
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
@@ -52,6 +53,8 @@ class ColorDraft(DraftBase):
             self._eager("adjust_contrast", factor)
         elif number == 1:
             self.copied = True
+        elif self.by_torch:
+            self.ops.append(ops.torch_contrast(number))
         else:
             self.ops.append(ops.contrast(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
@@ -69,7 +72,7 @@ class ColorDraft(DraftBase):
         elif number == 1:
             self.copied = True
         else:
-            self.ops.append(ops.saturation(number))
+            self.ops.append(ops.torch_saturation(number) if self.by_torch else ops.saturation(number))
 
     def adjust_hue(self, factor: float) -> None:
         checks.need_hue(factor)
@@ -77,6 +80,10 @@ class ColorDraft(DraftBase):
         number = factor if type(factor) is float else arguments.real(factor)
         if not channels or self.mode == "LA" or number != number:
             self._eager("adjust_hue", factor)
+        elif channels == 3 and self.by_torch and not hasattr(ops, "torch_hue"):
+            self._eager("adjust_hue", factor)  # XXX
+        elif channels == 3 and self.by_torch:
+            self.ops.append(ops.torch_hue(number))
         elif channels == 3:
             # In its own type: Pillow's shift is a product, rounded towards zero.
             self.ops.append(ops.hue(factor))
@@ -99,13 +106,18 @@ class ColorDraft(DraftBase):
         if channels not in (1, 3):
             raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
         channels = 3 if channels == 3 else 1  # they may be numbers of another type
+        if self.kind == TENSOR and self.channels == 1:
+            channels = 1  # torchvision expands to the shape of its input
         if self.kind == PIL_IMAGE:
             if (self.mode != "L" and self.mode not in _COLOUR_MODES) or (self.info and "transparency" in self.info):
                 self._eager("grayscale", channels)
                 return
             self.mode = "L" if channels == 1 else "RGB"
+        if self.channels > 1 and self.by_torch and not hasattr(ops, "TORCH_LUMA"):  # XXX
+            self._eager("grayscale", channels)
+            return
         if self.channels > 1:
-            self.ops.append(ops.LUMA)
+            self.ops.append(ops.TORCH_LUMA if self.by_torch else ops.LUMA)
         if channels == 3:
             self.ops.append(ops.REPLICATE_3)
             self.info = None
@@ -125,7 +137,15 @@ class ColorDraft(DraftBase):
         # Other types round in their own way.
         simple = simple and type(gamma) in (int, float) and type(gain) in (int, float)
         if simple and 0 <= gamma < _LARGE and abs(gain) < _LARGE:
-            self.ops.append(ops.gamma(gamma, gain))
+            if self.by_torch and not hasattr(ops, "torch_gamma"):  # XXX
+                self._eager("adjust_gamma", gamma, gain)
+            elif not self.by_torch:
+                self.ops.append(ops.gamma(gamma, gain))
+            elif _C.torch_gamma_is_certain(gamma, gain):
+                self.ops.append(ops.torch_gamma(gamma, gain))
+            else:
+                # The last bits of torch's powers would decide a sample.
+                self._eager("adjust_gamma", gamma, gain)
         else:
             self._eager("adjust_gamma", gamma, gain)
 
@@ -141,6 +161,8 @@ class ColorDraft(DraftBase):
             pass  # torchvision hands out the tensor that it is given
         elif number == 1:
             self.copied = True
+        elif self.by_torch:
+            self.ops.append(ops.torch_sharpness(number))
         else:
             self.ops.append(ops.sharpness(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
 
@@ -184,7 +206,7 @@ class ColorDraft(DraftBase):
 
     def autocontrast(self) -> None:
         if self._has_tables():
-            self.ops.append(ops.AUTOCONTRAST)
+            self.ops.append(ops.TORCH_AUTOCONTRAST if self.by_torch else ops.AUTOCONTRAST)
         else:
             self._eager("autocontrast")
 

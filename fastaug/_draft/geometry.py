@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
 
 import PIL
+import torch
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
+from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import OTHER, TENSOR
 
@@ -22,7 +25,17 @@ _RESIZE_FLAGS = ops.WIDTH_FIRST if int(PIL.__version__.partition(".")[0]) < 13 e
 
 _PILLOW = {mode.name: number for mode, number in pil_modes_mapping.items()}
 _NEAREST_RULES = {"NEAREST": ops.NEAREST_TORCH, "NEAREST_EXACT": ops.NEAREST_TORCH_EXACT}
+# torch's grid_sample, on tensors.
+_SAMPLERS = {"nearest": 0, "bilinear": 2}
 _MAX_SIDE = 1 << 29
+
+
+@functools.cache
+def fuses_products() -> int:
+    """How torch's matrix product rounds, as a flag: MKL fuses multiplications and additions on some processors."""
+    base = torch.tensor([1.0, 3.0, 1.0]).expand(1, 67, 3).contiguous()
+    theta = torch.tensor([[[-1.0, 0.0], [1.0 / 3.0, 0.0], [0.0, 0.0]]])
+    return ops.FUSED if torch.bmm(base, theta).any() else 0
 
 
 def _is_point(center: Any) -> bool:
@@ -232,6 +245,8 @@ class GeometryDraft(DraftBase):
             # antialias says nothing to the nearest modes; without it torch has another filter.
             smooth = bool(antialias) and number in (2, 3)
             native = self.native and (number == 0 or smooth) and self._is_batch()
+            if number != 0 and self.by_torch and not hasattr(ops, "torch_resize"):  # XXX
+                native = False
         else:
             native = self.native
             if antialias is False:
@@ -250,6 +265,8 @@ class GeometryDraft(DraftBase):
             if not self.ops and rule == ops.NEAREST_PILLOW:
                 self.first = ("nearest", height, width)
             self.ops.append(ops.nearest(height, width, rule))
+        elif self.by_torch:
+            self.ops.append(ops.torch_resize(height, width, number))
         elif self.mode in ALPHA_MODES:
             self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | _RESIZE_FLAGS), ops.UNPREMULTIPLY)
         else:
@@ -265,14 +282,47 @@ class GeometryDraft(DraftBase):
         if center is not None and not isinstance(center, (list, tuple)):
             raise TypeError(f"Argument center should be a sequence, got {center!r}")
         number = _PILLOW[interpolation._name_]
-        if self.native:
-            colour = arguments.fill_bytes(fill, self.channels)
-            if colour is not None and self._is_batch() and _is_point(center):
+        if self.native and self._is_batch() and _is_point(center):
+            if self.by_torch:
+                if self._rotate_by_torch(angle, interpolation.value, expand, center, fill):
+                    return
+            elif (colour := arguments.fill_bytes(fill, self.channels)) is not None:
                 if self.kind == TENSOR:
                     checks.check_warp(self.channels, interpolation.value, fill)
                 if self._rotate_natively(angle, number, expand, center, colour):
                     return
         self._eager("rotate", angle, number, interpolation.value, expand, center, fill)
+
+    def _rotate_by_torch(self, angle: float, mode_name: str, expand: bool, center: Any, fill: Any) -> bool:
+        """A rotation of a tensor as torchvision samples it, whatever the angle."""
+        height, width = self.height, self.width
+        matrix = warp_fallback.rotation_matrix(height, width, angle, center)
+        size = warp_fallback.size_around(matrix, height, width) if expand else (height, width)
+        return self._sample_by_torch(ops.torch_affine, matrix, size, mode_name, fill)
+
+    def _sample_by_torch(
+        self, pack: Any, numbers: Sequence[float], size: tuple[int, int], mode_name: str, fill: Any
+    ) -> bool:
+        """Appends a map from output to input that torchvision's tensor functions would sample."""
+        number = _SAMPLERS.get(mode_name)
+        height, width = size
+        if number is None or not all(map(math.isfinite, numbers)):
+            return False
+        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
+            return False
+        flags = number | fuses_products()
+        colour = bytes(max(self.channels, 4))
+        if fill is not None:
+            exact = arguments.exact_fill_bytes(fill, self.channels)
+            if exact is None:
+                return False
+            checks.check_warp(self.channels, mode_name, fill)
+            flags |= ops.FILLED
+            colour = exact
+        self._append_filled(lambda part: pack(height, width, flags, numbers, part), colour)
+        self.height, self.width = height, width
+        self.channel_last = False
+        return True
 
     def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
         # The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
@@ -291,7 +341,10 @@ class GeometryDraft(DraftBase):
                 return True
         if number not in (0, 2, 3) or not math.isfinite(angle):
             return False
-        height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center)
+        size = None
+        if expand and self.kind == TENSOR:
+            size = warp_fallback.rotated_size(self.height, self.width, angle, center)  # of torchvision's tensors
+        height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center, size)
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
         if number != 0 and self.mode in ALPHA_MODES:
@@ -323,7 +376,12 @@ class GeometryDraft(DraftBase):
         shear = arguments.checked_shear(angle, translate, scale, shear, center)
         _, height, width = self.dimensions()
         number = _PILLOW[interpolation._name_]
-        if self.native and _is_point(center):
+        if self.native and self.by_torch:
+            if self._is_batch() and _is_point(center):
+                matrix = warp_fallback.affine_matrix(height, width, angle, translate, scale, shear, center)
+                if self._sample_by_torch(ops.torch_affine, matrix, (height, width), interpolation.value, fill):
+                    return
+        elif self.native and _is_point(center):
             middle = (width * 0.5, height * 0.5) if center is None else center
             matrix = arguments.inverse_affine_matrix(middle, angle, translate, scale, shear)
             if self._warp_natively(ops.affine, matrix, number, interpolation.value, fill):
@@ -335,7 +393,13 @@ class GeometryDraft(DraftBase):
         if type(interpolation) is not InterpolationMode:
             interpolation = as_interpolation(interpolation)
         number = _PILLOW[interpolation._name_]
-        if self.native and self._warp_natively(ops.perspective, coefficients, number, interpolation.value, fill):
+        if self.native and self.by_torch:
+            size = self.height, self.width
+            if hasattr(ops, "torch_perspective") and self._is_batch() and self._sample_by_torch(
+                ops.torch_perspective, coefficients, size, interpolation.value, fill
+            ):
+                return
+        elif self.native and self._warp_natively(ops.perspective, coefficients, number, interpolation.value, fill):
             return
         self._eager("perspective", coefficients, number, interpolation.value, fill)
 

@@ -112,7 +112,7 @@ class Outline(TransformDraft):
         return self._drafted(self.origin())
 
     def _drafted(self, image: Any) -> Draft:
-        draft = TransformDraft(image, Call(self.call.draws, self.call.rewrites))
+        draft = TransformDraft(image, self.call.like(log=None, tape=None))
         for work in self.works:
             work(draft)
         return draft
@@ -176,7 +176,7 @@ class Outline(TransformDraft):
             if expand:
                 height, width = self._expanded(angle, center)
         elif name == "grayscale":
-            channels = given[0]
+            channels = 1 if kind == TENSOR and channels == 1 else given[0]
             mode = mode and ("L" if channels == 1 else "RGB")
         elif name == "equalize" and mode == "P":
             mode = "RGB"  # Pillow gives up the palette

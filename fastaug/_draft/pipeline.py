@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 #: The rewrites of programs that each mode allows.
 REWRITES = {"exact": _C.EXACT, "fast": _C.FAST}
 
-_FAST = Call(rewrites=_C.FAST)
+#: What decides the arithmetic of uint8 tensors: that they are tensors, or Pillow's rules.
+ARITHMETICS = ("container", "pil")
+
+_CALLS = {
+    (mode, arithmetic): Call(rewrites=rewrites, pillow=arithmetic == "pil")
+    for mode, rewrites in REWRITES.items()
+    for arithmetic in ARITHMETICS
+} | {("exact", "container"): PLAIN}
 
 
 def checked_mode(mode: Any) -> str:
@@ -43,6 +50,16 @@ def checked_mode(mode: Any) -> str:
     return mode
 
 
+def checked_arithmetic(arithmetic: Any) -> str:
+    """
+    Raises:
+        ValueError: there is no such arithmetic.
+    """
+    if not isinstance(arithmetic, str) or arithmetic not in ARITHMETICS:
+        raise ValueError(f"arithmetic should be 'container' or 'pil', got {arithmetic!r}")
+    return arithmetic
+
+
 class Pipeline:
     """Transforms, one after the other, in one call."""
 
@@ -50,6 +67,7 @@ class Pipeline:
 
     # Only a pipeline that is not exact keeps its own: a subclass need not call __init__, as with torchvision's.
     _mode: Any = "exact"
+    _arithmetic: Any = "container"
     _call = PLAIN
 
     # Of the kernels for devices, from when one is first used.
@@ -64,10 +82,27 @@ class Pipeline:
     def mode(self, mode: Any) -> None:
         # A subclass may mean something of its own by the name, and stays exact.
         self._mode = mode
-        self._call = self._call_for(mode)
+        self._call = self._own_call()
 
-    def _call_for(self, mode: Any) -> Call:
-        return _FAST if mode == "fast" else PLAIN
+    @property
+    def arithmetic(self) -> Any:
+        """``"container"`` or ``"pil"``."""
+        return self._arithmetic
+
+    @arithmetic.setter
+    def arithmetic(self, arithmetic: Any) -> None:
+        self._arithmetic = arithmetic
+        self._call = self._own_call()
+
+    def _own_call(self) -> Call:
+        """The settings of a call of the pipeline."""
+        mode = "fast" if self._mode == "fast" else "exact"
+        return _CALLS[mode, "pil" if self._arithmetic == "pil" else "container"]
+
+    def _settings(self) -> list[str]:
+        """What is not as it is by default, as arguments are written."""
+        settings = [] if self._mode == "exact" else [f"mode={self._mode!r}"]
+        return settings + ([] if self._arithmetic == "container" else [f"arithmetic={self._arithmetic!r}"])
 
     @abstractmethod
     def _draft_all(self, draft: Draft) -> None:
@@ -117,7 +152,7 @@ class Pipeline:
 
     def _call_on_device(self, call: Call) -> Call:
         """The same call, with kernels that are this pipeline's."""
-        return Call(call.draws, call.rewrites, call.log, call.tape, call.traced, self._family())
+        return call.like(family=self._family())
 
     def _family(self) -> Family:
         if self._kernels is None:
@@ -149,7 +184,7 @@ class Pipeline:
             True
         """
         tape = Recording()
-        call = Call(self._call.draws, self._call.rewrites, tape=tape)
+        call = self._call.like(tape=tape)
         outline = _outline(self.transforms, size, call) if isinstance(size, (int, tuple, list)) else Outline(size, call)
         try:
             self._draft_all(outline)
@@ -186,7 +221,7 @@ class Pipeline:
             ((24, 24), (24, 24))
         """
         tape = Replaying(params, subset)
-        result = self._run(image, Call(self._call.draws, self._call.rewrites, tape=tape))
+        result = self._run(image, self._call.like(tape=tape))
         tape.end()
         return result
 
@@ -195,8 +230,7 @@ class Pipeline:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        if self._mode != "exact":
-            self._call = self._call_for(self._mode)
+        self._call = self._own_call()
 
 
 # What the first transform takes, where it is no PIL image.

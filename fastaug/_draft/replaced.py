@@ -12,7 +12,6 @@ from typing import Any
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode
-from fastaug._draft.tensor import TensorDraft
 
 #: What stands in the place of functions, by their names.
 functions: dict[str, Any] = {}
@@ -80,13 +79,7 @@ def replace(name: str, function: Any) -> None:
     method, calling = _methods(name)
     if not hasattr(Draft, method):
         return  # no transform drafts it: those that call it look it up
-    for cls, own in _OWN.items():
-        if function is not None:
-            setattr(cls, method, calling)
-        elif method in own:
-            setattr(cls, method, own[method])
-        elif method in vars(cls):
-            delattr(cls, method)
-
-
-_OWN: dict[type[Draft], dict[str, Any]] = {cls: dict(vars(cls)) for cls in (TransformDraft, TensorDraft)}
+    if function is not None:
+        setattr(TransformDraft, method, calling)
+    elif method in vars(TransformDraft):
+        delattr(TransformDraft, method)

@@ -16,15 +16,17 @@ from fastaug._program.checks import check_warp, need_image
 
 def rotated_size(height: int, width: int, angle: float, center: Any) -> tuple[int, int]:
     """(height, width) of the rectangle around the rotated image."""
-    return _size_around(_rotation(height, width, angle, center), height, width)
+    return size_around(rotation_matrix(height, width, angle, center), height, width)
 
 
-def _rotation(height: int, width: int, angle: float, center: Any) -> list[float]:
+def rotation_matrix(height: int, width: int, angle: float, center: Any) -> list[float]:
+    """As `affine_matrix`, for a rotation."""
     # Rotations of tensors are counter-clockwise, affine maps clockwise.
     return affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
 
 
-def _size_around(rows: list[float], height: int, width: int) -> tuple[int, int]:
+def size_around(rows: list[float], height: int, width: int) -> tuple[int, int]:
+    """(height, width) of the rectangle around the image that such a matrix is for."""
     matrix = torch.tensor(rows, dtype=torch.float).view(2, 3)
     corners = torch.tensor(
         [
@@ -46,14 +48,14 @@ def _size_around(rows: list[float], height: int, width: int) -> tuple[int, int]:
 def rotate(
     image: Tensor, angle: float, interpolation: int, mode_name: str, expand: bool, center: Any, fill: Any
 ) -> Tensor:
-    matrix = None if center is not None else _rotation(0, 0, angle, None)
+    matrix = None if center is not None else rotation_matrix(0, 0, angle, None)
     channels, height, width = dimensions(image)
     if matrix is None:
-        matrix = _rotation(height, width, angle, center)
+        matrix = rotation_matrix(height, width, angle, center)
     check_warp(channels, mode_name, fill)
     out_height, out_width = height, width
     if expand:
-        out_height, out_width = _size_around(matrix, height, width)
+        out_height, out_width = size_around(matrix, height, width)
     return _sample(image, _affine_grid(image, matrix, out_height, out_width), mode_name, fill)
 
 

@@ -15,7 +15,6 @@ import torch
 from PIL import Image
 
 from fastaug import _C
-from fastaug._draft.call import Call
 from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._inspect import words
 from fastaug._inspect.contract import LEAST_PSNR, NoTruthError, Truth
@@ -274,7 +273,7 @@ def _twin_result(pipeline: Any, whole: Callable[[Any], Any], image: Any) -> Any:
 
 
 def _reference(pipeline: Any, image: Any) -> Any:
-    call = Call(pipeline._call.draws, _C.EXACT)
+    call = pipeline._call.like(rewrites=_C.EXACT)
     call.run = functools.partial(_C.run, reference=True)
     return pipeline._run(image, call)
 

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from fastaug import _C
-from fastaug._draft.call import Call
 from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import blank
 from fastaug._draft.replaced import TransformDraft
@@ -70,7 +69,7 @@ class Explanation:
         notes: what was fused or pushed back, in words.
         bytes: {"moved", "op_by_op"}: by these passes, and if each op read its whole input and wrote its whole output.
         parameters: what was drawn, as ``replay()`` takes it.
-        mode: of the pipeline.
+        mode, arithmetic: of the pipeline.
         device: what ``batch(device="cuda")`` would do of it where, in words; None unless that was asked for.
     """
 
@@ -78,7 +77,7 @@ class Explanation:
         self.steps, self.passes, self.barriers = plan.steps, plan.passes, plan.barriers
         self.notes, self.bytes = plan.notes, plan.bytes
         self.parameters = drawn
-        self.mode = pipeline.mode
+        self.mode, self.arithmetic = pipeline.mode, pipeline.arithmetic
         self.device: str | None = None
         self.source, self.result = words.source(image), words.described(result)
         self._plan = plan
@@ -86,7 +85,8 @@ class Explanation:
         self._image: Any = None
 
     def __str__(self) -> str:
-        lines = [f"mode {self.mode}: {self.source} -> {self.result}", "", *self._steps(), "", *self._passes()]
+        mode = self.mode + (", arithmetic pil" if self.arithmetic == "pil" else "")
+        lines = [f"mode {mode}: {self.source} -> {self.result}", "", *self._steps(), "", *self._passes()]
         lines += ["", "fused and pushed back"]
         lines += [f"  {note}" for note in self.notes] or ["  nothing"]
         lines += ["", "kept apart by"]
@@ -162,7 +162,7 @@ class Explanation:
         if self._image is None:
             return []
         tape = Replaying(self.parameters)
-        call = Call(self._pipeline._call.draws, self._pipeline._call.rewrites, tape=tape)
+        call = self._pipeline._call.like(tape=tape)
         image = self._image
         images = [image]
         with untouched(generator_of(self._pipeline)):

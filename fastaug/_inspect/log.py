@@ -16,7 +16,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._draft.base import TOO_MANY_PIXELS, DraftBase
-from fastaug._draft.call import Call, Tape
+from fastaug._draft.call import Tape
 from fastaug._draft.recognise import reason_of_barrier
 from fastaug._draft.tape import Recording, while_used
 from fastaug._inspect import words
@@ -412,7 +412,7 @@ def _is_result(image: Any, target: _C.Target) -> bool:
 def logged(pipeline: Any, image: Any) -> tuple[Any, Log]:
     """The result, and the log of how it was made."""
     log = Log(Recording())
-    call = Call(pipeline._call.draws, pipeline._call.rewrites, log=log, tape=log)
+    call = pipeline._call.like(log=log, tape=log)
     log.start()
     result = pipeline._run(image, call)
     log.stop()

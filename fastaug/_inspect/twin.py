@@ -35,8 +35,10 @@ def twin_of(pipeline: Any) -> Twin:
     """The twin of a pipeline of this package; of a compiled torchvision transform the original, which is not changed.
 
     Raises:
-        NoTwinError: torchvision is not installed, or has no such transform.
+        NoTwinError: torchvision is not installed, or has no such transform, or no such arithmetic.
     """
+    if pipeline.arithmetic == "pil":
+        raise NoTwinError('torchvision has no arithmetic="pil"')
     try:
         torchvision = importlib.import_module("torchvision")
         transforms = importlib.import_module("torchvision.transforms")

@@ -15,7 +15,6 @@ from fastaug._batch.batch import Batch, located
 from fastaug._batch.sources import Ahead
 from fastaug._batch.task import Drawing, Task
 from fastaug._batch.threads import Crew
-from fastaug._draft.call import Call
 from fastaug._draft.draws import draws_from
 from fastaug._load.sources import Folder
 from fastaug._load.streams import Stream
@@ -154,7 +153,7 @@ class FolderFlight(Flight):
         transform = folder.transform
         own = transform._call.draws.generator
         draws = transform._call.draws if own is None else draws_from(self.stream.own(own))
-        self._call = Call(draws, transform._call.rewrites, tape=Drawing())
+        self._call = transform._call.like(draws=draws, tape=Drawing())
         self._batch = self._begun()
         self._targets: list[Any] = []
         self._errors: dict[int, Exception] = {}

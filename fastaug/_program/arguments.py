@@ -146,10 +146,17 @@ def exact_fill_bytes(fill: Any, channels: int) -> bytes | None:
     return fill_bytes(values, channels)
 
 
-def rotation(height: int, width: int, angle: float, expand: bool, center: Sequence[float] | None) -> Rotation:
+def rotation(
+    height: int,
+    width: int,
+    angle: float,
+    expand: bool,
+    center: Sequence[float] | None,
+    size: tuple[int, int] | None = None,
+) -> Rotation:
     """The affine map of Image.rotate (Pillow, Image.py), for an angle in degrees that is no shortcut of it.
 
-    Positive angles turn counter-clockwise. The coefficients are rounded to 15 decimals there, so they are here.
+    `size`, (height, width), is that of the expanded image, where it is not Pillow's. Positive angles turn counter-clockwise. The coefficients are rounded to 15 decimals there, so they are here.
     """
     center_x, center_y = (width / 2, height / 2) if center is None else (center[0], center[1])
     radians = -math.radians(angle)
@@ -162,8 +169,10 @@ def rotation(height: int, width: int, angle: float, expand: bool, center: Sequen
     corners = ((0, 0), (width, 0), (width, height), (0, height))
     xs = [cos * x + sin * y + offset_x for x, y in corners]
     ys = [minus_sin * x + cos * y + offset_y for x, y in corners]
-    new_width = math.ceil(max(xs)) - math.floor(min(xs))
-    new_height = math.ceil(max(ys)) - math.floor(min(ys))
+    new_height, new_width = size or (
+        math.ceil(max(ys)) - math.floor(min(ys)),
+        math.ceil(max(xs)) - math.floor(min(xs)),
+    )
     # The growth is shared by both sides: shift the output by half of it.
     shift_x, shift_y = -(new_width - width) / 2.0, -(new_height - height) / 2.0
     offset_x, offset_y = (

@@ -16,7 +16,7 @@ from fastaug import _C
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
 from fastaug._draft.interpolation import InterpolationMode
-from fastaug._draft.tensor import TensorDraft
+from fastaug._draft.replaced import TransformDraft
 from fastaug._program.eager import addressable, traced
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms import functional as F
@@ -159,7 +159,7 @@ class AugMix(Transform):
         return mixture.view(image.shape).to(dtype=image.dtype)
 
     def _chain(self, image: Tensor, ops: Ops, fill: Any) -> Tensor:
-        draft = TensorDraft(image)
+        draft = TransformDraft(image)
         for name, magnitude in ops:
             apply_op(draft, name, magnitude, self.interpolation, fill)
         # The pixels of a result lie in memory as those of a PIL image do, if those of the image do: they are mixed.

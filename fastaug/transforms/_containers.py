@@ -7,7 +7,7 @@ from typing import Any
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import python_random
-from fastaug._draft.pipeline import checked_mode
+from fastaug._draft.pipeline import checked_arithmetic, checked_mode
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.through import draft_through
 from fastaug._inspect.methods import SeenPipeline
@@ -27,9 +27,13 @@ class Compose(SeenPipeline):
         mode: "exact" for torchvision's pixels, bit for bit; or "fast", which may resample a chain of geometry once
             instead of step by step, and keeps floating point between steps. Inside another Compose, that one's mode
             rules.
+        arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
+            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors: shapes,
+            errors, the rule of NEAREST and what is done to floats stay the tensor's. Inside another Compose, that one's
+            rules.
 
     Raises:
-        ValueError: another ``mode``.
+        ValueError: another ``mode`` or ``arithmetic``.
 
     Example:
         >>> import fastaug.transforms as T
@@ -39,10 +43,14 @@ class Compose(SeenPipeline):
         torch.Size([3, 24, 24])
     """
 
-    def __init__(self, transforms: Sequence[Callable[[Any], Any]], mode: str = "exact") -> None:
+    def __init__(
+        self, transforms: Sequence[Callable[[Any], Any]], mode: str = "exact", arithmetic: str = "container"
+    ) -> None:
         self.transforms = transforms
         if checked_mode(mode) != "exact":
             self.mode = mode
+        if checked_arithmetic(arithmetic) != "container":
+            self.arithmetic = arithmetic
 
     def _draft(self, draft: Draft, params: None = None) -> None:
         draft_through(self.transforms, draft)
@@ -50,8 +58,8 @@ class Compose(SeenPipeline):
     _draft_all = _draft
 
     def __repr__(self) -> str:
-        mode = "\n    mode='fast'" if self._mode == "fast" else ""
-        return f"{type(self).__name__}({mode}{lines(self.transforms)}\n)"
+        settings = "".join(f"\n    {setting}" for setting in self._settings())
+        return f"{type(self).__name__}({settings}{lines(self.transforms)}\n)"
 
 
 class Lambda:
