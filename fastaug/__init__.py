@@ -61,8 +61,8 @@ def compile(  # as torch.compile, it is not the builtin
         memory_format: ``torch.channels_last`` for tensors whose channels lie next to each other in memory,
             ``torch.contiguous_format`` for planes.
         arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
-            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors: shapes,
-            errors, the rule of NEAREST and what is done to floats stay the tensor's. None for that of a Compose of
+            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors:
+            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. None for that of a Compose of
             fastaug's, and "container" for anything else.
 
     Returns:

@@ -76,8 +76,9 @@ class Compiled(SeenPipeline):
         self.memory_format = memory_format
         self._own = tuple(own)
         self._mode = mode
-        own = original.arithmetic if isinstance(original, SeenPipeline) else "container"
-        self._arithmetic = own if arithmetic is None else arithmetic
+        if arithmetic is None:
+            arithmetic = original.arithmetic if isinstance(original, SeenPipeline) else "container"
+        self._arithmetic = arithmetic
         # The seed of the DataLoader's worker that the generator is in step with.
         self._worker_seed = _worker_seed()
         self._prepare()

@@ -199,6 +199,12 @@ class ColorDraft(DraftBase):
         if self._has_tables() and type(threshold) in (int, float):
             if self.kind == TENSOR:
                 checks.need_threshold(threshold, torch.uint8)
+            if self.by_torch and not 0 <= threshold:
+                # A negative int wraps around there, and nothing is as large as NaN.
+                self._eager("solarize", threshold)
+                return
+            if self.by_torch and type(threshold) is float and torch.get_default_dtype() is torch.float32:
+                threshold = arguments.as_float32(threshold)
             # No sample lies beyond these bounds, nor does anything compare to NaN, which inverts every sample.
             self.ops.append(ops.solarize(max(min(threshold, 256), 0) if threshold == threshold else 0))
         else:

@@ -326,12 +326,16 @@ class GeometryDraft(DraftBase):
 
     def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
         # The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
+        size = None
+        if expand and self.kind == TENSOR and math.isfinite(angle):
+            size = warp_fallback.rotated_size(self.height, self.width, angle, center)  # of torchvision's tensors
         angle = angle % 360.0
         if not center:
             if angle == 0:
                 self._copy_by_torch()
                 return True
-            if angle == 180 or (angle in (90, 270) and (expand or self.width == self.height)):
+            turned = expand and size in (None, (self.width, self.height))
+            if angle == 180 or (angle in (90, 270) and (turned or self.width == self.height)):
                 if not self.ops:
                     self.first = ("rotate", int(angle))
                 self.ops.append(ops.ROT90[int(angle)])
@@ -341,9 +345,6 @@ class GeometryDraft(DraftBase):
                 return True
         if number not in (0, 2, 3) or not math.isfinite(angle):
             return False
-        size = None
-        if expand and self.kind == TENSOR:
-            size = warp_fallback.rotated_size(self.height, self.width, angle, center)  # of torchvision's tensors
         height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center, size)
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
@@ -395,8 +396,10 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[interpolation._name_]
         if self.native and self.by_torch:
             size = self.height, self.width
-            if hasattr(ops, "torch_perspective") and self._is_batch() and self._sample_by_torch(
-                ops.torch_perspective, coefficients, size, interpolation.value, fill
+            if (
+                hasattr(ops, "torch_perspective")
+                and self._is_batch()
+                and self._sample_by_torch(ops.torch_perspective, coefficients, size, interpolation.value, fill)
             ):
                 return
         elif self.native and self._warp_natively(ops.perspective, coefficients, number, interpolation.value, fill):

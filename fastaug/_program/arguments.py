@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import numbers
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,6 +24,8 @@ _MAXIMA = {
 
 if hasattr(torch, "uint16"):
     _MAXIMA[torch.uint16] = 65535
+
+_FLOAT = struct.Struct("f")
 
 # Colours of Pillow's are 32-bit ints.
 _INK = 1 << 31
@@ -46,6 +49,15 @@ def real(value: Any) -> float:
         return float(value) if plain else math.nan
     except OverflowError:
         return math.nan
+
+
+def as_float32(number: float) -> float:
+    """Rounded to float32, as a tensor compares with it."""
+    try:
+        rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
+    except OverflowError:
+        return math.copysign(math.inf, number)
+    return rounded
 
 
 def maximum(dtype: torch.dtype) -> int:
@@ -156,7 +168,8 @@ def rotation(
 ) -> Rotation:
     """The affine map of Image.rotate (Pillow, Image.py), for an angle in degrees that is no shortcut of it.
 
-    `size`, (height, width), is that of the expanded image, where it is not Pillow's. Positive angles turn counter-clockwise. The coefficients are rounded to 15 decimals there, so they are here.
+    `size`, (height, width), is that of the expanded image, where it is not Pillow's. Positive angles turn
+    counter-clockwise. The coefficients are rounded to 15 decimals there, so they are here.
     """
     center_x, center_y = (width / 2, height / 2) if center is None else (center[0], center[1])
     radians = -math.radians(angle)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import numbers
-import struct
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,6 +13,7 @@ from torch import nn
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
 from fastaug._draft.replaced import TransformDraft
+from fastaug._program.arguments import as_float32
 from fastaug._program.kinds import TENSOR
 
 
@@ -59,7 +58,6 @@ class Transform(nn.Module):
             draft.call.draws.release()
 
 
-_FLOAT = struct.Struct("f")
 _INT64 = 1 << 63
 
 
@@ -75,15 +73,6 @@ def happens(draws: Draws, p: Any, or_equal: bool = False) -> bool:
         return not bool(p < tensor) if or_equal else bool(tensor < p)
     limit = as_float32(p)
     return not limit < draw if or_equal else draw < limit
-
-
-def as_float32(number: float) -> float:
-    """Rounded to float32, as a tensor compares with it."""
-    try:
-        rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
-    except OverflowError:
-        return math.copysign(math.inf, number)
-    return rounded
 
 
 def setup_size(size: Any, message: str = "Please provide only two dimensions (h, w) for size") -> Any:

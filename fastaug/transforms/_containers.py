@@ -28,8 +28,8 @@ class Compose(SeenPipeline):
             instead of step by step, and keeps floating point between steps. Inside another Compose, that one's mode
             rules.
         arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
-            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors: shapes,
-            errors, the rule of NEAREST and what is done to floats stay the tensor's. Inside another Compose, that one's
+            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors:
+            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. Inside another Compose, that one's
             rules.
 
     Raises:

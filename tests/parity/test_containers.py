@@ -1,4 +1,6 @@
-"""A uint8 array or tensor gives the bits of the PIL image, whatever its strides; other dtypes follow torchvision."""
+"""A uint8 array gives the bits of the PIL image, a uint8 tensor those of torchvision's tensor functions, whatever the
+strides; other dtypes follow torchvision.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,7 @@ import torchvision.transforms as TV
 import torchvision.transforms.functional as TVF
 from PIL import Image
 
+import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from support.images import noise, photo, to_chw
@@ -30,7 +33,6 @@ from tables.cases import (
     TENSOR_ONLY,
     WARPS,
     follows_torch,
-    uses_nearest_resize,
 )
 from tables.tolerances import FLOAT_TENSOR
 
@@ -106,20 +108,40 @@ def assert_close_outcome(ours: Outcome, theirs: Outcome) -> None:
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("name", TENSOR_CASES)
 def test_tensor(name: str, channels: int) -> None:
-    make = TENSOR_CASES[name]
-    for seed, (height, width) in enumerate([(64, 81), (31, 37), (90, 70), (64, 64)]):
+    for seed, (height, width) in enumerate([(64, 81), (31, 37), (90, 70), (64, 64), (1, 1), (2, 5)]):
+        assert_parity(TENSOR_CASES[name], T, TV, to_chw(image_of(channels, height, width, seed)), seed, identity=False)
+
+
+#: These give another container than a tensor of bytes.
+_OTHERWISE = ("ToTensor", "PILToTensor", "Compose", "TenCrop stacked")
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("name", [name for name in TENSOR_CASES if name not in _OTHERWISE])
+def test_tensor_by_pillows_rules(name: str, channels: int) -> None:
+    """arithmetic="pil": the samples are those of the PIL image; shapes, errors and nearest's rule are the tensor's."""
+    for seed, (height, width) in enumerate([(64, 81), (31, 37), (64, 64)]):
         image = image_of(channels, height, width, seed)
         tensor = to_chw(image)
-        on_tensor = run(make(TV), tensor, seed)
-        expected = on_tensor if follows_torch(name) else run(make(TV), image, seed)
-        ours = run(make(T), tensor, seed)
-        if ours.error is not None and on_tensor.error is not None:
-            # A fill of the wrong kind or length is a TypeError on torchvision's tensors, a ValueError on PIL images.
-            same = type(ours.error) is type(on_tensor.error) or "fill" in str(ours.error)
-            assert same, f"{ours.error!r}, torchvision {on_tensor.error!r}"
-        elif expected.error is None:
-            assert container_of(ours.value) == container_of(on_tensor.value), ours
-            assert_pixels(ours, expected)
+        on_tensor, on_image = (run(TENSOR_CASES[name](TV), given, seed) for given in (tensor, image))
+        for made in (
+            T.Compose([TENSOR_CASES[name](T)], arithmetic="pil"),
+            fastaug.compile(TENSOR_CASES[name](TV), arithmetic="pil"),
+        ):
+            ours = run(made, tensor, seed)
+            if on_tensor.error is not None:
+                assert type(ours.error) is type(on_tensor.error), f"{ours.error!r}, torchvision {on_tensor.error!r}"
+                continue
+            assert snapshot(shapes_of(ours.value)) == snapshot(shapes_of(on_tensor.value))
+            assert torch.equal(ours.torch_state, on_tensor.torch_state)
+            if follows_torch(name):
+                assert_pixels(ours, on_tensor)
+            elif on_image.error is None and shapes_of(as_chw(on_image.value)) == shapes_of(ours.value):
+                assert_pixels(ours, on_image)
+
+
+def shapes_of(value: Any) -> Any:
+    return tuple(map(shapes_of, value)) if isinstance(value, (tuple, list)) else tuple(value.shape)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -144,23 +166,14 @@ def test_array(name: str, channels: int) -> None:
 def test_functional(name: str) -> None:
     call = FUNCTIONAL[name]
     image = image_of(3, 90, 70, 4)
-    expected = run(lambda x: call(TVF, x), to_chw(image) if uses_nearest_resize(name) else image)
-    on_tensor = run(lambda x: call(TVF, x), to_chw(image))
-    for given in (to_chw(image), np.array(image)):
-        ours = run(lambda x: call(F, x), given)
-        if name.startswith("get_"):
-            assert (ours.value, ours.error) == (expected.value, None)
-        elif isinstance(given, np.ndarray):
-            if expected.error is not None:
-                assert type(ours.error) is type(expected.error)
-            elif not uses_nearest_resize(name):
-                assert_pixels(ours, expected)
-        elif ours.error is not None and on_tensor.error is not None:
-            assert type(ours.error) is type(on_tensor.error)
-        elif expected.error is not None:  # Pillow 13 refuses 0 bits
-            assert_pixels(ours, on_tensor)
-        else:
-            assert_pixels(ours, expected)
+    assert_same(run(lambda x: call(F, x), to_chw(image)), run(lambda x: call(TVF, x), to_chw(image)), identity=False)
+    expected, ours = run(lambda x: call(TVF, x), image), run(lambda x: call(F, x), np.array(image))
+    if expected.error is not None:
+        assert type(ours.error) is type(expected.error)
+    elif name.startswith("get_"):
+        assert (ours.value, ours.error) == (expected.value, None)
+    else:
+        assert_pixels(ours, expected)
 
 
 def strided_tensors() -> dict[str, torch.Tensor]:

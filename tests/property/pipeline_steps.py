@@ -24,16 +24,27 @@ class Step:
         return self.head + ", ".join(child.source for child in self.children) + self.tail
 
 
+TO_FLOAT = Step("T.ConvertImageDtype(torch.float32)")
 TO_TENSOR = Step("T.ToTensor()")
 TO_TENSOR_IN_TWO = Step("T.Compose([T.PILToTensor(), T.ConvertImageDtype(torch.float32)])")
 TO_PIL = Step("T.ToPILImage()")
-#: Crops of one image as a batch, by a callable of the user's.
-STACKED = tuple(
-    Step(f"T.Compose([{crops}, T.Lambda(lambda crops: torch.stack([T.ToTensor()(crop) for crop in crops]))])")
-    for crops in ("T.FiveCrop(3)", "T.TenCrop((9, 4))")
-)
+TO_BYTES = Step("T.PILToTensor()")
+
+
+def stacked(to_float: str) -> tuple[Step, ...]:
+    """Crops of one image as a batch, by a callable of the user's."""
+    return tuple(
+        Step(f"T.Compose([{crops}, T.Lambda(lambda crops: torch.stack([{to_float}(crop) for crop in crops]))])")
+        for crops in ("T.FiveCrop(3)", "T.TenCrop((9, 4))")
+    )
+
+
+#: Ways from images of bytes to tensors of floats.
+FROM_TENSOR = (*[TO_FLOAT] * 8, *stacked(TO_FLOAT.source))
+FROM_ARRAY = (*[TO_TENSOR] * 6, *stacked(TO_TENSOR.source))
+FROM_PIL = (*FROM_ARRAY, *[TO_TENSOR_IN_TWO] * 4)
 #: What follows these is drawn for what they give, so they stay while anything follows.
-CONVERSIONS = (TO_TENSOR, TO_TENSOR_IN_TWO, TO_PIL, *STACKED)
+CONVERSIONS = {*FROM_TENSOR, *FROM_PIL, TO_PIL, TO_BYTES}
 
 
 class Draw:
@@ -74,9 +85,10 @@ class Draw:
         return repr(values) if self.rng.random() < 0.5 else repr(tuple(values))
 
     def resampling(self) -> str:
-        """Of a resize. On uint8 tensors nearest is torch's, not Pillow's."""
-        choices = [0, 2, 3] if self.floats else [2, 3] if self.tensor else [0, 1, 2, 2, 3, 4, 5]
-        return self.mode(self.rng.choice(choices))
+        """Of a resize."""
+        if self.tensor and self.rng.random() < 0.1:
+            return "T.InterpolationMode.NEAREST_EXACT"
+        return self.mode(self.rng.choice([0, 2, 2, 3, 3] if self.tensor else [0, 1, 2, 2, 3, 4, 5]))
 
     def warp(self) -> str:
         """Of a rotation and the like."""
@@ -213,15 +225,21 @@ def step(d: Draw, depth: int = 2) -> Step:
 
 
 def draw_steps(rng: random.Random, container: str, channels: int) -> tuple[Step, ...]:
-    draw = Draw(rng, container, channels)
-    first = [TO_PIL] if container != "pil" and rng.random() < 0.3 else []
-    steps = [step(draw) for _ in range(rng.choice([1, 1, 2, 3, 4, 6]))]
+    steps = []
+    if container != "pil" and rng.random() < 0.2:
+        steps.append(TO_PIL)
+        container = "pil"
+    for _ in range(rng.choice([1, 1, 2, 3, 4, 6])):
+        steps.append(step(Draw(rng, container, channels)))
+        if container != "array" and rng.random() < 0.12:
+            # The container decides the arithmetic of the steps that follow.
+            steps.append(TO_PIL if container == "tensor" else TO_BYTES)
+            container = "pil" if container == "tensor" else "tensor"
     if rng.random() < 0.5:
         floats = Draw(rng, container, channels, floats=True)
-        ways = [*[TO_TENSOR] * 6, *STACKED, *([TO_TENSOR_IN_TWO] * 4 if container == "pil" else [])]
-        steps.append(rng.choice(ways))
+        steps.append(rng.choice({"tensor": FROM_TENSOR, "array": FROM_ARRAY, "pil": FROM_PIL}[container]))
         steps += [step(floats) for _ in range(rng.choice([0, 1, 1, 2, 3]))]
-    return (*first, *steps)
+    return tuple(steps)
 
 
 def simpler(steps: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:

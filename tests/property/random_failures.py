@@ -156,8 +156,7 @@ def draw_pipeline(rng: random.Random) -> list[str]:
     drawn = [step.source for step in steps.draw_steps(rng, container, rng.choice([1, 3, 3]))]
     for _ in range(rng.choice([1, 1, 2, 3])):
         drawn.insert(rng.randint(0, len(drawn)), rng.choice(TROUBLE))
-    # Until uint8 tensors follow torchvision's tensor functions, a gray one becomes three channels (docs/migrating.md).
-    return [source.replace("T.Grayscale(3)", "T.Grayscale(1)") for source in drawn[: rng.choice([1, 2, 4, 9])]]
+    return drawn[: rng.choice([1, 2, 4, 9])]
 
 
 def build(sources: list[str], package: Any) -> list[Any]:

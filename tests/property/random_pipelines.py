@@ -63,12 +63,25 @@ IMAGES = {
 }
 TITLES = ("astronaut", "chelsea", "coffee", "ihc")
 
-#: What fastaug is given; torchvision always gets the PIL image, unless the pipeline begins with ToPILImage.
+#: What fastaug is given. torchvision is given the same, but the PIL image for an array, unless the pipeline begins with
+#: ToPILImage.
+_TENSOR = "torch.from_numpy(np.atleast_3d(np.array(image)).transpose(2, 0, 1).copy())"
 GIVEN = {
     "pil": "image",
     "array": "np.array(image)",
-    "tensor": "torch.from_numpy(np.atleast_3d(np.array(image)).transpose(2, 0, 1).copy())",
+    "tensor": _TENSOR,
+    "channels last": "torch.from_numpy(np.atleast_3d(np.array(image))).permute(2, 0, 1)",
+    "view": f"torch.nn.functional.pad({_TENSOR}, (3, 1, 2, 0))[:, 2:, 3:-1]",
+    "steps": f"{_TENSOR}.repeat_interleave(2, 2).repeat_interleave(3, 1)[:, 1::3, ::2]",
+    "batch": f"torch.stack([{_TENSOR}, {_TENSOR}.flip(-1)])",
+    "channels last batch": f"torch.stack([{_TENSOR}, {_TENSOR}.flip(-2)]).contiguous(memory_format=torch.channels_last)",
+    "batch of batches": f"{_TENSOR}.expand(1, 2, -1, -1, -1)",
 }
+#: Those that are tensors.
+LAYOUTS = tuple(name for name in GIVEN if name not in ("pil", "array"))
+#: torchvision's results of these have strides that fastaug does not follow: hue makes contiguous tensors interleaved,
+#: and three channels of gray share their memory. Floats made of a PIL image are written plane by plane.
+ACCIDENTS = ("ColorJitter(", "Grayscale(", "PILToTensor(")
 NAMES = {"np": np, "torch": torch, "Image": Image, "skimage": skimage, "T": None}
 
 
@@ -83,15 +96,13 @@ class Case:
     seed: int
 
     @property
-    def to_pil_first(self) -> bool:
-        return bool(self.steps) and self.steps[0] == steps.TO_PIL
+    def as_pil(self) -> bool:
+        """Whether torchvision gets a PIL image for an array."""
+        return self.container == "array" and not (self.steps and self.steps[0] == steps.TO_PIL)
 
-    def pipeline(self, *, ours: bool) -> str:
-        """Its source. ToTensor takes no tensors, so there fastaug's side converts the dtype in its place."""
-        source = f"T.Compose([{', '.join(step.source for step in self.steps)}])"
-        if ours and self.container == "tensor" and not self.to_pil_first:
-            source = source.replace(steps.TO_TENSOR.source, "T.ConvertImageDtype(torch.float32)")
-        return source
+    def pipeline(self) -> str:
+        """Its source."""
+        return f"T.Compose([{', '.join(step.source for step in self.steps)}])"
 
     def pixels(self) -> str:
         return CONTENTS[self.content].format(
@@ -108,17 +119,22 @@ class Case:
         return f"{made}; image.putpalette(bytes(range(255, -1, -1)) * 3)" if self.mode == "P" else made
 
 
-def draw_case(number: int) -> Case:
-    """The case of this number, the same on every machine."""
-    rng = random.Random(number)
-    mode = rng.choice(["RGB"] * 12 + ["L"] * 3 + [mode for mode in CHANNELS if mode not in ("RGB", "L")])
+def draw_case(number: int, tensors: bool = False) -> Case:
+    """The case of this number, the same on every machine; `tensors`: one of uint8 tensors."""
+    rng = random.Random(f"tensor {number}" if tensors else number)
+    rare = ["LA", "RGBA"] if tensors else [mode for mode in CHANNELS if mode not in ("RGB", "L")]
+    mode = rng.choice(["RGB"] * 12 + ["L"] * 3 + rare)
     content = rng.choice(["noise", "noise", "ends", "few", "flat", "gradient", "photo", "photo"])
     if content == "photo" and mode not in PHOTOGRAPHED:
         content = "noise"
-    container = rng.choice(["pil", "pil", "pil", "array", "tensor"]) if mode in ("L", "RGB") else "pil"
+    container = "pil"
+    if tensors:
+        container = rng.choice(["tensor"] * 6 + list(LAYOUTS))
+    elif mode in ("L", "RGB"):
+        container = rng.choice(["pil", "pil", "pil", "array"])
     most = rng.choice([16, 64, 64, 64, 64, 160, 160, 160, 350, 700])
     height, width = rng.randint(1, most), rng.randint(1, most)
-    drawn = steps.draw_steps(rng, container, CHANNELS[mode])
+    drawn = steps.draw_steps(rng, "tensor" if container in LAYOUTS else container, CHANNELS[mode])
     return Case(drawn, container, mode, content, height, width, rng.getrandbits(32))
 
 
@@ -208,11 +224,11 @@ def close(ours: Any, theirs: Any) -> bool:
 def difference(case: Case) -> str | None:
     """What fastaug does differently from torchvision, or in one way from another, in a line; None when all agree."""
     image, given = evaluate(case)
-    theirs = run(build(case.pipeline(ours=False), TV), given if case.to_pil_first else image, case.seed)
+    theirs = run(build(case.pipeline(), TV), image if case.as_pil else given, case.seed)
     first: Outcome | None = None
     for name, make in WAYS.items():
-        ours = run(make(case.pipeline(ours=True)), given, case.seed)
-        found = one_difference(case, ours, theirs, given)
+        ours = run(make(case.pipeline()), given, case.seed)
+        found = one_difference(case, ours, theirs)
         if (
             found is None
             and first is not None
@@ -226,18 +242,33 @@ def difference(case: Case) -> str | None:
     return None
 
 
-def one_difference(case: Case, ours: Outcome, theirs: Outcome, given: Any) -> str | None:
+def one_difference(case: Case, ours: Outcome, theirs: Outcome) -> str | None:
     if ours.error is not None or theirs.error is not None:
-        found = error_difference(case, ours, theirs, given)
-        return state_difference(ours, theirs) if found is None and type(ours.error) is type(theirs.error) else found
+        if type(ours.error) is type(theirs.error):
+            return state_difference(ours, theirs)
+        return f"{ours.error!r}, torchvision {theirs.error!r}"
     values = ours.value, theirs.value
-    if case.container != "pil" and not case.to_pil_first:
+    if case.as_pil:
         values = flattened(ours.value), flattened(theirs.value)
     if snapshot(values[0]) != snapshot(values[1]):
         exact = all(step.exact for step in case.steps)
         if exact or not close(*values):
             return explain(*values)
+    if case.container in LAYOUTS and not any(name in case.pipeline() for name in ACCIDENTS):
+        found = stride_difference(ours.value, theirs.value)
+        if found is not None:
+            return found
     return state_difference(ours, theirs)
+
+
+def stride_difference(ours: Any, theirs: Any) -> str | None:
+    """Strides are torchvision's, or those of a copy of its result: where it gives a view of what it made, ours may own."""
+    if not isinstance(theirs, torch.Tensor):
+        return None
+    dense = torch.empty_like(theirs).stride()
+    kept = [axis for axis, size in enumerate(theirs.shape) if size > 1]
+    found = [[strides[axis] for axis in kept] for strides in (ours.stride(), theirs.stride(), dense)]
+    return None if found[0] in found[1:] else f"strides {ours.stride()}, torchvision {theirs.stride()}"
 
 
 def state_difference(ours: Outcome, theirs: Outcome) -> str | None:
@@ -246,17 +277,6 @@ def state_difference(ours: Outcome, theirs: Outcome) -> str | None:
         if not (torch.equal(one, other) if name == "torch" else one == other):
             return f"{name}'s generator was left in another state"
     return None
-
-
-def error_difference(case: Case, ours: Outcome, theirs: Outcome, given: Any) -> str | None:
-    if type(ours.error) is type(theirs.error):
-        return None
-    if case.container == "tensor" and ours.error is not None:
-        # torchvision's tensor functions refuse things that its PIL functions take, and the other way round.
-        source = case.pipeline(ours=True)
-        if run(build(source, TV), given, case.seed).error is not None or theirs.error is not None:
-            return None
-    return f"{ours.error!r}, torchvision {theirs.error!r}"
 
 
 # ---- making a failing case small
@@ -304,12 +324,12 @@ import torchvision.transforms
 pixels = {pixels}
 image = {image}
 given = {given}
-for name, T, value, source in (
-    ("fastaug", fastaug.transforms, given, {ours!r}),
-    ("compiled", torchvision.transforms, given, {ours!r}),
-    ("torchvision", torchvision.transforms, {value}, {theirs!r}),
+for name, T, value in (
+    ("fastaug", fastaug.transforms, given),
+    ("compiled", torchvision.transforms, given),
+    ("torchvision", torchvision.transforms, {value}),
 ):
-    transform = eval(source)
+    transform = eval({source!r})
     if name == "compiled":
         transform = fastaug.compile(transform)
     torch.manual_seed({seed}); random.seed({seed}); np.random.seed({seed})
@@ -327,18 +347,17 @@ def script(case: Case) -> str:
         pixels=case.pixels(),
         image=case.image(),
         given=GIVEN[case.container],
-        value="given" if case.to_pil_first else "image",
-        ours=case.pipeline(ours=True),
-        theirs=case.pipeline(ours=False),
+        value="image" if case.as_pil else "given",
+        source=case.pipeline(),
         seed=case.seed,
     )
 
 
-def check(number: int) -> str:
+def check(number: int, tensors: bool = False) -> str:
     """Runs a case; what differs, as a script that shows it, or nothing."""
-    case = draw_case(number)
+    case = draw_case(number, tensors)
     if difference(case) is None:
         return ""
     small = shrink(case)
     lines = str(difference(small)).replace("\n", "\n# ")
-    return f"# case {number}: {lines}\n\n{script(small)}"
+    return f"# case {'of tensors ' * tensors}{number}: {lines}\n\n{script(small)}"

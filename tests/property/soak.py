@@ -10,6 +10,7 @@ import os
 import sys
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -24,14 +25,15 @@ import random_interrupts
 import random_pipelines
 import random_rewrites
 
-#: What each number is a case of: a name, the module whose check(number) says what differs, and the suffix of that text.
+#: What each number is a case of: a name, what says of a number what differs, and the suffix of that text.
 CHECKS = (
-    ("pipeline", random_pipelines, "py"),
-    ("program", random_rewrites, "txt"),
-    ("failure", random_failures, "txt"),
-    ("interrupt", random_interrupts, "txt"),
-    ("alias", random_aliasing, "txt"),
-    ("argument", random_arguments, "txt"),
+    ("pipeline", random_pipelines.check, "py"),
+    ("tensor", partial(random_pipelines.check, tensors=True), "py"),
+    ("program", random_rewrites.check, "txt"),
+    ("failure", random_failures.check, "txt"),
+    ("interrupt", random_interrupts.check, "txt"),
+    ("alias", random_aliasing.check, "txt"),
+    ("argument", random_arguments.check, "txt"),
 )
 
 ENOUGH, BLOCK = 5, 16
@@ -46,7 +48,7 @@ def prepare() -> None:
 def check_block(numbers: range) -> list[tuple[str, str]]:
     """Names and texts of what differs."""
     cases = ((number, *check) for number in numbers for check in CHECKS)
-    found = ((f"{name}-{number}.{suffix}", module.check(number)) for number, name, module, suffix in cases)
+    found = ((f"{name}-{number}.{suffix}", check(number)) for number, name, check, suffix in cases)
     return [(name, text) for name, text in found if text]
 
 

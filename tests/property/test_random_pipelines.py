@@ -1,4 +1,7 @@
-"""Two thousand random pipelines, in four ways, against torchvision: pixels, errors and generator states."""
+"""Random pipelines, in four ways, against torchvision: pixels, errors, generator states, and the strides of tensors.
+
+Two thousand on PIL images and arrays, two thousand on uint8 tensors.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +19,28 @@ from support.processes import python
 CASES, BLOCK = 2000, 50
 
 
+@pytest.mark.parametrize("tensors", [False, True], ids=["images", "tensors"])
 @pytest.mark.parametrize("first", range(0, CASES, BLOCK))
-def test_random_pipelines(first: int) -> None:
-    found = [text for number in range(first, first + BLOCK) if (text := check(number))]
+def test_random_pipelines(first: int, tensors: bool) -> None:
+    found = [text for number in range(first, first + BLOCK) if (text := check(number, tensors))]
     assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
 
 
-def test_the_cases_are_worth_running() -> None:
+@pytest.mark.parametrize("tensors", [False, True], ids=["images", "tensors"])
+def test_the_cases_are_worth_running(tensors: bool) -> None:
     """Every transform occurs many times, and most pipelines succeed."""
-    cases = [draw_case(number) for number in range(CASES)]
-    text = "\n".join(case.pipeline(ours=False) for case in cases)
+    cases = [draw_case(number, tensors) for number in range(CASES)]
+    text = "\n".join(case.pipeline() for case in cases)
     for name in {*ANY, *BYTES, *FLOATS, "FiveCrop", "TenCrop", "RandomApply", "RandomChoice", "RandomOrder"}:
         assert text.count(f"T.{name}(") > 40, name
-    for source in ("T.LinearTransformation(", "torch.nn.Sequential(", "torch.stack(", "T.PILToTensor(), T.ToPILImage("):
+    changes = ("T.ToPILImage(), ", "T.PILToTensor(), ")
+    for source in ("T.LinearTransformation(", "torch.nn.Sequential(", "torch.stack(", *changes):
         assert text.count(source) > 20, source
     good = 0
     for case in cases[:200]:
         image, given = evaluate(case)
-        value = given if case.to_pil_first else image
-        good += run(build(case.pipeline(ours=False), TV), value, case.seed).error is None
+        value = image if case.as_pil else given
+        good += run(build(case.pipeline(), TV), value, case.seed).error is None
     assert good > 130
 
 
@@ -79,7 +85,7 @@ def test_a_wrong_number_of_draws_is_found(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
 def test_script_runs_by_itself(number: int) -> None:
     cases = (draw_case(seed) for seed in range(number * 100, number * 100 + 100))
-    case = next(c for c in cases if run(build(c.pipeline(ours=False), TV), evaluate(c)[0], c.seed).error is None)
+    case = next(c for c in cases if run(build(c.pipeline(), TV), evaluate(c)[0], c.seed).error is None)
     result = python(["-c", script(case)])
     assert result.returncode == 0, result.stderr
     names = [line.split(" ")[0] for line in result.stdout.splitlines()]
