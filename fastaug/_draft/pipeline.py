@@ -230,7 +230,8 @@ class Pipeline:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._call = self._own_call()
+        if self._settings():
+            self._call = self._own_call()
 
 
 # What the first transform takes, where it is no PIL image.

@@ -182,10 +182,11 @@ def rotation(
     corners = ((0, 0), (width, 0), (width, height), (0, height))
     xs = [cos * x + sin * y + offset_x for x, y in corners]
     ys = [minus_sin * x + cos * y + offset_y for x, y in corners]
-    new_height, new_width = size or (
-        math.ceil(max(ys)) - math.floor(min(ys)),
-        math.ceil(max(xs)) - math.floor(min(xs)),
-    )
+    if size is None:
+        new_width = math.ceil(max(xs)) - math.floor(min(xs))
+        new_height = math.ceil(max(ys)) - math.floor(min(ys))
+    else:
+        new_height, new_width = size
     # The growth is shared by both sides: shift the output by half of it.
     shift_x, shift_y = -(new_width - width) / 2.0, -(new_height - height) / 2.0
     offset_x, offset_y = (

@@ -26,7 +26,7 @@ from fastaug._batch.threads import threads_for
 from support.batches import THREADS, encoded, names_of_threads, one_by_one, photographs, train
 from support.images import PHOTOS, photo
 from support.outcomes import assert_same, run, seed_all, snapshot
-from tables.recipes import IMAGENET, PIPELINES, RECIPES, torchvision_pipeline
+from tables.recipes import IMAGENET, PIPELINES, RECIPES
 
 
 def assert_batch(ours: Any, theirs: Any, images: Any, seed: int = 0, **options: Any) -> Any:
@@ -47,7 +47,7 @@ def assert_batch(ours: Any, theirs: Any, images: Any, seed: int = 0, **options: 
 @pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("name", [name for name in RECIPES if hasattr(RECIPES[name](T), "batch")])
 def test_recipes(name: str, threads: int) -> None:
-    assert_batch(RECIPES[name](T), torchvision_pipeline(name), photographs(), seed=threads, num_threads=threads)
+    assert_batch(RECIPES[name](T), RECIPES[name](TV), photographs(), seed=threads, num_threads=threads)
 
 
 @pytest.mark.parametrize("threads", THREADS)

@@ -10,7 +10,7 @@ from PIL import Image
 import fastaug.transforms as T
 from support.images import PHOTOS, photo
 from support.outcomes import assert_same, run, seed_all
-from tables.recipes import RECIPES, SMALL_RECIPES, torchvision_pipeline
+from tables.recipes import RECIPES, SMALL_RECIPES
 
 SEEDS = range(50)
 
@@ -23,7 +23,7 @@ def photographs() -> list[Image.Image]:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_recipe(name: str) -> None:
-    ours, theirs, images = RECIPES[name](T), torchvision_pipeline(name), photographs()
+    ours, theirs, images = RECIPES[name](T), RECIPES[name](TV), photographs()
     for seed in SEEDS:
         image = images[seed % len(images)]
         assert_same(run(ours, image, seed), run(theirs, image, seed))

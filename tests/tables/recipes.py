@@ -372,17 +372,3 @@ SMALL_RECIPES: dict[str, Factory] = {
     "CIFAR AutoAugment": lambda T: cifar(T, "cifar10"),
     "SVHN AutoAugment": lambda T: cifar(T, "svhn"),
 }
-
-
-def torchvision_pipeline(name: str) -> Any:
-    """torchvision's side of a recipe.
-
-    Where the recipe makes a tensor first, uint8 tensors follow Pillow's rules in fastaug. So torchvision does the same
-    work on the PIL image, and makes the tensor where floating point begins.
-    """
-    pipeline = RECIPES[name](TV)
-    if name.endswith(", tensors"):
-        first, *rest = pipeline.transforms
-        at = next(index for index, step in enumerate(rest) if isinstance(step, TV.ConvertImageDtype))
-        pipeline.transforms = [*rest[:at], first, *rest[at:]]
-    return pipeline
