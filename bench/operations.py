@@ -117,7 +117,7 @@ COLOUR = (
     one("adjust_brightness", function("adjust_brightness", brightness_factor=1.13), "BRIGHTNESS"),
     one("adjust_contrast", function("adjust_contrast", contrast_factor=1.13), "CONTRAST"),
     one("adjust_saturation", function("adjust_saturation", saturation_factor=1.13), "SATURATION"),
-    one("adjust_hue", function("adjust_hue", hue_factor=0.05), "HUE"),
+    one("adjust_hue", function("adjust_hue", hue_factor=0.05), "HUE", "TORCH_HUE"),
     one("adjust_gamma", function("adjust_gamma", gamma=1.7), "GAMMA"),
     one("adjust_sharpness", function("adjust_sharpness", sharpness_factor=1.5), "SHARPNESS"),
     one(
@@ -125,7 +125,7 @@ COLOUR = (
         lambda T: T.ColorJitter(0.4, 0.4, 0.4, 0.1),
         *("BRIGHTNESS", "CONTRAST", "SATURATION", "HUE"),
     ),
-    one("Grayscale()", lambda T: T.Grayscale(), "LUMA"),
+    one("Grayscale()", lambda T: T.Grayscale(), "LUMA", "TORCH_LUMA"),
     one("Grayscale(3)", lambda T: T.Grayscale(3), "LUMA", "REPLICATE"),
     one("RandomGrayscale(1)", lambda T: T.RandomGrayscale(1.0), "LUMA", "REPLICATE"),
     one("RandomInvert(1)", lambda T: T.RandomInvert(1.0), "INVERT"),

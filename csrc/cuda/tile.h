@@ -151,7 +151,7 @@ class Tile {
 
  private:
   static constexpr bool kReplicates = (Spec::kOps & bit(OpId::REPLICATE)) != 0;
-  static constexpr bool kGrays = (Spec::kOps & bit(OpId::LUMA)) != 0;
+  static constexpr bool kGrays = (Spec::kOps & (bit(OpId::LUMA) | bit(OpId::TORCH_LUMA))) != 0;
   // Channels that a pixel can have.
   static constexpr int kMost = Spec::kChannels == 0 || kReplicates ? kMaxChannels : Spec::kChannels;
   static constexpr bool kVaries = Spec::kChannels == 0 || kReplicates || kGrays;

@@ -197,6 +197,71 @@ struct Hue {
   }
 };
 
+// torchvision, _functional_tensor.py, adjust_hue on uint8: v / 255, _rgb2hsv, a shift of the hue modulo 1, _hsv2rgb, and
+// convert_image_dtype back. Every step is rounded to float32. The sample that is the largest of its pixel comes back as
+// it was, and so does the smallest, because convert_image_dtype multiplies by 255.999 and truncates: that leaves room
+// for what rounding does to them. Only the sample in the middle of the new pixel has to be worked out.
+struct TorchHue {
+  float factor;  // -0.5 to 0.5
+
+  // v / 255, correctly rounded, of a sample: it is v * 65793 / 2^24, which is exact, and 2^-24 of that, and so on.
+  template <class V>
+  static FASTAUG_FN V unit(V v) {
+    const V most = mul(v, set<V>(0x1.0101p-8f));
+    return add(most, mul(most, set<V>(0x1p-24f)));
+  }
+
+  // The channel whose plateau has its middle `distance` from the new hue's sextant, 0.5 to 3.5.
+  template <class V>
+  static FASTAUG_FN V channel(V distance, V top, V middle, V bottom) {
+    return select(less(distance, set<V>(1.0f)), top, select(less(distance, set<V>(2.0f)), middle, bottom));
+  }
+
+  template <class V>
+  FASTAUG_FN void operator()(V& r, V& g, V& b) const {
+    const V one = set<V>(1.0f);
+    const V larger = max(r, g);
+    const V smaller = min(r, g);
+    const V top = max(larger, b);
+    const V bottom = min(smaller, b);
+    const V value = unit(top);
+    // A range of 0 makes s 0, and then the hue does not matter; other ranges are at least nearly 1 / 255.
+    const V range = sub(value, unit(bottom));
+    const V least = set<V>(0x1p-9f);
+    const V s = div(range, max(value, least));
+    // Of rc, gc and bc the one of the largest sample is 0, that of the smallest 1, and this is the third.
+    const V m = div(sub(value, unit(max(smaller, min(larger, b)))), max(range, least));
+
+    // (base + first) - second, where one of the two is 1 and the other one m.
+    const auto r_top = equal(r, top);
+    const auto g_top = equal(g, top);
+    const auto b_bottom = equal(b, bottom);
+    const auto g_bottom = equal(g, bottom);
+    const V b_first = select(b_bottom, one, m);
+    const V b_second = select(b_bottom, m, one);
+    const V first = select(r_top, b_first, select(g_top, b_second, select(g_bottom, one, m)));
+    const V second = select(r_top, b_second, select(g_top, b_first, select(g_bottom, m, one)));
+    const V base = select(r_top, set<V>(0.0f), select(g_top, set<V>(2.0f), set<V>(4.0f)));
+    const V turn = add(sixth(sub(add(base, first), second)), one);
+    // fmod(turn, 1), and then % 1.0, which is fmod and, below zero, one more.
+    const V moved = add(sub(turn, floor(turn)), set<V>(factor));
+    const V rest = sub(moved, trunc(moved));
+    const V h = mul(add(rest, select_or_zero(less(rest, set<V>(0.0f)), one)), set<V>(6.0f));
+
+    const V whole = floor(h);
+    const V f = sub(h, whole);
+    const V half = mul(whole, set<V>(0.5f));
+    const V w = select(equal(half, floor(half)), sub(one, f), f);
+    const V part = mul(value, sub(one, mul(s, w)));
+    const V middle = trunc(mul(part, set<V>(255.999f)));
+    // A hue that was rounded up to a whole turn is in the sextant of 0.
+    const V sextant = select_or_zero(less(whole, set<V>(6.0f)), whole);
+    r = channel(sub(set<V>(3.0f), abs(sub(sextant, set<V>(2.5f)))), top, middle, bottom);
+    g = channel(abs(sub(sextant, set<V>(1.5f))), top, middle, bottom);
+    b = channel(abs(sub(sextant, set<V>(3.5f))), top, middle, bottom);
+  }
+};
+
 // What every op does to a channel that it leaves alone.
 struct Keep {
   template <class V>

@@ -50,6 +50,8 @@ bool is_no_op(const Op& op, Shape in) {
       return op.f[0] == 1.0 && op.f[1] == 1.0;
     case OpId::REPLICATE:
       return op.i[0] == 1;
+    case OpId::TORCH_HUE:
+      return static_cast<float>(op.f[0]) == 0.0f;  // gives every colour back
     default:
       fail_on("is_no_op", op.id);
   }
@@ -107,6 +109,8 @@ bool takes_one_channel(const Op& op, int copies) {
   if (!has(op.id, Trait::kFills)) return true;
   return std::all_of(op.fill, op.fill + copies, [&](uint8_t v) { return v == op.fill[0]; });
 }
+
+bool makes_gray(const Op& op) { return info_of(op.id).channels == Channels::kToGray; }
 
 // True when `op` leaves `copies` equal channels as they are.
 bool keeps_gray(const Op& op, int copies) {
@@ -326,11 +330,11 @@ int sink_replicas(OpList& ops, Shape) {
 }
 
 //   NEAREST that enlarges, pointwise  ->  pointwise, NEAREST        pointwise, NEAREST that shrinks  ->  the reverse
-//   ROT90, LUMA  ->  LUMA, ROT90
+//   ROT90, LUMA  ->  LUMA, ROT90      and TORCH_LUMA
 // REPLICATE is left to sink_replicas.
 int shrink_pointwise(OpList& ops, Shape in) {
   const auto fits = [](const Op& a, const Op& b) {
-    return a.id == OpId::NEAREST || b.id == OpId::NEAREST || (a.id == OpId::ROT90 && b.id == OpId::LUMA);
+    return a.id == OpId::NEAREST || b.id == OpId::NEAREST || (a.id == OpId::ROT90 && makes_gray(b));
   };
   if (!any_pair(ops, fits)) return 0;
   int changed = 0;
@@ -344,7 +348,7 @@ int shrink_pointwise(OpList& ops, Shape in) {
     const Op& op = ops[k];
     const Op& next = ops[k + 1];
     const bool late = (op.id == OpId::NEAREST && pixels(in) > pixels(before) && is_pointwise(next)) ||
-                      (op.id == OpId::ROT90 && next.id == OpId::LUMA);
+                      (op.id == OpId::ROT90 && makes_gray(next));
     const bool early = next.id == OpId::NEAREST && int64_t{next.i[0]} * next.i[1] < pixels(before) && is_pointwise(op);
     if (!late && !early) continue;
     std::swap(ops[k], ops[k + 1]);

@@ -150,6 +150,9 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::BLUR:
       need_blur(op, in);
       return in;
+    case OpId::TORCH_HUE:
+      if (!(std::fabs(op.f[0]) <= 0.5)) bad(op, "the factor must be -0.5 to 0.5, got " + std::to_string(op.f[0]));
+      return in;
     case OpId::NORMALIZE:
       need_finite(op, 4);
       for (int c = 0; c < in.channels; ++c) {
@@ -204,6 +207,8 @@ void own_text(const Op& op, const Add& add) {
       return add("]");
     case OpId::GAMMA:
       return add(" %.6g gain=%.6g", op.f[0], op.f[1]);
+    case OpId::TORCH_HUE:
+      return add(" %.6g", op.f[0]);
     case OpId::BLUR:
       return add(" %dx%d", op.i[1], op.i[0]);
     case OpId::NORMALIZE:

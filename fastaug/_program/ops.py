@@ -54,6 +54,7 @@ LUMA = _PLAIN.pack(_ID["LUMA"], 0)
 PREMULTIPLY = _PLAIN.pack(_ID["PREMULTIPLY"], 0)
 UNPREMULTIPLY = _PLAIN.pack(_ID["UNPREMULTIPLY"], 0)
 TO_FLOAT = _PLAIN.pack(_ID["TO_FLOAT"], 0)
+TORCH_LUMA = _PLAIN.pack(_ID["TORCH_LUMA"], 0)
 INVERT = _PLAIN.pack(_ID["INVERT"], 0)
 AUTOCONTRAST = _PLAIN.pack(_ID["AUTOCONTRAST"], 0)
 TORCH_AUTOCONTRAST = _PLAIN.pack(_ID["TORCH_AUTOCONTRAST"], 0)
@@ -83,6 +84,7 @@ _TORCH_AFFINE_ID = _ID["TORCH_AFFINE"]
 _TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
 _TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
 _TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
+_TORCH_HUE_ID = _ID["TORCH_HUE"]
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -182,3 +184,8 @@ def torch_saturation(factor: float) -> bytes:
 
 def torch_sharpness(factor: float) -> bytes:
     return _FACTOR.pack(_TORCH_SHARPNESS_ID, 0, factor)
+
+
+def torch_hue(factor: float) -> bytes:
+    """A shift by a share of the circle of hues, -0.5 to 0.5."""
+    return _FACTOR.pack(_TORCH_HUE_ID, 0, factor)

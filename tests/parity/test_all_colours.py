@@ -43,11 +43,28 @@ def test_every_colour(colours: Image.Image, name: str, argument: float) -> None:
     assert np.array_equal(np.asarray(result), np.asarray(expected))
 
 
-@pytest.mark.parametrize("name", ["TORCH_SATURATION", "TORCH_CONTRAST"])
-@pytest.mark.parametrize("factor", [0.1, 0.73, 1.27, 1.9])
-def test_every_colour_of_a_tensor(colours: Image.Image, name: str, factor: float) -> None:
-    """The arithmetic that AugMix needs; of a contrast few colours, whose mean torch knows exactly."""
-    step = 64 if name == "TORCH_CONTRAST" else 1
+@pytest.mark.parametrize(
+    "op",
+    [
+        *(Op(name, f=(factor,)) for name in ("TORCH_SATURATION", "TORCH_CONTRAST") for factor in (0.1, 0.73, 1.27, 1.9)),
+        *(Op("TORCH_HUE", f=(factor,)) for factor in (-0.5, -0.0371, 0.0, 0.1, 0.33, 0.5)),
+        Op("TORCH_LUMA"),
+    ],
+    ids=str,
+)
+def test_every_colour_of_a_tensor(colours: Image.Image, op: Op) -> None:
+    """torchvision's arithmetic for tensors; of a contrast few colours, whose mean torch knows exactly."""
+    step = 64 if op.name == "TORCH_CONTRAST" else 1
     pixels = np.asarray(colours)[::step, ::step]
-    op = Op(name, f=(factor,))
-    assert np.array_equal(execute([op], pixels), by_reference([op], pixels))
+    result = execute([op], pixels, rewrites=0)
+    for top in range(0, len(pixels), 512):
+        band = slice(top, top + 512 if op.name != "TORCH_CONTRAST" else None)
+        assert np.array_equal(result[band], by_reference([op], pixels[band]))
+
+
+def test_random_hues_of_a_tensor() -> None:
+    rng = np.random.default_rng(3)
+    for factor in rng.uniform(-0.5, 0.5, 100):
+        pixels = rng.integers(0, 256, (64, 512, 3), dtype=np.uint8)
+        op = Op("TORCH_HUE", f=(float(factor),))
+        assert np.array_equal(execute([op], pixels), by_reference([op], pixels)), factor

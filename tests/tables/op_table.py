@@ -484,6 +484,18 @@ ROWS: dict[str, Row] = {
     "TORCH_AFFINE": Row("geometry", torch_affine, draw_torch_affine),
     "TORCH_CONTRAST": torch_blends("reduction", "TORCH_CONTRAST", "adjust_contrast", TENSORS),
     "TORCH_SATURATION": torch_blends("pointwise", "TORCH_SATURATION", "adjust_saturation", TENSORS & COLOURS),
+    "TORCH_LUMA": Row(
+        "pointwise",
+        lambda op, x: on_tensor(x, tensor_functional.rgb_to_grayscale),
+        lambda rng, x: Op("TORCH_LUMA"),
+        TENSORS & COLOURS,
+    ),
+    "TORCH_HUE": Row(
+        "pointwise",
+        lambda op, x: on_tensor(x, lambda tensor: tensor_functional.adjust_hue(tensor, op.f[0])),
+        lambda rng, x: Op("TORCH_HUE", f=(rng.choice([0.0, 0.5, -0.5, rng.uniform(-0.5, 0.5)]),)),
+        TENSORS & COLOURS,
+    ),
     "TORCH_SHARPNESS": torch_blends("filter", "TORCH_SHARPNESS", "adjust_sharpness", TENSORS),
     "TORCH_AUTOCONTRAST": Row(
         "reduction",
