@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,13 +21,34 @@ def rotated_size(height: int, width: int, angle: float, center: Any) -> tuple[in
 
 
 def rotation_matrix(height: int, width: int, angle: float, center: Any) -> list[float]:
-    """As `affine_matrix`, for a rotation."""
+    """Output to input, both in pixels from their centres. An image that grows around a rotation has the same."""
     # Rotations of tensors are counter-clockwise, affine maps clockwise.
     return affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
 
 
-def size_around(rows: list[float], height: int, width: int) -> tuple[int, int]:
-    """(height, width) of the rectangle around the image that such a matrix is for."""
+def size_around(matrix: Sequence[float], height: int, width: int) -> tuple[int, int]:
+    """(height, width) of the rectangle around an image that `matrix` was applied to: rotate's, with expand=True."""
+    size = _sure_size_around(matrix, height, width)
+    return _rounded_size_around(matrix, height, width) if size is None else size
+
+
+def _sure_size_around(matrix: Sequence[float], height: int, width: int) -> tuple[int, int] | None:
+    """The same in double precision, or None where the roundings of torch's float32 might give another size."""
+    sides = []
+    for (a, b, c), half in ((matrix[3:], height * 0.5), (matrix[:3], width * 0.5)):
+        reach = abs(a) * width * 0.5 + abs(b) * height * 0.5
+        low, high = c - reach + half, c + reach + half
+        # Six roundings of sums below this one, and a grain.
+        slack = 2e-4 + (reach + abs(c) + half) * 2.0**-20
+        for value in (low, high):
+            # Neither is a number that is not finite.
+            if not (abs(value) < 1e6 and slack < value - math.floor(value) < 1.0 - slack):
+                return None
+        sides.append(math.ceil(high) - math.floor(low))
+    return sides[0], sides[1]
+
+
+def _rounded_size_around(rows: Sequence[float], height: int, width: int) -> tuple[int, int]:
     matrix = torch.tensor(rows, dtype=torch.float).view(2, 3)
     corners = torch.tensor(
         [

@@ -1,0 +1,111 @@
+"""Warps of uint8 tensors by the native core equal those of torchvision's functions on tensors, bit for bit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+import torch
+import torchvision.transforms.functional as F
+from torchvision.transforms import InterpolationMode
+from torchvision.transforms import _functional_tensor as tensor_functional
+
+from fastaug import _C
+from fastaug._draft.tensor import _fused
+from fastaug._fallback import tensor_warp
+from fastaug._program import ops
+from fastaug._program.borrow import borrow_tensor, tensor_target
+from support.images import noise, photo, to_chw
+
+SIDES = (1, 2, 3, 5, 7, 16, 17, 33, 64, 65, 100, 131)
+MODES = {InterpolationMode.NEAREST: 0, InterpolationMode.BILINEAR: 2}
+
+
+def image_of(rng: random.Random) -> torch.Tensor:
+    height, width = rng.choice(SIDES), rng.choice(SIDES)
+    channels = rng.choice([1, 3, 3, 2, 4])
+    if channels == 3 and rng.random() < 0.5:
+        return to_chw(photo(height=height, width=width))
+    array = torch.from_numpy(noise(height, width, channels, rng.randrange(1000)))
+    planar = array.permute(2, 0, 1)
+    return planar if rng.random() < 0.3 else planar.contiguous()
+
+
+def fill_of(rng: random.Random, channels: int) -> list[int] | None:
+    if rng.random() < 0.4:
+        return None
+    return [rng.choice([0, 255, rng.randrange(256)]) for _ in range(channels)]
+
+
+def flags_of(mode: InterpolationMode, fill: Sequence[int] | None) -> int:
+    return MODES[mode] | _fused() | (0 if fill is None else ops.FILLED)
+
+
+def bytes_of(fill: Sequence[int] | None) -> bytes:
+    values = [] if fill is None else list(fill)
+    return bytes(values + [0] * (4 - len(values)))
+
+
+def run(program: bytes, image: torch.Tensor, height: int, width: int) -> torch.Tensor:
+    result = torch.empty((image.shape[0], height, width), dtype=torch.uint8)
+    _C.run([(program, borrow_tensor(image), tensor_target(result))])
+    return result
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> object:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_rotations(block: int) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        rng = random.Random(seed)
+        image = image_of(rng)
+        channels, height, width = image.shape
+        angle = rng.choice([0.0, 90.0, 180.0, 45, rng.uniform(-360, 360), rng.uniform(-3, 3)])
+        centre = rng.choice([None, [0, 0], [rng.uniform(-9, width), rng.uniform(-9, height)]])
+        expand = rng.random() < 0.6
+        mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
+        expected = F.rotate(image, angle, mode, expand, centre, fill)
+        matrix = tensor_warp.rotation_matrix(height, width, angle, centre)
+        size = tensor_warp.size_around(matrix, height, width) if expand else (height, width)
+        program = ops.torch_affine(*size, flags_of(mode, fill), matrix, bytes_of(fill))
+        assert torch.equal(run(program, image, *size), expected), seed
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_affine_maps(block: int) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        rng = random.Random(1000 + seed)
+        image = image_of(rng)
+        channels, height, width = image.shape
+        angle = rng.choice([0.0, 90.0, rng.uniform(-360, 360)])
+        shift = [rng.randint(-width, width), rng.randint(-height, height)] if rng.random() < 0.5 else [0, 0]
+        scale = rng.choice([1.0, rng.uniform(0.2, 3.0)])
+        shear = [rng.choice([0.0, rng.uniform(-60, 60)]), rng.choice([0.0, rng.uniform(-60, 60)])]
+        centre = rng.choice([None, [0, 0], [rng.randint(-9, width), rng.randint(-9, height)]])
+        mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
+        expected = F.affine(image, angle, shift, scale, shear, mode, fill, centre)
+        matrix = tensor_warp.affine_matrix(height, width, angle, shift, scale, shear, centre)
+        program = ops.torch_affine(height, width, flags_of(mode, fill), matrix, bytes_of(fill))
+        assert torch.equal(run(program, image, height, width), expected), seed
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_size_around_a_rotation(block: int) -> None:
+    rng = random.Random(block)
+    sure = 0
+    for _ in range(2500):
+        height, width = (rng.choice([rng.randint(1, 40), rng.randint(1, 1200), rng.randint(1, 9000)]) for _ in "hw")
+        angle = rng.choice([rng.uniform(-360, 360), float(rng.randint(-360, 360)), rng.uniform(-0.1, 0.1), 90.0])
+        centre = None if rng.random() < 0.7 else [rng.uniform(-width, 2 * width), float(rng.randint(0, height))]
+        matrix = tensor_warp.rotation_matrix(height, width, angle, centre)
+        expected = tensor_functional._compute_affine_output_size(matrix, width, height)[::-1]
+        assert tensor_warp.size_around(matrix, height, width) == expected, (height, width, angle, centre)
+        sure += tensor_warp._sure_size_around(matrix, height, width) is not None
+    assert sure > 1000
