@@ -80,8 +80,6 @@ class ColorDraft(DraftBase):
         number = factor if type(factor) is float else arguments.real(factor)
         if not channels or self.mode == "LA" or number != number:
             self._eager("adjust_hue", factor)
-        elif channels == 3 and self.by_torch and not hasattr(ops, "torch_hue"):
-            self._eager("adjust_hue", factor)  # XXX
         elif channels == 3 and self.by_torch:
             self.ops.append(ops.torch_hue(number))
         elif channels == 3:
@@ -113,9 +111,6 @@ class ColorDraft(DraftBase):
                 self._eager("grayscale", channels)
                 return
             self.mode = "L" if channels == 1 else "RGB"
-        if self.channels > 1 and self.by_torch and not hasattr(ops, "TORCH_LUMA"):  # XXX
-            self._eager("grayscale", channels)
-            return
         if self.channels > 1:
             self.ops.append(ops.TORCH_LUMA if self.by_torch else ops.LUMA)
         if channels == 3:
