@@ -62,8 +62,8 @@ def compile(  # as torch.compile, it is not the builtin
             ``torch.contiguous_format`` for planes.
         arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
             "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors:
-            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. None for that of a Compose of
-            fastaug's, and "container" for anything else.
+            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. None for that of a Compose
+            of fastaug's, and "container" for anything else.
 
     Returns:
         An object to call with an image, that pickles and copies. Its ``transforms`` are what it calls.
@@ -75,7 +75,8 @@ def compile(  # as torch.compile, it is not the builtin
     Raises:
         TypeError: ``transform`` is not callable, ``generator`` no generator; when called, a result that is no tensor
             where ``dtype`` or ``memory_format`` is given.
-        ValueError: another ``mode``, ``arithmetic``, ``dtype`` or ``memory_format``, or a generator that is not on the CPU.
+        ValueError: another ``mode``, ``arithmetic``, ``dtype`` or ``memory_format``, or a generator that is not on the
+            CPU.
 
     Example:
         >>> import fastaug, fastaug.transforms as T, torch

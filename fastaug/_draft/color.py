@@ -194,7 +194,7 @@ class ColorDraft(DraftBase):
         if self._has_tables() and type(threshold) in (int, float):
             if self.kind == TENSOR:
                 checks.need_threshold(threshold, torch.uint8)
-            if self.by_torch and not 0 <= threshold:
+            if self.by_torch and not threshold >= 0:
                 # A negative int wraps around there, and nothing is as large as NaN.
                 self._eager("solarize", threshold)
                 return

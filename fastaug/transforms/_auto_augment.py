@@ -13,9 +13,10 @@ from torch import Tensor
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.interpolation import InterpolationMode
+from fastaug._program.arguments import as_float32
 from fastaug._program.ops import MAX_OPS
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
-from fastaug.transforms._base import Transform, as_float32, check_fill, fill_of
+from fastaug.transforms._base import Transform, check_fill, fill_of
 
 __all__ = ["AutoAugment", "RandAugment", "TrivialAugmentWide"]
 

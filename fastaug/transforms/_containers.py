@@ -29,8 +29,8 @@ class Compose(SeenPipeline):
             rules.
         arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
             "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors:
-            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. Inside another Compose, that one's
-            rules.
+            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. Inside another Compose,
+            that one's rules.
 
     Raises:
         ValueError: another ``mode`` or ``arithmetic``.

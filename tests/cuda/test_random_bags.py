@@ -80,7 +80,8 @@ def draw_case(number: int) -> tuple[str, Callable[[], Any], list[Any], int, dict
     """The source of a pipeline, what makes it, images, an order and the options of a bag."""
     rng = random.Random(number)
     container, channels = rng.choice(["tensor", "tensor", "array"]), rng.choice([1, 3, 3, 3])
-    steps = [step for step in draw_steps(rng, container, channels) if "ToPILImage" not in step.source]
+    steps = draw_steps(rng, container, channels)
+    steps = [step for step in steps if not any(name in step.source for name in ("ToPILImage", "PILToTensor"))]
     source = f"T.Compose([{', '.join(step.source for step in steps)}])"
     if container == "tensor":
         source = source.replace(TO_TENSOR.source, "T.ConvertImageDtype(torch.float32)")

@@ -46,7 +46,11 @@ def test_every_colour(colours: Image.Image, name: str, argument: float) -> None:
 @pytest.mark.parametrize(
     "op",
     [
-        *(Op(name, f=(factor,)) for name in ("TORCH_SATURATION", "TORCH_CONTRAST") for factor in (0.1, 0.73, 1.27, 1.9)),
+        *(
+            Op(name, f=(factor,))
+            for name in ("TORCH_SATURATION", "TORCH_CONTRAST")
+            for factor in (0.1, 0.73, 1.27, 1.9)
+        ),
         *(Op("TORCH_HUE", f=(factor,)) for factor in (-0.5, -0.0371, 0.0, 0.1, 0.33, 0.5)),
         Op("TORCH_LUMA"),
     ],

@@ -12,7 +12,7 @@ from torchvision.transforms import InterpolationMode
 from torchvision.transforms import _functional_tensor as tensor_functional
 
 from fastaug import _C
-from fastaug._draft.tensor import _fused
+from fastaug._draft.geometry import fuses_products
 from fastaug._fallback import tensor_warp
 from fastaug._program import ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
@@ -39,7 +39,7 @@ def fill_of(rng: random.Random, channels: int) -> list[int] | None:
 
 
 def flags_of(mode: InterpolationMode, fill: Sequence[int] | None) -> int:
-    return MODES[mode] | _fused() | (0 if fill is None else ops.FILLED)
+    return MODES[mode] | fuses_products() | (0 if fill is None else ops.FILLED)
 
 
 def bytes_of(fill: Sequence[int] | None) -> bytes:

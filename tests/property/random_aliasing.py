@@ -26,7 +26,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from aliasing_cases import CONTAINERS, FUNCTIONS, GRAY, TRANSFORMS
+from aliasing_cases import CONTAINERS, FUNCTIONS, TRANSFORMS
 
 SINGLES = (len(TRANSFORMS) + len(FUNCTIONS)) * len(CONTAINERS)
 

@@ -74,7 +74,7 @@ GIVEN = {
     "view": f"torch.nn.functional.pad({_TENSOR}, (3, 1, 2, 0))[:, 2:, 3:-1]",
     "steps": f"{_TENSOR}.repeat_interleave(2, 2).repeat_interleave(3, 1)[:, 1::3, ::2]",
     "batch": f"torch.stack([{_TENSOR}, {_TENSOR}.flip(-1)])",
-    "channels last batch": f"torch.stack([{_TENSOR}, {_TENSOR}.flip(-2)]).contiguous(memory_format=torch.channels_last)",
+    "channels last batch": f"torch.stack([{_TENSOR}] * 2).contiguous(memory_format=torch.channels_last)",
     "batch of batches": f"{_TENSOR}.expand(1, 2, -1, -1, -1)",
 }
 #: Those that are tensors.
@@ -262,7 +262,7 @@ def one_difference(case: Case, ours: Outcome, theirs: Outcome) -> str | None:
 
 
 def stride_difference(ours: Any, theirs: Any) -> str | None:
-    """Strides are torchvision's, or those of a copy of its result: where it gives a view of what it made, ours may own."""
+    """Strides are torchvision's; or where it gives a view of what it made, those of a copy of the view."""
     if not isinstance(theirs, torch.Tensor):
         return None
     dense = torch.empty_like(theirs).stride()

@@ -6,7 +6,6 @@ import random
 from typing import Any
 
 import torch
-import torchvision.transforms as TV
 from PIL import Image, ImageFilter, ImageOps
 
 from tables.cases import Factory, Stack, mode
