@@ -1,6 +1,6 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality|cuda: another suite.
+python -m bench decode|loading|quality|cuda|tensors: another suite.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
 from tqdm import tqdm
 
 from bench import report
 from bench.case import Case, selected
 from bench.cases import CASES
 from bench.environments import peer_columns
-from bench.images import BAGS
+from bench.images import bag_file
 from bench.measure import ROOT, Column, Row, measure, started
 
 
@@ -38,17 +37,10 @@ def arguments() -> argparse.Namespace:
 
 def importable() -> list[Column]:
     """The libraries that this interpreter has."""
-    names = ("torchvision tensors", "fastaug tensors", "torchvision v2 tensors", "Pillow")
+    names = ("torchvision tensors", "torchvision v2 tensors", "Pillow")
     columns = [Column(name, name) for name in names]
     modules = {"OpenCV": "cv2", "Albumentations": "albumentations", "kornia-rs": "kornia_rs"}
     return columns + [Column(name, name) for name, module in modules.items() if importlib.util.find_spec(module)]
-
-
-def bag_file(case: Case, folder: Path) -> Path:
-    path = folder / (case.bag.replace(" ", "-") + ".npy")
-    if not path.exists():
-        np.save(path, BAGS[case.bag]())
-    return path
 
 
 def run(
@@ -67,12 +59,12 @@ def run(
             progress.set_description(case.name)
             budget, checks = (seconds, 12) if case.pipeline else (seconds / 4, 4)
             taking_part = workers if case.pipeline else everyone
-            rows.append(measure(case, bag_file(case, Path(folder)), taking_part, budget, checks, clock))
+            rows.append(measure(case, bag_file(case.bag, Path(folder)), taking_part, budget, checks, clock))
         versions = {name: version for worker in everyone for name, version in worker.versions.items()}
     return rows, versions
 
 
-SUITES = ("decode", "loading", "quality", "cuda")
+SUITES = ("decode", "loading", "quality", "cuda", "tensors")
 
 
 def main() -> int:
@@ -106,7 +98,7 @@ def main() -> int:
         f"{row.case.name} ({label}, by up to {times.difference:g})"
         for row in rows
         for label, times in row.times.items()
-        if label.startswith("fastaug") and label not in ("fastaug tensors", report.FAST) and times.pixels != "equal"
+        if label.startswith("fastaug") and label != report.FAST and times.pixels != "equal"
     ]
     if unequal:
         print("DIFFERS FROM TORCHVISION: " + "; ".join(unequal))

@@ -78,3 +78,11 @@ BAGS: dict[str, Callable[[], Pixels]] = {
     "images 1x1": lambda: windows(photographs("in500", PHOTOGRAPHS), 16, 1, 1),
     "images 512x512": lambda: windows(photographs("in500", PHOTOGRAPHS), 96, 512, 512),
 }
+
+
+def bag_file(name: str, folder: Path) -> Path:
+    """The file of a bag in this folder, written if it is not there."""
+    path = folder / (name.replace(" ", "-") + ".npy")
+    if not path.exists():
+        np.save(path, BAGS[name]())
+    return path

@@ -150,7 +150,6 @@ LIBRARIES: dict[str, Callable[[], Library]] = {
     "fastaug": Fastaug,
     "fastaug fast": FastaugFast,
     "torchvision tensors": lambda: Tensors("torchvision.transforms", "torchvision"),
-    "fastaug tensors": lambda: Tensors("fastaug.transforms", "fastaug"),
     "torchvision v2 tensors": lambda: Tensors("torchvision.transforms.v2", "torchvision"),
     "Pillow": lambda: Peer("pillow", ("pillow",)),
     "Pillow-SIMD": type("PillowSIMD", (Library,), {"distributions": ("pillow-simd",)}),

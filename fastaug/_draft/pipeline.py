@@ -101,8 +101,8 @@ class Pipeline:
 
     def _settings(self) -> list[str]:
         """What is not as it is by default, as arguments are written."""
-        settings = [] if self._mode == "exact" else [f"mode={self._mode!r}"]
-        return settings + ([] if self._arithmetic == "container" else [f"arithmetic={self._arithmetic!r}"])
+        settings = ["mode='fast'"] if self._mode == "fast" else []
+        return [*settings, "arithmetic='pil'"] if self._arithmetic == "pil" else settings
 
     @abstractmethod
     def _draft_all(self, draft: Draft) -> None:
