@@ -68,6 +68,7 @@ std::string name_of(const PyPass& self) {
     case PassKind::kWarp:
     case PassKind::kWindow:
     case PassKind::kIndex:
+    case PassKind::kTorchFilter:
     case PassKind::kSharpen:
     case PassKind::kBlur:
       return lower(fastaug::name_of(self.plan->ops[static_cast<size_t>(pass.begin)].id));
@@ -115,6 +116,7 @@ Size whole_of(const PyPass& self) {
     case PassKind::kWarp:
     case PassKind::kWindow:
     case PassKind::kIndex:
+    case PassKind::kTorchFilter:
     case PassKind::kSharpen:
     case PassKind::kBlur:
     case PassKind::kTables:

@@ -133,7 +133,7 @@ constexpr StepKind step_of(OpId id, bool vertical) {
 }
 static_assert(registry::for_every_op([](OpId id) {
                 const bool steps = kind_of(id) == OpKind::kGeometry || kind_of(id) == OpKind::kFilter;
-                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90;
+                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90 || id == OpId::TORCH_RESIZE;
                 return (steps && !other) == (step_of(id, false) != kStepKinds);
               }),
               "an op of geometry, or a filter, has no step on a device");
@@ -222,6 +222,7 @@ class Lowering {
   // Whether a device does all of a plan.
   static bool is_fit(const Plan& plan) {
     return std::none_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) {
+      if (pass.kind == PassKind::kTorchFilter) return true;
       const Op& op = plan.ops[static_cast<size_t>(std::min<int>(pass.begin, static_cast<int>(plan.ops.size()) - 1))];
       return pass.kind == PassKind::kWarp && op.id == OpId::AFFINE && (op.flags & kFilterMask) == 0 &&
              nearest_route(op.f, op.i[0], op.i[1]) == NearestRoute::kAccumulate;
@@ -287,6 +288,7 @@ class Lowering {
       case PassKind::kDecode:
       case PassKind::kMove:
       case PassKind::kMoveWarped:
+      case PassKind::kTorchFilter:
         break;
     }
     fail(ErrorCode::kRuntime, std::string("a device has nothing for the pass ") + name_of(pass.kind));

@@ -112,6 +112,8 @@ class Run {
       case PassKind::kFilter:
         return pass.vertical ? resample_column_stage(context_, chain_, pass.taps, pass.region)
                              : resample_row_stage(context_, chain_, pass.taps, pass.region);
+      case PassKind::kTorchFilter:
+        return torch_resize_stage(context_, chain_, pass.down, pass.across, pass.region);
       case PassKind::kSharpen:
         return sharpen_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
       case PassKind::kBlur:
@@ -166,6 +168,7 @@ class Run {
       case PassKind::kWindow:
       case PassKind::kIndex:
       case PassKind::kFilter:
+      case PassKind::kTorchFilter:
       case PassKind::kSharpen:
       case PassKind::kBlur:
       case PassKind::kTables:

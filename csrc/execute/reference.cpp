@@ -16,6 +16,7 @@
 #include "pixel/store.h"
 #include "pixel/table.h"
 #include "pixel/taps.h"
+#include "pixel/torch_taps.h"
 #include "pixel/weigh.h"
 
 namespace fastaug {
@@ -67,6 +68,32 @@ Image resize(Image& in, const Op& op) {
                   [&](int y, int x, int c) { return filtered(taps, y, [&](int k) { return image.at(k, x, c); }); });
   };
   return filters_height_first(op, in.shape) ? width_pass(height_pass(in)) : height_pass(width_pass(in));
+}
+
+// Along all rows into floats, then down all columns.
+Image torch_resize(Image& in, const Op& op) {
+  const auto filter = static_cast<Filter>(op.flags);
+  const FloatTaps across = make_torch_taps(filter, in.shape.width, op.i[1], 0, op.i[1]);
+  const FloatTaps down = make_torch_taps(filter, in.shape.height, op.i[0], 0, op.i[0]);
+  const auto sum = [](const FloatTaps& taps, int k, auto sample) {
+    const int first = taps.first[static_cast<size_t>(k)];
+    return torch_sum(
+        taps.count[static_cast<size_t>(k)], [&](int t) { return sample(first + t); },
+        [&](int t) { return taps.weights(k)[t]; });
+  };
+  const auto width = static_cast<size_t>(op.i[1]);
+  std::vector<float> rows[kMaxChannels];
+  for (int c = 0; c < in.shape.channels; ++c) {
+    for (int y = 0; y < in.shape.height; ++y) {
+      for (int x = 0; x < op.i[1]; ++x) {
+        rows[c].push_back(sum(across, x, [&](int k) { return static_cast<float>(in.at(y, k, c)); }));
+      }
+    }
+  }
+  return filled({op.i[0], op.i[1], in.shape.channels}, [&](int y, int x, int c) {
+    const auto sample = [&](int k) { return rows[c][static_cast<size_t>(k) * width + static_cast<size_t>(x)]; };
+    return torch_rounded(sum(down, y, sample));
+  });
 }
 
 // Channel by channel, whole rows.
@@ -180,6 +207,8 @@ Image apply(Image in, const Op& op) {
     }
     case OpId::RESIZE:
       return resize(in, op);
+    case OpId::TORCH_RESIZE:
+      return torch_resize(in, op);
     case OpId::HFLIP:
       return filled(out, [&](int y, int x, int c) { return in.at(y, out.width - 1 - x, c); });
     case OpId::VFLIP:

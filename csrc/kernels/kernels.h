@@ -13,12 +13,19 @@
 #include "base/image.h"
 #include "pixel/blur.h"
 #include "pixel/taps.h"
+#include "pixel/torch_taps.h"
 #include "program/program.h"
 
 namespace fastaug {
 
 // Bytes that belong to a row buffer after its last sample.
 constexpr int kRowPad = 128;
+
+// Floats that belong to a row of floats after its last one where a kernel says so, as bytes do in kRowPad.
+constexpr int kFloatPad = 64;
+
+// Rows that torch_resize_rows takes at most.
+constexpr int kTorchRows = 16;
 
 // Arrays of counts that make a histogram.
 constexpr int kHistograms = 4;
@@ -114,6 +121,16 @@ struct Kernels {
   // result. `bits` as in Taps.
   void (*resample_column)(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width,
                           uint8_t* dst);
+
+  // TORCH_RESIZE. The pass along rows of one plane, `samples` long, up to kTorchRows of them at once; indices in `taps`
+  // are relative to their start. `scratch` has room for kTorchRows * (samples + kFloatPad) floats, and rows of dst have
+  // kFloatPad.
+  void (*torch_resize_rows)(const FloatTaps& taps, const uint8_t* const* rows, int count, int samples, float* scratch,
+                            float* const* dst);
+  // The same for an axis that stays as it is: a row to floats. dst has kFloatPad.
+  void (*widen)(const uint8_t* src, int width, float* dst);
+  // The pass down one plane: dst[x] from rows[t][x], whose rows have kFloatPad, rounded.
+  void (*torch_resize_column)(const float* const* rows, const float* weights, int taps, int width, uint8_t* dst);
 
   // Foreign interleaved samples to planes and back. pixel_stride 1..4 and at least channels; channel_stride is 1. When
   // interleave is given a pixel_stride above channels it fills the rest with 255.

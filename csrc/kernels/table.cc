@@ -69,6 +69,7 @@ class Tables {
       if (!have_[i]) continue;
       tables_[i].name = kIsas[i].name;
       set_resample(kIsas[i].isa, &tables_[i]);
+      set_torch_resize(kIsas[i].isa, &tables_[i]);
       set_convert(kIsas[i].isa, &tables_[i]);
       set_store(kIsas[i].isa, &tables_[i]);
       set_unfilter(kIsas[i].isa, &tables_[i]);

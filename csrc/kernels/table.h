@@ -14,6 +14,8 @@ enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kNeon };
 
 // build_row_table, resample_row, resample_column
 void set_resample(Isa isa, Kernels* table);
+// torch_resize_rows, widen, torch_resize_column
+void set_torch_resize(Isa isa, Kernels* table);
 // deinterleave, interleave, take, reverse, mix
 void set_convert(Isa isa, Kernels* table);
 // prepare_store, store_float, narrow, interleave_float
@@ -39,6 +41,7 @@ namespace scalar {
 
 // Plain C++.
 void fill_resample(Kernels* table);
+void fill_torch_resize(Kernels* table);
 void fill_convert(Kernels* table);
 void fill_store(Kernels* table);
 void fill_unfilter(Kernels* table);

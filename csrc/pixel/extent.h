@@ -7,6 +7,7 @@
 #include "pixel/index.h"
 #include "pixel/lane.h"
 #include "pixel/tap.h"
+#include "pixel/torch_tap.h"
 #include "program/op.h"
 
 namespace fastaug {
@@ -79,6 +80,11 @@ FASTAUG_FN Extent resize_extent(TapAxis axis, Extent out) {
   return clipped_extent(tap_window(axis, out.begin).first, last.first + last.count, axis.in);
 }
 
+FASTAUG_FN Extent torch_resize_extent(TapAxis axis, Extent out) {
+  const TapRange last = torch_window(axis, out.end - 1);
+  return {torch_window(axis, out.begin).first, last.first + last.count};
+}
+
 // What outputs `out` of an axis of `op` may read of its input: perhaps a little more than they do, never less. `rows`:
 // the axis that a column of pixels runs along, else the one of a row. It has `in` samples, and out_size after the op.
 // Empty for an empty `out`, and where a WINDOW shows nothing of its image. A warp or a rotation by quarter turns may
@@ -99,6 +105,8 @@ FASTAUG_FN Extent source_extent(const Op& op, bool rows, Extent out, int in, int
       return rows == (op.id == OpId::VFLIP) ? Extent{in - out.end, in - out.begin} : out;
     case OpId::RESIZE:
       return resize_extent({op.flags & kFilterMask, in, out_size}, out);
+    case OpId::TORCH_RESIZE:
+      return torch_resize_extent({op.flags, in, out_size}, out);
     case OpId::ROT90:
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
@@ -129,6 +137,13 @@ FASTAUG_FN int extent_bound(const Op& op, bool rows, int length, int in, int out
       if (in != out_size) {
         const TapScale by = tap_scale({op.flags & kFilterMask, in, out_size});
         most = (most - 1.0) * by.scale + 2.0 * by.support + 1.001;
+      }
+      break;
+    case OpId::TORCH_RESIZE:
+      if (in != out_size) {
+        const TorchScale by = torch_scale({op.flags, in, out_size});
+        // Positions are float32, and rounded a few times.
+        most = (most - 1.0) * by.scale + 2.0 * by.support + 1.001 + static_cast<double>(in) * 0x1p-20;
       }
       break;
     case OpId::ROT90:

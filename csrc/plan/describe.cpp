@@ -53,14 +53,17 @@ bool operator==(const Pass& a, const Pass& b) {
                     p.composed, p.rows, p.columns, p.reason, p.statistics, p.interleaved, p.floats, p.bytes_read,
                     p.bytes_written);
   };
-  if (fields(a) != fields(b) || (a.taps == nullptr) != (b.taps == nullptr)) return false;
-  return a.taps == b.taps || *a.taps == *b.taps;
+  if (fields(a) != fields(b)) return false;
+  const auto same = [](const auto& one, const auto& other) {
+    return one == other || (one != nullptr && other != nullptr && *one == *other);
+  };
+  return same(a.taps, b.taps) && same(a.down, b.down) && same(a.across, b.across);
 }
 
 const char* name_of(PassKind kind) {
-  static constexpr const char* kNames[] = {"decode", "move",   "move",       "read", "warp",   "window",
-                                           "index",  "filter", "sharpen",    "blur", "tables", "colour",
-                                           "keep",   "turn",   "statistics", "store"};
+  static constexpr const char* kNames[] = {"decode", "move",   "move",         "read",       "warp", "window",
+                                           "index",  "filter", "torch filter", "sharpen",    "blur", "tables",
+                                           "colour", "keep",   "turn",         "statistics", "store"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -79,6 +82,9 @@ std::string to_string(const Plan& plan) {
     if (pass.taps != nullptr) {
       text += std::string(pass.vertical ? " height " : " width ") + std::to_string(pass.from) + " taps " +
               std::to_string(pass.taps->taps.stride);
+    }
+    if (pass.down != nullptr) {
+      text += " taps " + std::to_string(pass.down->taps.stride) + "x" + std::to_string(pass.across->taps.stride);
     }
     text += " -> " + size(pass.region) + "x" + std::to_string(pass.channels) + "\n";
   }

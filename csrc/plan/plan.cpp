@@ -36,6 +36,8 @@ constexpr PassKind pass_of(OpId id) {
       return PassKind::kIndex;
     case OpId::RESIZE:
       return PassKind::kFilter;
+    case OpId::TORCH_RESIZE:
+      return PassKind::kTorchFilter;
     case OpId::ROT90:
       return PassKind::kTurn;
     case OpId::AFFINE:
@@ -181,7 +183,7 @@ class Planner {
         const std::vector<int32_t>& rows = regions_.rows(k);
         if (!std::is_sorted(rows.begin(), rows.end())) return k;
       }
-      if (kind_of(op.id) == OpKind::kFilter) in_order = true;
+      if (kind_of(op.id) == OpKind::kFilter || op.id == OpId::TORCH_RESIZE) in_order = true;
       if (op.id == OpId::RESIZE && (op.i[0] != regions_.shape(k).height || regions_.composed(k) != 0)) in_order = true;
     }
     return ops_.size();
@@ -226,6 +228,10 @@ class Planner {
       if (kind == PassKind::kIndex && !options_.device) {
         pass.rows = regions_.take_rows(k);
         pass.columns = regions_.take_columns(k);
+      }
+      if (kind == PassKind::kTorchFilter && !options_.device) {
+        pass.down = regions_.down(k);
+        pass.across = regions_.across(k);
       }
     }
     return k + 1;

@@ -19,14 +19,15 @@ namespace fastaug {
 // What a pass does. Passes up to and with kColour yield rows to the pass after them; those from kKeep on, and kDecode
 // and kMove, pull all the rows of the pass before them and leave an image in memory.
 enum class PassKind : uint8_t {
-  kDecode,      // the pixels of an encoded image
-  kMove,        // whole pixels from the image in memory to the target, through Plan::blit
-  kMoveWarped,  // the same, through one nearest AFFINE
-  kRead,        // rows of the image in memory
-  kWarp,        // rows of a warp of the image in memory
-  kWindow,      // a crop or constant padding
-  kIndex,       // rows and columns chosen by tables: PAD, NEAREST, flips
-  kFilter,      // one axis of a resize
+  kDecode,       // the pixels of an encoded image
+  kMove,         // whole pixels from the image in memory to the target, through Plan::blit
+  kMoveWarped,   // the same, through one nearest AFFINE
+  kRead,         // rows of the image in memory
+  kWarp,         // rows of a warp of the image in memory
+  kWindow,       // a crop or constant padding
+  kIndex,        // rows and columns chosen by tables: PAD, NEAREST, flips
+  kFilter,       // one axis of a resize
+  kTorchFilter,  // both axes of TORCH_RESIZE
   kSharpen,
   kBlur,
   kTables,      // a run of ops on samples, as lookups
@@ -58,6 +59,9 @@ struct Pass {
   int from = 0;      // samples of the axis before the filter; region says how many there are after it
   int composed = 0;  // how many ops it stands for, when its taps are composed; else 0
   std::shared_ptr<const AxisTable> taps{};  // null for a device
+  // kTorchFilter. Null for a device.
+  std::shared_ptr<const FloatAxisTable> down{};
+  std::shared_ptr<const FloatAxisTable> across{};
   // kIndex: the input row and column of every row and column of the whole output. None for a device.
   std::vector<int32_t> rows{};
   std::vector<int32_t> columns{};

@@ -121,6 +121,17 @@ Region Regions::resized(size_t k, Region out) {
   return out;
 }
 
+Region Regions::torch_resized(size_t k, Region out) {
+  const Op& op = ops_[k];
+  const auto filter = static_cast<Filter>(op.flags);
+  const Shape in = shapes_[k];
+  Tables& tables = tables_[k];
+  tables.down = float_axis_table(kernels_, filter, in.height, op.i[0], out.y, out.height);
+  tables.across = float_axis_table(kernels_, filter, in.width, op.i[1], out.x, out.width);
+  return {tables.down->source_begin, tables.across->source_begin, tables.down->source_end - tables.down->source_begin,
+          tables.across->source_end - tables.across->source_begin};
+}
+
 Region Regions::without_tables(size_t k, Region out) const {
   const auto side = [&](bool rows, int begin, int count, int in, int size) {
     const Extent extent = source_extent(ops_[k], rows, {begin, begin + count}, in, size);
@@ -161,6 +172,8 @@ Region Regions::source_region(size_t k, Region out) {
     }
     case OpId::RESIZE:
       return with_tables_ ? resized(k, out) : without_tables(k, out);
+    case OpId::TORCH_RESIZE:
+      return with_tables_ ? torch_resized(k, out) : without_tables(k, out);
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:

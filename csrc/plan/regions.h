@@ -31,6 +31,9 @@ class Regions {
   const std::shared_ptr<const AxisTable>& vertical(size_t k) const { return tables_[k].vertical; }
   const std::shared_ptr<const AxisTable>& horizontal(size_t k) const { return tables_[k].horizontal; }
   bool height_first(size_t k) const;
+  // TORCH_RESIZE: for the region of the last source_region().
+  const std::shared_ptr<const FloatAxisTable>& down(size_t k) const { return tables_[k].down; }
+  const std::shared_ptr<const FloatAxisTable>& across(size_t k) const { return tables_[k].across; }
   // Gives away what only the last owner needs: the tables of an index op, and at last ops and shapes.
   std::vector<int32_t> take_rows(size_t k) { return std::move(tables_[k].rows); }
   std::vector<int32_t> take_columns(size_t k) { return std::move(tables_[k].columns); }
@@ -47,10 +50,13 @@ class Regions {
     std::vector<int32_t> columns;
     std::shared_ptr<const AxisTable> vertical;  // RESIZE
     std::shared_ptr<const AxisTable> horizontal;
+    std::shared_ptr<const FloatAxisTable> down;  // TORCH_RESIZE
+    std::shared_ptr<const FloatAxisTable> across;
   };
 
   void compose(Shape in);
   Region resized(size_t k, Region out);
+  Region torch_resized(size_t k, Region out);
   Region without_tables(size_t k, Region out) const;
   std::shared_ptr<const AxisTable> axis(size_t k, bool row, int begin, int out) const;
 

@@ -40,6 +40,7 @@ bool is_no_op(const Op& op, Shape in) {
     case OpId::PAD:
       return op.i[0] == 0 && op.i[1] == 0 && op.i[2] == 0 && op.i[3] == 0;
     case OpId::RESIZE:
+    case OpId::TORCH_RESIZE:
     case OpId::NEAREST:
       return op.i[0] == in.height && op.i[1] == in.width;
     case OpId::POSTERIZE:
@@ -80,6 +81,7 @@ bool sink_flip(Step& flip, Step& next, Shape in) {
       std::swap(next.i[horizontal ? 0 : 1], next.i[horizontal ? 2 : 3]);
       break;
     case OpId::RESIZE:
+    case OpId::TORCH_RESIZE:
     case OpId::NEAREST:
       // Along the other axis alone. Positions along this one are not symmetric to the last bit.
       if (horizontal ? next.i[1] != in.width : next.i[0] != in.height) return false;

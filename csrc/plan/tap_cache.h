@@ -26,13 +26,24 @@ struct AxisTable {
 // The table of taps whose first samples are still relative to the axis.
 std::shared_ptr<const AxisTable> make_axis_table(const Kernels& kernels, bool row, Taps taps);
 
+// One axis of a TORCH_RESIZE.
+struct FloatAxisTable {
+  FloatTaps taps;  // as AxisTable::taps
+  int source_begin = 0;
+  int source_end = 0;
+
+  size_t bytes() const { return taps.weight.size() * sizeof(float); }
+
+  bool operator==(const FloatAxisTable&) const = default;
+};
+
 // The last tables that were asked for. One per thread.
-template <class Key>
+template <class Key, class Table = AxisTable>
 class TableCache {
  public:
   // The table of this key, made by make() if it is not there.
   template <class Make>
-  std::shared_ptr<const AxisTable> get(const Kernels& kernels, const Key& key, const Make& make) {
+  std::shared_ptr<const Table> get(const Kernels& kernels, const Key& key, const Make& make) {
     for (size_t k = entries_.size(); k-- > 0;) {
       if (entries_[k].key == key && entries_[k].kernels == &kernels) {
         const auto found = entries_.begin() + static_cast<ptrdiff_t>(k);
@@ -40,7 +51,7 @@ class TableCache {
         return entries_.back().table;
       }
     }
-    std::shared_ptr<const AxisTable> table = make();
+    std::shared_ptr<const Table> table = make();
     if (table->bytes() <= kMaxBytes) {
       if (entries_.size() == kEntries) entries_.erase(entries_.begin());
       entries_.push_back({key, &kernels, table});
@@ -52,7 +63,7 @@ class TableCache {
   struct Entry {
     Key key;
     const Kernels* kernels;
-    std::shared_ptr<const AxisTable> table;
+    std::shared_ptr<const Table> table;
   };
   static constexpr size_t kEntries = 32;
   // Larger tables are built for the call and dropped after it.
@@ -64,5 +75,9 @@ class TableCache {
 // Taps for outputs [begin, begin + out) of an axis, from this thread's cache.
 std::shared_ptr<const AxisTable> axis_table(const Kernels& kernels, bool row, Filter filter, int in_size, int out_size,
                                             int begin, int out);
+
+// The same for TORCH_RESIZE.
+std::shared_ptr<const FloatAxisTable> float_axis_table(const Kernels& kernels, Filter filter, int in_size, int out_size,
+                                                       int begin, int out);
 
 }  // namespace fastaug

@@ -27,6 +27,7 @@ AxisStep axis_step(const Op& op, bool row, Shape in) {
   AxisStep step{AxisStep::kFilter, row ? in.width : in.height, row ? after.width : after.height, 0, 0};
   switch (op.id) {
     case OpId::RESIZE:
+    case OpId::TORCH_RESIZE:
       step.what = op.flags & kFilterMask;
       break;
     case OpId::NEAREST:
@@ -298,7 +299,7 @@ double width_first_cost(double rows, double columns, double in_rows, double v_ta
 
 bool is_separable(const Op& op, Shape in) {
   if (!has(op.id, Trait::kSeparable)) return false;
-  if (op.id == OpId::RESIZE) {
+  if (op.id == OpId::RESIZE || op.id == OpId::TORCH_RESIZE) {
     // Products do not commute with clipping: where weights are negative, sums leave the range of bytes, and Pillow
     // clips them after each pass.
     const auto filter = static_cast<Filter>(op.flags & kFilterMask);
@@ -322,7 +323,7 @@ size_t separable_end(const OpList& ops, size_t begin, Shape in) {
     const AxisStep horizontal = axis_step(ops[k], true, in);
     down.add(vertical);
     across.add(horizontal);
-    if (ops[k].id == OpId::RESIZE) {
+    if (ops[k].id == OpId::RESIZE || ops[k].id == OpId::TORCH_RESIZE) {
       resizes = true;
       // Exact weights cost twice as much, and a step cannot choose its order.
       const double rows = Reach::filter_taps(vertical);

@@ -14,12 +14,12 @@
 
 namespace fastaug {
 
-// True for an op that composes: RESIZE by a filter without negative weights, NEAREST, PAD, a flip, and a WINDOW that
-// shows only its image or fills with zeros.
+// True for an op that composes: RESIZE or TORCH_RESIZE by a filter without negative weights, NEAREST, PAD, a flip, and
+// a WINDOW that shows only its image or fills with zeros.
 bool is_separable(const Op& op, Shape in);
 
-// Where the longest run from `begin` ends that is worth composing: at least two ops, a RESIZE among them, and not more
-// work as one filter than one by one. `begin` if there is none. `in` enters the op at `begin`.
+// Where the longest run from `begin` ends that is worth composing: at least two ops, such a resize among them, and not
+// more work as one filter than one by one. `begin` if there is none. `in` enters the op at `begin`.
 size_t separable_end(const OpList& ops, size_t begin, Shape in);
 
 // Taps for outputs [begin, begin + out) of one axis of the run `ops`, of columns if `row` and else of rows, from this

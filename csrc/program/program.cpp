@@ -130,6 +130,10 @@ Shape own_shape(const Op& op, Shape in) {
       if ((op.flags & kFilterMask) < 1 || (op.flags & kFilterMask) > 5)
         bad(op, "unknown filter " + std::to_string(op.flags));
       return sized(op, op.i[0], op.i[1], in.channels);
+    case OpId::TORCH_RESIZE:
+      if (op.flags != static_cast<uint16_t>(Filter::kBilinear) && op.flags != static_cast<uint16_t>(Filter::kBicubic))
+        bad(op, "the filter must be bilinear (2) or bicubic (3), got " + std::to_string(op.flags));
+      return sized(op, op.i[0], op.i[1], in.channels);
     case OpId::NEAREST:
       if (op.flags > static_cast<uint16_t>(NearestRule::kTorchExact))
         bad(op, "unknown rule " + std::to_string(op.flags));
@@ -193,6 +197,7 @@ void own_text(const Op& op, const Add& add) {
     case OpId::PAD:
       return add(" left=%d top=%d right=%d bottom=%d %s", op.i[0], op.i[1], op.i[2], op.i[3], pad_name(op));
     case OpId::RESIZE:
+    case OpId::TORCH_RESIZE:
       return add(" %dx%d %s", op.i[0], op.i[1], filter_name(op.flags & kFilterMask));
     case OpId::NEAREST:
       return add(" %dx%d %s", op.i[0], op.i[1], rule_name(op));

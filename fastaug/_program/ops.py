@@ -85,6 +85,7 @@ _TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
 _TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
 _TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
 _TORCH_HUE_ID = _ID["TORCH_HUE"]
+_TORCH_RESIZE_ID = _ID["TORCH_RESIZE"]
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -189,3 +190,10 @@ def torch_sharpness(factor: float) -> bytes:
 def torch_hue(factor: float) -> bytes:
     """A shift by a share of the circle of hues, -0.5 to 0.5."""
     return _FACTOR.pack(_TORCH_HUE_ID, 0, factor)
+def torch_resize(height: int, width: int, number: int) -> bytes:
+    """torchvision's antialiased resize of a uint8 tensor; `number` is Pillow's, 2 for bilinear and 3 for bicubic.
+
+    torch gives all rows the first one's values where an image gets another height and becomes one pixel wide, but for
+    batches in channels_last; this does not follow it there.
+    """
+    return _SIZED.pack(_TORCH_RESIZE_ID, number, height, width)

@@ -396,6 +396,25 @@ def torch_blends(kind: str, name: str, function: str, channels: frozenset[int]) 
     )
 
 
+def torch_resize(op: Op, image: np.ndarray) -> np.ndarray:
+    """As torchvision's resize, pass by pass. torch 2.14 gives all rows the first one's values where it changes the
+    height of an image that is one pixel wide, so that has three columns meanwhile."""
+    height, width = op.i
+    mode = {BILINEAR: "bilinear", BICUBIC: "bicubic"}[op.flags]
+
+    def resize(tensor: torch.Tensor) -> torch.Tensor:
+        across = torch.nn.functional.interpolate(
+            tensor[None].float(), (tensor.shape[1], width), mode=mode, antialias=True
+        )
+        copies = 3 if width == 1 else 1
+        both = torch.nn.functional.interpolate(
+            across.repeat(1, 1, 1, copies), (height, copies * width), mode=mode, antialias=True
+        )
+        return torch.round(both[0, :, :, :width].clamp(0, 255)).to(torch.uint8)
+
+    return on_tensor(image, resize)
+
+
 COLOURS = frozenset({3, 4})
 PAIRS = frozenset({2, 4})
 #: What torchvision's colour functions for tensors take.
@@ -502,5 +521,12 @@ ROWS: dict[str, Row] = {
         lambda op, x: on_tensor(x, tensor_functional.autocontrast),
         lambda rng, x: Op("TORCH_AUTOCONTRAST"),
         TENSORS,
+    ),
+    "TORCH_RESIZE": Row(
+        "geometry",
+        torch_resize,
+        lambda rng, x: Op(
+            "TORCH_RESIZE", (size(rng, x.shape[0]), size(rng, x.shape[1])), flags=rng.choice([BILINEAR, BICUBIC])
+        ),
     ),
 }

@@ -69,6 +69,9 @@ Stage* index_stage(Context& context, Stage* input, const std::vector<int32_t>& r
 // These stages are the two passes of a resize. Each changes one axis, and leaves the other as the input has it.
 Stage* resample_row_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
 Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<const AxisTable> table, Region region);
+// This stage is both passes of a TORCH_RESIZE, in float32 between them.
+Stage* torch_resize_stage(Context& context, Stage* input, std::shared_ptr<const FloatAxisTable> down,
+                          std::shared_ptr<const FloatAxisTable> across, Region region);
 // This stage does a run of table ops. `reduced` has the tables of the reductions among them, one entry per op. With
 // `means`, one entry per op, others of kPerSample may be among them.
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,

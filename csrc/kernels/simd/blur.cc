@@ -258,27 +258,10 @@ constexpr int kTile = 512;      // columns of output between the two passes
 constexpr int kMostTaps = 128;  // weights across, at most, for the two passes
 constexpr int kBytes = 4 * kLanes;
 
-// Rounds four vectors half to even and writes them as uint8, saturating.
-HWY_INLINE void store_bytes(FloatVec a, FloatVec b, FloatVec c, FloatVec d, uint8_t* dst) {
-  const hn::ScalableTag<uint8_t> bytes;
-  const Ints ints;
-  const auto packed = narrow(hn::NearestInt(a), hn::NearestInt(b), hn::NearestInt(c), hn::NearestInt(d));
-  if constexpr (kLanes == 4) {
-    hn::StoreU(packed, bytes, dst);
-  } else {
-    // Four samples of every vector in turn; back in a row.
-    constexpr int kBlocks = kLanes / 4;
-    alignas(64) int32_t order[kLanes];
-    for (int k = 0; k < kLanes; ++k) order[k] = k % kBlocks * 4 + k / kBlocks;
-    const auto sorted = hn::TableLookupLanes(hn::BitCast(ints, packed), hn::SetTableIndices(ints, order));
-    hn::StoreU(hn::BitCast(bytes, sorted), bytes, dst);
-  }
-}
-
 HWY_INLINE void store_bytes(const float* sums, uint8_t* dst) {
   const Floats d;
-  store_bytes(hn::LoadU(d, sums), hn::LoadU(d, sums + kLanes), hn::LoadU(d, sums + 2 * kLanes),
-              hn::LoadU(d, sums + 3 * kLanes), dst);
+  store_rounded(hn::LoadU(d, sums), hn::LoadU(d, sums + kLanes), hn::LoadU(d, sums + 2 * kLanes),
+                hn::LoadU(d, sums + 3 * kLanes), dst);
 }
 
 struct Columns {
@@ -374,7 +357,7 @@ int pass_across(const float* weights, int taps, float error, const float* sums, 
       const auto w = hn::Set(d, weights[j]);
       for (int v = 0; v < 4; ++v) sum[v] = hn::MulAdd(w, hn::LoadU(d, sums + x + j + v * kLanes), sum[v]);
     }
-    store_bytes(sum[0], sum[1], sum[2], sum[3], dst + x);
+    store_rounded(sum[0], sum[1], sum[2], sum[3], dst + x);
     hn::Mask<Floats> is_near[4];
     for (int v = 0; v < 4; ++v) is_near[v] = hn::Ge(hn::Abs(hn::Sub(sum[v], hn::Round(sum[v]))), far);
     if (hn::AllFalse(d, hn::Or(hn::Or(is_near[0], is_near[1]), hn::Or(is_near[2], is_near[3])))) continue;

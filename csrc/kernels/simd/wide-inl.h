@@ -1,4 +1,4 @@
-// Integer operations on whole vectors that Highway 1.0.3 lacks, once per instruction set. Included like hwy/highway.h,
+// Operations on whole vectors that Highway 1.0.3 lacks, once per instruction set. Included like hwy/highway.h,
 // inside no namespace, after it.
 #if defined(FASTAUG_SIMD_WIDE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_WIDE_INL_H_
@@ -71,6 +71,25 @@ HWY_INLINE hn::Vec512<uint8_t> narrow(hn::Vec512<int32_t> a, hn::Vec512<int32_t>
 
 #endif
 #endif  // HWY_NEON
+
+// Rounds four vectors of floats half to even and writes them as uint8, saturating.
+template <class V>
+HWY_INLINE void store_rounded(V a, V b, V c, V d, uint8_t* dst) {
+  constexpr int kLanes = HWY_LANES(float);
+  const hn::ScalableTag<uint8_t> bytes;
+  const hn::ScalableTag<int32_t> ints;
+  const auto packed = narrow(hn::NearestInt(a), hn::NearestInt(b), hn::NearestInt(c), hn::NearestInt(d));
+  if constexpr (kLanes == 4) {
+    hn::StoreU(packed, bytes, dst);
+  } else {
+    // Four samples of every vector in turn; back in a row.
+    constexpr int kBlocks = kLanes / 4;
+    alignas(64) int32_t order[kLanes];
+    for (int k = 0; k < kLanes; ++k) order[k] = k % kBlocks * 4 + k / kBlocks;
+    const auto sorted = hn::TableLookupLanes(hn::BitCast(ints, packed), hn::SetTableIndices(ints, order));
+    hn::StoreU(hn::BitCast(bytes, sorted), bytes, dst);
+  }
+}
 
 #endif  // FASTAUG_SIMD_TARGET
 }  // namespace fastaug::HWY_NAMESPACE
