@@ -24,9 +24,9 @@ NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = (
 )
 WIDTH_FIRST = _C.FLAGS["WIDTH_FIRST"]
 HAS_ALPHA = _C.FLAGS["HAS_ALPHA"]
-#: TORCH_AFFINE: what lies outside is the fill, not zero.
+#: TORCH_AFFINE, TORCH_PERSPECTIVE: what lies outside is the fill, not zero.
 FILLED = _C.FLAGS["FILLED"]
-#: TORCH_AFFINE: torch's matrix product fuses.
+#: TORCH_AFFINE, TORCH_PERSPECTIVE: torch's matrix product fuses.
 FUSED = _C.FLAGS["FUSED"]
 # BLUR: both kernels are the same; torch's convolution does not fuse.
 _SQUARE = _C.FLAGS["SQUARE"]
@@ -83,6 +83,7 @@ _TORCH_AFFINE_ID = _ID["TORCH_AFFINE"]
 _TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
 _TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
 _TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
+_TORCH_PERSPECTIVE_ID = _ID["TORCH_PERSPECTIVE"]
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -182,3 +183,7 @@ def torch_saturation(factor: float) -> bytes:
 
 def torch_sharpness(factor: float) -> bytes:
     return _FACTOR.pack(_TORCH_SHARPNESS_ID, 0, factor)
+
+
+def torch_perspective(height: int, width: int, flags: int, coefficients: Sequence[float], fill: bytes) -> bytes:
+    return _PERSPECTIVE.pack(_TORCH_PERSPECTIVE_ID, flags, fill, height, width, *coefficients)

@@ -115,6 +115,15 @@ def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
     return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
 
 
+def torch_perspective(op: Op, image: np.ndarray) -> np.ndarray:
+    """torchvision's perspective, from the coefficients on; for an input of another size by the same grid."""
+    height, width = op.i
+    grid = tensor_functional._perspective_grid(list(op.f), width, height, torch.float32, torch.device("cpu"))
+    fill = [float(value) for value in op.fill[: image.shape[2]]] if op.flags & FILLED else None
+    rule = "bilinear" if op.flags & 0xFF == BILINEAR else "nearest"
+    return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
+
+
 def affine(op: Op, image: np.ndarray) -> np.ndarray:
     height, width = op.i
     kind = Image.Resampling(op.flags)
@@ -305,6 +314,11 @@ def draw_perspective(rng: random.Random, image: np.ndarray) -> Op:
     return Op("PERSPECTIVE", out, single, rng.choice([0, 2, 3]), fill(rng))
 
 
+def draw_torch_perspective(rng: random.Random, image: np.ndarray) -> Op:
+    drawn = draw_perspective(rng, image)
+    return Op("TORCH_PERSPECTIVE", drawn.i, drawn.f, rng.choice([0, BILINEAR]) | rng.choice([0, FILLED]), drawn.fill)
+
+
 def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
     h, w, _ = image.shape
     height, width = (2 * rng.randint(0, min(extent - 1, rng.choice([1, 2, 7]))) + 1 for extent in (h, w))
@@ -491,4 +505,5 @@ ROWS: dict[str, Row] = {
         lambda rng, x: Op("TORCH_AUTOCONTRAST"),
         TENSORS,
     ),
+    "TORCH_PERSPECTIVE": Row("geometry", torch_perspective, draw_torch_perspective),
 }
