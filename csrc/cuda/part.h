@@ -107,8 +107,8 @@ struct Part {
   int32_t height, width, channels;
   int32_t source;
   Op warp;
-  FixedMap fixed;  // kAffineNearest
-  GridMap map;     // kGridNearest, kGridLinear
+  FixedMap fixed;            // kAffineNearest
+  GridMap map;               // kGridNearest, kGridLinear
   int32_t shift_y, shift_x;  // pixel (y, x) of the part is (y + shift_y, x + shift_x) of the warp
 
   int32_t direct;  // 1: the first step takes its pixels from the source, and not from shared memory

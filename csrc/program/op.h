@@ -27,7 +27,8 @@ constexpr uint16_t kSquare = 1;
 // BLUR: the arithmetic that torch has for small images of one channel.
 constexpr uint16_t kUnfused = 2;
 constexpr int kBlurWeights = 16;
-// TORCH_AFFINE and TORCH_PERSPECTIVE: fill shows where the image ends; and torch's matrix product fuses, as it does on some processors.
+// TORCH_AFFINE and TORCH_PERSPECTIVE: fill shows where the image ends; and torch's matrix product fuses, as it does on
+// some processors.
 constexpr uint16_t kFilled = 0x800;
 constexpr uint16_t kFused = 0x1000;
 // Whether a warp samples as torch's grid_sample does, and whether its map has a denominator.

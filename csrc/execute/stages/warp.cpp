@@ -40,7 +40,9 @@ class WarpStage final : public Stage {
 class GridStage final : public Stage {
  public:
   GridStage(Context& context, const View& view, const Op& op, Region wanted)
-      : kernels_(kernels_in_reach(context.kernels, view)), positions_{grid_map(op, view), 0, wanted.x, wanted.width}, row_(grid_row(op, view)) {
+      : kernels_(kernels_in_reach(context.kernels, view)),
+        positions_{grid_map(op, view), 0, wanted.x, wanted.width},
+        row_(grid_row(op, view)) {
     region = wanted;
     channels = view.channels;
     row_.width = region.width;
@@ -98,8 +100,8 @@ WarpKernel warp_kernel(const Op& op, const Kernels& kernels) {
   fail_on("warp_kernel", op.id);
 }
 
-// torchvision, _functional_tensor.py, _gen_affine_grid and _perspective_grid: the numbers in float32, each row over half
-// a side, an affine map's of the input, a perspective's of the output.
+// torchvision, _functional_tensor.py, _gen_affine_grid and _perspective_grid: the numbers in float32, each row over
+// half a side, an affine map's of the input, a perspective's of the output.
 GridMap grid_map(const Op& op, const View& source) {
   GridMap map{};
   map.perspective = is_perspective(op.id);
