@@ -108,6 +108,15 @@ GEOMETRY = (
         one(f"perspective, {m}", function("perspective", interpolation=m, **CORNERS), "PERSPECTIVE")
         for m in ("nearest", "bilinear", "bicubic")
     ),
+    *(
+        one(
+            f"perspective of a tensor, {m}",
+            function("perspective", interpolation=m, **CORNERS),
+            "TORCH_PERSPECTIVE",
+            container="tensor",
+        )
+        for m in ("nearest", "bilinear")
+    ),
     one("RandomPerspective(0.5, 1)", lambda T: T.RandomPerspective(0.5, 1.0), "PERSPECTIVE"),
     one("elastic_transform", displaced),
     one("ElasticTransform()", lambda T: T.ElasticTransform()),

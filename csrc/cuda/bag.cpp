@@ -99,6 +99,7 @@ Source source_of(const Op& op, bool rounded) {
       return rounded ? by_mode(kPerspectiveNearest, kRoundedPerspectiveLinear, kRoundedPerspectiveCubic)
                      : by_mode(kPerspectiveNearest, kPerspectiveLinear, kPerspectiveCubic);
     case OpId::TORCH_AFFINE:
+    case OpId::TORCH_PERSPECTIVE:
       return mode == Interpolation::kNearest ? kGridNearest : kGridLinear;
     default:
       fail_on("source_of", op.id);
@@ -106,7 +107,7 @@ Source source_of(const Op& op, bool rounded) {
 }
 static_assert(registry::for_every_op([](OpId id) {
                 return registry::follows(has(id, Trait::kWarp),
-                                         id == OpId::AFFINE || id == OpId::PERSPECTIVE || id == OpId::TORCH_AFFINE);
+                                         id == OpId::AFFINE || id == OpId::PERSPECTIVE || samples_grid(id));
               }),
               "a warp is no source of a device");
 
@@ -321,11 +322,8 @@ class Lowering {
     }
     part_.warp = op;
     part_.source = source_of(op, plan_.rounded);
-    if (op.id == OpId::TORCH_AFFINE) {
-      const View view{nullptr, part_.height, part_.width, part_.channels, 0, 0, 0};
-      const AffineGrid grid = affine_grid(op, view);
-      std::copy_n(grid.theta, 6, part_.theta);
-      part_.fuses = grid.fused;
+    if (samples_grid(op.id)) {
+      part_.map = grid_map(op, {nullptr, part_.height, part_.width, part_.channels, 0, 0, 0});
     }
   }
 

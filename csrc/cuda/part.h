@@ -6,6 +6,7 @@
 
 #include "base/image.h"
 #include "pixel/extent.h"
+#include "pixel/grid.h"
 #include "pixel/store.h"
 #include "pixel/warp.h"
 #include "program/op.h"
@@ -21,7 +22,7 @@ enum Source : int32_t {
   kPerspectiveNearest,
   kPerspectiveLinear,
   kPerspectiveCubic,
-  kGridNearest,  // TORCH_AFFINE
+  kGridNearest,  // TORCH_AFFINE, TORCH_PERSPECTIVE
   kGridLinear,
   kRoundedAffineLinear,  // fast mode's
   kRoundedAffineCubic,
@@ -106,9 +107,8 @@ struct Part {
   int32_t height, width, channels;
   int32_t source;
   Op warp;
-  FixedMap fixed;  // kAffineNearest
-  float theta[6];  // kGridNearest, kGridLinear
-  int32_t fuses;
+  FixedMap fixed;            // kAffineNearest
+  GridMap map;               // kGridNearest, kGridLinear
   int32_t shift_y, shift_x;  // pixel (y, x) of the part is (y + shift_y, x + shift_x) of the warp
 
   int32_t direct;  // 1: the first step takes its pixels from the source, and not from shared memory

@@ -334,10 +334,12 @@ class Tile {
       return perspective_cubic_pixel<kChannels>(s, perspective_at(m, x, y), fill, pixel);
     }
     if (has_source(kGridNearest) && source == kGridNearest) {
-      return grid_nearest_pixel<kChannels>(s, grid(y, x, 0), grid(y, x, 3), outside(), pixel);
+      const GridPoint at = grid_point(p_.map, x, y);
+      return grid_nearest_pixel<kChannels>(s, at.x, at.y, outside(), pixel);
     }
     if (has_source(kGridLinear) && source == kGridLinear) {
-      return grid_linear_pixel<kChannels>(s, grid(y, x, 0), grid(y, x, 3), outside(), pixel);
+      const GridPoint at = grid_point(p_.map, x, y);
+      return grid_linear_pixel<kChannels>(s, at.x, at.y, outside(), pixel);
     }
     if (has_source(kRoundedAffineLinear) && source == kRoundedAffineLinear) {
       return rounded<kChannels, false>(s, {affine_x(m, x, y), affine_y(m, x, y)}, pixel);
@@ -354,11 +356,6 @@ class Tile {
   }
 
   FASTAUG_FN GridFill outside() const { return {(p_.warp.flags & kFilled) != 0, p_.warp.fill}; }
-  FASTAUG_FN float grid(int y, int x, int row) const {
-    const bool fuse = affine_grid_fuses(p_.fuses != 0, p_.warp.i[0], p_.warp.i[1]);
-    return affine_grid_value(p_.theta + row, grid_base(x, p_.warp.i[1]), grid_base(y, p_.warp.i[0]), fuse);
-  }
-
   template <int kChannels, bool kCubic>
   FASTAUG_FN void rounded(const PlacedSource& s, Position at, uint8_t* pixel) const {
     if (warp_lost(s, at.x, at.y)) {

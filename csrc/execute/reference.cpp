@@ -106,14 +106,14 @@ Image warp(Image& in, const Op& op) {
     const View plane{in.plane[c].data(), in.shape.height, in.shape.width, 1, in.shape.width, 1, 1};
     WarpRow row = warp_row(op, plane);
     GridRow sampled = grid_row(op, plane);
-    AffineGrid positions = affine_grid(op, plane);
+    MapRow positions{grid_map(op, plane), 0, 0, op.i[1]};
     row.fill[0] = sampled.fill[0] = op.fill[c];
     sampled.grid = grid.data();
     uint8_t* planes[kMaxChannels] = {line.data(), line.data(), line.data(), line.data()};
     for (row.y = 0; row.y < op.i[0]; ++row.y) {
-      if (op.id == OpId::TORCH_AFFINE) {
+      if (samples_grid(op.id)) {
         positions.y = row.y;
-        scalar.affine_grid(positions, grid.data());
+        scalar.map_grid(positions, grid.data());
         grid_kernel(op, scalar)(sampled, planes);
       } else {
         warp_kernel(op, scalar)(row, planes);
@@ -221,6 +221,7 @@ Image apply(Image in, const Op& op) {
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:
+    case OpId::TORCH_PERSPECTIVE:
       return warp(in, op);
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:

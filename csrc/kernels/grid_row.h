@@ -9,6 +9,6 @@ namespace fastaug {
 // Samples of the span, one by one; and a whole row of a grid. Defined in scalar_grid.cpp.
 void grid_nearest_span(const GridRow& row, Span span, uint8_t* const* dst);
 void grid_linear_span(const GridRow& row, Span span, uint8_t* const* dst);
-void affine_grid_row(const AffineGrid& row, float* grid);
+void map_grid_row(const MapRow& row, float* grid);
 
 }  // namespace fastaug

@@ -12,6 +12,7 @@
 
 #include "base/image.h"
 #include "pixel/blur.h"
+#include "pixel/grid.h"
 #include "pixel/taps.h"
 #include "pixel/torch_taps.h"
 #include "program/program.h"
@@ -67,12 +68,9 @@ struct GridRow {
   uint8_t fill[kMaxChannels];
 };
 
-// A row of a grid by an affine map: theta is torchvision's matrix after its division by the half sizes.
-struct AffineGrid {
-  float theta[6];
-  bool fused;  // torch's matrix product on this machine fuses; see affine_grid_value in pixel/grid.h
-  int out_height;
-  int out_width;
+// Part of row y of a grid, from column x on.
+struct MapRow {
+  GridMap map;
   int y;
   int x;
   int width;
@@ -155,7 +153,7 @@ struct Kernels {
   // and as many as kRowPad bytes more that it may spoil).
   void (*grid_nearest)(const GridRow& row, uint8_t* const* dst);
   void (*grid_linear)(const GridRow& row, uint8_t* const* dst);
-  void (*affine_grid)(const AffineGrid& row, float* grid);
+  void (*map_grid)(const MapRow& row, float* grid);
 
   // dst[x] = src[index[x]], index within the row. dst != src.
   void (*take)(const uint8_t* src, const int32_t* index, int width, uint8_t* dst);

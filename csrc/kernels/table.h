@@ -26,7 +26,7 @@ void set_unfilter(Isa isa, Kernels* table);
 void set_affine(Isa isa, Kernels* table);
 // perspective_nearest, perspective_linear, perspective_cubic
 void set_perspective(Isa isa, Kernels* table);
-// grid_nearest, grid_linear, affine_grid
+// grid_nearest, grid_linear, map_grid
 void set_grid(Isa isa, Kernels* table);
 // pointwise, luma_sum, gray_sum
 void set_pointwise(Isa isa, Kernels* table);

@@ -111,6 +111,7 @@ FASTAUG_FN Extent source_extent(const Op& op, bool rows, Extent out, int in, int
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:
+    case OpId::TORCH_PERSPECTIVE:
       return {0, in};
     default:
       return neighbourhood(out.begin, out.end - out.begin, reach_of(op, rows), in);
@@ -150,6 +151,7 @@ FASTAUG_FN int extent_bound(const Op& op, bool rows, int length, int in, int out
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:
+    case OpId::TORCH_PERSPECTIVE:
       return in;
     default:
       most += 2.0 * reach_of(op, rows);

@@ -22,8 +22,43 @@ FASTAUG_FN float affine_grid_value(const float* theta, float x, float y, bool fu
   return (fuse ? fused(y, theta[1], across) : y * theta[1] + across) + theta[2];
 }
 // Products of so few numbers do not reach MKL. ATen, LinearAlgebra.cpp, bmm.
-FASTAUG_FN bool affine_grid_fuses(bool fuse, int out_height, int out_width) {
+FASTAUG_FN bool grid_fuses(bool fuse, int out_height, int out_width) {
   return fuse && static_cast<int64_t>(out_height) * out_width * 6 >= 400;
+}
+
+// torchvision's perspective grid, from one row of its numerators, divided by half a side, and the denominators'.
+// _functional_tensor.py, _perspective_grid.
+FASTAUG_FN float perspective_base(int at) { return static_cast<float>(at) + 0.5f; }
+FASTAUG_FN float perspective_grid_value(const float* theta, const float* below, float x, float y, bool fuse) {
+  return affine_grid_value(theta, x, y, fuse) / affine_grid_value(below, x, y, fuse) - 1.0f;
+}
+
+// How a grid is made: by an affine map, or by a perspective.
+struct GridMap {
+  float theta[6];
+  float below[3];
+  bool perspective;
+  bool fused;  // torch's matrix product fuses on this machine
+  int out_height;
+  int out_width;
+};
+
+struct GridPoint {
+  float x;
+  float y;
+};
+
+FASTAUG_FN GridPoint grid_point(const GridMap& map, int x, int y) {
+  const bool fuse = grid_fuses(map.fused, map.out_height, map.out_width);
+  if (map.perspective) {
+    const float at_x = perspective_base(x);
+    const float at_y = perspective_base(y);
+    return {perspective_grid_value(map.theta, map.below, at_x, at_y, fuse),
+            perspective_grid_value(map.theta + 3, map.below, at_x, at_y, fuse)};
+  }
+  const float at_x = grid_base(x, map.out_width);
+  const float at_y = grid_base(y, map.out_height);
+  return {affine_grid_value(map.theta, at_x, at_y, fuse), affine_grid_value(map.theta + 3, at_x, at_y, fuse)};
 }
 
 // Where in pixels, from the centre of the first, a coordinate lies. ATen, GridSamplerKernel.cpp, ComputeLocation.

@@ -43,6 +43,7 @@ constexpr PassKind pass_of(OpId id) {
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:
+    case OpId::TORCH_PERSPECTIVE:
       return PassKind::kWarp;
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:

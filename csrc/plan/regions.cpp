@@ -177,6 +177,7 @@ Region Regions::source_region(size_t k, Region out) {
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:
+    case OpId::TORCH_PERSPECTIVE:
       return (rewrites_ & kPreimage) ? warp_region(op, in, out) : whole(in);
     case OpId::ROT90:
       return whole(in);

@@ -6,7 +6,7 @@
 
 namespace fastaug {
 
-// The pixels of an image of shape `in` that AFFINE or PERSPECTIVE may read for a region of its output, and some more.
+// The pixels of an image of shape `in` that a warp may read for a region of its output, and some more.
 // Never empty.
 Region warp_region(const Op& op, Shape in, Region out);
 

@@ -27,9 +27,17 @@ constexpr uint16_t kSquare = 1;
 // BLUR: the arithmetic that torch has for small images of one channel.
 constexpr uint16_t kUnfused = 2;
 constexpr int kBlurWeights = 16;
-// TORCH_AFFINE: fill shows where the image ends; and torch's matrix product fuses, as it does on some processors.
+// TORCH_AFFINE and TORCH_PERSPECTIVE: fill shows where the image ends; and torch's matrix product fuses, as it does on
+// some processors.
 constexpr uint16_t kFilled = 0x800;
 constexpr uint16_t kFused = 0x1000;
+// Whether a warp samples as torch's grid_sample does, and whether its map has a denominator.
+FASTAUG_HOST_DEVICE constexpr bool samples_grid(OpId id) {
+  return id == OpId::TORCH_AFFINE || id == OpId::TORCH_PERSPECTIVE;
+}
+FASTAUG_HOST_DEVICE constexpr bool is_perspective(OpId id) {
+  return id == OpId::PERSPECTIVE || id == OpId::TORCH_PERSPECTIVE;
+}
 
 // One op. 96 bytes, little-endian, packed in Python by struct format "<HH4B6i8d".
 struct Op {

@@ -144,8 +144,9 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::AFFINE:
     case OpId::TORCH_AFFINE:
     case OpId::PERSPECTIVE:
-      need_interpolation(op, op.id != OpId::TORCH_AFFINE);
-      need_finite(op, op.id == OpId::PERSPECTIVE ? 8 : 6);
+    case OpId::TORCH_PERSPECTIVE:
+      need_interpolation(op, !samples_grid(op.id));
+      need_finite(op, is_perspective(op.id) ? 8 : 6);
       return sized(op, op.i[0], op.i[1], in.channels);
     case OpId::GAMMA:
       need_finite(op, 2);
@@ -206,9 +207,10 @@ void own_text(const Op& op, const Add& add) {
     case OpId::AFFINE:
     case OpId::TORCH_AFFINE:
     case OpId::PERSPECTIVE:
+    case OpId::TORCH_PERSPECTIVE:
       add(" %dx%d %s [%.6g %.6g %.6g; %.6g %.6g %.6g", op.i[0], op.i[1], filter_name(op.flags & kFilterMask), op.f[0],
           op.f[1], op.f[2], op.f[3], op.f[4], op.f[5]);
-      if (op.id == OpId::PERSPECTIVE) add("; %.6g %.6g", op.f[6], op.f[7]);
+      if (is_perspective(op.id)) add("; %.6g %.6g", op.f[6], op.f[7]);
       return add("]");
     case OpId::GAMMA:
       return add(" %.6g gain=%.6g", op.f[0], op.f[1]);

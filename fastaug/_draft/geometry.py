@@ -245,8 +245,8 @@ class GeometryDraft(DraftBase):
             # antialias says nothing to the nearest modes; without it torch has another filter.
             smooth = bool(antialias) and number in (2, 3)
             native = self.native and (number == 0 or smooth) and self._is_batch()
-            if number != 0 and self.by_torch and not hasattr(ops, "torch_resize"):  # XXX
-                native = False
+            if self.by_torch and number != 0 and width == 1 and height != self.height:
+                native = False  # torch gives all rows of such a column the values of the first one, mostly
         else:
             native = self.native
             if antialias is False:
@@ -396,11 +396,8 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[interpolation._name_]
         if self.native and self.by_torch:
             size = self.height, self.width
-            if (
-                hasattr(ops, "torch_perspective")
-                and self._is_batch()
-                and self._sample_by_torch(ops.torch_perspective, coefficients, size, interpolation.value, fill)
-            ):
+            pack = ops.torch_perspective
+            if self._is_batch() and self._sample_by_torch(pack, coefficients, size, interpolation.value, fill):
                 return
         elif self.native and self._warp_natively(ops.perspective, coefficients, number, interpolation.value, fill):
             return

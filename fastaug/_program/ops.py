@@ -24,9 +24,9 @@ NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = (
 )
 WIDTH_FIRST = _C.FLAGS["WIDTH_FIRST"]
 HAS_ALPHA = _C.FLAGS["HAS_ALPHA"]
-#: TORCH_AFFINE: what lies outside is the fill, not zero.
+#: TORCH_AFFINE, TORCH_PERSPECTIVE: what lies outside is the fill, not zero.
 FILLED = _C.FLAGS["FILLED"]
-#: TORCH_AFFINE: torch's matrix product fuses.
+#: TORCH_AFFINE, TORCH_PERSPECTIVE: torch's matrix product fuses.
 FUSED = _C.FLAGS["FUSED"]
 # BLUR: both kernels are the same; torch's convolution does not fuse.
 _SQUARE = _C.FLAGS["SQUARE"]
@@ -86,6 +86,7 @@ _TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
 _TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
 _TORCH_HUE_ID = _ID["TORCH_HUE"]
 _TORCH_RESIZE_ID = _ID["TORCH_RESIZE"]
+_TORCH_PERSPECTIVE_ID = _ID["TORCH_PERSPECTIVE"]
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -197,3 +198,5 @@ def torch_resize(height: int, width: int, number: int) -> bytes:
     batches in channels_last; this does not follow it there.
     """
     return _SIZED.pack(_TORCH_RESIZE_ID, number, height, width)
+def torch_perspective(height: int, width: int, flags: int, coefficients: Sequence[float], fill: bytes) -> bytes:
+    return _PERSPECTIVE.pack(_TORCH_PERSPECTIVE_ID, flags, fill, height, width, *coefficients)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 
@@ -14,7 +15,7 @@ from torchvision.transforms import _functional_tensor as tensor_functional
 from fastaug import _C
 from fastaug._draft.geometry import fuses_products
 from fastaug._fallback import tensor_warp
-from fastaug._program import ops
+from fastaug._program import arguments, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 from support.images import noise, photo, to_chw
 
@@ -109,3 +110,35 @@ def test_size_around_a_rotation(block: int) -> None:
         assert tensor_warp.size_around(matrix, height, width) == expected, (height, width, angle, centre)
         sure += tensor_warp._sure_size_around(matrix, height, width) is not None
     assert sure > 1000
+
+
+def corners_of(rng: random.Random, height: int, width: int) -> list[list[int]]:
+    """Four corners as RandomPerspective draws them, or anywhere around."""
+    half_width, half_height = width // 2, height // 2
+    low_x, low_y = rng.choice([(0, 0), (-half_width, -half_height)])
+    left, right = (low_x, half_width), (width - half_width - 1, width - 1 - low_x)
+    top, bottom = (low_y, half_height), (height - half_height - 1, height - 1 - low_y)
+    return [[rng.randint(*x), rng.randint(*y)] for x, y in ((left, top), (right, top), (right, bottom), (left, bottom))]
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_perspectives(block: int) -> None:
+    for seed in range(100 * block, 100 * block + 100):
+        rng = random.Random(2000 + seed)
+        image = image_of(rng)
+        channels, height, width = image.shape
+        start = [[0, 0], [width - 1, 0], [width - 1, height - 1], [0, height - 1]]
+        end = start if rng.random() < 0.1 else corners_of(rng, height, width)
+        mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
+        try:
+            coefficients = arguments.perspective_coefficients(start, end)
+        except torch.linalg.LinAlgError:  # three corners on a line
+            coefficients = [rng.uniform(-2, 2) for _ in range(8)]
+        if rng.random() < 0.1:  # a horizon
+            coefficients[6:] = [rng.uniform(-3, 3) / width, rng.uniform(-3, 3) / height]
+        if not all(map(math.isfinite, coefficients)):
+            continue
+        expected = tensor_functional.perspective(image, coefficients, mode.value, fill)
+        flags = flags_of(mode, fill)
+        program = ops.torch_perspective(height, width, flags, coefficients, bytes_of(fill))
+        assert torch.equal(run(program, image, height, width), expected), seed

@@ -28,7 +28,7 @@ COLOURS = [
     "TORCH_LUMA",
     "REPLICATE",
 ]
-WARPS = ["AFFINE", "TORCH_AFFINE", "PERSPECTIVE", "RESIZE"]
+WARPS = ["AFFINE", "TORCH_AFFINE", "PERSPECTIVE", "TORCH_PERSPECTIVE", "RESIZE", "TORCH_RESIZE"]
 #: What programs are made of, so that each rewrite finds much to do.
 STYLES = {
     "all": None,

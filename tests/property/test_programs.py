@@ -163,6 +163,7 @@ CHAINS: dict[str, list[Op]] = {
         PERSPECTIVE,
         Op("WINDOW", (2, 3, 50, 51)),
         Op("TORCH_AFFINE", (50, 51), (0.9, 0.2, 3.0, -0.2, 1.1, -2.0), FILLED | 2, (9, 8, 7, 6)),
+        Op("TORCH_PERSPECTIVE", (50, 51), PERSPECTIVE.f, FILLED, (9, 8, 7, 6)),
         PERSPECTIVE,
         Op("HFLIP"),
         Op("WINDOW", (0, 30, 20, 20)),

@@ -115,6 +115,15 @@ def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
     return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
 
 
+def torch_perspective(op: Op, image: np.ndarray) -> np.ndarray:
+    """torchvision's perspective, from the coefficients on; for an input of another size by the same grid."""
+    height, width = op.i
+    grid = tensor_functional._perspective_grid(list(op.f), width, height, torch.float32, torch.device("cpu"))
+    fill = [float(value) for value in op.fill[: image.shape[2]]] if op.flags & FILLED else None
+    rule = "bilinear" if op.flags & 0xFF == BILINEAR else "nearest"
+    return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
+
+
 def affine(op: Op, image: np.ndarray) -> np.ndarray:
     height, width = op.i
     kind = Image.Resampling(op.flags)
@@ -303,6 +312,11 @@ def draw_perspective(rng: random.Random, image: np.ndarray) -> Op:
     )
     single = tuple(float(np.float32(value)) for value in coefficients)  # torchvision rounds them
     return Op("PERSPECTIVE", out, single, rng.choice([0, 2, 3]), fill(rng))
+
+
+def draw_torch_perspective(rng: random.Random, image: np.ndarray) -> Op:
+    drawn = draw_perspective(rng, image)
+    return Op("TORCH_PERSPECTIVE", drawn.i, drawn.f, rng.choice([0, BILINEAR]) | rng.choice([0, FILLED]), drawn.fill)
 
 
 def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
@@ -529,4 +543,5 @@ ROWS: dict[str, Row] = {
             "TORCH_RESIZE", (size(rng, x.shape[0]), size(rng, x.shape[1])), flags=rng.choice([BILINEAR, BICUBIC])
         ),
     ),
+    "TORCH_PERSPECTIVE": Row("geometry", torch_perspective, draw_torch_perspective),
 }

@@ -45,7 +45,7 @@ class Stage {
 
 // This stage yields rows of an image in memory. `region` is in the view's coordinates.
 Stage* source_stage(Context& context, const View& view, Region region);
-// Rows of a warp, AFFINE or PERSPECTIVE, of an image in memory: is_warp_source() holds for it. Of the view only
+// Rows of a warp of an image in memory: is_warp_source() holds for it. Of the view only
 // `read`, which holds warp_region(op, ..., region), has to be memory. `rounded` as in WarpRow.
 Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region read, bool rounded);
 // The kernels for warps of this image: vector kernels keep byte offsets into it in 32 bits; plain code has no such
@@ -56,7 +56,7 @@ using WarpKernel = void (*)(const WarpRow&, uint8_t* const*);
 using GridKernel = void (*)(const GridRow&, uint8_t* const*);
 WarpRow warp_row(const Op& op, const View& source);
 WarpKernel warp_kernel(const Op& op, const Kernels& kernels);
-AffineGrid affine_grid(const Op& op, const View& source);
+GridMap grid_map(const Op& op, const View& source);
 GridRow grid_row(const Op& op, const View& source);
 GridKernel grid_kernel(const Op& op, const Kernels& kernels);
 

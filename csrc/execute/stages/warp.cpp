@@ -36,15 +36,16 @@ class WarpStage final : public Stage {
   WarpKernel kernel_;
 };
 
-// AFFINE as torchvision computes it on tensors: a grid of positions, then torch's grid_sample.
+// Warps as torchvision computes them on tensors: a grid of positions, then torch's grid_sample.
 class GridStage final : public Stage {
  public:
   GridStage(Context& context, const View& view, const Op& op, Region wanted)
-      : kernels_(kernels_in_reach(context.kernels, view)), positions_(affine_grid(op, view)), row_(grid_row(op, view)) {
+      : kernels_(kernels_in_reach(context.kernels, view)),
+        positions_{grid_map(op, view), 0, wanted.x, wanted.width},
+        row_(grid_row(op, view)) {
     region = wanted;
     channels = view.channels;
-    positions_.x = region.x;
-    positions_.width = row_.width = region.width;
+    row_.width = region.width;
     grid_ = reinterpret_cast<float*>(context.arena.bytes(static_cast<size_t>(region.width) * 8 + kRowPad));
     row_.grid = grid_;
     kernel_ = grid_kernel(op, kernels_);
@@ -52,13 +53,13 @@ class GridStage final : public Stage {
 
   void row(int y, const Planes& dst) override {
     positions_.y = y;
-    kernels_.affine_grid(positions_, grid_);
+    kernels_.map_grid(positions_, grid_);
     kernel_(row_, dst.row);
   }
 
  private:
   const Kernels& kernels_;
-  AffineGrid positions_;
+  MapRow positions_;
   GridRow row_;
   float* grid_;
   GridKernel kernel_;
@@ -82,7 +83,7 @@ WarpRow warp_row(const Op& op, const View& source) {
 
 static_assert(registry::for_every_op([](OpId id) {
                 return registry::follows(has(id, Trait::kWarp),
-                                         id == OpId::AFFINE || id == OpId::PERSPECTIVE || id == OpId::TORCH_AFFINE);
+                                         id == OpId::AFFINE || id == OpId::PERSPECTIVE || samples_grid(id));
               }),
               "a warp has no kernel");
 
@@ -99,15 +100,22 @@ WarpKernel warp_kernel(const Op& op, const Kernels& kernels) {
   fail_on("warp_kernel", op.id);
 }
 
-// torchvision, _functional_tensor.py, _gen_affine_grid: the matrix in float32, each row over half a side of the input.
-AffineGrid affine_grid(const Op& op, const View& source) {
-  AffineGrid grid{};
-  const float half[] = {0.5f * static_cast<float>(source.width), 0.5f * static_cast<float>(source.height)};
-  for (int k = 0; k < 6; ++k) grid.theta[k] = static_cast<float>(op.f[k]) / half[k / 3];
-  grid.fused = (op.flags & kFused) != 0;
-  grid.out_height = op.i[0];
-  grid.out_width = grid.width = op.i[1];
-  return grid;
+// torchvision, _functional_tensor.py, _gen_affine_grid and _perspective_grid: the numbers in float32, each row over
+// half a side, an affine map's of the input, a perspective's of the output.
+GridMap grid_map(const Op& op, const View& source) {
+  GridMap map{};
+  map.perspective = is_perspective(op.id);
+  map.fused = (op.flags & kFused) != 0;
+  map.out_height = op.i[0];
+  map.out_width = op.i[1];
+  const int side[] = {map.perspective ? op.i[1] : source.width, map.perspective ? op.i[0] : source.height};
+  for (int k = 0; k < 6; ++k) {
+    map.theta[k] = static_cast<float>(op.f[k]) / (0.5f * static_cast<float>(side[k / 3]));
+  }
+  map.below[0] = static_cast<float>(op.f[6]);
+  map.below[1] = static_cast<float>(op.f[7]);
+  map.below[2] = 1.0f;
+  return map;
 }
 
 GridRow grid_row(const Op& op, const View& source) {
@@ -124,7 +132,7 @@ GridKernel grid_kernel(const Op& op, const Kernels& kernels) {
 }
 
 Stage* warp_stage(Context& context, const View& view, const Op& op, Region region, Region read, bool rounded) {
-  if (op.id == OpId::TORCH_AFFINE) return context.arena.make<GridStage>(context, view, op, region);
+  if (samples_grid(op.id)) return context.arena.make<GridStage>(context, view, op, region);
   return context.arena.make<WarpStage>(context, view, op, region, read, rounded);
 }
 

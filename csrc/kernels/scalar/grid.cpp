@@ -38,13 +38,11 @@ void grid_linear_span(const GridRow& row, Span span, uint8_t* const* dst) {
   FASTAUG_BY_CHANNELS(row.source.channels, linear_span, row, span, dst)
 }
 
-void affine_grid_row(const AffineGrid& row, float* grid) {
-  const bool fuse = affine_grid_fuses(row.fused, row.out_height, row.out_width);
-  const float y = grid_base(row.y, row.out_height);
+void map_grid_row(const MapRow& row, float* grid) {
   for (int k = 0; k < row.width; ++k) {
-    const float x = grid_base(row.x + k, row.out_width);
-    grid[2 * k] = affine_grid_value(row.theta, x, y, fuse);
-    grid[2 * k + 1] = affine_grid_value(row.theta + 3, x, y, fuse);
+    const GridPoint at = grid_point(row.map, row.x + k, row.y);
+    grid[2 * k] = at.x;
+    grid[2 * k + 1] = at.y;
   }
 }
 
@@ -53,7 +51,7 @@ namespace scalar {
 void fill_grid(Kernels* table) {
   table->grid_nearest = [](const GridRow& row, uint8_t* const* dst) { grid_nearest_span(row, {0, row.width}, dst); };
   table->grid_linear = [](const GridRow& row, uint8_t* const* dst) { grid_linear_span(row, {0, row.width}, dst); };
-  table->affine_grid = affine_grid_row;
+  table->map_grid = map_grid_row;
 }
 
 }  // namespace scalar

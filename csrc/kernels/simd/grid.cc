@@ -30,12 +30,13 @@ using FloatMask = hn::Mask<Floats>;
 using Ints = hn::RebindToSigned<Floats>;
 using Words = hn::RebindToUnsigned<Floats>;
 
-// The values of both axes for whole vectors; the products and sums of affine_grid_value.
-template <bool kFuse>
-void affine_grid_values(const AffineGrid& row, float* grid) {
+// Points of a grid for whole vectors; the products, sums and quotients of grid_point.
+template <bool kFuse, bool kPerspective>
+void map_values(const MapRow& row, float* grid) {
   const Floats d;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  const float y = grid_base(row.y, row.out_height);
+  const GridMap& map = row.map;
+  const float y = kPerspective ? perspective_base(row.y) : grid_base(row.y, map.out_height);
   const auto value = [&](const float* theta, FloatV x) HWY_ATTR {
     const auto across = hn::Mul(x, hn::Set(d, theta[0]));
     const auto both =
@@ -43,18 +44,29 @@ void affine_grid_values(const AffineGrid& row, float* grid) {
     return hn::Add(both, hn::Set(d, theta[2]));
   };
   for (int k = 0; k < row.width; k += lanes) {
-    const FloatV x = hn::Iota(d, grid_base(row.x + k, row.out_width));
-    hn::StoreInterleaved2(value(row.theta, x), value(row.theta + 3, x), d, grid + 2 * k);
+    const int column = row.x + k;
+    const FloatV x = hn::Iota(d, kPerspective ? perspective_base(column) : grid_base(column, map.out_width));
+    FloatV at_x = value(map.theta, x);
+    FloatV at_y = value(map.theta + 3, x);
+    if constexpr (kPerspective) {
+      const FloatV below = value(map.below, x);
+      const FloatV one = hn::Set(d, 1.0f);
+      at_x = hn::Sub(hn::Div(at_x, below), one);
+      at_y = hn::Sub(hn::Div(at_y, below), one);
+    }
+    hn::StoreInterleaved2(at_x, at_y, d, grid + 2 * k);
   }
 }
 
-void affine_grid(const AffineGrid& row, float* grid) {
-  const bool fuse = affine_grid_fuses(row.fused, row.out_height, row.out_width);
-  if (!fuse) return affine_grid_values<false>(row, grid);
+void map_grid(const MapRow& row, float* grid) {
+  const GridMap& map = row.map;
+  if (!grid_fuses(map.fused, map.out_height, map.out_width)) {
+    return map.perspective ? map_values<false, true>(row, grid) : map_values<false, false>(row, grid);
+  }
 #if HWY_NATIVE_FMA
-  affine_grid_values<true>(row, grid);
+  return map.perspective ? map_values<true, true>(row, grid) : map_values<true, false>(row, grid);
 #else
-  affine_grid_row(row, grid);
+  map_grid_row(row, grid);
 #endif
 }
 
@@ -353,7 +365,7 @@ void fill_grid(Kernels* table) {
   table->grid_nearest = grid_nearest;
   table->grid_linear = grid_linear;
 #endif
-  table->affine_grid = affine_grid;
+  table->map_grid = map_grid;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

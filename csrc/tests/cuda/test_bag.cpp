@@ -509,6 +509,8 @@ TEST_CASE("samples lie gigabytes apart") {
       {warp(OpId::PERSPECTIVE, Interpolation::kBicubic)},
       {warp(OpId::TORCH_AFFINE, Interpolation::kNearest)},
       {warp(OpId::TORCH_AFFINE, Interpolation::kBilinear, kFilled)},
+      {warp(OpId::TORCH_PERSPECTIVE, Interpolation::kNearest, kFilled)},
+      {warp(OpId::TORCH_PERSPECTIVE, Interpolation::kBilinear)},
   };
   for (const Strides& far : kFarStrides) {
     Reserved source(far.bytes(in));

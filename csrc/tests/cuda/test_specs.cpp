@@ -109,6 +109,6 @@ TEST_CASE("kernels for a number of channels that changes") {
 
 TEST_CASE("kernels without statistics, for direct steps or for others, for one dtype, and for warps") {
   CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasDirect)>>(6000, 3) > 20);
-  CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasShared)>>(7000, 3) > 3);
+  CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasShared)>>(7000, 3) > 0);
   CHECK(served<Some<cuda::kAffineLinear, 3, -1, kKeepChannels, ~0u>>(8000, 3) > 3);
 }

@@ -66,6 +66,7 @@ Axis random_axis(Random& random, OpId id, int most) {
     case OpId::AFFINE:
     case OpId::PERSPECTIVE:
     case OpId::TORCH_AFFINE:
+    case OpId::TORCH_PERSPECTIVE:
       along(op, axis.rows) = out = random.between(1, most);
       break;
     default:

@@ -17,8 +17,8 @@ using test::Random;
 
 Op random_warp(Random& random, int height, int width) {
   Op op{};
-  const int kind = random.between(0, 3);
-  op.id = kind == 3 ? OpId::PERSPECTIVE : OpId::AFFINE;
+  const int kind = random.between(0, 4);
+  op.id = kind >= 3 ? OpId::PERSPECTIVE : OpId::AFFINE;
   op.i[0] = random.between(1, height);
   op.i[1] = random.between(1, width);
   op.flags = static_cast<uint16_t>(random.between(0, 2));
@@ -35,7 +35,11 @@ Op random_warp(Random& random, int height, int width) {
     op.f[2] = (random.unit() - 0.5) * width;
     op.f[5] = (random.unit() - 0.5) * height;
   }
-  if (kind == 3) {
+  if (kind == 4) {
+    op.id = OpId::TORCH_PERSPECTIVE;
+    op.flags = static_cast<uint16_t>((op.flags == 3 ? 2 : op.flags) | (random.next() % 2 ? kFilled : 0));
+  }
+  if (kind >= 3) {
     // Now and then the denominator crosses zero.
     const double bend = random.next() % 3 == 0 ? 0.1 : 0.001;
     op.f[6] = (random.unit() - 0.5) * bend;
@@ -121,7 +125,15 @@ TEST_CASE("what a warp needs is not much more than it reads") {
   CHECK(needs.width <= 410);
   op.id = OpId::PERSPECTIVE;
   CHECK(warp_region(op, {1000, 1000, 3}, {100, 200, 300, 400}) == needs);
+  op.id = OpId::TORCH_PERSPECTIVE;
+  CHECK(warp_region(op, {1000, 1000, 3}, {100, 200, 300, 400}) == needs);
+  // An input of half the size.
+  const Region half = warp_region(op, {500, 500, 3}, {100, 200, 300, 400});
+  CHECK(half.y >= 45);
+  CHECK(half.height <= 160);
   op.f[6] = -1.0 / 300.0;
+  CHECK(warp_region(op, {1000, 1000, 3}, {100, 200, 300, 400}) == Region{0, 0, 1000, 1000});
+  op.id = OpId::PERSPECTIVE;
   CHECK(warp_region(op, {1000, 1000, 3}, {100, 200, 300, 400}) == Region{0, 0, 1000, 1000});
   op.f[6] = 0.0;
   op.f[2] = -5000.0;
