@@ -133,9 +133,7 @@ PIPELINES = (
         5,
     ),
     *(
-        pipeline(
-            f"ImageNet train with {name}", "photographs 500x375", lambda T, name=name: trained(T, getattr(T, name)())
-        )
+        pipeline(f"ImageNet train with {name}", "photographs 500x375", partial(trained, augment=name))
         for name in ("RandAugment", "AutoAugment", "TrivialAugmentWide", "AugMix")
     ),
 )
