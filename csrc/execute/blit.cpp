@@ -43,7 +43,9 @@ class Mover {
         std::all_of(across.begin() + static_cast<ptrdiff_t>(end_), across.end(), [](int x) { return x < 0; });
     if (!runs) end_ = begin_;  // fill between what shows: every pixel is asked
     find_spans();
+    const bool skips = skips_rows();
     for (size_t y = 0; y < map_.down.size(); ++y) {
+      if (skips && y + kAhead < map_.down.size()) fetch(map_.down[y + kAhead]);
       auto* out = pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_);
       if (y > 0 && map_.down[y] == map_.down[y - 1]) {
         std::memcpy(out, target_ + (static_cast<ptrdiff_t>(y) - 1) * target_stride_, width * kBytes);
@@ -62,6 +64,28 @@ class Mover {
   };
   // Spans are worth their calls from so many pixels on, on average.
   static constexpr size_t kShort = 8;
+  // Rows that are under way from memory while one is written.
+  static constexpr size_t kAhead = 4;
+  static constexpr ptrdiff_t kLine = 64;
+
+  // Whether rows of the source are left out, where processors, which foresee only what follows, would wait for each.
+  bool skips_rows() const {
+    const BlitIndex& down = map_.down;
+    size_t skipped = 0;
+    for (size_t y = 1; y < down.size(); ++y) skipped += std::abs(down[y] - down[y - 1]) > 1 ? 1 : 0;
+    return 4 * skipped > down.size();
+  }
+
+  void fetch(int32_t row) const {
+    if (row < 0 || begin_ == end_) return;
+    const auto [low, high] = std::minmax(map_.across[begin_], map_.across[end_ - 1]);
+    const uint8_t* in = source_ + row * source_stride_;
+    const uint8_t* end = in + ptrdiff_t{high} * kBytes + kBytes - 1;
+    // Some processors drop a prefetch whose page is not in the TLB; a load brings the page in.
+    const uint8_t* p = in + ptrdiff_t{low} * kBytes;
+    static_cast<void>(*static_cast<const volatile uint8_t*>(p));
+    for (p += kLine; p <= end; p += kLine) __builtin_prefetch(p, 0, 3);
+  }
 
   static P* pixels(uint8_t* p) { return reinterpret_cast<P*>(p); }
   static const P* pixels(const uint8_t* p) { return reinterpret_cast<const P*>(p); }
