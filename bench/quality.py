@@ -86,7 +86,7 @@ def levels(samples: Floats, transform: Any) -> Floats:
         if isinstance(step, T.Normalize):
             mean, std = (np.reshape(value, (-1, 1, 1)) for value in (step.mean, step.std))
             samples = samples * std + mean
-        elif isinstance(step, T.ToTensor):
+        elif isinstance(step, (T.ToTensor, T.ConvertImageDtype)):
             return samples * 255
     return samples
 

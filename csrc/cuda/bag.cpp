@@ -128,13 +128,15 @@ constexpr StepKind step_of(OpId id, bool vertical) {
       return kTorchSharpen;
     case OpId::BLUR:
       return kBlur;
+    case OpId::TORCH_RESIZE:
+      return kTorchFilter;
     default:
       return kStepKinds;
   }
 }
 static_assert(registry::for_every_op([](OpId id) {
                 const bool steps = kind_of(id) == OpKind::kGeometry || kind_of(id) == OpKind::kFilter;
-                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90 || id == OpId::TORCH_RESIZE;
+                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90;
                 return (steps && !other) == (step_of(id, false) != kStepKinds);
               }),
               "an op of geometry, or a filter, has no step on a device");
@@ -223,7 +225,6 @@ class Lowering {
   // Whether a device does all of a plan.
   static bool is_fit(const Plan& plan) {
     return std::none_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) {
-      if (pass.kind == PassKind::kTorchFilter) return true;
       const Op& op = plan.ops[static_cast<size_t>(std::min<int>(pass.begin, static_cast<int>(plan.ops.size()) - 1))];
       return pass.kind == PassKind::kWarp && op.id == OpId::AFFINE && (op.flags & kFilterMask) == 0 &&
              nearest_route(op.f, op.i[0], op.i[1]) == NearestRoute::kAccumulate;
@@ -266,6 +267,7 @@ class Lowering {
       case PassKind::kWindow:
       case PassKind::kIndex:
       case PassKind::kFilter:
+      case PassKind::kTorchFilter:
       case PassKind::kSharpen:
       case PassKind::kBlur:
         return add_step(pass);
@@ -289,7 +291,6 @@ class Lowering {
       case PassKind::kDecode:
       case PassKind::kMove:
       case PassKind::kMoveWarped:
-      case PassKind::kTorchFilter:
         break;
     }
     fail(ErrorCode::kRuntime, std::string("a device has nothing for the pass ") + name_of(pass.kind));
@@ -660,6 +661,9 @@ class Lowering {
     }
   }
 
+  // Of torch's resize.
+  static double mean_taps(TapAxis axis) { return axis.in == axis.out ? 1.0 : 2.0 * torch_scale(axis).support; }
+
   static double step_work(const Step& s, double reads) {
     switch (s.kind) {
       case kTake:
@@ -670,6 +674,10 @@ class Lowering {
         const TapAxis axis = {s.op.flags & kFilterMask, down ? s.in_height : s.in_width,
                               down ? s.out_height : s.out_width};
         return 20.0 + 2.0 * tap_scale(axis).support * (2.0 + reads);
+      }
+      case kTorchFilter: {
+        const double taps = mean_taps({s.op.flags, s.in_width, s.out_width});
+        return 20.0 + mean_taps({s.op.flags, s.in_height, s.out_height}) * (6.0 + taps * (4.0 + reads));
       }
       case kBlur:
         return 20.0 + static_cast<double>(s.op.i[0]) * s.op.i[1] * (4.0 + reads);
@@ -846,6 +854,16 @@ class Lowering {
       add(scales ? Task::kScaleRows : Task::kTakeRows);
       add(scales ? Task::kScaleColumns : Task::kTakeColumns);
       return;
+    }
+    if (step->kind == kTorchFilter) {
+      const int64_t rows = step->row_outputs;
+      const int64_t columns = step->column_outputs;
+      step->by_output = torch_tap_stride({step->op.flags, step->in_height, step->out_height});
+      const int stride = torch_tap_stride({step->op.flags, step->in_width, step->out_width});
+      step->rows = bag_.reserve(rows * static_cast<int64_t>(sizeof(TapRange)));
+      step->columns = bag_.reserve(columns * static_cast<int64_t>(sizeof(TapRange)));
+      step->weights = bag_.reserve((rows * step->by_output + columns * stride) * 4);
+      return add(Task::kTorchTaps);
     }
     if (step->kind != kAcross && step->kind != kDown) return;
     const bool down = step->kind == kDown;

@@ -32,7 +32,7 @@ enum Source : int32_t {
 };
 
 // A step makes pixels from those of the step before it, or from the source.
-enum StepKind : int32_t { kTake, kAcross, kDown, kSharpen, kTorchSharpen, kBlur, kStepKinds };
+enum StepKind : int32_t { kTake, kAcross, kDown, kSharpen, kTorchSharpen, kBlur, kTorchFilter, kStepKinds };
 
 // Where the last pixels of a part go: to the scratch, to the result, or nowhere but into statistics.
 enum End : int32_t { kKeep, kStore, kLookOnly, kEnds };
@@ -83,7 +83,9 @@ struct Step {
   int32_t out_height, out_width;
   // Tables of outputs from `begin` on, `outputs` of them, along the rows and the columns. kTake: the input row or
   // column of each, -1 for fill; kNowhere: those of a WINDOW, which need none. Filters: a TapRange each; weight t of
-  // output n is weights[t * outputs + n], so that threads side by side read side by side.
+  // output n is weights[t * outputs + n], so that threads side by side read side by side. kTorchFilter has ranges of
+  // both, and floats for weights: those of the rows, at n * by_output + t, and behind them those of the columns, at
+  // t * column_outputs + n.
   uint32_t rows, columns;
   int32_t begin_row, begin_column;
   int32_t row_outputs, column_outputs;
@@ -159,6 +161,7 @@ struct Task {
     kScaleRows,  // the same, of a nearest AFFINE without shear
     kScaleColumns,
     kTaps,
+    kTorchTaps,
     kExtents,  // of the part's tiles
     kClear,    // the part's `counts`
     kLookups,  // table of the Colours from `colour` on, `count` of them, for `channels` channels

@@ -11,6 +11,7 @@
 #include "pixel/statistics.h"
 #include "pixel/table.h"
 #include "pixel/tap.h"
+#include "pixel/torch_tap.h"
 
 namespace fastaug::cuda {
 
@@ -41,6 +42,8 @@ class Preparation {
         return scale(false, thread);
       case Task::kTaps:
         return taps(thread, threads);
+      case Task::kTorchTaps:
+        return torch_taps(thread, threads);
       case Task::kExtents:
         return extents(thread, threads);
       case Task::kClear:
@@ -99,11 +102,12 @@ class Preparation {
   }
 
   // Weights of one output among those of all.
+  template <class T>
   struct Weights {
-    int32_t* first;
+    T* first;
     int by_tap;
 
-    FASTAUG_FN int32_t& operator[](int t) const { return first[static_cast<ptrdiff_t>(t) * by_tap]; }
+    FASTAUG_FN T& operator[](int t) const { return first[static_cast<ptrdiff_t>(t) * by_tap]; }
   };
 
   FASTAUG_FN void taps(int thread, int threads) const {
@@ -115,7 +119,27 @@ class Preparation {
     const int begin = down ? s.begin_row : s.begin_column;
     const int count = down ? s.row_outputs : s.column_outputs;
     for (int k = thread; k < count; k += threads) {
-      ranges[k] = taps_of(axis, begin + k, Weights{weights + static_cast<ptrdiff_t>(k) * s.by_output, s.by_tap});
+      ranges[k] =
+          taps_of(axis, begin + k, Weights<int32_t>{weights + static_cast<ptrdiff_t>(k) * s.by_output, s.by_tap});
+    }
+  }
+
+  FASTAUG_FN void torch_taps(int thread, int threads) const {
+    const Step& s = step(task_.step);
+    auto* rows = reinterpret_cast<TapRange*>(scratch_ + s.rows);
+    auto* columns = reinterpret_cast<TapRange*>(scratch_ + s.columns);
+    auto* down = reinterpret_cast<float*>(scratch_ + s.weights);
+    auto* across = down + static_cast<ptrdiff_t>(s.row_outputs) * s.by_output;
+    const TapAxis vertical = {s.op.flags, s.in_height, s.out_height};
+    const TapAxis horizontal = {s.op.flags, s.in_width, s.out_width};
+    for (int k = thread; k < s.row_outputs + s.column_outputs; k += threads) {
+      if (k < s.row_outputs) {
+        const Weights<float> to{down + static_cast<ptrdiff_t>(k) * s.by_output, 1};
+        rows[k] = torch_taps_of(vertical, s.begin_row + k, to);
+      } else {
+        const int n = k - s.row_outputs;
+        columns[n] = torch_taps_of(horizontal, s.begin_column + n, Weights<float>{across + n, s.column_outputs});
+      }
     }
   }
 

@@ -16,6 +16,7 @@
 #include "pixel/smooth.h"
 #include "pixel/statistics.h"
 #include "pixel/tap.h"
+#include "pixel/torch_tap.h"
 #include "pixel/weigh.h"
 
 #ifdef __CUDACC__
@@ -508,6 +509,8 @@ class Tile {
       each([&](int y, int x) { sharpen<kTorchSharpen>(blend, blended, s, input, finish, y, x); });
     } else if (can_be<Input>(kBlur) && s.kind == kBlur) {
       blur(s, input, finish, thread, threads);
+    } else if (can_be<Input>(kTorchFilter) && s.kind == kTorchFilter) {
+      each([&](int y, int x) { torch_filter(s, input, finish, y, x); });
     }
     leave(finish);
   }
@@ -595,6 +598,44 @@ class Tile {
     uint8_t pixel[kMost] = {};
     each_channel(channels, [&](int c) { pixel[c] = clip8(sum[c], s.bits); });
     put<kDown>(finish, y, x, pixel);
+  }
+
+  // sum = sum + weight * sample for tap t of `count`, as torch_sum does it.
+  static FASTAUG_FN float torch_step(int t, int unfused, float sample, float weight, float sum) {
+    if (t > unfused) return fused(sample, weight, sum);
+    const float product = sample * weight;
+    return t == 0 ? product : sum + product;
+  }
+
+  // Rows are summed up anew for each pixel: floats between the passes would take four times the shared memory of bytes.
+  template <class Input>
+  FASTAUG_FN void torch_filter(const Step& s, const Input& input, Finish& finish, int y, int x) {
+    const int channels = channels_of(s.channels);
+    const int row = y - s.begin_row;
+    const int column = x - s.begin_column;
+    const TapRange down = table<TapRange>(s, s.rows)[row];
+    const TapRange across = table<TapRange>(s, s.columns)[column];
+    const float* weights = table<float>(s, s.weights);
+    const float* weight = weights + static_cast<ptrdiff_t>(row) * s.by_output;
+    const float* first = weights + static_cast<ptrdiff_t>(s.row_outputs) * s.by_output + column;
+    const int unfused_down = torch_unfused(down.count);
+    const int unfused_across = torch_unfused(across.count);
+    float sum[kMost] = {};
+    for (int i = 0; i < down.count; ++i) {
+      typename Input::Walk walk = input.across(down.first + i, across.first);
+      const float* w = first;
+      float part[kMost] = {};
+      for (int t = 0; t < across.count; ++t, w += s.column_outputs) {
+        uint8_t sample[kMost] = {};
+        walk.next(channels, sample);
+        each_channel(channels,
+                     [&](int c) { part[c] = torch_step(t, unfused_across, to_float(sample[c]), *w, part[c]); });
+      }
+      each_channel(channels, [&](int c) { sum[c] = torch_step(i, unfused_down, part[c], weight[i], sum[c]); });
+    }
+    uint8_t pixel[kMost] = {};
+    each_channel(channels, [&](int c) { pixel[c] = torch_rounded(sum[c]); });
+    put<kTorchFilter>(finish, y, x, pixel);
   }
 
   // blend(smooth, v) makes the sample. At the border, where the smoothed image is the image itself, Pillow's blend

@@ -29,8 +29,9 @@ FASTAUG_FN TorchScale torch_scale(TapAxis axis) {
 // The most weights that an output has in torch.
 FASTAUG_FN double torch_most(TorchScale by) { return ceil(static_cast<double>(by.support)) * 2.0 + 1.0; }
 
-// As many, but for axes that have fewer samples.
+// As many, but for axes that have fewer samples, and for those that stay as they are.
 FASTAUG_FN int torch_tap_stride(TapAxis axis) {
+  if (axis.in == axis.out) return 1;
   const double most = torch_most(torch_scale(axis));
   return most < axis.in ? static_cast<int>(most) : axis.in;
 }

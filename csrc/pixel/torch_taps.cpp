@@ -7,7 +7,7 @@ FloatTaps make_torch_taps(Filter filter, int in_size, int out_size, int begin, i
   FloatTaps taps;
   taps.out = out;
   taps.same = in_size == out_size;
-  taps.stride = taps.same ? 1 : torch_tap_stride(axis);
+  taps.stride = torch_tap_stride(axis);
   taps.first.reserve(static_cast<size_t>(out));
   taps.count.reserve(static_cast<size_t>(out));
   taps.weight.resize(static_cast<size_t>(out) * static_cast<size_t>(taps.stride));

@@ -58,7 +58,10 @@ class Truth:
             raise NoTruthError(self._why)
         like = samples(ours)
         try:
-            truth = _planes(reached(self._result, path))
+            part = reached(self._result, path)
+            truth = _planes(part)
+            if isinstance(part, torch.Tensor) and isinstance(ours, torch.Tensor) and ours.dtype is torch.uint8:
+                truth = truth * 255  # which is from 0 to 1 there
             gaps = [_planes(image) - truth for image in (ours, theirs)]
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise NoTruthError(f"the float64 reference has another form: {words.failure(error)}") from None
@@ -76,7 +79,8 @@ class Truth:
         if steps and isinstance(steps[0], Decode):
             image = steps.pop(0)(image)
         known = isinstance(image, Image.Image) and image.mode in ("RGB", "L")
-        if not known and not (isinstance(image, np.ndarray) and image.dtype == np.uint8):
+        known = known or (isinstance(image, np.ndarray) and image.dtype == np.uint8)
+        if not known and not (isinstance(image, torch.Tensor) and image.dtype is torch.uint8):
             raise NoTruthError(f"there is no float64 reference for {words.described(image)}")
 
         def chain(value: Any) -> Any:
@@ -86,6 +90,8 @@ class Truth:
                     value = FloatImage(samples_of(value))
                 elif not theirs and isinstance(value, FloatImage):
                     value = rounded(value)
+                elif not theirs and isinstance(value, torch.Tensor) and value.dtype is torch.float64:
+                    raise NoTruthError("there is no float64 reference: a function of yours takes a tensor")
                 value = step(value)
             return value
 

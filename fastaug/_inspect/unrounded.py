@@ -2,7 +2,7 @@
 
 torchvision's own classes draw the parameters and turn them into sizes, boxes, matrices and factors. What it asks Pillow
 to do with pixels is done here instead, in float64: the same filters, index rules, borders and ranges, without the
-rounding to bytes at the end of each step.
+rounding to bytes at the end of each step. On tensors torchvision's own functions do that, given float64 from 0 to 1.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import PIL
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torchvision.transforms import _functional_tensor as functional_tensor
 from torchvision.transforms import functional
 
 Floats = NDArray[np.float64]
@@ -262,19 +263,43 @@ _IN_PLACE_OF_PILLOW = _Models(
 
 
 def _to_image(pic: Any, mode: Any = None) -> FloatImage:
-    return pic if isinstance(pic, FloatImage) else FloatImage(samples_of(pic))
+    if isinstance(pic, FloatImage):
+        return pic
+    return FloatImage(samples_of(pic) * (255 if isinstance(pic, torch.Tensor) else 1))
+
+
+def _to_tensor(pic: FloatImage) -> torch.Tensor:
+    return torch.from_numpy(pic.samples / 255)
+
+
+def _share(fill: Any) -> Any:
+    """A fill in bytes, or one for each channel, for tensors from 0 to 1."""
+    return [value / 255 for value in fill] if isinstance(fill, (list, tuple)) else fill and fill / 255
+
+
+_grid_transform, _pad, _resize = (
+    getattr(functional_tensor, name) for name in ("_apply_grid_transform", "pad", "resize")
+)
 
 
 @contextmanager
 def _unrounded() -> Iterator[None]:
-    """torchvision, as long as this lasts, takes FloatImages for PIL images. Their tensors are float64."""
-    with mock.patch.multiple(
-        functional,
-        F_pil=_IN_PLACE_OF_PILLOW,
-        to_pil_image=_to_image,
-        pil_to_tensor=lambda pic: torch.from_numpy(pic.samples.copy()),
-        to_tensor=lambda pic: torch.from_numpy(pic.samples / 255),
-        convert_image_dtype=lambda image, dtype=None: image / 255,
+    """torchvision, as long as this lasts, takes FloatImages for PIL images. Tensors are float64 from 0 to 1."""
+    with (
+        mock.patch.multiple(
+            functional,
+            F_pil=_IN_PLACE_OF_PILLOW,
+            to_pil_image=_to_image,
+            pil_to_tensor=_to_tensor,
+            to_tensor=_to_tensor,
+            convert_image_dtype=lambda image, dtype=None: image,
+        ),
+        mock.patch.multiple(
+            functional_tensor,
+            _apply_grid_transform=lambda img, grid, mode, fill: _grid_transform(img, grid, mode, _share(fill)),
+            pad=lambda img, padding, fill=0, padding_mode="constant": _pad(img, padding, _share(fill), padding_mode),
+            resize=lambda *arguments, **named: _resize(*arguments, **named).clamp(0, 1),
+        ),
     ):
         yield
 
@@ -295,13 +320,15 @@ def rounded(image: FloatImage) -> Image.Image:
 
 
 def unrounded(transform: Callable[[Any], Any], image: Any) -> Any:
-    """`transform`, one of torchvision's, of an RGB or L image in float64: a FloatImage, or a tensor.
+    """`transform`, one of torchvision's, of an RGB or L image, or of a uint8 tensor, in float64.
 
-    Draws from torch's generator as `transform` does. Samples are from 0 to 255, or what ToTensor and Normalize make of
-    them.
+    Draws from torch's generator as `transform` does. Samples of a FloatImage are from 0 to 255, those of a tensor from
+    0 to 1, or what Normalize makes of them.
 
     Raises:
         NoModelError: for an op that has no model here.
     """
     with _unrounded():
+        if isinstance(image, torch.Tensor):
+            return transform(image.to(torch.float64) / 255)
         return transform(FloatImage(samples_of(image)))

@@ -56,6 +56,33 @@ def test_contract(chain: Chain) -> None:
             )
 
 
+def on_tensors(chain: Chain) -> Any:
+    """The same steps for uint8 tensors, which are converted where images become tensors."""
+    steps = chain.transform(SCALE).transforms
+    inside = steps[1:] if isinstance(steps[0], TV.ToPILImage) else steps
+    return TV.Compose([TV.ConvertImageDtype(torch.float32) if isinstance(s, TV.ToTensor) else s for s in inside])
+
+
+@every_chain
+def test_contract_on_tensors(chain: Chain) -> None:
+    """There the answer to be near is the one that torchvision gives on tensors."""
+    transform = on_tensors(chain)
+    fast = fastaug.compile(transform, mode="fast")
+    for index, image in enumerate(given(chain)):
+        tensor = to_chw(image if isinstance(image, Image.Image) else Image.fromarray(image))
+        for seed in range(100 * index, 100 * index + 2):
+            theirs = run(transform, tensor, seed)
+            if theirs.error is not None:  # there are filters and fills that torchvision's functions on tensors do not take
+                assert type(run(fast, tensor, seed).error) is type(theirs.error)
+                continue
+            draw = compare(transform, tensor, seed, fast)
+            assert draw.margin >= 0, (
+                f"picture {index}, seed {seed}: {draw.fast_to_torchvision.psnr:.1f} dB from torchvision "
+                f"(at least {LEAST_PSNR:g}), {draw.fast_to_reference.psnr:.1f} dB from the reference, torchvision "
+                f"{draw.torchvision_to_reference.psnr:.1f}"
+            )
+
+
 @every_chain
 def test_same_draws_same_form(chain: Chain) -> None:
     """Parameters, generator state, type, shape and dtype are those of torchvision and of exact mode."""
@@ -90,13 +117,11 @@ def test_containers_agree_bit_for_bit(chain: Chain) -> None:
     steps = chain.transform(SCALE).transforms
     inside = steps[1:] if isinstance(steps[0], TV.ToPILImage) else steps
     on_images = fastaug.compile(TV.Compose(inside), mode="fast")
-    # A tensor is converted where an image becomes one.
-    on_tensors = TV.Compose([TV.ConvertImageDtype(torch.float32) if isinstance(s, TV.ToTensor) else s for s in inside])
-    fast_on_tensors = fastaug.compile(on_tensors, mode="fast", arithmetic="pil")
+    fast_on_tensors = fastaug.compile(on_tensors(chain), mode="fast", arithmetic="pil")
     for seed in range(2):
         expected = samples_of(seeded(on_images, image, seed)[0])
         assert np.array_equal(samples_of(seeded(on_images, pixels, seed)[0]), expected)
-        theirs = run(on_tensors, to_chw(image), seed)
+        theirs = run(on_tensors(chain), to_chw(image), seed)
         if theirs.error is not None:  # there are filters and fills that torchvision's functions on tensors do not take
             continue
         tensor = seeded(fast_on_tensors, to_chw(image), seed)[0]

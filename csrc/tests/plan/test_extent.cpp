@@ -7,6 +7,7 @@
 #include "pixel/extent.h"
 #include "pixel/index.h"
 #include "pixel/taps.h"
+#include "pixel/torch_taps.h"
 #include "plan/regions.h"
 #include "tests/support/guard.h"
 #include "tests/support/images.h"
@@ -53,7 +54,8 @@ Axis random_axis(Random& random, OpId id, int most) {
       along(op, axis.rows) = out = random.between(1, most);
       break;
     case OpId::RESIZE:
-      op.flags = static_cast<uint16_t>(random.between(1, 5));
+    case OpId::TORCH_RESIZE:
+      op.flags = static_cast<uint16_t>(id == OpId::RESIZE ? random.between(1, 5) : random.between(2, 3));
       if (random.next() % 8 != 0) out = random.between(1, most);
       along(op, axis.rows) = out;
       break;
@@ -97,6 +99,12 @@ std::vector<Extent> read_by(const Axis& axis) {
     });
   } else if (op.id == OpId::RESIZE && axis.in != axis.out) {
     const Taps taps = make_taps(static_cast<Filter>(op.flags), axis.in, axis.out, 0, axis.out);
+    set_all([&](int k) {
+      const auto at = static_cast<size_t>(k);
+      return Extent{taps.first[at], taps.first[at] + taps.count[at]};
+    });
+  } else if (op.id == OpId::TORCH_RESIZE) {
+    const FloatTaps taps = make_torch_taps(static_cast<Filter>(op.flags), axis.in, axis.out, 0, axis.out);
     set_all([&](int k) {
       const auto at = static_cast<size_t>(k);
       return Extent{taps.first[at], taps.first[at] + taps.count[at]};
@@ -181,7 +189,7 @@ TEST_CASE("an op reads what its extents say, for all tiles of small axes") {
 
 TEST_CASE("an op reads what its extents say, for tiles of large axes") {
   Random random(4);
-  for (OpId id : {OpId::WINDOW, OpId::PAD, OpId::NEAREST, OpId::RESIZE, OpId::BLUR}) {
+  for (OpId id : {OpId::WINDOW, OpId::PAD, OpId::NEAREST, OpId::RESIZE, OpId::TORCH_RESIZE, OpId::BLUR}) {
     for (int i = 0; i < 150; ++i) check(random_axis(random, id, 3000), 40);
   }
 }

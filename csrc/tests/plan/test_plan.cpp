@@ -63,6 +63,18 @@ TEST_CASE("only the rows and columns that a crop keeps are computed") {
   CHECK(read.width == 22);
 }
 
+TEST_CASE("both passes of torch's resize are one, and see only what a crop keeps") {
+  const Op resize{OpId::TORCH_RESIZE, 2, {}, {50, 100}, {}};
+  const Op centre{OpId::WINDOW, 0, {}, {20, 20, 10, 10}, {}};
+  const Plan plan = plan_for(std::vector<Op>{resize, centre}, {100, 100, 3});
+  CHECK(to_string(plan) ==
+        "0 read from 22x10+39+20 of 100x100+0+0 -> 22x10+39+20x3\n"
+        "0 torch filter TORCH_RESIZE taps 5x1 -> 10x10+20+20x3\n"
+        "0 window WINDOW -> 10x10+0+0x3\n"
+        "0 store -> 10x10+0+0x3\n");
+  CHECK(plan == plan_for(std::vector<Op>{resize, centre}, {100, 100, 3}));
+}
+
 TEST_CASE("a plan says which part of an encoded image is decoded") {
   const Op crop{OpId::WINDOW, 0, {}, {10, 20, 30, 40}, {}};
   const Plan plan = plan_for(std::vector<Op>{crop, kResize}, {100, 80, 3}, kExactRewrites, true);

@@ -74,9 +74,9 @@ struct Trigger {
 const std::vector<Trigger>& triggers() {
   using enum OpId;
   static const std::vector<Trigger> all = {
-      {kDropNoOps, drop_no_ops, {HFLIP, VFLIP, GAMMA, POSTERIZE, BRIGHTNESS, RESIZE, SOLARIZE}},
+      {kDropNoOps, drop_no_ops, {HFLIP, VFLIP, GAMMA, POSTERIZE, BRIGHTNESS, RESIZE, TORCH_RESIZE, SOLARIZE}},
       {kMergeWindows, merge_windows, {WINDOW}},
-      {kSinkFlips, sink_flips, {HFLIP, VFLIP, ROT90, WINDOW, PAD, SHARPNESS, RESIZE, CONTRAST, EQUALIZE}},
+      {kSinkFlips, sink_flips, {HFLIP, VFLIP, ROT90, WINDOW, PAD, SHARPNESS, RESIZE, TORCH_RESIZE, CONTRAST, EQUALIZE}},
       {kMergeTurns, merge_turns, {HFLIP, VFLIP, ROT90}},
       {kHoistWindows, hoist_windows, {WINDOW, PAD, ROT90, HUE, BRIGHTNESS, HFLIP}},
       {kStraightenWarps, straighten_warps, {AFFINE}},
@@ -264,6 +264,8 @@ TEST_CASE("flips move to the end") {
   CHECK(rewritten({kHflip, op(OpId::ROT90, {}, 1)}, shape, kSinkFlips) == "ROT90 90\nVFLIP\n");
   CHECK(rewritten({kHflip, factor(OpId::SHARPNESS, 0.5)}, shape, kSinkFlips) == "SHARPNESS 0.5\nHFLIP\n");
   CHECK(rewritten({kHflip, op(OpId::RESIZE, {3, 8}, 2)}, shape, kSinkFlips) == "RESIZE 3x8 bilinear\nHFLIP\n");
+  CHECK(rewritten({kHflip, op(OpId::TORCH_RESIZE, {3, 8}, 2)}, shape, kSinkFlips) ==
+        "TORCH_RESIZE 3x8 bilinear\nHFLIP\n");
   CHECK(rewritten({kVflip, op(OpId::RESIZE, {3, 8}, 2)}, shape, kSinkFlips) == "VFLIP\nRESIZE 3x8 bilinear\n");
   CHECK(rewritten({kVflip, op(OpId::NEAREST, {6, 4})}, shape, kSinkFlips) == "NEAREST 6x4 pillow\nVFLIP\n");
   CHECK(rewritten({kVflip, kHflip, factor(OpId::CONTRAST, 2), op(OpId::TO_FLOAT)}, shape, kSinkFlips) ==
