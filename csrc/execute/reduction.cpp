@@ -35,6 +35,7 @@ Reduction::Reduction(const Op& op, Shape in, const Kernels& kernels) : op_(op), 
   if (whole_input_of(op.id) == WholeInput::kHistogram) {
     std::memset(counts_, 0, sizeof counts_[0] * static_cast<size_t>(in.channels));
   }
+  if (op.id == OpId::TORCH_CONTRAST) grays_.resize(static_cast<size_t>(torch_order(pixels()).size()));
 }
 
 void Reduction::add(const uint8_t* const* planes) {
@@ -43,8 +44,7 @@ void Reduction::add(const uint8_t* const* planes) {
       sum_ += kernels_.luma_sum(planes, in_.channels, in_.width);
       return;
     case OpId::TORCH_CONTRAST:
-      sum_ += kernels_.gray_sum(planes, in_.channels, in_.width);
-      return;
+      return add_grays(planes);
     case OpId::AUTOCONTRAST:
     case OpId::TORCH_AUTOCONTRAST:
       for (int c = 0; c < in_.channels; ++c) kernels_.extremes(planes[c], in_.width, &low_[c], &high_[c]);
@@ -57,7 +57,28 @@ void Reduction::add(const uint8_t* const* planes) {
   }
 }
 
-float Reduction::mean() const { return mean_of(op_.id, sum_, int64_t{in_.height} * in_.width); }
+// A row may end in another chunk of torch's sum than it began in, and begin in any class.
+void Reduction::add_grays(const uint8_t* const* planes) {
+  const TorchOrder order = torch_order(pixels());
+  const int64_t end = place_ + in_.width;
+  const uint8_t* from[kMaxChannels];
+  std::copy_n(planes, in_.channels, from);
+  while (place_ < end) {
+    const auto count = static_cast<int>(std::min(end, order.next(place_)) - place_);
+    uint32_t sums[kTorchClasses] = {};
+    kernels_.gray_sums(from, in_.channels, count, sums);
+    const int begin = static_cast<int>(place_ % kTorchClasses);
+    uint32_t* chunk = grays_.data() + order.place(place_) - begin;
+    for (int k = 0; k < kTorchClasses; ++k) chunk[(begin + k) % kTorchClasses] += sums[k];
+    for (int c = 0; c < in_.channels; ++c) from[c] += count;
+    place_ += count;
+  }
+}
+
+float Reduction::mean() const {
+  if (op_.id == OpId::TORCH_CONTRAST) return torch_mean(grays_.data(), pixels());
+  return mean_of(op_.id, sum_, pixels());
+}
 
 void Reduction::tables(ChannelTables* out) const {
   for (int c = 0; c < in_.channels; ++c) {

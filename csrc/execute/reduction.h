@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/image.h"
 #include "kernels/kernels.h"
@@ -14,7 +15,7 @@ struct ChannelTables {
   uint8_t table[kMaxChannels][256];
 };
 
-// Takes the rows of a reduction's input, in any order.
+// Takes the rows of a reduction's input, from the first to the last: the order matters to TORCH_CONTRAST.
 class Reduction {
  public:
   Reduction(const Op& op, Shape in, const Kernels& kernels);
@@ -27,10 +28,15 @@ class Reduction {
   void tables(ChannelTables* out) const;
 
  private:
+  int64_t pixels() const { return int64_t{in_.height} * in_.width; }
+  void add_grays(const uint8_t* const* planes);
+
   const Op& op_;
   Shape in_;
   const Kernels& kernels_;
   uint64_t sum_ = 0;
+  std::vector<uint32_t> grays_;  // as torch_order() says
+  int64_t place_ = 0;            // of the next row's first pixel
   uint8_t low_[kMaxChannels];
   uint8_t high_[kMaxChannels] = {};
   uint32_t counts_[kMaxChannels][kHistograms][256];

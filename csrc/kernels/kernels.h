@@ -169,8 +169,8 @@ struct Kernels {
   void (*pointwise)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width);
   // Sum of Pillow's 8-bit luma over the row; of the samples themselves when channels < 3.
   uint64_t (*luma_sum)(const uint8_t* const* planes, int channels, int width);
-  // The same of torchvision's 8-bit gray.
-  uint64_t (*gray_sum)(const uint8_t* const* planes, int channels, int width);
+  // The same of torchvision's 8-bit gray, each sample x added to sums[x % kTorchClasses]. width < 2^28.
+  void (*gray_sums)(const uint8_t* const* planes, int channels, int width, uint32_t* sums);
 
   // One plane of a row, in place: table[v]; 255 - v from the threshold (0..256) on; v & mask.
   void (*lookup)(const uint8_t* table, uint8_t* row, int width);

@@ -28,7 +28,7 @@ void set_affine(Isa isa, Kernels* table);
 void set_perspective(Isa isa, Kernels* table);
 // grid_nearest, grid_linear, map_grid
 void set_grid(Isa isa, Kernels* table);
-// pointwise, luma_sum, gray_sum
+// pointwise, luma_sum, gray_sums
 void set_pointwise(Isa isa, Kernels* table);
 // pointwise_float, pointwise_store
 void set_float(Isa isa, Kernels* table);

@@ -13,13 +13,83 @@ FASTAUG_FN float pillow_mean(uint64_t sum, int64_t pixels) {
   return static_cast<float>(static_cast<int>(static_cast<double>(sum) / static_cast<double>(pixels) + 0.5));
 }
 
-// torch.mean adds up in float32, which is exact up to a sum of 2^24; beyond, its last bits depend on torch's number of
-// threads, and whoever wants them has to ask torch.
+// torch.mean adds up in float32. For so many bytes that is exact, and the order does not matter.
+constexpr int64_t kExactTorchPixels = (int64_t{1} << 24) / 255;
+
 FASTAUG_FN float torch_mean(uint64_t sum, int64_t pixels) {
   return static_cast<float>(sum) / static_cast<float>(pixels);
 }
 
-// What an op blends with: an integer for CONTRAST, any number for TORCH_CONTRAST.
+// The order in which torch adds up more of them, with one thread: ATen, SumKernel.cpp, vectorized_inner_sum on vectors
+// of 8 floats, whatever the instruction set. A row is 4 vectors, so a sample's place modulo 32 is its class, and each
+// class is summed on its own: `step` rows at a time, `step` such sums at a time, and so on, on four levels. Bytes make
+// all sums exact but those of the last levels; so a class is a list of integer sums of `chunk` rows each, of which
+// `group` are added up in float32 before they are added to the other groups. What is left of the last row comes last.
+constexpr int kTorchLanes = 8;
+constexpr int kTorchClasses = 4 * kTorchLanes;
+
+struct TorchOrder {
+  int64_t rows;
+  int64_t chunk;
+  int64_t group;
+
+  // Of a list of all integers: those of each chunk, of which the last is not whole and may be empty, by class; then the
+  // samples behind the last row.
+  FASTAUG_FN int64_t size() const { return (rows / chunk + 2) * kTorchClasses; }
+  // Where sample n of the image is counted in it.
+  FASTAUG_FN int64_t place(int64_t n) const {
+    const int64_t row = n / kTorchClasses;
+    return (row < rows ? row / chunk : rows / chunk + 1) * kTorchClasses + n % kTorchClasses;
+  }
+  // The first sample behind n that is not counted in the same chunk.
+  FASTAUG_FN int64_t next(int64_t n) const {
+    const int64_t row = n / kTorchClasses;
+    if (row >= rows) return n + kTorchClasses - n % kTorchClasses;
+    const int64_t end = (row / chunk + 1) * chunk;
+    return (end < rows ? end : rows) * kTorchClasses;
+  }
+};
+
+FASTAUG_FN TorchOrder torch_order(int64_t pixels) {
+  const int64_t rows = pixels / kTorchClasses;
+  int log = 0;
+  while ((int64_t{1} << log) < rows) ++log;
+  const int power = log / 4 > 4 ? log / 4 : 4;
+  const int64_t cube = int64_t{1} << (3 * power);
+  if (cube <= kExactTorchPixels) return {rows, cube, 1};
+  return {rows, cube >> power, int64_t{1} << power};
+}
+
+// torch.mean of bytes, whose sums are in the list that torch_order describes.
+FASTAUG_FN float torch_mean(const uint32_t* sums, int64_t pixels) {
+  const TorchOrder order = torch_order(pixels);
+  const int64_t whole = order.rows / order.chunk;
+  const uint32_t* rest = sums + (whole + 1) * kTorchClasses;
+  const int left = static_cast<int>(pixels % kTorchClasses);
+  const int vectors = left / kTorchLanes;
+  float total = 0.0f;
+  for (int n = vectors * kTorchLanes; n < left; ++n) total += static_cast<float>(rest[n]);
+  for (int lane = 0; lane < kTorchLanes; ++lane) {
+    float sum = 0.0f;
+    for (int of_class = lane; of_class < kTorchClasses; of_class += kTorchLanes) {
+      float group = 0.0f;
+      float groups = 0.0f;
+      for (int64_t k = 0; k < whole; ++k) {
+        group += static_cast<float>(sums[k * kTorchClasses + of_class]);
+        if ((k + 1) % order.group != 0) continue;
+        groups += group;
+        group = 0.0f;
+      }
+      sum += static_cast<float>(sums[whole * kTorchClasses + of_class]) + group + groups;
+      if (of_class != lane) continue;
+      for (int k = 0; k < vectors; ++k) sum += static_cast<float>(rest[k * kTorchLanes + lane]);
+    }
+    total += sum;
+  }
+  return total / static_cast<float>(pixels);
+}
+
+// What an op blends with: an integer for CONTRAST, any number for TORCH_CONTRAST, which has at most kExactTorchPixels.
 FASTAUG_FN float mean_of(OpId id, uint64_t sum, int64_t pixels) {
   if (id == OpId::CONTRAST) return pillow_mean(sum, pixels);
   if (id == OpId::TORCH_CONTRAST) return torch_mean(sum, pixels);

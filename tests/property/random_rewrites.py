@@ -17,17 +17,8 @@ EXACT = {name: bit for name, bit in _C.REWRITES.items() if bit & _C.EXACT}
 
 MOVES = ["WINDOW", "WINDOW", "PAD", "HFLIP", "VFLIP", "ROT90", "NEAREST"]
 TABLES = ["BRIGHTNESS", "INVERT", "POSTERIZE", "SOLARIZE", "GAMMA", "AUTOCONTRAST", "EQUALIZE", "TORCH_AUTOCONTRAST"]
-COLOURS = [
-    "CONTRAST",
-    "TORCH_CONTRAST",
-    "SATURATION",
-    "TORCH_SATURATION",
-    "HUE",
-    "TORCH_HUE",
-    "LUMA",
-    "TORCH_LUMA",
-    "REPLICATE",
-]
+COLOURS = ["CONTRAST", "TORCH_CONTRAST", "SATURATION", "TORCH_SATURATION", "HUE", "TORCH_HUE"]
+GRAYS = ["LUMA", "TORCH_LUMA", "REPLICATE"]
 WARPS = ["AFFINE", "TORCH_AFFINE", "PERSPECTIVE", "TORCH_PERSPECTIVE", "RESIZE", "TORCH_RESIZE"]
 #: What programs are made of, so that each rewrite finds much to do.
 STYLES = {
@@ -36,7 +27,7 @@ STYLES = {
     "moves and tables": [*MOVES, *TABLES],
     "moves and warps": [*MOVES, *MOVES, *WARPS],
     "warps and windows": [*WARPS, "WINDOW", "WINDOW", "SHARPNESS", "BLUR"],
-    "tables": [*TABLES, *COLOURS, "HFLIP"],
+    "tables": [*TABLES, *COLOURS, *GRAYS, "HFLIP"],
     "tables and filters": [*TABLES, "SHARPNESS", "TORCH_SHARPNESS", "BLUR", "WINDOW", "VFLIP"],
 }
 

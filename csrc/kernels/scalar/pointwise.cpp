@@ -5,6 +5,7 @@
 #include "pixel/lane.h"
 // After the lanes that its bodies call.
 #include "pixel/point.h"
+#include "pixel/statistics.h"
 
 namespace fastaug::scalar {
 namespace {
@@ -85,10 +86,8 @@ uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
   return sum;
 }
 
-uint64_t gray_sum(const uint8_t* const* planes, int channels, int width) {
-  uint64_t sum = 0;
-  for (int x = 0; x < width; ++x) sum += channels < 3 ? planes[0][x] : gray(planes, x);
-  return sum;
+void gray_sums(const uint8_t* const* planes, int channels, int width, uint32_t* sums) {
+  for (int x = 0; x < width; ++x) sums[x % kTorchClasses] += channels < 3 ? planes[0][x] : gray(planes, x);
 }
 
 }  // namespace
@@ -96,7 +95,7 @@ uint64_t gray_sum(const uint8_t* const* planes, int channels, int width) {
 void fill_pointwise(Kernels* table) {
   table->pointwise = pointwise;
   table->luma_sum = luma_sum;
-  table->gray_sum = gray_sum;
+  table->gray_sums = gray_sums;
 }
 
 }  // namespace fastaug::scalar

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "kernels/table.h"
+#include "pixel/statistics.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
@@ -197,9 +198,7 @@ HWY_INLINE V load(const uint8_t* row) {
   return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(bytes, row)));
 }
 
-// The sum of Gray, Luma or TorchGray, over the row.
-template <class Gray>
-uint64_t sum_of(const uint8_t* const* planes, int channels, int width) {
+uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
   const auto lanes = static_cast<int>(hn::Lanes(Floats()));
   // A lane of int32 holds this many samples safely.
   const int safe = lanes << 22;
@@ -209,7 +208,7 @@ uint64_t sum_of(const uint8_t* const* planes, int channels, int width) {
     auto sum = hn::Zero(Ints());
     const auto value = [&](int x) HWY_ATTR {
       const V first = load(planes[0] + x);
-      return to_ints(channels < 3 ? first : Gray()(first, load(planes[1] + x), load(planes[2] + x)));
+      return to_ints(channels < 3 ? first : Luma()(first, load(planes[1] + x), load(planes[2] + x)));
     };
     int x = begin;
     for (; x + lanes <= end; x += lanes) sum = hn::Add(sum, value(x));
@@ -224,12 +223,37 @@ uint64_t sum_of(const uint8_t* const* planes, int channels, int width) {
   return total;
 }
 
+void gray_sums(const uint8_t* const* planes, int channels, int width, uint32_t* sums) {
+  constexpr int kMostVectors = kTorchClasses / 4;
+  const auto lanes = static_cast<int>(hn::Lanes(Floats()));
+  const int vectors = kTorchClasses / lanes;
+  const auto value = [&](int x) HWY_ATTR {
+    const V first = load(planes[0] + x);
+    return to_ints(channels < 3 ? first : TorchGray()(first, load(planes[1] + x), load(planes[2] + x)));
+  };
+  hn::Vec<Ints> sum[kMostVectors];
+  for (int k = 0; k < vectors; ++k) sum[k] = hn::Zero(Ints());
+  int x = 0;
+  for (; x + kTorchClasses <= width; x += kTorchClasses) {
+    for (int k = 0; k < vectors; ++k) sum[k] = hn::Add(sum[k], value(x + k * lanes));
+  }
+  for (int k = 0; k < vectors && x < width; ++k, x += lanes) {
+    const auto wanted = hn::FirstN(Ints(), static_cast<size_t>(std::min(lanes, width - x)));
+    sum[k] = hn::Add(sum[k], hn::IfThenElseZero(wanted, value(x)));
+  }
+  const hn::RebindToUnsigned<Ints> whole;
+  for (int k = 0; k < vectors; ++k) {
+    uint32_t* to = sums + k * lanes;
+    hn::StoreU(hn::Add(hn::LoadU(whole, to), hn::BitCast(whole, sum[k])), whole, to);
+  }
+}
+
 }  // namespace
 
 void fill_pointwise(Kernels* table) {
   table->pointwise = pointwise;
-  table->luma_sum = sum_of<Luma>;
-  table->gray_sum = sum_of<TorchGray>;
+  table->luma_sum = luma_sum;
+  table->gray_sums = gray_sums;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

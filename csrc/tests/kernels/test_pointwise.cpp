@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <numeric>
 #include <vector>
 
 #include "kernels/kernels.h"
 #include "pixel/lane.h"
 #include "pixel/pointwise.h"
+#include "pixel/statistics.h"
 #include "tests/support/guard.h"
 
 namespace fastaug {
@@ -143,7 +145,7 @@ int torch_blended(float degenerate, int value, double factor) {
   return static_cast<int>(std::min(std::max(mixed, 0.0f), 255.0f));
 }
 
-TEST_CASE("luma_sum and gray_sum add up the row and nothing after it") {
+TEST_CASE("luma_sum and gray_sums add up the row and nothing after it") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(3);
@@ -154,14 +156,17 @@ TEST_CASE("luma_sum and gray_sum add up the row and nothing after it") {
         GuardedRows rows(kMaxChannels, width);
         for (int c = 0; c < kMaxChannels; ++c) random.fill(rows[c], static_cast<size_t>(width) + kRowPad);
         uint64_t luma = 0;
-        uint64_t gray = 0;
+        uint32_t gray[kTorchClasses];
+        uint32_t sums[kTorchClasses];
+        for (uint32_t k = 0; k < kTorchClasses; ++k) gray[k] = sums[k] = 1000 * k;
         for (int x = 0; x < width; ++x) {
           const uint32_t r = rows[0][x], g = rows[1][x], b = rows[2][x];
           luma += channels < 3 ? r : (19595u * r + 38470u * g + 7471u * b + 32768u) >> 16;
-          gray += channels < 3 ? r : static_cast<uint32_t>(torch_gray(rows[0][x], rows[1][x], rows[2][x]));
+          gray[x % kTorchClasses] += channels < 3 ? r : static_cast<uint32_t>(torch_gray(rows[0][x], rows[1][x], rows[2][x]));
         }
         REQUIRE(kernels(name)->luma_sum(rows.get_const(), channels, width) == luma);
-        REQUIRE(kernels(name)->gray_sum(rows.get_const(), channels, width) == gray);
+        kernels(name)->gray_sums(rows.get_const(), channels, width, sums);
+        REQUIRE(std::equal(sums, sums + kTorchClasses, gray));
       }
     }
   }
@@ -174,7 +179,9 @@ TEST_CASE("a white row of 70000 pixels does not overflow the sums") {
     for (int c = 0; c < kMaxChannels; ++c) std::memset(rows[c], 255, 70000);
     CHECK(kernels(name)->luma_sum(rows.get_const(), 3, 70000) == uint64_t{255} * 70000);
     // .2989 + .587 + .114 is below 1, and so is the white's gray.
-    CHECK(kernels(name)->gray_sum(rows.get_const(), 3, 70000) ==
+    uint32_t sums[kTorchClasses] = {};
+    kernels(name)->gray_sums(rows.get_const(), 3, 70000, sums);
+    CHECK(std::accumulate(sums, sums + kTorchClasses, uint64_t{0}) ==
           static_cast<uint64_t>(torch_gray(255, 255, 255)) * 70000);
   }
 }
