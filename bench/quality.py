@@ -97,8 +97,11 @@ def compare(transform: Any, image: Any, seed: int, fast: Callable[[Any], Any] | 
     results = []
     for call in (fast, transform, partial(unrounded, transform)):
         torch.manual_seed(seed)
-        results.append(levels(samples_of(call(image)), transform))
-    ours, theirs, true = results
+        results.append(call(image))
+    of_bytes = isinstance(results[0], torch.Tensor) and results[0].dtype is torch.uint8
+    ours, theirs, true = (levels(samples_of(result), transform) for result in results)
+    if of_bytes:
+        true = true * 255  # a tensor in float64 is from 0 to 1
     return Draw(distance(ours, theirs), distance(ours, true), distance(theirs, true))
 
 
