@@ -105,6 +105,12 @@ bool takes_one_channel(const Op& op, int copies) {
   // torchvision's gray of three equal samples is not always that sample.
   if (op.id == OpId::TORCH_CONTRAST) return copies < 3;
   if (!has(op.id, Trait::kFills)) return true;
+  if (samples_grid(op.id)) {
+    for (int c = 1; c < copies; ++c) {
+      if (fill_of(op, c) != fill_of(op, 0)) return false;
+    }
+    return true;
+  }
   return std::all_of(op.fill, op.fill + copies, [&](uint8_t v) { return v == op.fill[0]; });
 }
 
