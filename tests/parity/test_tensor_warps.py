@@ -198,3 +198,22 @@ def test_fills_that_are_left_to_torch() -> None:
     program = ops.torch_perspective(4, 5, ops.FILLED, (*matrix, 0.0, 0.0), (math.nan, 0.0, 0.0, 0.0))
     with pytest.raises(ValueError, match="TORCH_PERSPECTIVE: the fill must be from 0 to 255, got nan"):
         run(program, torch.zeros(3, 4, 5, dtype=torch.uint8), 4, 5)
+
+
+def test_translations_by_whole_pixels() -> None:
+    """They become windows, up to sides at which torch's roundings of positions might show."""
+    windows = 0
+    for seed in range(300):
+        rng = random.Random(4000 + seed)
+        height, width = rng.choice(
+            [(rng.randint(1, 2200), rng.randint(1, 4)), (rng.randint(1, 4), rng.randint(1, 2200))]
+        )
+        image = torch.from_numpy(noise(height, width, 3, seed)).permute(2, 0, 1).contiguous()
+        shift = [rng.randint(-width - 2, width + 2), rng.randint(-height - 2, height + 2)]
+        mode, fill = rng.choice(list(MODES)), fill_of(rng, 3)
+        expected = F.affine(image, 0.0, shift, 1.0, [0.0, 0.0], mode, fill)
+        matrix = tensor_warp.affine_matrix(height, width, 0.0, shift, 1.0, (0.0, 0.0), None)
+        program = ops.torch_affine(height, width, flags_of(mode, fill), matrix, packed(fill, 3))
+        assert torch.equal(run(program, image, height, width), expected), seed
+        windows += "TORCH_AFFINE" not in str(_C.plan(program, height, width, 3))
+    assert 100 < windows < 300
