@@ -327,7 +327,7 @@ def blur_field(
     torch would round each multiplication and addition once.
     """
 
-def sample_grid(source: Source, grid: int, nearest: bool, fill: bytes | None, target: Target) -> None:
+def sample_grid(source: Source, grid: int, nearest: bool, fill: Sequence[float] | None, target: Target) -> None:
     """torch's grid_sample into uint8 memory as large as the source.
 
     `grid` is the address of (height, width, 2) contiguous float32 positions; `fill` four bytes, or None for zeros.

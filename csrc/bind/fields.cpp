@@ -38,9 +38,12 @@ GridSampling as_sampling(uintptr_t grid, bool nearest, const py::object& fill) {
   sampling.grid = pointer<const float>(grid, "grid");
   sampling.nearest = nearest;
   if (!fill.is_none()) {
-    const auto colour = fill.cast<std::string>();
-    if (colour.size() < kMaxChannels) {
-      fail(ErrorCode::kValue, "fill must hold 4 bytes, got " + std::to_string(colour.size()));
+    const auto colour = fill.cast<std::vector<float>>();
+    if (colour.size() != kMaxChannels) {
+      fail(ErrorCode::kValue, "fill must hold 4 numbers, got " + std::to_string(colour.size()));
+    }
+    for (const float v : colour) {
+      if (!(v >= 0.0f && v <= 255.0f)) fail(ErrorCode::kValue, "fill must be from 0 to 255, got " + std::to_string(v));
     }
     sampling.filled = true;
     std::copy_n(colour.begin(), kMaxChannels, sampling.fill);

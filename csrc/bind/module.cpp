@@ -37,6 +37,7 @@ void register_numbers(py::module_& m) {
   flags["UNFUSED"] = number(kUnfused);
   flags["FILLED"] = number(kFilled);
   flags["FUSED"] = number(kFused);
+  flags["FLOAT_FILL"] = number(kFloatFill);
   m.attr("FLAGS") = flags;
   py::dict modes;
   modes["edge"] = number(PadMode::kEdge);

@@ -325,6 +325,7 @@ class Lowering {
     part_.source = source_of(op, plan_.rounded);
     if (samples_grid(op.id)) {
       part_.map = grid_map(op, {nullptr, part_.height, part_.width, part_.channels, 0, 0, 0});
+      for (int c = 0; c < kMaxChannels; ++c) part_.fill[c] = fill_of(op, c);
     }
   }
 

@@ -111,6 +111,7 @@ struct Part {
   Op warp;
   FixedMap fixed;            // kAffineNearest
   GridMap map;               // kGridNearest, kGridLinear
+  float fill[kMaxChannels];  // of map
   int32_t shift_y, shift_x;  // pixel (y, x) of the part is (y + shift_y, x + shift_x) of the warp
 
   int32_t direct;  // 1: the first step takes its pixels from the source, and not from shared memory

@@ -356,7 +356,7 @@ class Tile {
     }
   }
 
-  FASTAUG_FN GridFill outside() const { return {(p_.warp.flags & kFilled) != 0, p_.warp.fill}; }
+  FASTAUG_FN GridFill outside() const { return {(p_.warp.flags & kFilled) != 0, p_.fill}; }
   template <int kChannels, bool kCubic>
   FASTAUG_FN void rounded(const PlacedSource& s, Position at, uint8_t* pixel) const {
     if (warp_lost(s, at.x, at.y)) {

@@ -10,7 +10,7 @@ struct GridSampling {
   const float* grid;  // height * width pairs (x, y), as GridRow::grid has them
   bool nearest;
   bool filled;
-  uint8_t fill[kMaxChannels];
+  float fill[kMaxChannels];  // from 0 to 255
 };
 
 // The result has the source's size and channels. The target may be Pillow's LA.

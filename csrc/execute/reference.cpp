@@ -107,7 +107,8 @@ Image warp(Image& in, const Op& op) {
     WarpRow row = warp_row(op, plane);
     GridRow sampled = grid_row(op, plane);
     MapRow positions{grid_map(op, plane), 0, 0, op.i[1]};
-    row.fill[0] = sampled.fill[0] = op.fill[c];
+    row.fill[0] = op.fill[c];
+    sampled.fill[0] = fill_of(op, c);
     sampled.grid = grid.data();
     uint8_t* planes[kMaxChannels] = {line.data(), line.data(), line.data(), line.data()};
     for (row.y = 0; row.y < op.i[0]; ++row.y) {

@@ -63,9 +63,9 @@ struct WarpRow {
 struct GridRow {
   View source;  // as in WarpRow
   const float* grid;
-  int width;    // samples
-  bool filled;  // what lies outside the image is fill, by torchvision's mask of ones; else zero
-  uint8_t fill[kMaxChannels];
+  int width;                 // samples
+  bool filled;               // what lies outside the image is fill, by torchvision's mask of ones; else zero
+  float fill[kMaxChannels];  // from 0 to 255
 };
 
 // Part of row y of a grid, from column x on.

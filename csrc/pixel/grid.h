@@ -67,7 +67,7 @@ FASTAUG_FN float grid_position(float g, int size) { return fused(g + 1.0f, stati
 // How pixels outside the image look: like `fill`, by torchvision's mask of ones, or like zeros.
 struct GridFill {
   bool filled;
-  const uint8_t* fill;
+  const float* fill;  // from 0 to 255
 };
 
 // ATen, GridSamplerKernel.cpp, ApplyGridSample (nearest); torchvision, _functional_tensor.py, _apply_grid_transform.
@@ -78,7 +78,9 @@ FASTAUG_FN void grid_nearest_pixel(const Source& s, float gx, float gy, GridFill
   if (x >= 0.0f && x < static_cast<float>(s.width) && y >= 0.0f && y < static_cast<float>(s.height)) {
     copy_pixel<kChannels>(s.at(static_cast<int>(y), static_cast<int>(x)), out);
   } else {
-    for (int c = 0; c < kChannels; ++c) out[c] = outside.filled ? outside.fill[c] : uint8_t{0};
+    for (int c = 0; c < kChannels; ++c) {
+      out[c] = outside.filled ? static_cast<uint8_t>(static_cast<int>(rintf(outside.fill[c]))) : uint8_t{0};
+    }
   }
 }
 

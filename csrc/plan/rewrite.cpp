@@ -114,6 +114,12 @@ bool takes_one_channel(const Op& op, int copies) {
   // torchvision's gray of three equal samples is not always that sample.
   if (op.id == OpId::TORCH_CONTRAST) return copies < 3;
   if (!has(op.id, Trait::kFills)) return true;
+  if (samples_grid(op.id)) {
+    for (int c = 1; c < copies; ++c) {
+      if (fill_of(op, c) != fill_of(op, 0)) return false;
+    }
+    return true;
+  }
   return std::all_of(op.fill, op.fill + copies, [&](uint8_t v) { return v == op.fill[0]; });
 }
 
@@ -284,26 +290,54 @@ int hoist_windows(OpList& ops, Shape in) {
   return changed;
 }
 
+// Whether torch's float32 positions of one axis, of `in` and `out` samples, are so near to the centres of pixels that
+// bilinear weights do not move any sample by half a level. In units of 2^-24 pixels the roundings of theta and of its
+// product with a column add up to `out`, that of the shift to itself, those of the sum, of the sum with one and of the
+// multiply-add to two and a half times `in`. An error of e on both axes takes 2 e from the weight of a pixel, and as
+// much from the mask: with samples and fills within 255, 1020 e is to stay below a half.
+bool is_surely_whole(double shift, int in, int out) {
+  constexpr double kMostError = 4.6e-4;
+  return (out + std::abs(shift) + 2.5 * in + 8.0) * 0x1p-24 < kMostError;
+}
+
+// Where a warp that moves its image by whole pixels has its first pixel from; false for others.
+bool moves_by_pixels(const Op& op, Shape in, double* top, double* left) {
+  if (op.id != OpId::AFFINE && op.id != OpId::TORCH_AFFINE) return false;
+  const double* f = op.f;
+  if (f[0] != 1.0 || f[1] != 0.0 || f[3] != 0.0 || f[4] != 1.0) return false;
+  *left = f[2];
+  *top = f[5];
+  if (op.id == OpId::TORCH_AFFINE) {
+    // A fill of numbers may be near a half itself.
+    if ((op.flags & kFloatFill) != 0) return false;
+    if (!is_surely_whole(f[2], in.width, op.i[1]) || !is_surely_whole(f[5], in.height, op.i[0])) return false;
+    *left += 0.5 * (in.width - op.i[1]);
+    *top += 0.5 * (in.height - op.i[0]);
+  }
+  const double most = std::max(std::abs(*top), std::abs(*left));
+  return *left == std::rint(*left) && *top == std::rint(*top) && most <= static_cast<double>(kMaxWindowOffset);
+}
+
 // AFFINE that moves an image by whole pixels: in Pillow's arithmetic every position is the centre of a pixel, so that
-// bilinear and bicubic give that pixel all the weight.
-int straighten_warps(OpList& ops, Shape) {
+// bilinear and bicubic give that pixel all the weight. TORCH_AFFINE, where the roundings of its positions do not show.
+int straighten_warps(OpList& ops, Shape in) {
   int changed = 0;
   for (Step& op : ops) {
-    if (op.id != OpId::AFFINE) continue;
-    const double* f = op.f;
-    if (f[0] != 1.0 || f[1] != 0.0 || f[3] != 0.0 || f[4] != 1.0) continue;
-    if (f[2] != std::rint(f[2]) || f[5] != std::rint(f[5])) continue;
-    if (std::max(std::abs(f[2]), std::abs(f[5])) > static_cast<double>(kMaxWindowOffset)) continue;
-    Step window{};
-    window.id = OpId::WINDOW;
-    window.origin = op.origin;
-    std::copy_n(op.fill, kMaxChannels, window.fill);
-    window.i[0] = static_cast<int32_t>(f[5]);
-    window.i[1] = static_cast<int32_t>(f[2]);
-    window.i[2] = op.i[0];
-    window.i[3] = op.i[1];
-    op = window;
-    ++changed;
+    const Shape out = shape_after(op, in);
+    double top, left;
+    if (moves_by_pixels(op, in, &top, &left)) {
+      Step window{};
+      window.id = OpId::WINDOW;
+      window.origin = op.origin;
+      if (op.id == OpId::AFFINE || (op.flags & kFilled) != 0) std::copy_n(op.fill, kMaxChannels, window.fill);
+      window.i[0] = static_cast<int32_t>(top);
+      window.i[1] = static_cast<int32_t>(left);
+      window.i[2] = out.height;
+      window.i[3] = out.width;
+      op = window;
+      ++changed;
+    }
+    in = out;
   }
   return changed;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/device.h"
 #include "base/image.h"
@@ -31,6 +32,8 @@ constexpr int kBlurWeights = 16;
 // some processors.
 constexpr uint16_t kFilled = 0x800;
 constexpr uint16_t kFused = 0x1000;
+// The fill is not bytes but float32 numbers, in the place of i[2..5].
+constexpr uint16_t kFloatFill = 0x2000;
 // Whether a warp samples as torch's grid_sample does, and whether its map has a denominator.
 FASTAUG_HOST_DEVICE constexpr bool samples_grid(OpId id) {
   return id == OpId::TORCH_AFFINE || id == OpId::TORCH_PERSPECTIVE;
@@ -53,6 +56,14 @@ static_assert(sizeof(Op) == 96);
 #ifndef __CUDACC_RTC__  // whose offsetof is no constant
 static_assert(offsetof(Op, i) == 8 && offsetof(Op, f) == 32);
 #endif
+
+// What a warp that samples a grid shows outside its image.
+FASTAUG_HOST_DEVICE inline float fill_of(const Op& op, int channel) {
+  if ((op.flags & kFloatFill) == 0) return static_cast<float>(op.fill[channel]);
+  float number;
+  memcpy(&number, &op.i[2 + channel], sizeof(number));
+  return number;
+}
 
 constexpr int kMaxOps = 64;
 

@@ -57,6 +57,14 @@ void need_interpolation(const Op& op, bool cubic) {
   if (mode != 0 && mode != 2 && !(mode == 3 && cubic)) bad(op, "unknown interpolation " + std::to_string(op.flags));
 }
 
+// Results between samples and a fill are bytes.
+void need_fill(const Op& op, int channels) {
+  for (int c = 0; c < channels; ++c) {
+    const float v = fill_of(op, c);
+    if (!(v >= 0.0f && v <= 255.0f)) bad(op, "the fill must be from 0 to 255, got " + std::to_string(v));
+  }
+}
+
 void need_blur(const Op& op, Shape in) {
   const int side[] = {in.width, in.height};
   int weights = 0;
@@ -147,6 +155,7 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::TORCH_PERSPECTIVE:
       need_interpolation(op, !samples_grid(op.id));
       need_finite(op, is_perspective(op.id) ? 8 : 6);
+      if (samples_grid(op.id)) need_fill(op, in.channels);
       return sized(op, op.i[0], op.i[1], in.channels);
     case OpId::GAMMA:
       need_finite(op, 2);

@@ -222,12 +222,13 @@ class GeometryDraft(DraftBase):
         """Whether a tensor is an image or one batch of them: torch samples neither a plane alone nor more batches."""
         return len(self.lead) <= 1 and not (self.flat and self.kind == TENSOR)
 
-    def _append_filled(self, op: Any, fill: bytes) -> None:
-        """Appends op(fill), for every four channels if there are more."""
+    def _append_filled(self, op: Any, fill: Any) -> None:
+        """Appends op(fill), for every four channels if there are more; of fills of numbers there are a multiple of four."""
         if len(fill) <= 4:
             self.ops.append(op(fill))
         else:
-            fill += bytes(-len(fill) % 4)
+            if isinstance(fill, bytes):
+                fill += bytes(-len(fill) % 4)
             self.ops.append(tuple(op(fill[k : k + 4]) for k in range(0, len(fill), 4)))
 
     def resize(self, size: Any, interpolation: Any, max_size: int | None, antialias: bool | None) -> None:
@@ -311,14 +312,13 @@ class GeometryDraft(DraftBase):
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             return False
         flags = number | fuses_products()
-        colour = bytes(max(self.channels, 4))
+        colour: Any = bytes(max(self.channels, 4))
         if fill is not None:
-            exact = arguments.exact_fill_bytes(fill, self.channels)
-            if exact is None:
+            colour = arguments.grid_fill(fill, self.channels)
+            if colour is None:
                 return False
             checks.check_warp(self.channels, mode_name, fill)
             flags |= ops.FILLED
-            colour = exact
         self._append_filled(lambda part: pack(height, width, flags, numbers, part), colour)
         self.height, self.width = height, width
         self.channel_last = False

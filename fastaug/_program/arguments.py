@@ -158,6 +158,24 @@ def exact_fill_bytes(fill: Any, channels: int) -> bytes | None:
     return fill_bytes(values, channels)
 
 
+def grid_fill(fill: Any, channels: int) -> bytes | tuple[float, ...] | None:
+    """What torch shows outside a uint8 tensor that it samples: `exact_fill_bytes`, or else float32 numbers.
+
+    One number for each channel, with zeros up to a multiple of four. None for numbers that are not from 0 to 255, and
+    for wrong lengths.
+    """
+    exact = exact_fill_bytes(fill, channels)
+    if exact is not None:
+        return exact
+    values = fill if isinstance(fill, (list, tuple)) else [fill]
+    if len(values) not in (1, channels):
+        return None
+    if not all(isinstance(value, (int, float)) and 0.0 <= value <= 255.0 for value in values):
+        return None
+    numbers = [float(value) for value in values] * (channels if len(values) == 1 else 1)
+    return (*numbers, *[0.0] * (-channels % 4))
+
+
 def rotation(
     height: int,
     width: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,24 +54,33 @@ def identity_grid(height: int, width: int) -> Tensor:
     return torch.stack((across, down), -1).unsqueeze(0)
 
 
-def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | None) -> Any:
-    """A uint8 image of at most four channels, sampled along a float32 grid of its size; in the image's container.
+def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | Sequence[float] | None) -> Any:
+    """A uint8 image sampled along a float32 grid of its size; in the image's container.
 
-    None when the image does not lie in one block of memory.
+    Pillow's images and arrays have at most four channels; a tensor may have more, and be one batch of images, which
+    share the grid. What lies outside is `fill`, a number from 0 to 255 for each channel and for at least four, or zero.
+    The result for a tensor is contiguous. None when an image of Pillow's does not lie in one block of memory.
     """
     grid = grid.contiguous()
     if isinstance(image, Image.Image):
         bands = len(image.getbands())
         result: Any = Image.new(image.mode, image.size, None)
         try:
-            source, target = _C.from_pil(image, bands), _C.into_pil(result, bands)
+            parts = [(_C.from_pil(image, bands), _C.into_pil(result, bands), 0)]
         except ValueError:
             return None
     elif isinstance(image, Tensor):
         result = image.new_empty(image.shape)  # of the class that a result of torch's has
-        source, target = borrow_tensor(image), tensor_target(result)
+        pairs = zip(image, result) if image.ndim > 3 else [(image, result)]
+        parts = [
+            (borrow_tensor(one[first : first + 4]), tensor_target(other[first : first + 4]), first)
+            for one, other in pairs
+            for first in range(0, image.shape[-3], 4)
+        ]
     else:
         result = np.empty(image.shape, np.uint8)
-        source, target = _C.from_array(image), _C.into_array(result)
-    _C.sample_grid(source, grid.data_ptr(), nearest, fill, target)
+        parts = [(_C.from_array(image), _C.into_array(result), 0)]
+    for source, target, first in parts:
+        colour = None if fill is None else [*fill[first : first + 4], 0.0, 0.0, 0.0][:4]
+        _C.sample_grid(source, grid.data_ptr(), nearest, colour, target)
     return result

@@ -28,6 +28,7 @@ HAS_ALPHA = _C.FLAGS["HAS_ALPHA"]
 FILLED = _C.FLAGS["FILLED"]
 #: TORCH_AFFINE, TORCH_PERSPECTIVE: torch's matrix product fuses.
 FUSED = _C.FLAGS["FUSED"]
+_FLOAT_FILL = _C.FLAGS["FLOAT_FILL"]
 # BLUR: both kernels are the same; torch's convolution does not fuse.
 _SQUARE = _C.FLAGS["SQUARE"]
 _UNFUSED = _C.FLAGS["UNFUSED"]
@@ -45,6 +46,9 @@ _PAD = Struct("<HH4x4i72x")
 _AFFINE = Struct("<HH4s2i16x6d16x")
 _PERSPECTIVE = Struct("<HH4s2i16x8d")
 _GAMMA = Struct("<HH28x2d48x")
+# The same with a fill of numbers.
+_AFFINE_FLOAT = Struct("<HH4x2i4f6d16x")
+_PERSPECTIVE_FLOAT = Struct("<HH4x2i4f8d")
 _BLUR = Struct("<HH4x2i16x16f")
 _NORMALIZE = Struct("<HH28x8d")
 
@@ -172,8 +176,11 @@ def erase(top: int, left: int, height: int, width: int, values: Sequence[float])
     return _ERASE.pack(_ERASE_ID, 0, top, left, height, width, *values, *(0.0,) * (4 - len(values)))
 
 
-def torch_affine(height: int, width: int, flags: int, matrix: Sequence[float], fill: bytes) -> bytes:
-    return _AFFINE.pack(_TORCH_AFFINE_ID, flags, fill, height, width, *matrix)
+def torch_affine(height: int, width: int, flags: int, matrix: Sequence[float], fill: bytes | Sequence[float]) -> bytes:
+    """A fill of bytes, or of four numbers from 0 to 255."""
+    if isinstance(fill, bytes):
+        return _AFFINE.pack(_TORCH_AFFINE_ID, flags, fill, height, width, *matrix)
+    return _AFFINE_FLOAT.pack(_TORCH_AFFINE_ID, flags | _FLOAT_FILL, height, width, *fill, *matrix)
 
 
 def torch_contrast(factor: float) -> bytes:
@@ -191,6 +198,8 @@ def torch_sharpness(factor: float) -> bytes:
 def torch_hue(factor: float) -> bytes:
     """A shift by a share of the circle of hues, -0.5 to 0.5."""
     return _FACTOR.pack(_TORCH_HUE_ID, 0, factor)
+
+
 def torch_resize(height: int, width: int, number: int) -> bytes:
     """torchvision's antialiased resize of a uint8 tensor; `number` is Pillow's, 2 for bilinear and 3 for bicubic.
 
@@ -198,5 +207,12 @@ def torch_resize(height: int, width: int, number: int) -> bytes:
     batches in channels_last; this does not follow it there.
     """
     return _SIZED.pack(_TORCH_RESIZE_ID, number, height, width)
-def torch_perspective(height: int, width: int, flags: int, coefficients: Sequence[float], fill: bytes) -> bytes:
-    return _PERSPECTIVE.pack(_TORCH_PERSPECTIVE_ID, flags, fill, height, width, *coefficients)
+
+
+def torch_perspective(
+    height: int, width: int, flags: int, coefficients: Sequence[float], fill: bytes | Sequence[float]
+) -> bytes:
+    """A fill as torch_affine's."""
+    if isinstance(fill, bytes):
+        return _PERSPECTIVE.pack(_TORCH_PERSPECTIVE_ID, flags, fill, height, width, *coefficients)
+    return _PERSPECTIVE_FLOAT.pack(_TORCH_PERSPECTIVE_ID, flags | _FLOAT_FILL, height, width, *fill, *coefficients)

@@ -66,10 +66,12 @@ struct Pixel {
 };
 
 template <int kChannels>
-void warps(WarpSource s, Position at, const uint8_t* fill, uint8_t* out) {
-  const GridFill outside = {true, fill};
-  grid_nearest_pixel<kChannels>(s, at.x, at.y, outside, out);
-  grid_linear_pixel<kChannels>(s, at.x, at.y, outside, out);
+void warps(WarpSource s, Position at, const uint8_t* fill, const GridMap& map, uint8_t* out) {
+  const float shade[kMaxChannels] = {map.theta[0]};
+  const GridFill outside = {true, shade};
+  const GridPoint point = grid_point(map, s.width, s.height);
+  grid_nearest_pixel<kChannels>(s, point.x, point.y, outside, out);
+  grid_linear_pixel<kChannels>(s, point.x, point.y, outside, out);
   perspective_nearest_pixel<kChannels>(s, at, fill, out);
   perspective_linear_pixel<kChannels>(s, at, fill, out);
   perspective_cubic_pixel<kChannels>(s, at, fill, out);
@@ -78,7 +80,7 @@ void warps(WarpSource s, Position at, const uint8_t* fill, uint8_t* out) {
 }
 
 extern "C" __global__ void all(const Op* ops, float* v, uint8_t* bytes, int32_t* numbers, BlurKernel kernel,
-                               WarpSource source, StoreForm form, uint64_t sum) {
+                               WarpSource source, StoreForm form, uint64_t sum, GridMap map) {
   const Op& op = ops[threadIdx.x];
   const int k = numbers[0];
   const float mean = mean_of(op.id, sum, k);
@@ -91,14 +93,14 @@ extern "C" __global__ void all(const Op* ops, float* v, uint8_t* bytes, int32_t*
   const TapAxis axis = {numbers[3], numbers[1], numbers[2]};
   if (has_plain_taps(axis.filter)) numbers[4] = taps_of(axis, k, numbers + 8).first + tap_stride(axis);
   bytes[0] = weighted_sum(numbers + 8, k, kWeightBits, [=](int t) { return bytes[t]; });
-  v[4] = stored(form, v[0]);
+  v[4] = stored(form, v[0]) + fill_of(op, k);
   bytes[1] = scalar::round_blur(scalar::blur_chain(kernel, [=](int i, int j) { return v[reflect(i + j, k)]; }));
   bytes[2] = autocontrast_entry(k, channels, bytes[0]) + torch_autocontrast_entry(k, channels, bytes[0]) +
              equalize_entry(equalize_step(sum, k), k, bytes[0]) + smooth_of(smooth_sum(bytes, bytes, bytes, k));
   const FixedMap fixed = make_fixed(op.f);
   const Position at = perspective_at(op.f, fixed.x_at(k, k), static_cast<int>(nearest_route(op.f, k, k)));
-  warps<1>(source, at, op.fill, bytes + 4);
-  warps<4>(source, at, op.fill, bytes + 4);
+  warps<1>(source, at, op.fill, map, bytes + 4);
+  warps<4>(source, at, op.fill, map, bytes + 4);
   numbers[5] = to_float16(v[0]) + to_bfloat16(v[1]) + filters_height_first(op, {k, k, 3}) + erases(op, k, k);
   numbers[6] = nearest_position(NearestRule::kTorch, k, channels, k) + before_turn(1, k, k, k, k).x +
                nearest_clamped(nearest_first(k, channels), k);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import torch
@@ -15,7 +16,7 @@ from torchvision.transforms import _functional_tensor as tensor_functional
 from fastaug import _C
 from fastaug._draft.geometry import fuses_products
 from fastaug._fallback import tensor_warp
-from fastaug._program import arguments, ops
+from fastaug._program import arguments, fields, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 from support.images import noise, photo, to_chw
 
@@ -33,19 +34,30 @@ def image_of(rng: random.Random) -> torch.Tensor:
     return planar if rng.random() < 0.3 else planar.contiguous()
 
 
-def fill_of(rng: random.Random, channels: int) -> list[int] | None:
-    if rng.random() < 0.4:
+def fill_of(rng: random.Random, channels: int) -> Any:
+    """None, or one of the fills that torch takes: a number, of one kind or the other, or a list."""
+    kind = rng.randrange(5)
+    if kind == 0:
         return None
-    return [rng.choice([0, 255, rng.randrange(256)]) for _ in range(channels)]
+    if kind == 1:
+        return rng.choice([0, 255, rng.randrange(256), rng.uniform(0, 255), 127.5])
+    if kind == 2:
+        return [rng.choice([7, 7.25])]
+    if kind == 3:
+        return [rng.choice([0, 255, rng.randrange(256)]) for _ in range(channels)]
+    return [rng.choice([0.5, 255.0, rng.uniform(0, 255)]) for _ in range(channels)]
 
 
-def flags_of(mode: InterpolationMode, fill: Sequence[int] | None) -> int:
+def flags_of(mode: InterpolationMode, fill: Any) -> int:
     return MODES[mode] | fuses_products() | (0 if fill is None else ops.FILLED)
 
 
-def bytes_of(fill: Sequence[int] | None) -> bytes:
-    values = [] if fill is None else list(fill)
-    return bytes(values + [0] * (4 - len(values)))
+def packed(fill: Any, channels: int) -> bytes | Sequence[float]:
+    if fill is None:
+        return ops.NO_FILL
+    values = arguments.grid_fill(fill, channels)
+    assert values is not None
+    return values
 
 
 def run(program: bytes, image: torch.Tensor, height: int, width: int) -> torch.Tensor:
@@ -75,7 +87,7 @@ def test_rotations(block: int) -> None:
         expected = F.rotate(image, angle, mode, expand, centre, fill)
         matrix = tensor_warp.rotation_matrix(height, width, angle, centre)
         size = tensor_warp.size_around(matrix, height, width) if expand else (height, width)
-        program = ops.torch_affine(*size, flags_of(mode, fill), matrix, bytes_of(fill))
+        program = ops.torch_affine(*size, flags_of(mode, fill), matrix, packed(fill, channels))
         assert torch.equal(run(program, image, *size), expected), seed
 
 
@@ -93,7 +105,7 @@ def test_affine_maps(block: int) -> None:
         mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
         expected = F.affine(image, angle, shift, scale, shear, mode, fill, centre)
         matrix = tensor_warp.affine_matrix(height, width, angle, shift, scale, shear, centre)
-        program = ops.torch_affine(height, width, flags_of(mode, fill), matrix, bytes_of(fill))
+        program = ops.torch_affine(height, width, flags_of(mode, fill), matrix, packed(fill, channels))
         assert torch.equal(run(program, image, height, width), expected), seed
 
 
@@ -140,5 +152,68 @@ def test_perspectives(block: int) -> None:
             continue
         expected = tensor_functional.perspective(image, coefficients, mode.value, fill)
         flags = flags_of(mode, fill)
-        program = ops.torch_perspective(height, width, flags, coefficients, bytes_of(fill))
+        program = ops.torch_perspective(height, width, flags, coefficients, packed(fill, channels))
         assert torch.equal(run(program, image, height, width), expected), seed
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_elastic_transforms(block: int) -> None:
+    """By displacements of any size, on tensors of any memory format, and on batches."""
+    for seed in range(100 * block, 100 * block + 100):
+        rng = random.Random(3000 + seed)
+        torch.manual_seed(seed)
+        height, width = rng.choice(SIDES), rng.choice(SIDES)
+        channels = rng.choice([1, 3, 3, 2, 4, 5, 9])
+        lead = rng.choice([(), (), (1,), (3,)])
+        image = torch.randint(0, 256, (*lead, channels, height, width), dtype=torch.uint8)
+        kind = rng.randrange(4)
+        if kind == 1 and lead:
+            image = image.contiguous(memory_format=torch.channels_last)
+        elif kind == 2:
+            image = image.flip(-1).repeat_interleave(2, -2)[..., ::2, :]
+        elif kind == 3:
+            image = image.movedim(-3, -1).contiguous().movedim(-1, -3)
+        displacement = torch.rand(1, height, width, 2) * 2 - 1
+        displacement *= rng.choice([0.0, 0.05, 0.3, 3.0])
+        if rng.random() < 0.2:
+            displacement.view(-1)[:: rng.randint(3, 50)] = rng.choice([math.nan, math.inf, -math.inf, 1e30])
+        mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
+        expected = F.elastic_transform(image, displacement, mode, fill)
+        grid = fields.identity_grid(height, width) + displacement
+        colour = None if fill is None else packed(fill, channels)
+        result = fields.sampled(image, grid, mode is InterpolationMode.NEAREST, colour)
+        assert torch.equal(result, expected), seed
+        assert result.stride() == expected.stride(), seed
+
+
+def test_fills_that_are_left_to_torch() -> None:
+    for fill in (-0.5, 255.5, math.nan, [1.0, 2.0], [1.0, 2.0, 300.0], "1"):
+        assert arguments.grid_fill(fill, 3) is None
+    assert arguments.grid_fill([1.0, 2.0, 3.0], 3) == bytes([1, 2, 3, 0])
+    assert arguments.grid_fill((1.5,), 5) == (1.5,) * 5 + (0.0,) * 3
+    matrix = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+    program = ops.torch_affine(4, 5, ops.FILLED, matrix, (0.0, 256.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="TORCH_AFFINE: the fill must be from 0 to 255, got 256"):
+        run(program, torch.zeros(3, 4, 5, dtype=torch.uint8), 4, 5)
+    program = ops.torch_perspective(4, 5, ops.FILLED, (*matrix, 0.0, 0.0), (math.nan, 0.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match="TORCH_PERSPECTIVE: the fill must be from 0 to 255, got nan"):
+        run(program, torch.zeros(3, 4, 5, dtype=torch.uint8), 4, 5)
+
+
+def test_translations_by_whole_pixels() -> None:
+    """They become windows, up to sides at which torch's roundings of positions might show."""
+    windows = 0
+    for seed in range(300):
+        rng = random.Random(4000 + seed)
+        height, width = rng.choice(
+            [(rng.randint(1, 2200), rng.randint(1, 4)), (rng.randint(1, 4), rng.randint(1, 2200))]
+        )
+        image = torch.from_numpy(noise(height, width, 3, seed)).permute(2, 0, 1).contiguous()
+        shift = [rng.randint(-width - 2, width + 2), rng.randint(-height - 2, height + 2)]
+        mode, fill = rng.choice(list(MODES)), fill_of(rng, 3)
+        expected = F.affine(image, 0.0, shift, 1.0, [0.0, 0.0], mode, fill)
+        matrix = tensor_warp.affine_matrix(height, width, 0.0, shift, 1.0, (0.0, 0.0), None)
+        program = ops.torch_affine(height, width, flags_of(mode, fill), matrix, packed(fill, 3))
+        assert torch.equal(run(program, image, height, width), expected), seed
+        windows += "TORCH_AFFINE" not in str(_C.plan(program, height, width, 3))
+    assert 100 < windows < 300

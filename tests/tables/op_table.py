@@ -28,6 +28,7 @@ HAS_ALPHA = SQUARE = 1
 WIDTH_FIRST = 0x100
 UNFUSED = 2
 FILLED = 0x800
+FLOAT_FILL = 0x2000
 LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING = 1, 2, 3, 4, 5
 PAD_MODES = ("edge", "reflect", "symmetric")
 LARGEST = 90
@@ -105,23 +106,26 @@ def on_tensor(image: np.ndarray, change: Callable[[torch.Tensor], torch.Tensor])
     return change(torch.from_numpy(image.transpose(2, 0, 1).copy())).permute(1, 2, 0).numpy()
 
 
-def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
-    """As torchvision's rotate(expand=True), where the result has a size of its own."""
-    height, width = op.i
-    theta = torch.tensor(op.f[:6], dtype=torch.float32).reshape(1, 2, 3)
-    grid = tensor_functional._gen_affine_grid(theta, image.shape[1], image.shape[0], width, height)
-    fill = [float(value) for value in op.fill[: image.shape[2]]] if op.flags & FILLED else None
+def sampled(op: Op, image: np.ndarray, grid: torch.Tensor) -> np.ndarray:
+    """torch's sampling of a grid, with one of the two kinds of fill that an op can have."""
+    numbers = struct.unpack("<4f", struct.pack("<4i", *op.i[2:])) if op.flags & FLOAT_FILL else op.fill
+    fill = [float(value) for value in numbers[: image.shape[2]]] if op.flags & FILLED else None
     rule = "bilinear" if op.flags & 0xFF == BILINEAR else "nearest"
     return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
+
+
+def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
+    """As torchvision's rotate(expand=True), where the result has a size of its own."""
+    height, width = op.i[:2]
+    theta = torch.tensor(op.f[:6], dtype=torch.float32).reshape(1, 2, 3)
+    return sampled(op, image, tensor_functional._gen_affine_grid(theta, image.shape[1], image.shape[0], width, height))
 
 
 def torch_perspective(op: Op, image: np.ndarray) -> np.ndarray:
     """torchvision's perspective, from the coefficients on; for an input of another size by the same grid."""
-    height, width = op.i
+    height, width = op.i[:2]
     grid = tensor_functional._perspective_grid(list(op.f), width, height, torch.float32, torch.device("cpu"))
-    fill = [float(value) for value in op.fill[: image.shape[2]]] if op.flags & FILLED else None
-    rule = "bilinear" if op.flags & 0xFF == BILINEAR else "nearest"
-    return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
+    return sampled(op, image, grid)
 
 
 def affine(op: Op, image: np.ndarray) -> np.ndarray:
@@ -289,6 +293,16 @@ def draw_pad(rng: random.Random, image: np.ndarray) -> Op:
     return Op("PAD", tuple(rng.randint(0, limit) for limit in (*most, *most)), flags=mode)
 
 
+def sampling(rng: random.Random, name: str, out: tuple[int, int], numbers: tuple[float, ...]) -> Op:
+    """A warp that samples a grid, which has a fill of numbers a quarter of the time."""
+    flags = rng.choice([0, BILINEAR]) | rng.choice([0, FILLED])
+    if rng.random() < 0.75:
+        return Op(name, out, numbers, flags, fill(rng))
+    shade = rng.choice([0.5, rng.uniform(0, 255)])
+    values = rng.choice([[shade] * 4, [rng.choice([0.0, 255.0, 1.5, rng.uniform(0, 255)]) for _ in range(4)]])
+    return Op(name, (*out, *struct.unpack("<4i", struct.pack("<4f", *values))), numbers, flags | FLOAT_FILL)
+
+
 def draw_torch_affine(rng: random.Random, image: np.ndarray) -> Op:
     h, w, _ = image.shape
     out = (h, w) if rng.random() < 0.7 else (size(rng, h), size(rng, w))
@@ -296,8 +310,7 @@ def draw_torch_affine(rng: random.Random, image: np.ndarray) -> Op:
     a, b = math.cos(angle) * zoom, math.sin(angle) * zoom
     shift = rng.choice([(0.0, 0.0), (float(rng.randint(-9, 9)), 2.0), (rng.uniform(-w, w), rng.uniform(-h, h))])
     matrix = (a, b + rng.choice([0.0, 0.4]), shift[0], -b, a, shift[1])
-    flags = rng.choice([0, BILINEAR]) | rng.choice([0, FILLED])
-    return Op("TORCH_AFFINE", out, matrix, flags, fill(rng))
+    return sampling(rng, "TORCH_AFFINE", out, matrix)
 
 
 def draw_perspective(rng: random.Random, image: np.ndarray) -> Op:
@@ -316,7 +329,7 @@ def draw_perspective(rng: random.Random, image: np.ndarray) -> Op:
 
 def draw_torch_perspective(rng: random.Random, image: np.ndarray) -> Op:
     drawn = draw_perspective(rng, image)
-    return Op("TORCH_PERSPECTIVE", drawn.i, drawn.f, rng.choice([0, BILINEAR]) | rng.choice([0, FILLED]), drawn.fill)
+    return sampling(rng, "TORCH_PERSPECTIVE", drawn.i, drawn.f)
 
 
 def draw_blur(rng: random.Random, image: np.ndarray) -> Op:

@@ -123,7 +123,7 @@ GridRow grid_row(const Op& op, const View& source) {
   row.source = source;
   row.width = op.i[1];
   row.filled = (op.flags & kFilled) != 0;
-  std::copy_n(op.fill, kMaxChannels, row.fill);
+  for (int c = 0; c < kMaxChannels; ++c) row.fill[c] = fill_of(op, c);
   return row;
 }
 

@@ -105,7 +105,8 @@ HWY_INLINE void store_offset(const View& v, FloatMask mask, FloatV x, FloatV y, 
 // Samples that lie outside.
 inline void set_span(const GridRow& row, Span span, bool filled, uint8_t* const* dst) {
   for (int c = 0; c < row.source.channels; ++c) {
-    std::memset(dst[c] + span.begin, filled ? row.fill[c] : 0, static_cast<size_t>(span.end - span.begin));
+    std::memset(dst[c] + span.begin, filled ? static_cast<int>(rintf(row.fill[c])) : 0,
+                static_cast<size_t>(span.end - span.begin));
   }
 }
 
@@ -297,7 +298,7 @@ HWY_INLINE void mix(const GridRow& row, const Taps4& at, int begin, int from, in
       FloatV sum = hn::Mul(sample(0), weight[0]);
       for (int t = 1; t < 4; ++t) sum = hn::MulAdd(sample(t), weight[t], sum);
       if constexpr (kFilled) {
-        sum = hn::Add(hn::Mul(sum, mask), hn::Mul(rest, hn::Set(d, static_cast<float>(row.fill[c]))));
+        sum = hn::Add(hn::Mul(sum, mask), hn::Mul(rest, hn::Set(d, row.fill[c])));
       }
       // Rounds half to even: the lowest bit of a float this large is worth one.
       const auto whole = hn::BitCast(ints, hn::Add(sum, hn::Set(d, 8388608.0f)));

@@ -73,7 +73,9 @@ GridRow row_of(const View& view, const float* grid, int width, bool filled, Rand
   row.grid = grid;
   row.width = width;
   row.filled = filled;
-  for (uint8_t& v : row.fill) v = random.between(0, 3) == 0 ? 255 : static_cast<uint8_t>(random.next());
+  for (float& v : row.fill) v = random.between(0, 3) == 0 ? 255.0f : static_cast<float>(random.between(0, 255));
+  if (random.between(0, 1) == 0)
+    row.fill[random.between(0, kMaxChannels - 1)] = static_cast<float>(random.unit() * 255);
   return row;
 }
 
@@ -169,7 +171,7 @@ TEST_CASE("a grid at the centres of pixels copies them, and what is outside is f
           for (int k = 0; k < 36; ++k) {
             for (int c = 0; c < 3; ++c) {
               const bool inside = y >= 0 && y < 16 && k >= 2 && k < 34;
-              wrong += out[c][k] != (inside ? *source.view().at(y, k - 2, c) : filled ? row.fill[c] : 0);
+              wrong += out[c][k] != (inside ? *source.view().at(y, k - 2, c) : filled ? std::rint(row.fill[c]) : 0);
             }
           }
           REQUIRE(wrong == 0);

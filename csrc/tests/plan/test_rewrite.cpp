@@ -79,7 +79,7 @@ const std::vector<Trigger>& triggers() {
       {kSinkFlips, sink_flips, {HFLIP, VFLIP, ROT90, WINDOW, PAD, SHARPNESS, RESIZE, TORCH_RESIZE, CONTRAST, EQUALIZE}},
       {kMergeTurns, merge_turns, {HFLIP, VFLIP, ROT90}},
       {kHoistWindows, hoist_windows, {WINDOW, PAD, ROT90, HUE, BRIGHTNESS, HFLIP}},
-      {kStraightenWarps, straighten_warps, {AFFINE}},
+      {kStraightenWarps, straighten_warps, {AFFINE, TORCH_AFFINE}},
       {kMergeColours, merge_colours, {INVERT, SOLARIZE, POSTERIZE, LUMA, REPLICATE, SATURATION, HUE}},
       {kSinkReplicas, sink_replicas, {LUMA, REPLICATE, BLUR, SHARPNESS, TORCH_CONTRAST, WINDOW, AFFINE, HFLIP, RESIZE}},
       {kShrinkPointwise, shrink_pointwise, {NEAREST, ROT90, LUMA, BRIGHTNESS, INVERT, SATURATION}},
@@ -381,12 +381,54 @@ TEST_CASE("warps by whole pixels become windows") {
       }
     }
   }
-  Op torch = affine(6, 8, 1, 0);
-  torch.id = OpId::TORCH_AFFINE;
-  CHECK(optimise(Ops{torch}, shape, kStraightenWarps)[0].id == OpId::TORCH_AFFINE);
   Op turned = affine(6, 8, 1, 0);
   turned.f[1] = 1e-9;
   CHECK(optimise(Ops{turned}, shape, kStraightenWarps)[0].id == OpId::AFFINE);
+}
+
+TEST_CASE("torch's warps by whole pixels become windows where no rounding of a position shows") {
+  const auto moved = [](int height, int width, double right, double down, int flags) {
+    Op op = affine(height, width, right, down, flags);
+    op.id = OpId::TORCH_AFFINE;
+    std::iota(op.fill, op.fill + kMaxChannels, uint8_t{127});
+    return op;
+  };
+  const Shape shape{6, 8, 3};
+  CHECK(rewritten({moved(6, 8, -2, 3, 2)}, shape, kStraightenWarps) == "WINDOW top=3 left=-2 6x8\n");
+  CHECK(rewritten({moved(8, 4, 1, 0, 0)}, shape, kStraightenWarps) == "WINDOW top=-1 left=3 8x4\n");
+  const auto stays = [](const Op& op, Shape in) {
+    return optimise(Ops{op}, in, kStraightenWarps)[0].id == OpId::TORCH_AFFINE;
+  };
+  CHECK(stays(moved(6, 7, 0, 0, 0), shape));  // between pixels
+  CHECK(stays(moved(6, 8, 0.5, 0, 0), shape));
+  CHECK(stays(moved(6, 8, 1e7, 0, 0), shape));
+  CHECK(stays(moved(6, 3000, 0, 0, 2), {6, 3000, 1}));
+  CHECK(stays(moved(6, 8, 1, 0, 2 | kFilled | kFloatFill), shape));
+  Op turned = moved(6, 8, 1, 0, 0);
+  turned.f[1] = 1e-9;
+  CHECK(stays(turned, shape));
+  RandomProgram random(11);
+  int straightened = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    // One long side: roundings grow with it.
+    const int longest = random.integer(1, 1500);
+    const int other = random.integer(1, 4);
+    const bool wide = random.chance(0.5);
+    const Shape in{wide ? other : longest, wide ? longest : other, random.integer(1, 4)};
+    auto pixels = random.pixels(static_cast<size_t>(in.height) * static_cast<size_t>(in.width) * 4);
+    const View view = view_of(pixels, in, 0);
+    const int height = std::max(1, in.height + 2 * random.integer(-3, 3));
+    const int width = std::max(1, in.width + 2 * random.integer(-3, 3));
+    const auto shift = [&](int side) { return random.integer(-side - 2, side + 2); };
+    const int flags = (random.chance(0.7) ? 2 : 0) | (random.chance(0.6) ? kFilled : 0) | (trial % 2 ? kFused : 0);
+    Op op = moved(height, width, shift(in.width), shift(in.height), flags);
+    if (random.chance(0.5)) std::fill_n(op.fill, kMaxChannels, static_cast<uint8_t>(trial % 4 == 0 ? 255 : 0));
+    const Ops program = {op};
+    INFO(to_string(program), in.height, "x", in.width);
+    straightened += optimise(program, in, kStraightenWarps)[0].id == OpId::WINDOW ? 1 : 0;
+    REQUIRE(executed(program, view, kStraightenWarps) == executed(program, view, 0));
+  }
+  CHECK(straightened > 250);
 }
 
 TEST_CASE("ops on samples that undo or contain one another") {
