@@ -404,7 +404,7 @@ class Lowering {
       colour.op = plan_.ops[static_cast<size_t>(k)];
       colour.channels = lookup.channels;
       colour.host = kNowhere;
-      if (colour.op.id == OpId::GAMMA) {  // libm's pow
+      if (colour.op.id == OpId::GAMMA || colour.op.id == OpId::TORCH_GAMMA) {  // libm's pow
         uint8_t table[256];
         plain_table(colour.op, table);
         colour.host = bag_.put(std::span<const uint8_t>(table));

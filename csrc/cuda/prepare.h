@@ -177,6 +177,7 @@ class Preparation {
       case OpId::SOLARIZE:
         return solarized(sample, solarize_threshold(op.f[0]));
       case OpId::GAMMA:
+      case OpId::TORCH_GAMMA:
         return blob_[colour.host + sample];
       case OpId::AUTOCONTRAST: {
         const Counts& counted = counts(p_.counted);
@@ -242,7 +243,8 @@ class Preparation {
 static_assert(registry::for_every_op([](OpId id) {
                 return registry::follows(has(id, Trait::kTable),
                                          id == OpId::INVERT || id == OpId::POSTERIZE || id == OpId::SOLARIZE ||
-                                             id == OpId::GAMMA || id == OpId::AUTOCONTRAST ||
+                                             id == OpId::GAMMA || id == OpId::TORCH_GAMMA ||
+                                             id == OpId::AUTOCONTRAST ||
                                              id == OpId::TORCH_AUTOCONTRAST || id == OpId::EQUALIZE);
               }),
               "a table op has no entry for a device");

@@ -84,6 +84,7 @@ _TORCH_AFFINE_ID = _ID["TORCH_AFFINE"]
 _TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
 _TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
 _TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
+_TORCH_GAMMA_ID = _ID["TORCH_GAMMA"]
 _TORCH_HUE_ID = _ID["TORCH_HUE"]
 
 
@@ -189,3 +190,10 @@ def torch_sharpness(factor: float) -> bytes:
 def torch_hue(factor: float) -> bytes:
     """A shift by a share of the circle of hues, -0.5 to 0.5."""
     return _FACTOR.pack(_TORCH_HUE_ID, 0, factor)
+
+
+def torch_gamma(exponent: float, gain: float) -> bytes | None:
+    """None when the last bits of torch's powers decide a sample."""
+    if not _C.torch_gamma_is_certain(exponent, gain):
+        return None
+    return _GAMMA.pack(_TORCH_GAMMA_ID, 0, exponent, gain)
