@@ -152,7 +152,8 @@ Shape own_shape(const Op& op, Shape in) {
       return in;
     case OpId::TORCH_GAMMA:
       if (!(op.f[0] >= 0 && op.f[0] <= 1e30)) bad(op, "the exponent must be 0 to 1e30, got " + std::to_string(op.f[0]));
-      if (!(std::fabs(op.f[1]) <= 1e30)) bad(op, "the gain must be within 1e30 of zero, got " + std::to_string(op.f[1]));
+      if (!(std::fabs(op.f[1]) <= 1e30))
+        bad(op, "the gain must be within 1e30 of zero, got " + std::to_string(op.f[1]));
       return in;
     case OpId::TORCH_HUE:
       if (!(std::fabs(op.f[0]) <= 0.5)) bad(op, "the factor must be -0.5 to 0.5, got " + std::to_string(op.f[0]));

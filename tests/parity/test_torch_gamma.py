@@ -1,4 +1,4 @@
-"""TORCH_GAMMA: tables that are said to be certain are torchvision's, wherever in a tensor a sample lies; few are not."""
+"""TORCH_GAMMA: tables that are certain are torchvision's, wherever in a tensor a sample lies; few are not."""
 
 from __future__ import annotations
 

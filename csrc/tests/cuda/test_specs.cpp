@@ -21,8 +21,9 @@ using fastaug::test::RandomProgram;
 
 namespace {
 
-constexpr uint64_t kKeepChannels = ~(cuda::bit(OpId::REPLICATE) | cuda::bit(OpId::LUMA));
-constexpr uint32_t kStatistics = cuda::kHasLuma | cuda::kHasGray | cuda::kHasExtremes | cuda::kHasHistogram;
+constexpr uint64_t kKeepChannels = ~(cuda::bit(OpId::REPLICATE) | cuda::bit(OpId::LUMA) | cuda::bit(OpId::TORCH_LUMA));
+constexpr uint32_t kStatistics =
+    cuda::kHasLuma | cuda::kHasGray | cuda::kHasGrayParts | cuda::kHasExtremes | cuda::kHasHistogram;
 
 template <int source, int channels, int dtype, uint64_t ops, uint32_t flags>
 struct Some : cuda::Anything {
@@ -62,9 +63,9 @@ struct alignas(256) Line {
 
 // Launches that Spec served, of random bags whose other launches are emulated as ever.
 template <class Spec>
-int served(uint64_t first_seed, int channels) {
+int served(uint64_t first_seed, int channels, uint64_t seeds = 150) {
   int count = 0;
-  for (uint64_t seed = first_seed; seed < first_seed + 150; ++seed) {
+  for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
     INFO("seed ", seed);
     RandomProgram random(seed, 40);
     Members members;
@@ -109,6 +110,6 @@ TEST_CASE("kernels for a number of channels that changes") {
 
 TEST_CASE("kernels without statistics, for direct steps or for others, for one dtype, and for warps") {
   CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasDirect)>>(6000, 3) > 20);
-  CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasShared)>>(7000, 3) > 3);
+  CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasShared)>>(7000, 3, 450) > 3);
   CHECK(served<Some<cuda::kAffineLinear, 3, -1, kKeepChannels, ~0u>>(8000, 3) > 3);
 }
