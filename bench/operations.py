@@ -127,7 +127,7 @@ COLOUR = (
     one("adjust_contrast", function("adjust_contrast", contrast_factor=1.13), "CONTRAST"),
     one("adjust_saturation", function("adjust_saturation", saturation_factor=1.13), "SATURATION"),
     one("adjust_hue", function("adjust_hue", hue_factor=0.05), "HUE", "TORCH_HUE"),
-    one("adjust_gamma", function("adjust_gamma", gamma=1.7), "GAMMA"),
+    one("adjust_gamma", function("adjust_gamma", gamma=1.7), "GAMMA", "TORCH_GAMMA"),
     one("adjust_sharpness", function("adjust_sharpness", sharpness_factor=1.5), "SHARPNESS"),
     one(
         "ColorJitter(0.4, 0.4, 0.4, 0.1)",

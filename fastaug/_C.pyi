@@ -206,6 +206,9 @@ class Queue:
     def cancel(self) -> None:
         """As close(); and what nobody has begun is dropped."""
 
+def torch_gamma_is_certain(exponent: float, gain: float) -> bool:
+    """Whether the table of TORCH_GAMMA is torchvision's, whatever the last bits of torch's powers."""
+
 def describe(program: bytes) -> str:
     """One line per op."""
 

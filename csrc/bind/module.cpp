@@ -107,6 +107,7 @@ void register_programs(py::module_& m) {
         return py::make_tuple(out.height, out.width, out.channels);
       },
       py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"));
+  m.def("torch_gamma_is_certain", &torch_gamma_is_certain, py::arg("exponent"), py::arg("gain"));
   m.def("describe", [](const py::bytes& program) { return to_string(as_program(program)); }, py::arg("program"));
 }
 

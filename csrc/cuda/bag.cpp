@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "cuda/tile.h"
 #include "execute/stages/stages.h"
+#include "pixel/statistics.h"
 #include "pixel/table.h"
 #include "pixel/taps.h"
 
@@ -52,11 +53,13 @@ Strided turned_back(const Strided& after, int turns, int height, int width) {
   return turned({after, width, height, 1}, 4 - turns).at;
 }
 
-uint32_t counts_bytes(int statistics) {
+int64_t counts_bytes(int statistics, int64_t pixels) {
   switch (statistics) {
     case kLumaSum:
     case kGraySum:
       return offsetof(Counts, low);
+    case kGrayParts:
+      return sizeof(uint64_t) + torch_order(pixels).size() * static_cast<int64_t>(sizeof(uint32_t));
     case kExtremes:
       return offsetof(Counts, count);
     default:
@@ -64,12 +67,12 @@ uint32_t counts_bytes(int statistics) {
   }
 }
 
-Statistics statistics_of(const Op& op) {
+Statistics statistics_of(const Op& op, int64_t pixels) {
   switch (op.id) {
     case OpId::CONTRAST:
       return kLumaSum;
     case OpId::TORCH_CONTRAST:
-      return kGraySum;
+      return pixels > kExactTorchPixels ? kGrayParts : kGraySum;
     case OpId::AUTOCONTRAST:
     case OpId::TORCH_AUTOCONTRAST:
       return kExtremes;
@@ -406,7 +409,7 @@ class Lowering {
       colour.op = plan_.ops[static_cast<size_t>(k)];
       colour.channels = lookup.channels;
       colour.host = kNowhere;
-      if (colour.op.id == OpId::GAMMA) {  // libm's pow
+      if (colour.op.id == OpId::GAMMA || colour.op.id == OpId::TORCH_GAMMA) {  // libm's pow
         uint8_t table[256];
         plain_table(colour.op, table);
         colour.host = bag_.put(std::span<const uint8_t>(table));
@@ -430,12 +433,12 @@ class Lowering {
     }
     if (pass.statistics || looks) {
       const Op& op = op_of(pass);
-      part_.statistics = statistics_of(op);
-      part_.counts = bag_.reserve(counts_bytes(part_.statistics));
-      counted_ = part_.counts;
-      reduction_ = op.id;
       const Shape whole = plan_.shapes[static_cast<size_t>(pass.begin)];
       counted_pixels_ = int64_t{whole.height} * whole.width;
+      part_.statistics = statistics_of(op, counted_pixels_);
+      part_.counts = bag_.reserve(counts_bytes(part_.statistics, counted_pixels_));
+      counted_ = part_.counts;
+      reduction_ = op.id;
     }
     part_.shown = pass.region;
     if (looks) {
@@ -767,6 +770,7 @@ class Lowering {
     if (part.floats != 0) features.flags |= kHasFloats;
     if (part.statistics == kLumaSum) features.flags |= kHasLuma;
     if (part.statistics == kGraySum) features.flags |= kHasGray;
+    if (part.statistics == kGrayParts) features.flags |= kHasGrayParts;
     if (part.statistics == kExtremes) features.flags |= kHasExtremes;
     if (part.statistics == kHistogram) features.flags |= kHasHistogram;
     if (part.end == kStore && part.dtype != 0) {
@@ -826,12 +830,13 @@ class Lowering {
     part.shared = fixed_bytes(1, links_.size()) + tiles.first + tiles.second;
     tasks.push_back({Task::kExtents, 0, 0, 0, 0, 0, 0, 0});
     if (part.statistics != kNoStatistics) tasks.push_back({Task::kClear, 0, 0, 0, 0, 0, 0, 0});
+    if (part.counts_parts()) tasks.push_back({Task::kMean, 0, 0, 0, 0, 0, 0, 0});
 
     const uint32_t at = bag_.put(part);
     for (Task& task : tasks) {
       task.part = at;
       // Only what is made of statistics has to wait for them.
-      const bool waits = task.kind == Task::kLookups && part.counted != kNowhere;
+      const bool waits = task.kind == Task::kMean || (task.kind == Task::kLookups && part.counted != kNowhere);
       bag_.level(waits ? level_ : 0).tasks.push_back(task);
     }
     const auto kernel = static_cast<size_t>(bag_.kernel_of(features));

@@ -7,6 +7,7 @@
 #include "base/image.h"
 #include "pixel/extent.h"
 #include "pixel/grid.h"
+#include "pixel/statistics.h"
 #include "pixel/store.h"
 #include "pixel/warp.h"
 #include "program/op.h"
@@ -38,15 +39,27 @@ enum StepKind : int32_t { kTake, kAcross, kDown, kSharpen, kTorchSharpen, kBlur,
 enum End : int32_t { kKeep, kStore, kLookOnly, kEnds };
 
 // Statistics that a part takes of its last pixels, for the reduction that the next part begins with.
-enum Statistics : int32_t { kNoStatistics, kLumaSum, kGraySum, kExtremes, kHistogram };
+enum Statistics : int32_t {
+  kNoStatistics,
+  kLumaSum,
+  kGraySum,
+  kGrayParts,  // of an image in which the order matters: see torch_order in pixel/statistics.h
+  kExtremes,
+  kHistogram,
+};
 
-// Numbers of a reduction in the scratch. Only as much of it as the kind of statistics needs is there.
+// Numbers of a reduction in the scratch. Only as much of it as the kind of statistics needs is there. kGrayParts has
+// the parts of the sum behind `sum`, and then in it the bits of the mean.
 struct Counts {
   uint64_t sum;
   uint32_t low[kMaxChannels];
   uint32_t high[kMaxChannels];
   uint32_t count[kMaxChannels][256];
 };
+
+FASTAUG_HOST_DEVICE inline uint32_t* gray_parts(Counts* counts) {
+  return reinterpret_cast<uint32_t*>(&counts->sum + 1);
+}
 
 constexpr uint32_t kNowhere = 0xffffffffu;
 
@@ -125,6 +138,10 @@ struct Part {
   uint32_t counted;
   OpId reduction;
   int64_t counted_pixels;
+  // Whether they are kGrayParts.
+  FASTAUG_HOST_DEVICE bool counts_parts() const {
+    return counted != kNowhere && reduction == OpId::TORCH_CONTRAST && counted_pixels > kExactTorchPixels;
+  }
   // Those that it takes.
   int32_t statistics;
   uint32_t counts;
@@ -165,6 +182,7 @@ struct Task {
     kTorchTaps,
     kExtents,  // of the part's tiles
     kClear,    // the part's `counts`
+    kMean,     // of the part's `counted`, kGrayParts
     kLookups,  // table of the Colours from `colour` on, `count` of them, for `channels` channels
   };
 
@@ -205,6 +223,7 @@ enum Flag : uint32_t {
   kHasExtremes = 1 << 7,
   kHasHistogram = 1 << 8,
   kHasGray = 1 << 9,  // sums of it
+  kHasGrayParts = 1 << 10,
 };
 
 constexpr int kThreads = 256;

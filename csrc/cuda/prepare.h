@@ -48,6 +48,8 @@ class Preparation {
         return extents(thread, threads);
       case Task::kClear:
         return clear(thread, threads);
+      case Task::kMean:
+        return keep_mean(thread);
       case Task::kLookups:
         return lookups(thread, threads);
     }
@@ -172,6 +174,9 @@ class Preparation {
     Counts& to = counts(p_.counts);
     if (p_.statistics == kLumaSum || p_.statistics == kGraySum) {
       if (thread == 0) to.sum = 0;
+    } else if (p_.statistics == kGrayParts) {
+      const int64_t count = torch_order(int64_t{p_.shown.height} * p_.shown.width).size();
+      for (int64_t k = thread; k < count; k += threads) gray_parts(&to)[k] = 0;
     } else if (p_.statistics == kExtremes) {
       if (thread >= kMaxChannels) return;
       to.low[thread] = 255;
@@ -179,6 +184,21 @@ class Preparation {
     } else {
       for (int k = thread; k < kMaxChannels * 256; k += threads) to.count[k / 256][k % 256] = 0;
     }
+  }
+
+  FASTAUG_FN float counted_mean() const {
+    Counts& counted = counts(p_.counted);
+    if (p_.counts_parts()) return torch_mean(gray_parts(&counted), p_.counted_pixels);
+    return mean_of(p_.reduction, counted.sum, p_.counted_pixels);
+  }
+
+  // Lookups do not wait for it, and work it out themselves.
+  FASTAUG_FN void keep_mean(int thread) const {
+    if (thread != 0) return;
+    const float mean = counted_mean();
+    uint32_t bits;
+    memcpy(&bits, &mean, sizeof(bits));
+    counts(p_.counted).sum = bits;
   }
 
   FASTAUG_FN void lookups(int thread, int threads) const {
@@ -201,6 +221,7 @@ class Preparation {
       case OpId::SOLARIZE:
         return solarized(sample, solarize_threshold(op.f[0]));
       case OpId::GAMMA:
+      case OpId::TORCH_GAMMA:
         return blob_[colour.host + sample];
       case OpId::AUTOCONTRAST: {
         const Counts& counted = counts(p_.counted);
@@ -243,7 +264,7 @@ class Preparation {
     const Op& op = colour.op;
     if (channel >= colours_of(op, colour.channels)) return sample;
     const bool counted = p_.counted != kNowhere && op.id == p_.reduction;
-    const float mean = counted ? mean_of(p_.reduction, counts(p_.counted).sum, p_.counted_pixels) : 0.0f;
+    const float mean = counted ? counted_mean() : 0.0f;
     float v = static_cast<float>(sample);
     switch (op.id) {
 #define FASTAUG_OP(name, ...)          \
@@ -266,7 +287,7 @@ class Preparation {
 static_assert(registry::for_every_op([](OpId id) {
                 return registry::follows(has(id, Trait::kTable),
                                          id == OpId::INVERT || id == OpId::POSTERIZE || id == OpId::SOLARIZE ||
-                                             id == OpId::GAMMA || id == OpId::AUTOCONTRAST ||
+                                             id == OpId::GAMMA || id == OpId::TORCH_GAMMA || id == OpId::AUTOCONTRAST ||
                                              id == OpId::TORCH_AUTOCONTRAST || id == OpId::EQUALIZE);
               }),
               "a table op has no entry for a device");

@@ -165,7 +165,7 @@ class Tile {
   static FASTAUG_FN constexpr bool has_source(int source) { return Spec::kSource < 0 || Spec::kSource == source; }
   static FASTAUG_FN constexpr bool has_sums() { return has_flag(kHasLuma) || has_flag(kHasGray); }
   static FASTAUG_FN constexpr bool has_statistics() {
-    return has_sums() || has_flag(kHasExtremes) || has_flag(kHasHistogram);
+    return has_sums() || has_flag(kHasGrayParts) || has_flag(kHasExtremes) || has_flag(kHasHistogram);
   }
 
   // Stages make pixels: one that reads, and one for each step.
@@ -243,6 +243,15 @@ class Tile {
     }
   }
 
+  FASTAUG_FN float counted_mean() const {
+    const uint64_t sum = counts(p_.counted).sum;
+    if (!p_.counts_parts()) return mean_of(p_.reduction, sum, p_.counted_pixels);
+    const auto bits = static_cast<uint32_t>(sum);
+    float mean;
+    memcpy(&mean, &bits, sizeof(mean));
+    return mean;
+  }
+
   FASTAUG_FN void work_out(int k) const {
     const Colour& colour = reinterpret_cast<const Colour*>(blob_ + p_.colour)[k];
     Body body{};
@@ -252,7 +261,7 @@ class Tile {
     body.table = colour.table;
     if (colour.kind == Colour::kLane || colour.kind == Colour::kFloat) {
       const bool counted = p_.counted != kNowhere && colour.op.id == p_.reduction;
-      const float mean = counted ? mean_of(p_.reduction, counts(p_.counted).sum, p_.counted_pixels) : 0.0f;
+      const float mean = counted ? counted_mean() : 0.0f;
       body.after = static_cast<uint8_t>(after(colour.op, colour.channels));
       body.colours = static_cast<uint8_t>(colours_of(colour.op, colour.channels));
       if (has_flag(kHasFloats) && colour.kind == Colour::kFloat) {
@@ -412,6 +421,7 @@ class Tile {
     int64_t channel_stride;
     StoreForm form[kMost];  // of floats
     Seen seen;
+    TorchOrder order;  // of kGrayParts
   };
 
   // ---- Stages.
@@ -764,6 +774,7 @@ class Tile {
       f.pixel_stride = p_.to.pixel_stride;
       f.channel_stride = p_.to.channel_stride;
     }
+    if (has_flag(kHasGrayParts)) f.order = torch_order(int64_t{p_.shown.height} * p_.shown.width);
     if (has_flag(kHasExtremes)) {
       each_channel(kMost, [&](int c) { f.seen.low[c] = 255; });
       each_channel(kMost, [&](int c) { f.seen.high[c] = 0; });
@@ -789,7 +800,7 @@ class Tile {
       each_channel(f.after, [&](int c) { word |= static_cast<uint32_t>(pixel[c]) << (8 * c); });
       return store_word(word, f.after, f.shared + y * f.pitch + x * word_bytes(f.after));
     }
-    if (has_statistics()) look(f, pixel);
+    if (has_statistics()) look(f, y, x, pixel);
     if (has_end(kLookOnly) && f.memory == nullptr) return;
     uint8_t* to = f.memory + y * f.row_stride + x * f.pixel_stride;
     each_channel(f.after, [&](int c) { to[c * f.channel_stride] = pixel[c]; });
@@ -907,9 +918,14 @@ class Tile {
     return pixel[0];
   }
 
-  FASTAUG_FN void look(Finish& f, const uint8_t* pixel) const {
+  FASTAUG_FN void look(Finish& f, int y, int x, const uint8_t* pixel) const {
     if (has_flag(kHasLuma) && f.statistics == kLumaSum) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
     if (has_flag(kHasGray) && f.statistics == kGraySum) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
+    if (has_flag(kHasGrayParts) && f.statistics == kGrayParts) {
+      // Of an image that is shown as a whole. Neighbours go to neighbouring counters: a warp's make one transaction.
+      const int64_t n = int64_t{y} * p_.shown.width + x;
+      add_to(gray_parts(&counts(p_.counts)) + f.order.place(n), of_colours(scalar::TorchGray(), f.after, pixel));
+    }
     if (has_flag(kHasExtremes) && f.statistics == kExtremes) {
       each_channel(f.after, [&](int c) {
         f.seen.low[c] = pixel[c] < f.seen.low[c] ? pixel[c] : f.seen.low[c];

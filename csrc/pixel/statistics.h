@@ -23,29 +23,33 @@ FASTAUG_FN float torch_mean(uint64_t sum, int64_t pixels) {
 // The order in which torch adds up more of them, with one thread: ATen, SumKernel.cpp, vectorized_inner_sum on vectors
 // of 8 floats, whatever the instruction set. A row is 4 vectors, so a sample's place modulo 32 is its class, and each
 // class is summed on its own: `step` rows at a time, `step` such sums at a time, and so on, on four levels. Bytes make
-// all sums exact but those of the last levels; so a class is a list of integer sums of `chunk` rows each, of which
+// all sums exact but those of the last levels; so a class is a list of integer sums of `chunk()` rows each, of which
 // `group` are added up in float32 before they are added to the other groups. What is left of the last row comes last.
 constexpr int kTorchLanes = 8;
 constexpr int kTorchClasses = 4 * kTorchLanes;
 
 struct TorchOrder {
   int64_t rows;
-  int64_t chunk;
+  int chunk_log;
   int64_t group;
+
+  FASTAUG_FN int64_t chunk() const { return int64_t{1} << chunk_log; }
+  // Chunks that are whole.
+  FASTAUG_FN int64_t whole() const { return rows >> chunk_log; }
 
   // Of a list of all integers: those of each chunk, of which the last is not whole and may be empty, by class; then the
   // samples behind the last row.
-  FASTAUG_FN int64_t size() const { return (rows / chunk + 2) * kTorchClasses; }
+  FASTAUG_FN int64_t size() const { return (whole() + 2) * kTorchClasses; }
   // Where sample n of the image is counted in it.
   FASTAUG_FN int64_t place(int64_t n) const {
     const int64_t row = n / kTorchClasses;
-    return (row < rows ? row / chunk : rows / chunk + 1) * kTorchClasses + n % kTorchClasses;
+    return (row < rows ? row >> chunk_log : whole() + 1) * kTorchClasses + n % kTorchClasses;
   }
   // The first sample behind n that is not counted in the same chunk.
   FASTAUG_FN int64_t next(int64_t n) const {
     const int64_t row = n / kTorchClasses;
     if (row >= rows) return n + kTorchClasses - n % kTorchClasses;
-    const int64_t end = (row / chunk + 1) * chunk;
+    const int64_t end = ((row >> chunk_log) + 1) << chunk_log;
     return (end < rows ? end : rows) * kTorchClasses;
   }
 };
@@ -55,15 +59,14 @@ FASTAUG_FN TorchOrder torch_order(int64_t pixels) {
   int log = 0;
   while ((int64_t{1} << log) < rows) ++log;
   const int power = log / 4 > 4 ? log / 4 : 4;
-  const int64_t cube = int64_t{1} << (3 * power);
-  if (cube <= kExactTorchPixels) return {rows, cube, 1};
-  return {rows, cube >> power, int64_t{1} << power};
+  const bool exact = (int64_t{1} << (3 * power)) <= kExactTorchPixels;
+  return {rows, (exact ? 3 : 2) * power, exact ? 1 : int64_t{1} << power};
 }
 
 // torch.mean of bytes, whose sums are in the list that torch_order describes.
 FASTAUG_FN float torch_mean(const uint32_t* sums, int64_t pixels) {
   const TorchOrder order = torch_order(pixels);
-  const int64_t whole = order.rows / order.chunk;
+  const int64_t whole = order.whole();
   const uint32_t* rest = sums + (whole + 1) * kTorchClasses;
   const int left = static_cast<int>(pixels % kTorchClasses);
   const int vectors = left / kTorchLanes;
@@ -74,9 +77,11 @@ FASTAUG_FN float torch_mean(const uint32_t* sums, int64_t pixels) {
     for (int of_class = lane; of_class < kTorchClasses; of_class += kTorchLanes) {
       float group = 0.0f;
       float groups = 0.0f;
+      int64_t open = order.group;
       for (int64_t k = 0; k < whole; ++k) {
         group += static_cast<float>(sums[k * kTorchClasses + of_class]);
-        if ((k + 1) % order.group != 0) continue;
+        if (--open != 0) continue;
+        open = order.group;
         groups += group;
         group = 0.0f;
       }

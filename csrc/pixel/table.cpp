@@ -20,6 +20,10 @@ void fill(OpTag<OpId::SOLARIZE>, const Op& op, uint8_t* table) {
 
 void fill(OpTag<OpId::GAMMA>, const Op& op, uint8_t* table) { gamma_table(op.f[0], op.f[1], table); }
 
+void fill(OpTag<OpId::TORCH_GAMMA>, const Op& op, uint8_t* table) {
+  map_samples(table, [&](uint8_t v) { return TorchPower(op.f[0], v).entry(op.f[1]); });
+}
+
 // An op with the trait, but without a table above, does not compile.
 template <OpId kId>
 bool fill_if_plain(const Op& op, uint8_t* table) {

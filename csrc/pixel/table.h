@@ -1,5 +1,5 @@
 // Lookup tables of the ops that map each sample by itself: their entries for hosts and devices, and whole tables for
-// hosts. GAMMA's entries come from libm, whose last bits differ from library to library, so from the host alone.
+// hosts. Entries of powers come from libm, whose last bits differ from library to library, so from the host alone.
 #pragma once
 
 #include <cmath>
@@ -92,6 +92,62 @@ inline void gamma_table(double exponent, double gain, uint8_t* table) {
     const auto wrapped = static_cast<int32_t>(static_cast<uint32_t>(exists ? static_cast<int64_t>(entry) : 0));
     table[v] = static_cast<uint8_t>(wrapped < 0 ? 0 : wrapped > 255 ? 255 : wrapped);
   }
+}
+
+// torchvision, _functional_tensor.py, adjust_gamma on uint8: a power of v / 255, times gain, clamped to 0..1, and
+// convert_image_dtype, which multiplies by 255.999 and truncates; all in float32. ATen, Pow.cpp and PowKernel.cpp, has
+// some exponents done exactly, and the others by functions that are less than a unit in the last place off.
+class TorchPower {
+ public:
+  TorchPower(double exponent, int v) {
+    const float x = static_cast<float>(v) / 255.0f;
+    exact_ = true;
+    if (exponent == 0.0) {
+      power_ = 1.0f;
+    } else if (exponent == 0.5) {
+      power_ = std::sqrt(x);
+    } else if (exponent == 1.0) {
+      power_ = x;
+    } else if (exponent == 2.0) {
+      power_ = x * x;
+    } else if (exponent == 3.0) {
+      power_ = x * x * x;
+    } else {
+      power_ = static_cast<float>(std::pow(static_cast<double>(x), static_cast<double>(static_cast<float>(exponent))));
+      exact_ = v == 0;
+    }
+  }
+
+  uint8_t entry(double gain) const { return entry(power_, gain); }
+
+  // Whether every number that torch could have in the place of the power gives the same entry.
+  bool is_certain(double gain) const {
+    if (exact_) return true;
+    // Powers that are not normal numbers may have lost digits, or all of them.
+    const float below = power_ < kNormal ? 0.0f : std::nextafter(power_, 0.0f);
+    const float above = power_ < kNormal ? kNormal : std::nextafter(power_, 2.0f);
+    return entry(below, gain) == entry(above, gain);
+  }
+
+ private:
+  static constexpr float kNormal = 0x1p-125f;
+
+  static uint8_t entry(float power, double gain) {
+    const float v = static_cast<float>(gain) * power;
+    return static_cast<uint8_t>(static_cast<int>((v < 0.0f ? 0.0f : v > 1.0f ? 1.0f : v) * 255.999f));
+  }
+
+  float power_;
+  bool exact_;
+};
+
+// Whether the table of TORCH_GAMMA is torchvision's, whatever the last bits of torch's powers.
+inline bool torch_gamma_is_certain(double exponent, double gain) {
+  if (!(exponent >= 0.0 && exponent <= 1e30 && std::fabs(gain) <= 1e30)) return false;
+  for (int v = 0; v < 256; ++v) {
+    if (!TorchPower(exponent, v).is_certain(gain)) return false;
+  }
+  return true;
 }
 
 inline void autocontrast_table(int low, int high, uint8_t* table) {

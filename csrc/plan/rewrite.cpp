@@ -49,6 +49,7 @@ bool is_no_op(const Op& op, Shape in) {
     case OpId::SOLARIZE:
       return threshold_of(op) == 256;
     case OpId::GAMMA:
+    case OpId::TORCH_GAMMA:
       return op.f[0] == 1.0 && op.f[1] == 1.0;
     case OpId::REPLICATE:
       return op.i[0] == 1;

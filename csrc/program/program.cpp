@@ -164,6 +164,11 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::BLUR:
       need_blur(op, in);
       return in;
+    case OpId::TORCH_GAMMA:
+      if (!(op.f[0] >= 0 && op.f[0] <= 1e30)) bad(op, "the exponent must be 0 to 1e30, got " + std::to_string(op.f[0]));
+      if (!(std::fabs(op.f[1]) <= 1e30))
+        bad(op, "the gain must be within 1e30 of zero, got " + std::to_string(op.f[1]));
+      return in;
     case OpId::TORCH_HUE:
       if (!(std::fabs(op.f[0]) <= 0.5)) bad(op, "the factor must be -0.5 to 0.5, got " + std::to_string(op.f[0]));
       return in;
@@ -222,6 +227,7 @@ void own_text(const Op& op, const Add& add) {
       if (is_perspective(op.id)) add("; %.6g %.6g", op.f[6], op.f[7]);
       return add("]");
     case OpId::GAMMA:
+    case OpId::TORCH_GAMMA:
       return add(" %.6g gain=%.6g", op.f[0], op.f[1]);
     case OpId::TORCH_HUE:
       return add(" %.6g", op.f[0]);

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from fastaug import _C
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
@@ -131,18 +130,13 @@ class ColorDraft(DraftBase):
             checks.need_gamma(gamma)
         # Other types round in their own way.
         simple = simple and type(gamma) in (int, float) and type(gain) in (int, float)
+        op = None
         if simple and 0 <= gamma < _LARGE and abs(gain) < _LARGE:
-            if self.by_torch and not hasattr(ops, "torch_gamma"):  # XXX
-                self._eager("adjust_gamma", gamma, gain)
-            elif not self.by_torch:
-                self.ops.append(ops.gamma(gamma, gain))
-            elif _C.torch_gamma_is_certain(gamma, gain):
-                self.ops.append(ops.torch_gamma(gamma, gain))
-            else:
-                # The last bits of torch's powers would decide a sample.
-                self._eager("adjust_gamma", gamma, gain)
-        else:
+            op = ops.torch_gamma(gamma, gain) if self.by_torch else ops.gamma(gamma, gain)
+        if op is None:
             self._eager("adjust_gamma", gamma, gain)
+        else:
+            self.ops.append(op)
 
     def adjust_sharpness(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:

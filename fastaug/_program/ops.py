@@ -88,6 +88,7 @@ _TORCH_AFFINE_ID = _ID["TORCH_AFFINE"]
 _TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
 _TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
 _TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
+_TORCH_GAMMA_ID = _ID["TORCH_GAMMA"]
 _TORCH_HUE_ID = _ID["TORCH_HUE"]
 _TORCH_RESIZE_ID = _ID["TORCH_RESIZE"]
 _TORCH_PERSPECTIVE_ID = _ID["TORCH_PERSPECTIVE"]
@@ -216,3 +217,10 @@ def torch_perspective(
     if isinstance(fill, bytes):
         return _PERSPECTIVE.pack(_TORCH_PERSPECTIVE_ID, flags, fill, height, width, *coefficients)
     return _PERSPECTIVE_FLOAT.pack(_TORCH_PERSPECTIVE_ID, flags | _FLOAT_FILL, height, width, *fill, *coefficients)
+
+
+def torch_gamma(exponent: float, gain: float) -> bytes | None:
+    """None when the last bits of torch's powers decide a sample."""
+    if not _C.torch_gamma_is_certain(exponent, gain):
+        return None
+    return _GAMMA.pack(_TORCH_GAMMA_ID, 0, exponent, gain)

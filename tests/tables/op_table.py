@@ -387,6 +387,17 @@ def draw_hue(rng: random.Random, image: np.ndarray) -> Op:
     return Op("HUE", (shift,), (shift / 255.0,))
 
 
+def draw_torch_gamma(rng: random.Random, image: np.ndarray) -> Op:
+    """One whose table does not depend on the last bits of torch's powers."""
+    while True:
+        f = (
+            rng.choice([0.0, 0.5, 1.0, 2.0, 3.0, rng.uniform(0, 4)]),
+            rng.choice([1.0, 0.0, 0.5, 7.5, -1.0, rng.uniform(0, 2)]),
+        )
+        if _C.torch_gamma_is_certain(*f):
+            return Op("TORCH_GAMMA", f=f)
+
+
 def alpha_flag(image: np.ndarray) -> int:
     return HAS_ALPHA if image.shape[2] in (2, 4) else 0
 
@@ -541,6 +552,12 @@ ROWS: dict[str, Row] = {
         lambda op, x: on_tensor(x, lambda tensor: tensor_functional.adjust_hue(tensor, op.f[0])),
         lambda rng, x: Op("TORCH_HUE", f=(rng.choice([0.0, 0.5, -0.5, rng.uniform(-0.5, 0.5)]),)),
         TENSORS & COLOURS,
+    ),
+    "TORCH_GAMMA": Row(
+        "pointwise",
+        lambda op, x: on_tensor(x, lambda tensor: tensor_functional.adjust_gamma(tensor, *op.f[:2])),
+        draw_torch_gamma,
+        TENSORS,
     ),
     "TORCH_SHARPNESS": torch_blends("filter", "TORCH_SHARPNESS", "adjust_sharpness", TENSORS),
     "TORCH_AUTOCONTRAST": Row(

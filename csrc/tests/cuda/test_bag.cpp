@@ -65,6 +65,7 @@ cuda::Features needs(const uint8_t* blob, const cuda::Part& p) {
   }
   if (p.statistics == cuda::kLumaSum) f.flags |= cuda::kHasLuma;
   if (p.statistics == cuda::kGraySum) f.flags |= cuda::kHasGray;
+  if (p.statistics == cuda::kGrayParts) f.flags |= cuda::kHasGrayParts;
   if (p.statistics == cuda::kExtremes) f.flags |= cuda::kHasExtremes;
   if (p.statistics == cuda::kHistogram) f.flags |= cuda::kHasHistogram;
   return f;
@@ -357,6 +358,29 @@ TEST_CASE("quarter turns and reductions, wherever they stand") {
       }
     }
     check_bag(std::move(members), {kExactRewrites, 1, 12 << 10}, {});
+  }
+}
+
+TEST_CASE("means of so many pixels that their order matters") {
+  RandomProgram random(31);
+  const Op contrast = op(OpId::TORCH_CONTRAST, {}, {0.4});
+  const Op window = op(OpId::WINDOW, {1, 3, 259, 281});
+  const Ops programs[] = {{contrast},
+                          {contrast, contrast},
+                          {op(OpId::HFLIP), contrast, op(OpId::TO_FLOAT)},
+                          {op(OpId::VFLIP), contrast, op(OpId::HFLIP)},
+                          {op(OpId::ROT90, {}, {}, 1), contrast, op(OpId::ROT90, {}, {}, 3)},
+                          {window, contrast, op(OpId::SOLARIZE, {}, {100})},
+                          {resize(270, 263), contrast, resize(40, 31), contrast},
+                          {contrast, op(OpId::INVERT), op(OpId::TORCH_AUTOCONTRAST)}};
+  for (const uint32_t rewrites : {uint32_t{0}, uint32_t{kExactRewrites}}) {
+    Members members;
+    for (const Ops& program : programs) {
+      for (const int channels : {1, 3}) add(&members, random, {277, 291, channels}, program);
+    }
+    add(&members, random, {1, 300'011, 3}, {contrast});
+    add(&members, random, {70'001, 1, 1}, {contrast});
+    check_bag(std::move(members), {rewrites, 1, 12 << 10}, {nullptr, rewrites});
   }
 }
 

@@ -21,8 +21,9 @@ using fastaug::test::RandomProgram;
 
 namespace {
 
-constexpr uint64_t kKeepChannels = ~(cuda::bit(OpId::REPLICATE) | cuda::bit(OpId::LUMA));
-constexpr uint32_t kStatistics = cuda::kHasLuma | cuda::kHasGray | cuda::kHasExtremes | cuda::kHasHistogram;
+constexpr uint64_t kKeepChannels = ~(cuda::bit(OpId::REPLICATE) | cuda::bit(OpId::LUMA) | cuda::bit(OpId::TORCH_LUMA));
+constexpr uint32_t kStatistics =
+    cuda::kHasLuma | cuda::kHasGray | cuda::kHasGrayParts | cuda::kHasExtremes | cuda::kHasHistogram;
 
 template <int source, int channels, int dtype, uint64_t ops, uint32_t flags>
 struct Some : cuda::Anything {

@@ -162,7 +162,8 @@ TEST_CASE("luma_sum and gray_sums add up the row and nothing after it") {
         for (int x = 0; x < width; ++x) {
           const uint32_t r = rows[0][x], g = rows[1][x], b = rows[2][x];
           luma += channels < 3 ? r : (19595u * r + 38470u * g + 7471u * b + 32768u) >> 16;
-          gray[x % kTorchClasses] += channels < 3 ? r : static_cast<uint32_t>(torch_gray(rows[0][x], rows[1][x], rows[2][x]));
+          gray[x % kTorchClasses] +=
+              channels < 3 ? r : static_cast<uint32_t>(torch_gray(rows[0][x], rows[1][x], rows[2][x]));
         }
         REQUIRE(kernels(name)->luma_sum(rows.get_const(), channels, width) == luma);
         kernels(name)->gray_sums(rows.get_const(), channels, width, sums);
