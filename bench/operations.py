@@ -98,6 +98,15 @@ GEOMETRY = (
     one("Resize(1024), bilinear", resize(1024), "RESIZE"),
     one("Resize(256), bilinear, RGBA", resize(256), "PREMULTIPLY", "RESIZE", "UNPREMULTIPLY", mode="RGBA"),
     one("RandomResizedCrop(224)", lambda T: T.RandomResizedCrop(224), "WINDOW", "RESIZE"),
+    *(
+        one(
+            f"PILToTensor() and Resize({size}), {name}",
+            lambda T, size=size, name=name: T.Compose([T.PILToTensor(), resize(size, name)(T)]),
+            "TORCH_RESIZE",
+        )
+        for size in (224, 700)
+        for name in ("bilinear", "bicubic")
+    ),
     one("rotate(17), nearest", function("rotate", angle=17.3), "AFFINE"),
     one("rotate(17), bilinear", function("rotate", angle=17.3, interpolation="bilinear"), "AFFINE"),
     one("rotate(17), bicubic", function("rotate", angle=17.3, interpolation="bicubic"), "AFFINE"),

@@ -101,6 +101,18 @@ MUTANTS = (
     ),
     Mutant("RESIZE: bicubic's a", "csrc/pixel/tap.h", "constexpr double a = -0.5;", "constexpr double a = -0.75;"),
     Mutant(
+        "TORCH_RESIZE: sums that are fused",
+        "csrc/pixel/torch_tap.h",
+        "return (count - 1) / 4 * 4;",
+        "return 0 * count;",
+    ),
+    Mutant(
+        "TORCH_RESIZE: bicubic's a",
+        "csrc/pixel/torch_tap.h",
+        "constexpr float a = -0.5f;",
+        "constexpr float a = -0.75f;",
+    ),
+    Mutant(
         "BLUR: steps that are not fused",
         "csrc/pixel/blur.h",
         "kernel.fused ? fmaf(*weight, sample, sum) : sum + *weight * sample",

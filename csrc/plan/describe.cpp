@@ -62,7 +62,7 @@ bool operator==(const Pass& a, const Pass& b) {
 
 const char* name_of(PassKind kind) {
   static constexpr const char* kNames[] = {"decode", "move",   "move",         "read",       "warp", "window",
-                                           "index",  "filter", "torch filter", "sharpen",    "blur", "tables",
+                                           "index",  "filter", "torch_filter", "sharpen",    "blur", "tables",
                                            "colour", "keep",   "turn",         "statistics", "store"};
   return kNames[static_cast<int>(kind)];
 }

@@ -29,7 +29,7 @@ _FUSED = ("FFMA", "FFMA2", "DFMA")
 
 _BYTES, _FLOAT32 = 0, 1
 _READ, _KEEP, _STORE = 2, 1, 2  # flags, ends, ends
-_COLOURED = 1 << (6 + 8)
+_COLOURED = 1 << (7 + 8)
 _DIVISION = 1 << 5
 
 

@@ -11,6 +11,7 @@ import torch
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms import functional as F
 
+from fastaug import _C
 from fastaug._program import ops
 from support.processes import ISAS, python
 from support.programs import execute
@@ -133,6 +134,18 @@ def test_crops_see_the_weights_of_the_whole(number: int) -> None:
         height, width = rng.randint(1, size[0] - top), rng.randint(1, size[1] - left)
         found = execute([Op("TORCH_RESIZE", size, flags=number), Op("WINDOW", (top, left, height, width))], image)
         assert np.array_equal(found, whole[top : top + height, left : left + width])
+
+
+def test_fast_mode_keeps_its_contract() -> None:
+    """A crop, a bilinear resize and a flip are one filter there: 54 dB from torchvision (docs/notes/fast-mode.md)."""
+    rng = random.Random(6)
+    for _ in range(20):
+        image = picture(rng, rng.randint(60, 200), rng.randint(60, 200), 3)
+        size = (rng.randint(20, 300), rng.randint(20, 300))
+        ops = [Op("WINDOW", (5, 6, 50, 48)), Op("TORCH_RESIZE", size, flags=BILINEAR), Op("HFLIP")]
+        wanted, found = (execute(ops, image, rewrites=rewrites) for rewrites in (_C.EXACT, _C.FAST))
+        error = np.mean((wanted.astype(float) - found) ** 2)
+        assert 0 < error < 255**2 / 10**5.4
 
 
 @pytest.mark.parametrize("isa", ISAS)

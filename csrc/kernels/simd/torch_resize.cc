@@ -107,16 +107,16 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* const* rows, int row, int 
   }
 }
 
-// The 128-bit blocks of a vector to rows row, row + 4, ..., as far as there are `count`.
+// The 128-bit blocks of a vector to rows row, row + 4, ...
 template <class D>
-HWY_INLINE void store_blocks(D d, hn::Vec<D> v, float* const* rows, int row, int count, int x) {
+HWY_INLINE void store_blocks(D d, hn::Vec<D> v, float* const* rows, int row, int x) {
   if constexpr (hn::MaxLanes(D()) == 4) {
-    if (row < count) hn::StoreU(v, d, rows[row] + x);
+    hn::StoreU(v, d, rows[row] + x);
   } else {
     const hn::Half<D> half;
     constexpr int kRows = static_cast<int>(hn::MaxLanes(D())) / 2;
-    store_blocks(half, hn::LowerHalf(half, v), rows, row, count, x);
-    store_blocks(half, hn::UpperHalf(half, v), rows, row + kRows, count, x);
+    store_blocks(half, hn::LowerHalf(half, v), rows, row, x);
+    store_blocks(half, hn::UpperHalf(half, v), rows, row + kRows, x);
   }
 }
 
@@ -157,35 +157,44 @@ HWY_INLINE void turn_columns(const uint8_t* const* rows, int x, float* columns) 
   }
 }
 
-// kLanes rows, of which `count` count.
-void resize_lanes(const FloatTaps& taps, const uint8_t* const* rows, int count, float* scratch, float* const* dst) {
+// kLanes rows.
+void resize_lanes(const FloatTaps& taps, const uint8_t* const* rows, float* scratch, float* const* dst) {
   const Words words;
   const Floats d;
   int turned = 0;  // columns
   for (int x = 0; x < taps.out; x += 4) {
-    FloatVec sum[4];
+    // Neither first samples nor last ones decrease.
+    const auto last = static_cast<size_t>(std::min(x + 3, taps.out - 1));
+    for (; turned < taps.first[last] + taps.count[last]; turned += 16) {
+      turn_columns(rows, turned, scratch + turned * kLanes);
+    }
+    hn::Vec<Words> v[4];
     HWY_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
       const int out = std::min(x + k, taps.out - 1);
-      const int first = taps.first[static_cast<size_t>(out)];
-      const int used = taps.count[static_cast<size_t>(out)];
-      for (; turned < first + used; turned += 16) turn_columns(rows, turned, scratch + turned * kLanes);
-      const float* at = scratch + first * kLanes;
-      sums<1>(taps.weights(out), used, [=](int t) HWY_ATTR { return at + t * kLanes; }, sum + k);
+      const float* at = scratch + taps.first[static_cast<size_t>(out)] * kLanes;
+      FloatVec sum;
+      const auto sample = [=](int t) HWY_ATTR { return at + t * kLanes; };
+      sums<1>(taps.weights(out), taps.count[static_cast<size_t>(out)], sample, &sum);
+      v[k] = hn::BitCast(words, sum);
     }
-    hn::Vec<Words> v[4];
-    for (int k = 0; k < 4; ++k) v[k] = hn::BitCast(words, sum[k]);
     turn(v);
-    for (int k = 0; k < 4; ++k) store_blocks(d, hn::BitCast(d, v[k]), dst, k, count, x);
+    for (int k = 0; k < 4; ++k) store_blocks(d, hn::BitCast(d, v[k]), dst, k, x);
   }
 }
 
 void torch_resize_rows(const FloatTaps& taps, const uint8_t* const* rows, int count, int, float* scratch,
                        float* const* dst) {
   for (int y = 0; y < count; y += kLanes) {
+    // Lanes after the last row do it once more.
     const uint8_t* from[kLanes];
-    for (int k = 0; k < kLanes; ++k) from[k] = rows[std::min(y + k, count - 1)];
-    resize_lanes(taps, from, std::min(count - y, kLanes), scratch, dst + y);
+    float* to[kLanes];
+    for (int k = 0; k < kLanes; ++k) {
+      const int row = std::min(y + k, count - 1);
+      from[k] = rows[row];
+      to[k] = dst[row];
+    }
+    resize_lanes(taps, from, scratch, to);
   }
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("both passes of torch's resize are one, and see only what a crop keeps
   const Plan plan = plan_for(std::vector<Op>{resize, centre}, {100, 100, 3});
   CHECK(to_string(plan) ==
         "0 read from 22x10+39+20 of 100x100+0+0 -> 22x10+39+20x3\n"
-        "0 torch filter TORCH_RESIZE taps 5x1 -> 10x10+20+20x3\n"
+        "0 torch_filter TORCH_RESIZE taps 5x1 -> 10x10+20+20x3\n"
         "0 window WINDOW -> 10x10+0+0x3\n"
         "0 store -> 10x10+0+0x3\n");
   CHECK(plan == plan_for(std::vector<Op>{resize, centre}, {100, 100, 3}));
