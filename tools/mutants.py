@@ -107,6 +107,12 @@ MUTANTS = (
         "return 0 * count;",
     ),
     Mutant(
+        "TORCH_RESIZE: sums that are not fused",
+        "csrc/pixel/torch_tap.h",
+        "return (count - 1) / 4 * 4;",
+        "return count - 1;",
+    ),
+    Mutant(
         "TORCH_RESIZE: bicubic's a",
         "csrc/pixel/torch_tap.h",
         "constexpr float a = -0.5f;",

@@ -109,6 +109,17 @@ def test_weights_of_long_axes(number: int) -> None:
 
 
 @pytest.mark.parametrize("number", FILTERS)
+@pytest.mark.parametrize("times", [3, 5, 6, 10, 12, 20, 24])
+def test_ties_at_whole_ratios_of_sizes(times: int, number: int) -> None:
+    """Weights are fractions of one number, so that many sums lie in the middle between two bytes."""
+    rng = random.Random(times)
+    for _ in range(6):
+        image = picture(rng, 12 * times, 17 * times, 1)
+        for size in ((12, 17), (12 * times, 17), (12, 17 * times)):
+            assert_same(image, size, number)
+
+
+@pytest.mark.parametrize("number", FILTERS)
 def test_layouts(number: int) -> None:
     rng = random.Random(3)
     for channels in (1, 2, 3, 4):

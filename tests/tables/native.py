@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from fastaug import _C
 from support.programs import is_float, pack, reference
@@ -139,6 +140,27 @@ def telling_resize() -> tuple[np.ndarray, Op]:
     raise AssertionError("no resize tells the orders apart")
 
 
+def telling_torch_resize() -> tuple[np.ndarray, Op]:
+    """An image and a resize to a sixth, whose weights are odd 72nds: many sums lie in the middle between two bytes, and
+    how float32 rounds decides. Some differ from those of fused additions alone, and some from those of none."""
+    op = Op("TORCH_RESIZE", (9, 16), flags=BILINEAR)
+    one_hot = torch.eye(96).reshape(96, 1, 1, 96)
+    weights = torch.nn.functional.interpolate(one_hot, (1, 16), mode="bilinear", antialias=True).reshape(96, 16).numpy()
+    for attempt in range(20_000):
+        rng = random.Random(f"telling torch resize {attempt}")
+        image = np.array([rng.randrange(256) for _ in range(9 * 96)], np.uint8).reshape(9, 96, 1)
+        expected = reference([op], image)[..., 0]
+        fused = np.zeros((9, 16))
+        apart = np.zeros((9, 16), np.float32)
+        for sample, weight in zip(image[..., 0].T.astype(np.float32), weights, strict=True):
+            product = sample[:, None].astype(np.float64) * weight
+            fused = (fused + product).astype(np.float32).astype(np.float64)
+            apart += product.astype(np.float32)
+        if all((np.rint(sums) != expected).any() for sums in (fused, apart)):
+            return image, op
+    raise AssertionError("no image tells the sums apart")
+
+
 def answer(k: int, image: np.ndarray, ops: Sequence[Op]) -> str:
     expected = reference(ops, image)
     assert expected.dtype == (np.float32 if is_float(ops) else np.uint8)
@@ -175,14 +197,16 @@ def answers() -> Iterator[str]:
     yield "# What Pillow, torchvision and numpy make of small images. Written by tests/tables/native.py."
     blurred, *blurs = telling_blur()
     resized, resize = telling_resize()
-    pictures = [*images(), blurred, resized]
+    torch_resized, torch_resize = telling_torch_resize()
+    pictures = [*images(), blurred, resized, torch_resized]
     for picture in pictures:
         yield "IMAGE " + " ".join(map(str, picture.shape)) + " " + picture.tobytes().hex()
     for name, *_ in _C.OPS:
-        yield from answers_of(name, pictures[:-2])
+        yield from answers_of(name, pictures[:-3])
     for op in blurs:
-        yield answer(len(pictures) - 2, blurred, [op])
-    yield answer(len(pictures) - 1, resized, [resize])
+        yield answer(len(pictures) - 3, blurred, [op])
+    yield answer(len(pictures) - 2, resized, [resize])
+    yield answer(len(pictures) - 1, torch_resized, [torch_resize])
 
 
 FILES = {"operands.txt": operands, "answers.txt": answers}
