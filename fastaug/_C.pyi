@@ -330,10 +330,19 @@ def blur_field(
     torch would round each multiplication and addition once.
     """
 
-def sample_grid(source: Source, grid: int, nearest: bool, fill: Sequence[float] | None, target: Target) -> None:
-    """torch's grid_sample into uint8 memory as large as the source.
+def displace(
+    source: Source,
+    columns: int,
+    rows: int,
+    displacement: int,
+    nearest: bool,
+    fill: Sequence[float] | None,
+    target: Target,
+) -> None:
+    """torchvision's elastic_transform into uint8 memory as large as the source.
 
-    `grid` is the address of (height, width, 2) contiguous float32 positions; `fill` four bytes, or None for zeros.
+    `columns`, `rows` and `displacement` are addresses of contiguous float32: where in grid_sample's units the pixels
+    are, and (height, width, 2) by how much each is displaced. `fill` are four numbers from 0 to 255, or None for zeros.
     """
 
 def mix(images: list[int], weights: list[float], size: int, data: int) -> None:

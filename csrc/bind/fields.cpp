@@ -33,9 +33,12 @@ void blur_field(uintptr_t field, int height, int width, uintptr_t matrix, int ke
   without_gil([&] { blur_plane(from, height, width, kernel, to, kernels()); });
 }
 
-GridSampling as_sampling(uintptr_t grid, bool nearest, const py::object& fill) {
+GridSampling as_sampling(uintptr_t columns, uintptr_t rows, uintptr_t displacement, bool nearest,
+                         const py::object& fill) {
   GridSampling sampling{};
-  sampling.grid = pointer<const float>(grid, "grid");
+  sampling.columns = pointer<const float>(columns, "columns");
+  sampling.rows = pointer<const float>(rows, "rows");
+  sampling.displacement = pointer<const float>(displacement, "displacement");
   sampling.nearest = nearest;
   if (!fill.is_none()) {
     const auto colour = fill.cast<std::vector<float>>();
@@ -51,8 +54,9 @@ GridSampling as_sampling(uintptr_t grid, bool nearest, const py::object& fill) {
   return sampling;
 }
 
-void sample_grid(const Source& source, uintptr_t grid, bool nearest, const py::object& fill, const Sink& result) {
-  const GridSampling sampling = as_sampling(grid, nearest, fill);
+void displace(const Source& source, uintptr_t columns, uintptr_t rows, uintptr_t displacement, bool nearest,
+              const py::object& fill, const Sink& result) {
+  const GridSampling sampling = as_sampling(columns, rows, displacement, nearest, fill);
   without_gil([&] { grid_sample(source.view, sampling, result.target, kernels()); });
 }
 
@@ -81,8 +85,8 @@ void mix(const std::vector<uintptr_t>& images, const std::vector<float>& weights
 void register_fields(py::module_& m) {
   m.def("blur_field", &blur_field, py::arg("field"), py::arg("height"), py::arg("width"), py::arg("matrix"),
         py::arg("kernel_height"), py::arg("kernel_width"), py::arg("fused"), py::arg("result"));
-  m.def("sample_grid", &sample_grid, py::arg("source"), py::arg("grid"), py::arg("nearest"), py::arg("fill"),
-        py::arg("target"));
+  m.def("displace", &displace, py::arg("source"), py::arg("columns"), py::arg("rows"), py::arg("displacement"),
+        py::arg("nearest"), py::arg("fill"), py::arg("target"));
   m.def("mix", &mix, py::arg("images"), py::arg("weights"), py::arg("size"), py::arg("data"));
 }
 

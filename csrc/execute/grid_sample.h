@@ -1,4 +1,4 @@
-// torchvision's elastic_transform from its grid on: an image sampled where a field of positions says.
+// torchvision's elastic_transform: an image sampled where a field displaces each of its pixels to.
 #pragma once
 
 #include "base/image.h"
@@ -7,7 +7,11 @@
 namespace fastaug {
 
 struct GridSampling {
-  const float* grid;  // height * width pairs (x, y), as GridRow::grid has them
+  // Where the pixels of a column, and of a row, are in grid_sample's units; and by how much each is displaced, height *
+  // width pairs (x, y). Positions are their sums, rounded to float32.
+  const float* columns;
+  const float* rows;
+  const float* displacement;
   bool nearest;
   bool filled;
   float fill[kMaxChannels];  // from 0 to 255

@@ -72,18 +72,22 @@ class FilterDraft(DraftBase):
 
     def _displace_natively(self, displacement: Tensor, mode_name: str, fill: Any) -> bool:
         plain = displacement.dtype is torch.float32 and displacement.is_cpu and not displacement.requires_grad
-        if self.call.traced or not plain or not addressable(displacement):
+        if self.call.traced or not plain or not addressable(displacement) or not displacement.numel():
             return False
         if not self.native or self.device is not None or mode_name not in ("nearest", "bilinear"):
             return False
-        if self.lead or self.channels > 4 or (self.flat and self.kind == TENSOR):
+        if torch.get_default_dtype() is not torch.float32:
             return False
-        colour = None if fill is None else arguments.exact_fill_bytes(fill, self.channels)
+        if self.kind == TENSOR:
+            if self.flat or len(self.lead) > 1:
+                return False
+        elif self.channels > 4:
+            return False
+        colour = None if fill is None else arguments.grid_fill(fill, self.channels)
         if colour is None and fill is not None:
             return False
         self.load()
-        grid = fields.identity_grid(self.height, self.width).add_(displacement)
-        moved = fields.sampled(self.flush(), grid, mode_name == "nearest", colour)
+        moved = fields.displaced(self.flush(), displacement, mode_name == "nearest", colour)
         if moved is None:
             return False
         self.reset(moved)

@@ -28,6 +28,8 @@ _NEAREST_RULES = {"NEAREST": ops.NEAREST_TORCH, "NEAREST_EXACT": ops.NEAREST_TOR
 # torch's grid_sample, on tensors.
 _SAMPLERS = {"nearest": 0, "bilinear": 2}
 _MAX_SIDE = 1 << 29
+# Along longer sides float32 does not tell samples apart.
+_LONGEST = 1 << 24
 
 
 @functools.cache
@@ -246,8 +248,10 @@ class GeometryDraft(DraftBase):
             # antialias says nothing to the nearest modes; without it torch has another filter.
             smooth = bool(antialias) and number in (2, 3)
             native = self.native and (number == 0 or smooth) and self._is_batch()
-            if self.by_torch and number != 0 and width == 1 and height != self.height:
-                native = False  # torch gives all rows of such a column the values of the first one, mostly
+            if self.by_torch and number != 0 and native:
+                # torch gives all rows of a single column the values of the first one, mostly.
+                single = width == 1 and height != self.height
+                native = not single and max(height, width, self.height, self.width) <= _LONGEST
         else:
             native = self.native
             if antialias is False:

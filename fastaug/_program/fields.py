@@ -46,22 +46,28 @@ def blurred(image: Tensor, kernel: Tensor, fused: bool) -> Tensor:
     return result
 
 
+def places(size: int) -> Tensor:
+    """Where the pixels along an axis lie, in grid_sample's units."""
+    return torch.linspace((1 - size) / size, (size - 1) / size, size)
+
+
 def identity_grid(height: int, width: int) -> Tensor:
-    """Where the pixels of an image lie, in grid_sample's units: (1, height, width, 2), x first."""
-    columns = torch.linspace((1 - width) / width, (width - 1) / width, width)
-    rows = torch.linspace((1 - height) / height, (height - 1) / height, height)
-    down, across = torch.meshgrid(rows, columns, indexing="ij")
+    """Where the pixels of an image lie: (1, height, width, 2), x first."""
+    down, across = torch.meshgrid(places(height), places(width), indexing="ij")
     return torch.stack((across, down), -1).unsqueeze(0)
 
 
-def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | Sequence[float] | None) -> Any:
-    """A uint8 image sampled along a float32 grid of its size; in the image's container.
+def displaced(image: Any, displacement: Tensor, nearest: bool, fill: bytes | Sequence[float] | None) -> Any:
+    """A uint8 image sampled where a float32 field of its size displaces each pixel to; in the image's container.
 
     Pillow's images and arrays have at most four channels; a tensor may have more, and be one batch of images, which
-    share the grid. What lies outside is `fill`, a number from 0 to 255 for each channel and for at least four, or zero.
+    share the field. torch's default dtype is float32. What lies outside is `fill`, a number from 0 to 255 for each channel and for at least four, or zero.
     The result for a tensor is contiguous. None when an image of Pillow's does not lie in one block of memory.
     """
-    grid = grid.contiguous()
+    displacement = displacement.contiguous()
+    height, width = displacement.shape[1:3]
+    rows, columns = places(height), places(width)
+    where = columns.data_ptr(), rows.data_ptr(), displacement.data_ptr()
     if isinstance(image, Image.Image):
         bands = len(image.getbands())
         result: Any = Image.new(image.mode, image.size, None)
@@ -82,5 +88,5 @@ def sampled(image: Any, grid: Tensor, nearest: bool, fill: bytes | Sequence[floa
         parts = [(_C.from_array(image), _C.into_array(result), 0)]
     for source, target, first in parts:
         colour = None if fill is None else [*fill[first : first + 4], 0.0, 0.0, 0.0][:4]
-        _C.sample_grid(source, grid.data_ptr(), nearest, colour, target)
+        _C.displace(source, *where, nearest, colour, target)
     return result
