@@ -801,7 +801,8 @@ class Lowering {
         if (colour.kind == Colour::kFloat || colour.kind == Colour::kRound) features.flags |= kHasFloats;
         if (colour.kind == Colour::kFloat && kind_of(colour.op.id) != OpKind::kStore) {
           // Channels may vary.
-          if (colour.op.id == OpId::LUMA || colour.op.id == OpId::REPLICATE) features.ops |= bit(colour.op.id);
+          const Channels rule = info_of(colour.op.id).channels;
+          if (rule == Channels::kToGray || rule == Channels::kFromGray) features.ops |= bit(colour.op.id);
         }
         if (colour.kind == Colour::kLookup) {
           features.flags |= kHasLookups;

@@ -110,7 +110,18 @@ FASTAUG_FN FloatOp form_of(OpTag<OpId::HUE>, const Op& op, float) {
   const double sixths = 6.0 * (op.f[0] - ::floor(op.f[0]));
   return {FloatOp::kHue, static_cast<float>(sixths < 1.0 ? sixths + 6.0 : sixths), 0.0f, 0, 0};
 }
+// torchvision means the same for tensors. Its weights of luma are Pillow's but for a ten-thousandth of red.
+FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_CONTRAST>, const Op& op, float mean) {
+  return form_of(OpTag<OpId::CONTRAST>(), op, mean);
+}
+FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, float mean) {
+  return form_of(OpTag<OpId::SATURATION>(), op, mean);
+}
+FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_HUE>, const Op& op, float mean) {
+  return form_of(OpTag<OpId::HUE>(), op, mean);
+}
 FASTAUG_FN FloatOp form_of(OpTag<OpId::LUMA>, const Op&, float) { return {FloatOp::kLuma, 0.0f, 0.0f, 0, 0}; }
+FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_LUMA>, const Op&, float) { return {FloatOp::kLuma, 0.0f, 0.0f, 0, 0}; }
 FASTAUG_FN FloatOp form_of(OpTag<OpId::REPLICATE>, const Op&, float) { return {FloatOp::kReplicate, 0.0f, 0.0f, 0, 0}; }
 
 // False for an op without such a form.

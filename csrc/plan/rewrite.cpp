@@ -54,7 +54,7 @@ bool is_no_op(const Op& op, Shape in) {
     case OpId::REPLICATE:
       return op.i[0] == 1;
     case OpId::TORCH_HUE:
-      return static_cast<float>(op.f[0]) == 0.0f;  // gives every colour back
+      return in.channels == 3 && static_cast<float>(op.f[0]) == 0.0f;  // gives every colour back
     default:
       fail_on("is_no_op", op.id);
   }

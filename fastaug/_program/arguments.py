@@ -121,9 +121,10 @@ def sides(padding: Any) -> tuple[Any, Any, Any, Any]:
 
 def whole_sides(padding: Any) -> tuple[int, int, int, int] | None:
     """As `sides`, but None for those that are not all whole numbers."""
-    if type(padding) is int:
-        return padding, padding, padding, padding
-    left, top, right, bottom = map(whole, sides(padding))
+    left, top, right, bottom = sides(padding)
+    if type(left) is type(top) is type(right) is type(bottom) is int:
+        return left, top, right, bottom
+    left, top, right, bottom = map(whole, (left, top, right, bottom))
     return None if left is None or top is None or right is None or bottom is None else (left, top, right, bottom)
 
 
@@ -132,8 +133,8 @@ def fill_bytes(fill: Any, channels: int) -> bytes | None:
 
     None for what Pillow reads in other ways, or refuses.
     """
-    if fill is None:
-        return bytes(max(channels, 4))
+    if fill is None or (type(fill) is int and 0 <= fill <= 255):
+        return bytes((fill or 0,)) * (channels if channels > 4 else 4)
     if isinstance(fill, (int, float)):
         if not -_INK < fill < _INK:
             return None

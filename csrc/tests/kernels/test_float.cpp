@@ -7,6 +7,9 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "pixel/lane.h"
+// After the lanes that its bodies call.
+#include "pixel/float_colour.h"
 #include "tests/support/guard.h"
 
 namespace fastaug {
@@ -265,10 +268,24 @@ TEST_CASE("samples that no op changes come back as they were") {
   }
 }
 
-TEST_CASE("torchvision's arithmetic for tensors, and tables, have no form in float32") {
-  CHECK(has(OpId::CONTRAST, Trait::kFloatForm));
-  CHECK(has(OpId::HUE, Trait::kFloatForm));
-  CHECK_FALSE(has(OpId::TORCH_CONTRAST, Trait::kFloatForm));
+TEST_CASE("colours of images and of tensors have the same form in float32, and tables have none") {
+  const std::pair<OpId, OpId> pairs[] = {{OpId::CONTRAST, OpId::TORCH_CONTRAST},
+                                         {OpId::SATURATION, OpId::TORCH_SATURATION},
+                                         {OpId::HUE, OpId::TORCH_HUE},
+                                         {OpId::LUMA, OpId::TORCH_LUMA}};
+  for (const auto& [of_image, of_tensor] : pairs) {
+    CAPTURE(name_of(of_tensor));
+    CHECK(has(of_image, Trait::kFloatForm));
+    REQUIRE(has(of_tensor, Trait::kFloatForm));
+    const scalar::FloatOp a = scalar::float_op(make_op(of_image, 0.3), 77.7f, 3);
+    const scalar::FloatOp b = scalar::float_op(make_op(of_tensor, 0.3), 77.7f, 3);
+    CHECK(a.kind == b.kind);
+    CHECK(a.factor == b.factor);
+    CHECK(a.rest == b.rest);
+    CHECK(a.kept == b.kept);
+    CHECK(a.channels == b.channels);
+  }
+  CHECK_FALSE(has(OpId::TORCH_GAMMA, Trait::kFloatForm));
   CHECK_FALSE(has(OpId::SOLARIZE, Trait::kFloatForm));
   CHECK_FALSE(has(OpId::RESIZE, Trait::kFloatForm));
 }
