@@ -197,10 +197,10 @@ struct Hue {
   }
 };
 
-// torchvision, _functional_tensor.py, adjust_hue on uint8: v / 255, _rgb2hsv, a shift of the hue modulo 1, _hsv2rgb, and
-// convert_image_dtype back. Every step is rounded to float32. The sample that is the largest of its pixel comes back as
-// it was, and so does the smallest, because convert_image_dtype multiplies by 255.999 and truncates: that leaves room
-// for what rounding does to them. Only the sample in the middle of the new pixel has to be worked out.
+// torchvision, _functional_tensor.py, adjust_hue on uint8: v / 255, _rgb2hsv, a shift of the hue modulo 1, _hsv2rgb,
+// and convert_image_dtype back. Every step is rounded to float32. The sample that is the largest of its pixel comes
+// back as it was, and so does the smallest, because convert_image_dtype multiplies by 255.999 and truncates: that
+// leaves room for what rounding does to them. Only the sample in the middle of the new pixel has to be worked out.
 struct TorchHue {
   float factor;  // -0.5 to 0.5
 

@@ -225,7 +225,7 @@ class GeometryDraft(DraftBase):
         return len(self.lead) <= 1 and not (self.flat and self.kind == TENSOR)
 
     def _append_filled(self, op: Any, fill: Any) -> None:
-        """Appends op(fill), for every four channels if there are more; of fills of numbers there are a multiple of four."""
+        """Appends op(fill), for every four channels if there are more. A fill of numbers has a multiple of four."""
         if len(fill) <= 4:
             self.ops.append(op(fill))
         else:

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 #: The rewrites of programs that each mode allows.
 REWRITES = {"exact": _C.EXACT, "fast": _C.FAST}
 
-#: What decides the arithmetic of uint8 tensors: that they are tensors, or Pillow's rules.
-ARITHMETICS = ("container", "pil")
+#: The arithmetic of uint8 tensors: that of torchvision's tensors, or Pillow's.
+ARITHMETIC_NAMES = ("container", "pil")
 
 _CALLS = {
     (mode, arithmetic): Call(rewrites=rewrites, pillow=arithmetic == "pil")
     for mode, rewrites in REWRITES.items()
-    for arithmetic in ARITHMETICS
+    for arithmetic in ARITHMETIC_NAMES
 } | {("exact", "container"): PLAIN}
 
 
@@ -55,7 +55,7 @@ def checked_arithmetic(arithmetic: Any) -> str:
     Raises:
         ValueError: there is no such arithmetic.
     """
-    if not isinstance(arithmetic, str) or arithmetic not in ARITHMETICS:
+    if not isinstance(arithmetic, str) or arithmetic not in ARITHMETIC_NAMES:
         raise ValueError(f"arithmetic should be 'container' or 'pil', got {arithmetic!r}")
     return arithmetic
 

@@ -61,8 +61,9 @@ def displaced(image: Any, displacement: Tensor, nearest: bool, fill: bytes | Seq
     """A uint8 image sampled where a float32 field of its size displaces each pixel to; in the image's container.
 
     Pillow's images and arrays have at most four channels; a tensor may have more, and be one batch of images, which
-    share the field. torch's default dtype is float32. What lies outside is `fill`, a number from 0 to 255 for each channel and for at least four, or zero.
-    The result for a tensor is contiguous. None when an image of Pillow's does not lie in one block of memory.
+    share the field. torch's default dtype is float32. What lies outside is `fill`, a number from 0 to 255 for each
+    channel and for at least four, or zero. The result for a tensor is contiguous. None when an image of Pillow's does
+    not lie in one block of memory.
     """
     displacement = displacement.contiguous()
     height, width = displacement.shape[1:3]

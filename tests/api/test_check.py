@@ -17,7 +17,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from fastaug._inspect import check, pairs, twin
-from support.images import photo, to_chw
+from support.images import photo
 
 IMAGE = photo("chelsea", 120, 150)
 HALF = (0.5, 0.5, 0.5)

@@ -72,7 +72,7 @@ def test_contract_on_tensors(chain: Chain) -> None:
         tensor = to_chw(image if isinstance(image, Image.Image) else Image.fromarray(image))
         for seed in range(100 * index, 100 * index + 2):
             theirs = run(transform, tensor, seed)
-            if theirs.error is not None:  # there are filters and fills that torchvision's functions on tensors do not take
+            if theirs.error is not None:  # filters and fills that torchvision's functions on tensors do not take
                 assert type(run(fast, tensor, seed).error) is type(theirs.error)
                 continue
             draw = compare(transform, tensor, seed, fast)
