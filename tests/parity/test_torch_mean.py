@@ -37,10 +37,8 @@ def as_tensor(image: np.ndarray) -> torch.Tensor:
 
 
 def check(before: tuple[Op, ...], image: np.ndarray, expected: torch.Tensor, behind: tuple[Op, ...] = ()) -> None:
-    """`expected`: what torch has where its mean is taken.
-
-    In fast mode a contrast by 0 stores the mean itself, as a share of 255.
-    """
+    """`expected`: what torch has where its mean is taken."""
+    # In fast mode a contrast by 0 stores the mean itself, as a share of 255.
     gray = tensor_functional.rgb_to_grayscale(expected)
     mean = torch.mean(gray.to(torch.float32), dim=(-3, -2, -1))
     ops = [*before, Op("TORCH_CONTRAST", f=(0.0,)), *behind, Op("TO_FLOAT")]
