@@ -59,7 +59,8 @@ def test_one_transform(transform: Any, memory_format: torch.memory_format, devic
 
 def test_what_no_device_does(backend: HostBackend, device: HostDevice) -> None:
     """Done on the host, and the result is on the device."""
-    transform = T.Compose([T.RandomAffine((20, 30), scale=(1e-3, 1e-3)), T.ConvertImageDtype(torch.float32)])
+    steps = [T.RandomAffine((20, 30), scale=(1e-3, 1e-3)), T.ConvertImageDtype(torch.float32)]
+    transform = T.Compose(steps, arithmetic="pil")
     expected, _ = seeded(transform, tensors()[0])
     result, _ = seeded(transform, device.put(tensors()[0]))
     expect_same(result, expected)

@@ -254,8 +254,9 @@ SLOW: dict[Run, tuple[str, ...]] = {
 }
 
 #: What torch does not let torchvision do. Its warps with a fill write through a mask, where ours choose by one; its hue
-#: makes a tensor of constants; Dynamo does not follow how it makes one of its errors; and vmap wants to be told
-#: how random numbers are meant, where ours for a PIL image are no business of its.
+#: makes a tensor of constants; it finds the size around a rotation by tensors; Dynamo does not follow how it makes one
+#: of its errors; and vmap wants to be told how random numbers are meant, where ours for a PIL image are no business of
+#: its.
 WORKS_HERE = {
     (run_vmap_same, "RandomRotation"),
     (run_vmap_same, "RandomAffine"),
@@ -263,6 +264,8 @@ WORKS_HERE = {
     (run_meta, "RandomAffine"),
     (run_fake_without_mode, "adjust_hue"),
     (run_fake_without_mode, "ColorJitter"),
+    (run_fx, "rotate, expand"),
+    (run_fake, "rotate, expand"),
     (run_compiled, "affine"),
     (run_vmap, "pipeline"),
     (run_vmap, "erasing"),
