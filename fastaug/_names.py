@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import sys
 from types import ModuleType
@@ -13,6 +14,18 @@ _MOVED = {
     "fastaug._compiled": {"Compiled": "fastaug"},
     "fastaug._encoded": {"LazyImage": "fastaug.io"},
     "fastaug._interpolation": {"InterpolationMode": "fastaug.transforms"},
+}
+
+#: What pickles of torchvision's tv_tensors name. Where torchvision is not installed, it is found in fastaug.tv_tensors.
+_TV_TENSORS = {
+    "torchvision.tv_tensors": ["wrap"],
+    "torchvision.tv_tensors._bounding_boxes": ["BoundingBoxFormat", "BoundingBoxes", "is_rotated_bounding_format"],
+    "torchvision.tv_tensors._image": ["Image"],
+    "torchvision.tv_tensors._keypoints": ["KeyPoints"],
+    "torchvision.tv_tensors._mask": ["Mask"],
+    "torchvision.tv_tensors._torch_function_helpers": ["set_return_type"],
+    "torchvision.tv_tensors._tv_tensor": ["TVTensor"],
+    "torchvision.tv_tensors._video": ["Video"],
 }
 
 
@@ -42,7 +55,43 @@ class _Moved(ModuleType):
         return getattr(importlib.import_module(home), name)
 
 
+class _Absent(ModuleType):
+    """A module of torchvision's, where torchvision is not installed: for pickles, which import it by its whole name.
+
+    An import of torchvision still fails, since that looks for the package first. Should torchvision be installed later
+    in the life of the process, its modules find these in their place, which then step aside.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get("torchvision") is not None and (name == "__path__" or not name.startswith("__")):
+            make_way()
+            return getattr(importlib.import_module(self.__name__), name)
+        if name not in _TV_TENSORS[self.__name__]:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module("fastaug.tv_tensors"), name)
+
+
+def make_way() -> None:
+    """Leaves the names of torchvision's modules to torchvision, which is there now."""
+    for name in _TV_TENSORS:
+        if isinstance(sys.modules.get(name), _Absent):
+            del sys.modules[name]
+
+
+def _has_torchvision() -> bool:
+    """Whether torchvision can be imported, found out without doing it."""
+    if "torchvision" in sys.modules:
+        return sys.modules["torchvision"] is not None
+    try:
+        return importlib.util.find_spec("torchvision") is not None
+    except ImportError:  # by an importer that keeps it away
+        return False
+
+
 def install() -> None:
-    """Has the modules of earlier versions be found. Nothing is imported before a pickle names what was in one."""
+    """Has what pickles name be found. Nothing is imported before a pickle names what was in a module."""
     for name in _MOVED:
         sys.modules.setdefault(name, _Moved(name, "Moved."))
+    if not _has_torchvision():
+        for name in _TV_TENSORS:
+            sys.modules.setdefault(name, _Absent(name, "Absent."))
