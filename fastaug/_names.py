@@ -6,6 +6,8 @@ import importlib
 import importlib.util
 import inspect
 import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -16,9 +18,9 @@ _MOVED = {
     "fastaug._interpolation": {"InterpolationMode": "fastaug.transforms"},
 }
 
-#: What pickles of torchvision's tv_tensors name. Where torchvision is not installed, it is found in fastaug.tv_tensors.
+#: What pickles of torchvision's tv_tensors name, in its private modules. Where torchvision is not installed, that is
+#: found in fastaug.tv_tensors. They name `wrap` in a public module, which nothing may stand in for.
 _TV_TENSORS = {
-    "torchvision.tv_tensors": ["wrap"],
     "torchvision.tv_tensors._bounding_boxes": ["BoundingBoxFormat", "BoundingBoxes", "is_rotated_bounding_format"],
     "torchvision.tv_tensors._image": ["Image"],
     "torchvision.tv_tensors._keypoints": ["KeyPoints"],
@@ -55,27 +57,58 @@ class _Moved(ModuleType):
         return getattr(importlib.import_module(home), name)
 
 
+class _Watched(ModuleSpec):
+    """The spec of a module that is told when it is imported: every import asks first whether it is initializing."""
+
+    def __init__(self, name: str, imported: Callable[[], None]) -> None:
+        super().__init__(name, None)
+        self._imported = imported
+
+    @property
+    def _initializing(self) -> bool:
+        self._imported()
+        return False
+
+    @_initializing.setter
+    def _initializing(self, value: bool) -> None:
+        """Set by the constructor, and never true."""
+
+
 class _Absent(ModuleType):
     """A module of torchvision's, where torchvision is not installed: for pickles, which import it by its whole name.
 
-    An import of torchvision still fails, since that looks for the package first. Should torchvision be installed later
-    in the life of the process, its modules find these in their place, which then step aside.
+    Unpickling imports the module, which it finds, and then the package, torchvision. That is there for this one import,
+    so that all others of torchvision still fail and tell that it is not installed. Should it be installed later in the
+    life of the process, its modules find these in their place, which then step aside.
     """
 
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "Absent.")
+        self.__spec__ = _Watched(name, _come)
+
     def __getattr__(self, name: str) -> Any:
-        if sys.modules.get("torchvision") is not None and (name == "__path__" or not name.startswith("__")):
-            make_way()
+        _go()
+        if sys.modules.get("torchvision") is not None and not name.startswith("__"):
+            for other in _TV_TENSORS:
+                if isinstance(sys.modules.get(other), _Absent):
+                    del sys.modules[other]
             return getattr(importlib.import_module(self.__name__), name)
         if name not in _TV_TENSORS[self.__name__]:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return getattr(importlib.import_module("fastaug.tv_tensors"), name)
 
 
-def make_way() -> None:
-    """Leaves the names of torchvision's modules to torchvision, which is there now."""
-    for name in _TV_TENSORS:
-        if isinstance(sys.modules.get(name), _Absent):
-            del sys.modules[name]
+def _come() -> None:
+    sys.modules.setdefault("torchvision", _PACKAGE)
+
+
+def _go() -> None:
+    if sys.modules.get("torchvision") is _PACKAGE:
+        del sys.modules["torchvision"]
+
+
+_PACKAGE = ModuleType("torchvision", "Absent.")
+_PACKAGE.__spec__ = _Watched("torchvision", _go)
 
 
 def _has_torchvision() -> bool:
@@ -94,4 +127,4 @@ def install() -> None:
         sys.modules.setdefault(name, _Moved(name, "Moved."))
     if not _has_torchvision():
         for name in _TV_TENSORS:
-            sys.modules.setdefault(name, _Absent(name, "Absent."))
+            sys.modules.setdefault(name, _Absent(name))

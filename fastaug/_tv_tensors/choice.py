@@ -6,8 +6,6 @@ import importlib
 import sys
 from types import ModuleType
 
-from fastaug._names import make_way
-
 _chosen: ModuleType | None = None
 
 
@@ -19,8 +17,6 @@ def chosen() -> ModuleType:
     global _chosen
     if _chosen is None:
         try:
-            importlib.import_module("torchvision")
-            make_way()
             _chosen = importlib.import_module("torchvision.tv_tensors")
         except ModuleNotFoundError as error:
             if error.name not in ("torchvision", "torchvision.tv_tensors"):
@@ -31,5 +27,4 @@ def chosen() -> ModuleType:
 
 def loaded() -> ModuleType | None:
     """The module of the classes, or None while nobody has asked for one: then no object can be of any of them."""
-    theirs = sys.modules.get("torchvision") and sys.modules.get("torchvision.tv_tensors")
-    return chosen() if _chosen or theirs else None
+    return chosen() if _chosen or "torchvision.tv_tensors" in sys.modules else None

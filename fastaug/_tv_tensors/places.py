@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
@@ -169,17 +170,14 @@ class BoundingBoxes(TVTensor):
     @classmethod
     def _wrap_output(cls, output: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         first = _first(BoundingBoxes, args, kwargs)
-
-        def wrapped(tensor: torch.Tensor) -> BoundingBoxes:
-            # Not `cls`, as in torchvision: a class derived from this one overrides this method to get its own back.
-            return BoundingBoxes._wrap(
-                tensor,
-                format=first.format,
-                canvas_size=first.canvas_size,
-                clamping_mode=first.clamping_mode,
-                check_dims=False,
-            )
-
+        # Not `cls`, as in torchvision: a class derived from this one overrides this method to get its own back.
+        wrapped = partial(
+            BoundingBoxes._wrap,
+            format=first.format,
+            canvas_size=first.canvas_size,
+            clamping_mode=first.clamping_mode,
+            check_dims=False,
+        )
         if isinstance(output, torch.Tensor) and not isinstance(output, BoundingBoxes):
             return wrapped(output)
         return type(output)(map(wrapped, output)) if isinstance(output, (tuple, list)) else output
@@ -258,10 +256,7 @@ class KeyPoints(TVTensor):
     @classmethod
     def _wrap_output(cls, output: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         first = _first(KeyPoints, args, kwargs)
-
-        def wrapped(tensor: torch.Tensor) -> KeyPoints:
-            return KeyPoints._wrap(tensor, canvas_size=first.canvas_size, check_dims=False)
-
+        wrapped = partial(KeyPoints._wrap, canvas_size=first.canvas_size, check_dims=False)
         if isinstance(output, torch.Tensor) and not isinstance(output, KeyPoints):
             return wrapped(output)
         return type(output)(map(wrapped, output)) if isinstance(output, (tuple, list)) else output
