@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import torch
@@ -37,7 +38,7 @@ class _ReturnType:
         _keeps_class = self.before
 
 
-def set_return_type(return_type: str) -> _ReturnType:
+def set_return_type(return_type: str) -> AbstractContextManager[object]:
     """Whether torch's functions return plain tensors, as they do unless told otherwise, or the class of their input.
 
     It holds for the whole process, all its threads, from the call on; in a ``with`` statement, until its end. What

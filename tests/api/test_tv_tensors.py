@@ -648,7 +648,8 @@ BLOCKED = "from support import without_torchvision"
 def test_ours_where_it_is_not_installed(absent: str) -> None:
     code = f"""
         {absent}
-        import importlib.util, sys, typing
+        import inspect, pickle, sys, typing
+        from concurrent.futures import ThreadPoolExecutor
         from fastaug import tv_tensors
         from fastaug._tv_tensors.choice import loaded
         import fastaug.transforms, torch
@@ -664,6 +665,16 @@ def test_ours_where_it_is_not_installed(absent: str) -> None:
         assert type(mine.clone()) is Mine and type(mine + 1) is torch.Tensor
         assert typing.get_type_hints(BoundingBoxes)["format"] is BoundingBoxFormat
         assert "torch._dynamo" not in sys.modules
+        if "torchvision" not in sys.modules:
+            pickled = b"ctorchvision.tv_tensors._image\\nImage\\n."
+            with ThreadPoolExecutor(4) as pool:
+                assert set(pool.map(lambda _: pickle.loads(pickled), range(2000))) == {{Image}}
+            try:
+                pickle.loads(pickled.replace(b"Image", b"Never"))
+            except AttributeError as error:
+                assert "Never" in str(error)
+            inspect.getmodule(Image), [hasattr(module, "__file__") for module in list(sys.modules.values())]
+            assert "torchvision" not in sys.modules
         for statement in (
             "import torchvision",
             "import torchvision.tv_tensors",
