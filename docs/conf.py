@@ -10,7 +10,12 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 import fastaug  # noqa: E402
+import fastaug.tv_tensors  # noqa: E402
 from docs._ext import pages, pictures, seeing  # noqa: E402
+from fastaug._tv_tensors import own  # noqa: E402
+
+# The reference is of our own classes, whether or not torchvision is installed where it is built.
+vars(fastaug.tv_tensors).update({name: getattr(own, name) for name in own.__all__})
 
 project = "fastaug"
 version = release = fastaug.__version__
@@ -38,7 +43,7 @@ maximum_signature_line_length = 88
 # that stand in signatures for type checkers alone have no page either.
 nitpicky = True
 nitpick_ignore_regex = [
-    ("py:class", r"(PIL|collections|numpy|np|os|torch|typing)\..*"),
+    ("py:class", r"(PIL|collections|contextlib|numpy|np|os|torch|typing)\..*"),
     ("py:exc", r"(PIL|torch)\..*"),
     (
         "py:class",

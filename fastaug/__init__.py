@@ -20,11 +20,11 @@ from fastaug._names import install
 if TYPE_CHECKING:
     import torch
 
-    from fastaug import data, io, transforms
+    from fastaug import data, io, transforms, tv_tensors
     from fastaug._compile.compiled import Compiled
     from fastaug._image.pillow import DecodeError
 
-__all__ = ["Compiled", "DecodeError", "__version__", "compile", "data", "io", "isa", "transforms"]
+__all__ = ["Compiled", "DecodeError", "__version__", "compile", "data", "io", "isa", "transforms", "tv_tensors"]
 
 __version__ = "0.1.0"
 
@@ -115,7 +115,7 @@ def isa() -> str:
 
 def __getattr__(name: str) -> Any:
     # torch takes a second to import; `import fastaug` alone must not pay for it.
-    if name in ("data", "io", "transforms"):
+    if name in ("data", "io", "transforms", "tv_tensors"):
         return importlib.import_module(f"fastaug.{name}")
     if name == "Compiled":
         return importlib.import_module("fastaug._compile.compiled").Compiled

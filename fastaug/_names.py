@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +16,18 @@ _MOVED = {
     "fastaug._compiled": {"Compiled": "fastaug"},
     "fastaug._encoded": {"LazyImage": "fastaug.io"},
     "fastaug._interpolation": {"InterpolationMode": "fastaug.transforms"},
+}
+
+#: What pickles of torchvision's tv_tensors name, in its private modules. Where torchvision is not installed, that is
+#: found in fastaug.tv_tensors. They name `wrap` in a public module, which nothing may stand in for.
+_TV_TENSORS = {
+    "torchvision.tv_tensors._bounding_boxes": ["BoundingBoxFormat", "BoundingBoxes", "is_rotated_bounding_format"],
+    "torchvision.tv_tensors._image": ["Image"],
+    "torchvision.tv_tensors._keypoints": ["KeyPoints"],
+    "torchvision.tv_tensors._mask": ["Mask"],
+    "torchvision.tv_tensors._torch_function_helpers": ["set_return_type"],
+    "torchvision.tv_tensors._tv_tensor": ["TVTensor"],
+    "torchvision.tv_tensors._video": ["Video"],
 }
 
 
@@ -42,7 +57,74 @@ class _Moved(ModuleType):
         return getattr(importlib.import_module(home), name)
 
 
+class _Watched(ModuleSpec):
+    """The spec of a module that is told when it is imported: every import asks first whether it is initializing."""
+
+    def __init__(self, name: str, imported: Callable[[], None]) -> None:
+        super().__init__(name, None)
+        self._imported = imported
+
+    @property
+    def _initializing(self) -> bool:
+        self._imported()
+        return False
+
+    @_initializing.setter
+    def _initializing(self, value: bool) -> None:
+        """Set by the constructor, and never true."""
+
+
+class _Absent(ModuleType):
+    """A module of torchvision's, where torchvision is not installed: for pickles, which import it by its whole name.
+
+    Unpickling imports the module, which it finds, and then the package, torchvision. That is there for this one import,
+    so that all others of torchvision still fail and tell that it is not installed. Should it be installed later in the
+    life of the process, its modules find these in their place, which then step aside.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, "Absent.")
+        self.__spec__ = _Watched(name, _come)
+
+    def __getattr__(self, name: str) -> Any:
+        _go()
+        if sys.modules.get("torchvision") is not None and not name.startswith("__"):
+            for other in _TV_TENSORS:
+                if isinstance(sys.modules.get(other), _Absent):
+                    del sys.modules[other]
+            return getattr(importlib.import_module(self.__name__), name)
+        if name not in _TV_TENSORS[self.__name__]:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module("fastaug.tv_tensors"), name)
+
+
+def _come() -> None:
+    sys.modules.setdefault("torchvision", _PACKAGE)
+
+
+def _go() -> None:
+    if sys.modules.get("torchvision") is _PACKAGE:
+        del sys.modules["torchvision"]
+
+
+_PACKAGE = ModuleType("torchvision", "Absent.")
+_PACKAGE.__spec__ = _Watched("torchvision", _go)
+
+
+def _has_torchvision() -> bool:
+    """Whether torchvision can be imported, found out without doing it."""
+    if "torchvision" in sys.modules:
+        return sys.modules["torchvision"] is not None
+    try:
+        return importlib.util.find_spec("torchvision") is not None
+    except ImportError:  # by an importer that keeps it away
+        return False
+
+
 def install() -> None:
-    """Has the modules of earlier versions be found. Nothing is imported before a pickle names what was in one."""
+    """Has what pickles name be found. Nothing is imported before a pickle names what was in a module."""
     for name in _MOVED:
         sys.modules.setdefault(name, _Moved(name, "Moved."))
+    if not _has_torchvision():
+        for name in _TV_TENSORS:
+            sys.modules.setdefault(name, _Absent(name))

@@ -8,6 +8,8 @@ import shutil
 from enum import Enum
 from pathlib import Path
 
+import torch
+
 import fastaug
 import fastaug.data
 import fastaug.io
@@ -15,6 +17,7 @@ import fastaug.transforms
 import fastaug.transforms.functional
 from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
 from fastaug._draft.pipeline import Pipeline
+from fastaug._tv_tensors import own
 
 ROOT = Path(__file__).parents[2]
 
@@ -93,6 +96,9 @@ def module_page(title: str, module: object, module_name: str, names: list[str], 
             options = "    :members:\n" + ("    :undoc-members:\n" if issubclass(value, Enum) else "")
             if value.__base__.__module__.startswith("fastaug."):
                 options += "    :inherited-members:\n"
+            if issubclass(value, torch.Tensor):
+                # What all tensors can do, and how, is for torch to say.
+                options = "    :members: wrap\n" if "wrap" in vars(value) else ""
             parts.append(f".. autoclass:: {module_name}.{name}\n{options}")
             continue
         if inspect.isclass(value) or inspect.ismodule(value):
@@ -130,6 +136,8 @@ def write(folder: Path) -> None:
     (folder / "io.rst").write_text(page)
     page = module_page("Data", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)
     (folder / "data.rst").write_text(page)
+    page = module_page("Tensors of a sample", own, "fastaug.tv_tensors", own.__all__, classes=True)
+    (folder / "tv_tensors.rst").write_text(page)
     results = folder / "results"
     results.mkdir()
     for table in sorted((ROOT / "bench" / "results").glob("*.md")):

@@ -67,14 +67,14 @@ def _kind_of(cls: type) -> int:
 def _is_readable(cls: Any) -> bool:
     """Whether torch's functions do to a tensor of this class what they do to a plain one, but for the result's class.
 
-    They do for subclasses without a `__torch_function__` of their own, for parameters and for torchvision's tv_tensors.
+    They do for subclasses without a `__torch_function__` of their own, for parameters and for tv_tensors.
     """
     known = _readable.get(cls)
     if known is None:
         function = getattr(cls.__torch_function__, "__func__", cls.__torch_function__)
         module = getattr(function, "__module__", None) or ""
         plain = function in (_tensor_function, _no_function)
-        known = _readable[cls] = plain or module.startswith("torchvision.tv_tensors.")
+        known = _readable[cls] = plain or module.startswith(("torchvision.tv_tensors.", "fastaug._tv_tensors."))
     return known
 
 

@@ -15,7 +15,9 @@ import fastaug
 import fastaug.data
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+import fastaug.tv_tensors
 from docs._ext import examples, pages, pictures
+from fastaug._tv_tensors import own
 from support.images import photo
 from support.pages import FENCE, run_blocks, run_doctest
 
@@ -29,7 +31,8 @@ WITH_PICTURE = [name for name, example in examples.EXAMPLES.items() if isinstanc
 def documented() -> dict[str, Any]:
     """Everything public that carries a docstring, and the get_params of classes."""
     found: dict[str, Any] = {"fastaug.compile": fastaug.compile, "fastaug.isa": fastaug.isa, "fastaug.transforms": T}
-    for module in (T, F, fastaug.data):
+    found["fastaug.tv_tensors"] = fastaug.tv_tensors
+    for module in (T, F, fastaug.data, own):
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.isclass(value) or inspect.isfunction(value):

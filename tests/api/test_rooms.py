@@ -18,6 +18,8 @@ PYTHON = [
     "_image",
     "_fallback",
     "_draft",
+    "_tv_tensors",
+    "tv_tensors",
     "_batch",
     "_inspect",
     "io",

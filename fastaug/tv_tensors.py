@@ -1,0 +1,60 @@
+"""``torchvision.tv_tensors``: tensors that say what they hold, an image, a video, a mask, boxes or points.
+
+Where torchvision is installed these are its classes, themselves; it is imported when the first of them is asked for.
+Where it is not, they are classes of the same behaviour.
+
+Example:
+    >>> import torch
+    >>> from fastaug import tv_tensors
+    >>> image = tv_tensors.Image(torch.zeros(3, 60, 80))
+    >>> type(image.clone()).__name__, type(image + 1).__name__
+    ('Image', 'Tensor')
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastaug._tv_tensors.choice import chosen
+
+if TYPE_CHECKING:
+    from fastaug._tv_tensors.own import (
+        BoundingBoxes,
+        BoundingBoxFormat,
+        Image,
+        KeyPoints,
+        Mask,
+        TVTensor,
+        Video,
+        is_rotated_bounding_format,
+        set_return_type,
+        wrap,
+    )
+
+__all__ = [
+    "BoundingBoxFormat",
+    "BoundingBoxes",
+    "Image",
+    "KeyPoints",
+    "Mask",
+    "TVTensor",
+    "Video",
+    "is_rotated_bounding_format",
+    "set_return_type",
+    "wrap",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'fastaug.tv_tensors' has no attribute {name!r}")
+    module = chosen()
+    # All of them, so that nobody comes here a second time, and annotations that name one another find them.
+    globals().update({one: value for one, value in vars(module).items() if one in __all__})
+    if name not in globals():
+        raise AttributeError(f"the torchvision that is installed has no {module.__name__}.{name}: it is too old")
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
