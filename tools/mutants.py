@@ -125,6 +125,12 @@ MUTANTS = (
         "sum + *weight * sample",
     ),
     Mutant(
+        "RESIZE: bits of short weights",
+        "csrc/pixel/taps.cpp",
+        "constexpr int kTooMuch = 1 << 15;",
+        "constexpr int kTooMuch = 1 << 14;",
+    ),
+    Mutant(
         "RESIZE: which axis goes first",
         "csrc/pixel/weigh.h",
         "lost_height > 2 * lost_width;",

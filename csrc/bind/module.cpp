@@ -32,6 +32,7 @@ void register_numbers(py::module_& m) {
   const auto number = [](auto value) { return py::int_(static_cast<int>(value)); };
   py::dict flags;
   flags["WIDTH_FIRST"] = number(kWidthFirst);
+  flags["SHORT_WEIGHTS"] = number(kShortWeights);
   flags["HAS_ALPHA"] = number(kHasAlpha);
   flags["SQUARE"] = number(kSquare);
   flags["UNFUSED"] = number(kUnfused);

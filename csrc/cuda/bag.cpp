@@ -884,7 +884,10 @@ class Lowering {
     step->by_tap = down ? 1 : count;
     if (!has_plain_taps(axis.filter)) {
       step->in_blob = 1;
-      std::tie(ranges, step->weights) = host_taps(axis, down, begin, count);
+      const Bag::HostTaps taps = host_taps(axis, down, begin, count);
+      ranges = taps.ranges;
+      step->weights = taps.weights;
+      step->bits = taps.bits;
       return;
     }
     ranges = bag_.reserve(int64_t{count} * static_cast<int64_t>(sizeof(TapRange)));
@@ -892,7 +895,7 @@ class Lowering {
     add(Task::kTaps);
   }
 
-  std::pair<uint32_t, uint32_t> host_taps(TapAxis axis, bool down, int begin, int count) {
+  Bag::HostTaps host_taps(TapAxis axis, bool down, int begin, int count) {
     const auto key = std::make_tuple(axis.filter, axis.in, axis.out, down, begin, count);
     const auto found = bag_.tables_.find(key);
     if (found != bag_.tables_.end()) return found->second;
@@ -906,8 +909,8 @@ class Lowering {
         weights[static_cast<size_t>(t) * static_cast<size_t>(count) + static_cast<size_t>(k)] = taps.weights(k)[t];
       }
     }
-    const auto made =
-        std::make_pair(bag_.put(std::span<const TapRange>(ranges)), bag_.put(std::span<const int32_t>(weights)));
+    const Bag::HostTaps made = {bag_.put(std::span<const TapRange>(ranges)),
+                                bag_.put(std::span<const int32_t>(weights)), taps.bits};
     return bag_.tables_[key] = made;
   }
 

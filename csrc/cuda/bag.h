@@ -87,8 +87,14 @@ class Bag {
   int64_t scratch_ = 0;  // of this wave
   int64_t scratch_bytes_ = 0;
   size_t waves_ = 0;
-  // Tables that the host makes, in the blob: (filter, in, out, whether down, begin, count) to (ranges, weights).
-  std::map<std::tuple<int, int, int, bool, int, int>, std::pair<uint32_t, uint32_t>> tables_;
+  // Tables that the host makes, in the blob.
+  struct HostTaps {
+    uint32_t ranges;
+    uint32_t weights;
+    int32_t bits;  // of the weights
+  };
+  // By (filter, in, out, whether down, begin, count).
+  std::map<std::tuple<int, int, int, bool, int, int>, HostTaps> tables_;
   // The last ones asked for: most images of a bag are normalised alike.
   FloatStore stored_;
   StoreForm forms_[kMaxChannels] = {};

@@ -54,7 +54,7 @@ struct BicubicFilter {
 };
 
 // Whether taps_of knows a filter. Lanczos and Hamming call for sines and cosines, whose last bits differ from library
-// to library.
+// to library; short weights of one output depend on those of all others.
 FASTAUG_FN bool has_plain_taps(int filter) {
   const auto known = static_cast<Filter>(filter);
   return known == Filter::kBilinear || known == Filter::kBicubic || known == Filter::kBox;
@@ -64,19 +64,23 @@ FASTAUG_FN bool has_plain_taps(int filter) {
 FASTAUG_FN double filter_radius(int filter) {
   switch (static_cast<Filter>(filter)) {
     case Filter::kLanczos:
+    case Filter::kShortLanczos:
       return 3.0;
     case Filter::kBicubic:
+    case Filter::kShortBicubic:
       return 2.0;
     case Filter::kBox:
       return 0.5;
     case Filter::kBilinear:
+    case Filter::kShortBilinear:
     case Filter::kHamming:
       return 1.0;
   }
   return 1.0;
 }
 
-// Pillow, Resample.c, precompute_coeffs, which takes the box as float32: the numbers that all outputs of an axis share.
+// Pillow, Resample.c, precompute_coeffs, which takes the box as float32, or torch, native/cpu/UpSampleKernel.cpp, which
+// does not: the numbers that all outputs of an axis share.
 struct TapScale {
   double scale;    // source samples per output
   double support;  // the filter's radius in source samples
@@ -84,7 +88,8 @@ struct TapScale {
 };
 
 FASTAUG_FN TapScale tap_scale(TapAxis axis) {
-  const double scale = static_cast<double>(static_cast<float>(axis.in)) / axis.out;
+  const double in = has_short_weights(axis.filter) ? axis.in : static_cast<double>(static_cast<float>(axis.in));
+  const double scale = in / axis.out;
   const double filter_scale = scale < 1.0 ? 1.0 : scale;
   return {scale, filter_radius(axis.filter) * filter_scale, 1.0 / filter_scale};
 }

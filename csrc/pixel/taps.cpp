@@ -82,6 +82,15 @@ struct NearLanczos {
   }
 };
 
+struct ShortLanczos : Lanczos {
+  static constexpr Filter kFilter = Filter::kShortLanczos;
+};
+
+struct NearShortLanczos : NearLanczos {
+  static constexpr Filter kFilter = Filter::kShortLanczos;
+  using Exact = ShortLanczos;
+};
+
 // A block of outputs: their centres and source samples, which are integers.
 struct Block {
   Lanes center;
@@ -89,6 +98,26 @@ struct Block {
   Lanes count;
   int longest = 0;
 };
+
+// Those that `at` names, of an axis of in_size samples.
+Block block_of(TapScale by, int in_size, const int* at) {
+  Block block;
+  for (int p = 0; p < kPairs; ++p) {
+    const Pair index = {static_cast<double>(at[2 * p]), static_cast<double>(at[2 * p + 1])};
+    const Pair center = (index + 0.5) * by.scale;
+    const Pair low = center - by.support + 0.5;
+    const Pair high = center + by.support + 0.5;
+    const Pair size = same(in_size);
+    // As tap_window.
+    const Pair first = truncated(low > 0.0 ? low < size - 1.0 ? low : size - 1.0 : same(0.0));
+    const Pair count = truncated(high < size ? high : size) - first;
+    block.center.pair[p] = center;
+    block.first.pair[p] = first;
+    block.count.pair[p] = count;
+    for (int j = 0; j < 2; ++j) block.longest = std::max(block.longest, static_cast<int>(count[j]));
+  }
+  return block;
+}
 
 // scaled[t]: the weights of tap t of each output, in units of 2^-22.
 template <typename F>
@@ -108,9 +137,11 @@ void weigh(const Block& block, double step, Lanes* scaled) {
       scaled[t].pair[p] = scaled[t].pair[p] / sum.pair[p] * static_cast<double>(1 << kWeightBits);
 }
 
-// Whether a weight is so close to being rounded the other way that an error of 1e-13 in it matters.
+// In units of 2^-kWeightBits, or longer ones, a weight this close to the middle between two integers may be rounded the
+// other way by an error of 1e-13.
+constexpr double kNearTie = 1e-13 * (1 << kWeightBits);
+
 bool any_near_tie(const Block& block, const Lanes* scaled) {
-  constexpr double kNear = 1e-13 * (1 << kWeightBits);
   Pair nearest = same(1.0);
   for (int t = 0; t < block.longest; ++t) {
     for (int p = 0; p < kPairs; ++p) {
@@ -119,7 +150,7 @@ bool any_near_tie(const Block& block, const Lanes* scaled) {
       nearest = distance < nearest ? distance : nearest;
     }
   }
-  return std::min(nearest[0], nearest[1]) < kNear;
+  return std::min(nearest[0], nearest[1]) < kNearTie;
 }
 
 // Drops weights that came out as zero at either end of output `i`, but one.
@@ -138,17 +169,21 @@ void trim(Taps* taps, int i) {
   taps->count[i] = count - lead;
 }
 
-template <typename F>
-Taps make(int in_size, int out_size, int begin, int out) {
-  const TapAxis axis = {static_cast<int32_t>(F::kFilter), in_size, out_size};
-  const auto [scale, support, step] = tap_scale(axis);
-
+Taps room_for(TapAxis axis, int out) {
   Taps taps;
   taps.out = out;
   taps.stride = tap_stride(axis);
   taps.first.resize(out);
   taps.count.resize(out);
   taps.weight.resize(static_cast<size_t>(out) * taps.stride);
+  return taps;
+}
+
+template <typename F>
+Taps make(int in_size, int out_size, int begin, int out) {
+  const TapAxis axis = {static_cast<int32_t>(F::kFilter), in_size, out_size};
+  const TapScale by = tap_scale(axis);
+  Taps taps = room_for(axis, out);
 
   std::vector<Lanes> scaled(taps.stride);
   for (int x = 0; x < out; x += kLanes) {
@@ -156,28 +191,16 @@ Taps make(int in_size, int out_size, int begin, int out) {
     const int last = out - 1;
     int at[kLanes];
     for (int j = 0; j < kLanes; ++j) at[j] = std::min(x + j, last);
-    Block block;
-    for (int p = 0; p < kPairs; ++p) {
-      const Pair index = {static_cast<double>(begin + at[2 * p]), static_cast<double>(begin + at[2 * p + 1])};
-      const Pair center = (index + 0.5) * scale;
-      const Pair low = center - support + 0.5;
-      const Pair high = center + support + 0.5;
-      const Pair size = same(in_size);
-      // As tap_window.
-      const Pair first = truncated(low > 0.0 ? low < size - 1.0 ? low : size - 1.0 : same(0.0));
-      const Pair count = truncated(high < size ? high : size) - first;
-      block.center.pair[p] = center;
-      block.first.pair[p] = first;
-      block.count.pair[p] = count;
-      for (int j = 0; j < 2; ++j) {
-        taps.first[at[2 * p + j]] = static_cast<int32_t>(first[j]);
-        taps.count[at[2 * p + j]] = static_cast<int32_t>(count[j]);
-        block.longest = std::max(block.longest, static_cast<int>(count[j]));
-      }
+    int index[kLanes];
+    for (int j = 0; j < kLanes; ++j) index[j] = begin + at[j];
+    const Block block = block_of(by, in_size, index);
+    for (int j = 0; j < kLanes; ++j) {
+      taps.first[at[j]] = static_cast<int32_t>(block.first.pair[j / 2][j % 2]);
+      taps.count[at[j]] = static_cast<int32_t>(block.count.pair[j / 2][j % 2]);
     }
-    weigh<F>(block, step, scaled.data());
+    weigh<F>(block, by.step, scaled.data());
     if constexpr (!F::kExact) {
-      if (any_near_tie(block, scaled.data())) weigh<typename F::Exact>(block, step, scaled.data());
+      if (any_near_tie(block, scaled.data())) weigh<typename F::Exact>(block, by.step, scaled.data());
     }
     int32_t* row[kLanes];
     for (int j = 0; j < kLanes; ++j) row[j] = taps.weight.data() + static_cast<size_t>(at[j]) * taps.stride;
@@ -191,6 +214,58 @@ Taps make(int in_size, int out_size, int begin, int out) {
     }
     for (int i = x; i < std::min(x + kLanes, out); ++i) trim(&taps, i);
   }
+  return taps;
+}
+
+// Short weights: bits until the next one would be too much for the largest weight. torch adds up and fuses in another
+// order than Pillow, which moves weights by 1e-16: no axis is known in which that shows in one of so few bits.
+template <typename F>
+Taps make_short(int in_size, int out_size, int begin, int out) {
+  const TapAxis axis = {static_cast<int32_t>(F::kFilter), in_size, out_size};
+  const TapScale by = tap_scale(axis);
+  Taps taps = room_for(axis, out);
+  std::vector<double> weight(taps.weight.size());  // in units of 2^-kWeightBits
+  std::vector<Lanes> scaled(taps.stride);
+  Pair most = same(0.0);
+  for (int x = 0; x < out_size; x += kLanes) {
+    int at[kLanes];
+    for (int j = 0; j < kLanes; ++j) at[j] = std::min(x + j, out_size - 1);
+    const Block block = block_of(by, in_size, at);
+    weigh<F>(block, by.step, scaled.data());
+    for (int t = 0; t < block.longest; ++t) {
+      for (const Pair& pair : scaled[t].pair) most = pair > most ? pair : most;
+    }
+    for (int j = 0; j < kLanes; ++j) {
+      const int k = at[j] - begin;
+      if (k < 0 || k >= out) continue;
+      taps.first[k] = static_cast<int32_t>(block.first.pair[j / 2][j % 2]);
+      taps.count[k] = static_cast<int32_t>(block.count.pair[j / 2][j % 2]);
+      double* to = weight.data() + static_cast<size_t>(k) * taps.stride;
+      for (int t = 0; t < taps.count[k]; ++t) to[t] = scaled[t].pair[j / 2][j % 2];
+    }
+  }
+  constexpr double kUnit = 1.0 / (1 << kWeightBits);
+  const double largest = std::max(most[0], most[1]) * kUnit;
+  constexpr int kTooMuch = 1 << 15;
+  int bits = 0;
+  bool near = false;
+  for (; bits < kWeightBits; ++bits) {
+    const double next = largest * static_cast<double>(2 << bits);
+    near = near || std::fabs(next - (kTooMuch - 0.5)) < kNearTie;
+    if (static_cast<int>(0.5 + next) >= kTooMuch) break;
+  }
+  taps.bits = bits;
+  const double unit = kUnit * static_cast<double>(1 << bits);
+  for (size_t k = 0; k < weight.size(); ++k) {
+    const double value = weight[k] * unit;
+    const auto rounded = static_cast<int32_t>(value + (value < 0.0 ? -0.5 : 0.5));
+    near = near || std::fabs(std::fabs(value - rounded) - 0.5) < kNearTie;
+    taps.weight[k] = rounded;
+  }
+  if constexpr (!F::kExact) {
+    if (near) return make_short<typename F::Exact>(in_size, out_size, begin, out);
+  }
+  for (int k = 0; k < out; ++k) trim(&taps, k);
   return taps;
 }
 
@@ -208,6 +283,12 @@ Taps make_taps(Filter filter, int in_size, int out_size, int begin, int out) {
       return make<Plain<Filter::kBox, BoxFilter>>(in_size, out_size, begin, out);
     case Filter::kHamming:
       return make<Hamming>(in_size, out_size, begin, out);
+    case Filter::kShortLanczos:
+      return make_short<NearShortLanczos>(in_size, out_size, begin, out);
+    case Filter::kShortBilinear:
+      return make_short<Plain<Filter::kShortBilinear, BilinearFilter>>(in_size, out_size, begin, out);
+    case Filter::kShortBicubic:
+      return make_short<Plain<Filter::kShortBicubic, BicubicFilter>>(in_size, out_size, begin, out);
   }
   fail(ErrorCode::kValue, "unknown resize filter " + std::to_string(static_cast<int>(filter)));
 }

@@ -1,5 +1,8 @@
 // Filter taps: which source samples an output sample mixes, and with which fixed-point weights. Those of Pillow's
-// resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc) have kWeightBits bits.
+// resize (Resample.c, precompute_coeffs and normalize_coeffs_8bpc) have kWeightBits bits. Those of torch's
+// interpolation of uint8 (ATen, native/cpu/UpSampleKernel.cpp, _compute_index_ranges_int16_weights) have as many as
+// int16 leaves room for, in the largest weight of the whole axis: 14 where nothing is shrunk, and more the more it is,
+// up to kWeightBits.
 #pragma once
 
 #include <cstdint>

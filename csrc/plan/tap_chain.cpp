@@ -88,11 +88,11 @@ Matrix identity(int begin, int out) {
 
 // The taps as a matrix.
 Matrix of_taps(const Taps& taps) {
-  constexpr double kUnit = 1.0 / (1 << kWeightBits);
+  const double unit = 1.0 / (1 << taps.bits);
   Matrix matrix;
   matrix.rows.reserve(static_cast<size_t>(taps.out));
   matrix.weight.resize(taps.weight.size());
-  for (size_t k = 0; k < taps.weight.size(); ++k) matrix.weight[k] = kUnit * taps.weight[k];
+  for (size_t k = 0; k < taps.weight.size(); ++k) matrix.weight[k] = unit * taps.weight[k];
   for (int k = 0; k < taps.out; ++k) {
     matrix.rows.push_back({taps.first[static_cast<size_t>(k)], taps.count[static_cast<size_t>(k)],
                            static_cast<size_t>(k) * static_cast<size_t>(taps.stride)});
@@ -102,7 +102,7 @@ Matrix of_taps(const Taps& taps) {
 
 // matrix * taps, where taps are of outputs from `low` of the step.
 Matrix times_taps(const Matrix& matrix, const Taps& taps, int low) {
-  constexpr double kUnit = 1.0 / (1 << kWeightBits);
+  const double unit = 1.0 / (1 << taps.bits);
   Matrix product;
   product.rows.reserve(matrix.rows.size());
   size_t size = 0;
@@ -123,7 +123,7 @@ Matrix times_taps(const Matrix& matrix, const Taps& taps, int low) {
     const double* factor = matrix.weight.data() + row.at;
     for (int j = 0; j < row.count; ++j) {
       const int k = row.first - low + j;
-      const double weight = factor[j] * kUnit;
+      const double weight = factor[j] * unit;
       double* out = to + (taps.first[static_cast<size_t>(k)] - to_row->first);
       const int32_t* from = taps.weights(k);
       const int count = taps.count[static_cast<size_t>(k)];
@@ -279,8 +279,8 @@ struct Reach {
   }
   static double filter_taps(const AxisStep& step) {
     if (is_identity(step)) return 1.0;
-    constexpr double kSupport[] = {0, 3, 1, 2, 0.5, 1};  // by Filter
-    return std::min(2.0 * kSupport[step.what] * std::max(static_cast<double>(step.in) / step.out, 1.0), 1.0 * step.in);
+    const double shrinks = std::max(static_cast<double>(step.in) / step.out, 1.0);
+    return std::min(2.0 * filter_radius(step.what) * shrinks, 1.0 * step.in);
   }
 };
 
@@ -302,8 +302,7 @@ bool is_separable(const Op& op, Shape in) {
   if (op.id == OpId::RESIZE || op.id == OpId::TORCH_RESIZE) {
     // Products do not commute with clipping: where weights are negative, sums leave the range of bytes, and Pillow
     // clips them after each pass.
-    const auto filter = static_cast<Filter>(op.flags & kFilterMask);
-    return filter != Filter::kBicubic && filter != Filter::kLanczos;
+    return filter_radius(op.flags & kFilterMask) <= 1.0;
   }
   if (op.id != OpId::WINDOW || is_window_inside(op, in)) return true;
   return std::all_of(op.fill, op.fill + kMaxChannels, [](int v) { return v == 0; });
@@ -325,11 +324,12 @@ size_t separable_end(const OpList& ops, size_t begin, Shape in) {
     across.add(horizontal);
     if (ops[k].id == OpId::RESIZE || ops[k].id == OpId::TORCH_RESIZE) {
       resizes = true;
-      // Exact weights cost twice as much, and a step cannot choose its order.
+      // Weights of Pillow and torch's floats cost twice as much, and a step cannot choose its order.
       const double rows = Reach::filter_taps(vertical);
       const double columns = Reach::filter_taps(horizontal);
-      apart += 2.0 * std::min(width_first_cost(out.height, out.width, in.height, rows, columns),
-                              height_first_cost(out.height, out.width, in.width, rows, columns));
+      const double each = has_short_weights(ops[k].flags & kFilterMask) ? 1.0 : 2.0;
+      apart += each * std::min(width_first_cost(out.height, out.width, in.height, rows, columns),
+                               height_first_cost(out.height, out.width, in.width, rows, columns));
     } else if (ops[k].id == OpId::NEAREST || ops[k].id == OpId::PAD) {
       apart += 2.0 * out.height * out.width;
     }

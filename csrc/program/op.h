@@ -12,8 +12,19 @@
 
 namespace fastaug {
 
-// Pillow's Resampling numbers.
-enum class Filter : uint16_t { kLanczos = 1, kBilinear = 2, kBicubic = 3, kBox = 4, kHamming = 5 };
+// Pillow's Resampling numbers; and, kShortWeights more, the same filters with the weights that torch has for uint8.
+enum class Filter : uint16_t {
+  kLanczos = 1,
+  kBilinear = 2,
+  kBicubic = 3,
+  kBox = 4,
+  kHamming = 5,
+  kShortLanczos = 9,
+  kShortBilinear = 10,
+  kShortBicubic = 11,
+};
+constexpr int kShortWeights = 8;
+FASTAUG_HOST_DEVICE constexpr bool has_short_weights(int filter) { return (filter & kShortWeights) != 0; }
 enum class Interpolation : uint16_t { kNearest = 0, kBilinear = 2, kBicubic = 3 };
 enum class PadMode : uint16_t { kEdge = 0, kReflect = 1, kSymmetric = 2 };
 // How an output index becomes a source index: Pillow accumulates a float64 position; torch multiplies a float32 scale

@@ -17,6 +17,9 @@ constexpr int64_t kMaxArea = (int64_t{1} << 31) - 1;
 
 const char* filter_name(int filter) {
   static const char* const kNames[] = {"nearest", "lanczos", "bilinear", "bicubic", "box", "hamming"};
+  static const char* const kShortNames[] = {"lanczos16", "bilinear16", "bicubic16"};
+  const int number = has_short_weights(filter) ? filter - static_cast<int>(Filter::kShortLanczos) : -1;
+  if (number >= 0 && number <= 2) return kShortNames[number];
   return filter >= 0 && filter <= 5 ? kNames[filter] : "?";
 }
 
@@ -135,7 +138,7 @@ Shape own_shape(const Op& op, Shape in) {
       }
       return sized(op, int64_t{in.height} + op.i[1] + op.i[3], int64_t{in.width} + op.i[0] + op.i[2], in.channels);
     case OpId::RESIZE:
-      if ((op.flags & kFilterMask) < 1 || (op.flags & kFilterMask) > 5)
+      if (filter_name(op.flags & kFilterMask)[0] == '?' || (op.flags & kFilterMask) == 0)
         bad(op, "unknown filter " + std::to_string(op.flags));
       return sized(op, op.i[0], op.i[1], in.channels);
     case OpId::TORCH_RESIZE:

@@ -23,6 +23,7 @@ NEAREST_PILLOW, NEAREST_TORCH, NEAREST_TORCH_EXACT = (
     _C.NEAREST_RULES[rule] for rule in ("pillow", "torch", "torch_exact")
 )
 WIDTH_FIRST = _C.FLAGS["WIDTH_FIRST"]
+SHORT_WEIGHTS = _C.FLAGS["SHORT_WEIGHTS"]
 HAS_ALPHA = _C.FLAGS["HAS_ALPHA"]
 #: TORCH_AFFINE, TORCH_PERSPECTIVE: what lies outside is the fill, not zero.
 FILLED = _C.FLAGS["FILLED"]
@@ -199,6 +200,12 @@ def torch_sharpness(factor: float) -> bytes:
 def torch_hue(factor: float) -> bytes:
     """A shift by a share of the circle of hues, -0.5 to 0.5."""
     return _FACTOR.pack(_TORCH_HUE_ID, 0, factor)
+
+
+def v2_resize(height: int, width: int, number: int) -> bytes:
+    """torchvision.transforms.v2's antialiased resize of a uint8 tensor; `number` is Pillow's, 1 for Lanczos, 2 for
+    bilinear and 3 for bicubic."""
+    return _SIZED.pack(_RESIZE_ID, number | SHORT_WEIGHTS | WIDTH_FIRST, height, width)
 
 
 def torch_resize(height: int, width: int, number: int) -> bytes:

@@ -11,7 +11,7 @@ import pytest
 from fastaug import _C
 from support.images import noise, photo
 from support.programs import describe, execute, pack, random_program, reference
-from tables.op_table import FILLED, HAS_ALPHA, ROWS, Op
+from tables.op_table import FILLED, HAS_ALPHA, ROWS, WIDTH_FIRST, Op
 
 EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
 
@@ -108,6 +108,14 @@ CHAINS: dict[str, list[Op]] = {
         Op("RESIZE", (10, 12), flags=2),
         Op("TO_FLOAT"),
         Op("NORMALIZE", f=(0.4, 0.5, 0.6, 0.7, 0.2, 0.3, 0.4, 0.5)),
+    ],
+    "resizes by short weights": [
+        Op("RESIZE", (70, 21), flags=WIDTH_FIRST | 11),
+        Op("WINDOW", (12, 3, 50, 17)),
+        Op("HFLIP"),
+        Op("RESIZE", (31, 60), flags=WIDTH_FIRST | 10),
+        Op("SHARPNESS", f=(1.5,)),
+        Op("RESIZE", (9, 60), flags=9),
     ],
     "flips around torch's resize": [Op("HFLIP"), Op("TORCH_RESIZE", (20, 33), flags=2), Op("HFLIP"), Op("VFLIP")],
     "torch's resizes of parts": [
@@ -210,7 +218,7 @@ def test_chain(name: str, channels: int) -> None:
             assert_program(ops, noise(height, width, channels), planar=planar)
 
 
-@pytest.mark.parametrize("filter_", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("filter_", [1, 2, 3, 4, 5, 9, 10, 11])
 def test_every_window_of_a_resize(filter_: int) -> None:
     """Where a position falls on a pixel, weights are zero, and a row may need an earlier one than the row above."""
     for before, after in ((42, 70), (3, 63), (10, 20), (7, 21), (20, 28), (30, 12), (45, 18), (9, 90)):

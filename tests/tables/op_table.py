@@ -26,6 +26,7 @@ IDS = {name: index for index, (name, _) in enumerate(_C.OPS)}
 
 HAS_ALPHA = SQUARE = 1
 WIDTH_FIRST = 0x100
+SHORT_WEIGHTS = 8
 UNFUSED = 2
 FILLED = 0x800
 FLOAT_FILL = 0x2000
@@ -78,11 +79,20 @@ def pad(op: Op, image: np.ndarray) -> np.ndarray:
 
 
 def resize(op: Op, image: np.ndarray) -> np.ndarray:
-    """Two one-axis passes; which goes first is Pillow's choice (13 and later) unless the op says width first."""
+    """Two one-axis passes; which goes first is Pillow's choice (13 and later) unless the op says width first. Short
+    weights are those of torch's interpolation of uint8."""
     height, width = op.i
     lost_height, lost_width = image.shape[0] - height, image.shape[1] - width
     height_first = lost_height > 0 and lost_height > 2 * lost_width and not op.flags & WIDTH_FIRST
-    kind = Image.Resampling(op.flags & 0xFF)
+    number = op.flags & 0xFF
+    if number & SHORT_WEIGHTS:
+        mode = {LANCZOS: "lanczos", BILINEAR: "bilinear", BICUBIC: "bicubic"}[number & ~SHORT_WEIGHTS]
+        batch = torch.from_numpy(image.transpose(2, 0, 1).copy())[:, None]
+        first = (height, image.shape[1]) if height_first else (image.shape[0], width)
+        for size in (first, (height, width)):
+            batch = torch.nn.functional.interpolate(batch, size, mode=mode, antialias=True)
+        return batch[:, 0].permute(1, 2, 0).numpy()
+    kind = Image.Resampling(number)
 
     def both(plane: Image.Image, _: int) -> Image.Image:
         first = (plane.width, height) if height_first else (width, plane.height)
@@ -467,7 +477,7 @@ ROWS: dict[str, Row] = {
         lambda rng, x: Op(
             "RESIZE",
             (size(rng, x.shape[0]), size(rng, x.shape[1])),
-            flags=rng.choice([2, 2, 2, 3, 3, 1, 4, 5]) | rng.choice([0, 0, WIDTH_FIRST]),
+            flags=rng.choice([2, 2, 2, 3, 3, 1, 4, 5, 9, 10, 10, 11, 11]) | rng.choice([0, 0, WIDTH_FIRST]),
         ),
     ),
     "NEAREST": Row(

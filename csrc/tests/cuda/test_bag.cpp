@@ -185,7 +185,8 @@ Op affine(int height, int width, std::array<double, 8> matrix, Interpolation mod
   return op(OpId::AFFINE, {height, width}, matrix, static_cast<int>(mode));
 }
 
-constexpr Filter kFilters[] = {Filter::kLanczos, Filter::kBilinear, Filter::kBicubic, Filter::kBox, Filter::kHamming};
+constexpr Filter kFilters[] = {Filter::kLanczos, Filter::kBilinear,     Filter::kBicubic,       Filter::kBox,
+                               Filter::kHamming, Filter::kShortLanczos, Filter::kShortBilinear, Filter::kShortBicubic};
 
 }  // namespace
 

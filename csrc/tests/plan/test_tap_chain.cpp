@@ -48,7 +48,7 @@ Dense matrix_of(const Op& op, bool row, Shape in) {
   if (op.id == OpId::RESIZE && size != out) {
     const Taps taps = make_taps(static_cast<Filter>(op.flags), size, out, 0, out);
     for (int k = 0; k < out; ++k) {
-      for (int t = 0; t < taps.count[k]; ++t) m[k][taps.first[k] + t] = std::ldexp(taps.weights(k)[t], -kWeightBits);
+      for (int t = 0; t < taps.count[k]; ++t) m[k][taps.first[k] + t] = std::ldexp(taps.weights(k)[t], -taps.bits);
     }
     return m;
   }
@@ -68,7 +68,7 @@ Dense matrix_of(const Op& op, bool row, Shape in) {
 }
 
 OpList random_run(Random& random, Shape in, int count) {
-  constexpr uint16_t kFilters[] = {1, 2, 3, 4, 5};
+  constexpr uint16_t kFilters[] = {1, 2, 3, 4, 5, 9, 10, 11};
   OpList ops;
   for (int k = 0; k < count; ++k) {
     const int height = random.between(1, 90);
@@ -88,7 +88,7 @@ OpList random_run(Random& random, Shape in, int count) {
         ops.push_back(step(random.next() % 2 == 0 ? OpId::HFLIP : OpId::VFLIP, 0));
         break;
       default:
-        ops.push_back(step(OpId::RESIZE, kFilters[random.between(0, 4)], {height, width}));
+        ops.push_back(step(OpId::RESIZE, kFilters[random.between(0, 7)], {height, width}));
     }
     in = shape_after(ops.back(), in);
   }
