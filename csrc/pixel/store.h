@@ -44,7 +44,7 @@ struct StoreForm {
   float inverse;  // 1 / std, and what rounding it to float32 left out
   float residue;
   bool multiplied;  // of V2_TO_FLOAT
-  float unit_low;   // what is added to 1 / 255
+  float unit_low;   // what is added to 1 / 255; of V2_TO_FLOAT a negative zero, by which a lane of -0 is stored as 0
 };
 
 // 1 / 255 in two parts.
@@ -68,7 +68,7 @@ FASTAUG_FN float stored(const StoreForm& form, float sample) {
 
 // For hosts: tries the short form on all samples.
 inline StoreForm store_form(bool normalize, float mean, float std, bool multiplied = false) {
-  StoreForm form = {normalize, true, mean, std, 1.0f, 0.0f, multiplied, multiplied ? 0.0f : kUnitLow};
+  StoreForm form = {normalize, true, mean, std, 1.0f, 0.0f, multiplied, multiplied ? -0.0f : kUnitLow};
   if (normalize) {
     form.inverse = 1.0f / std;
     form.residue = static_cast<float>(1.0 / std - form.inverse);
