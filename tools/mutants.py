@@ -43,16 +43,14 @@ MUTANTS = (
     Mutant(
         "SATURATION, CONTRAST, SHARPNESS: a blend that rounds",
         POINTWISE,
-        """  const V mixed = add(degenerate, mul(factor, sub(value, degenerate)));
-  return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));""",
-        """  const V mixed = add(degenerate, mul(factor, sub(value, degenerate)));
-  return trunc(min(max(add(mixed, set<V>(0.5f)), set<V>(0.0f)), set<V>(255.0f)));""",
+        "return clipped(add(degenerate, mul(factor, sub(value, degenerate))));",
+        "return clipped(add(add(degenerate, mul(factor, sub(value, degenerate))), set<V>(0.5f)));",
     ),
     Mutant(
         "BRIGHTNESS: rounded",
         POINTWISE,
-        "return trunc(min(max(mul(v, set<V>(factor)), set<V>(0.0f)), set<V>(255.0f)));",
-        "return trunc(min(max(add(mul(v, set<V>(factor)), set<V>(0.5f)), set<V>(0.0f)), set<V>(255.0f)));",
+        "return clipped(mul(v, set<V>(factor)));",
+        "return clipped(add(mul(v, set<V>(factor)), set<V>(0.5f)));",
     ),
     Mutant(
         "CONTRAST: the mean truncated",

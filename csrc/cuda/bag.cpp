@@ -75,6 +75,7 @@ Statistics statistics_of(const Op& op, int64_t pixels) {
       return pixels > kExactTorchPixels ? kGrayParts : kGraySum;
     case OpId::AUTOCONTRAST:
     case OpId::TORCH_AUTOCONTRAST:
+    case OpId::V2_AUTOCONTRAST:
       return kExtremes;
     case OpId::EQUALIZE:
       return kHistogram;
@@ -85,7 +86,7 @@ Statistics statistics_of(const Op& op, int64_t pixels) {
 static_assert(registry::for_every_op([](OpId id) {
                 return (kind_of(id) == OpKind::kReduction) ==
                        (id == OpId::CONTRAST || id == OpId::TORCH_CONTRAST || id == OpId::AUTOCONTRAST ||
-                        id == OpId::TORCH_AUTOCONTRAST || id == OpId::EQUALIZE);
+                        id == OpId::TORCH_AUTOCONTRAST || id == OpId::V2_AUTOCONTRAST || id == OpId::EQUALIZE);
               }),
               "a reduction has no statistics on a device");
 
@@ -129,6 +130,8 @@ constexpr StepKind step_of(OpId id, bool vertical) {
       return kSharpen;
     case OpId::TORCH_SHARPNESS:
       return kTorchSharpen;
+    case OpId::V2_SHARPNESS:
+      return kV2Sharpen;
     case OpId::BLUR:
       return kBlur;
     case OpId::TORCH_RESIZE:
@@ -507,7 +510,8 @@ class Lowering {
       bag_.stored_ = store;
       bag_.has_forms_ = true;
       for (int c = 0; c < kMaxChannels; ++c) {
-        bag_.forms_[c] = store_form(store.normalize, store.mean[c], store.normalize ? store.std[c] : 1.0f);
+        bag_.forms_[c] =
+            store_form(store.normalize, store.mean[c], store.normalize ? store.std[c] : 1.0f, store.multiplied);
       }
     }
     std::copy_n(bag_.forms_, kMaxChannels, part_.form);

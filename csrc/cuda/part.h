@@ -33,7 +33,17 @@ enum Source : int32_t {
 };
 
 // A step makes pixels from those of the step before it, or from the source.
-enum StepKind : int32_t { kTake, kAcross, kDown, kSharpen, kTorchSharpen, kBlur, kTorchFilter, kStepKinds };
+enum StepKind : int32_t {
+  kTake,
+  kAcross,
+  kDown,
+  kSharpen,
+  kTorchSharpen,
+  kV2Sharpen,
+  kBlur,
+  kTorchFilter,
+  kStepKinds,
+};
 
 // Where the last pixels of a part go: to the scratch, to the result, or nowhere but into statistics.
 enum End : int32_t { kKeep, kStore, kLookOnly, kEnds };
@@ -209,9 +219,9 @@ struct Features {
 };
 // Of each StepKind k, the bit k and one of these; and of pixels that are read, as if they were of kind kStepKinds.
 constexpr int kOccurs = 0;
-constexpr int kColoured = 8;     // colours follow it
-constexpr int kFromSource = 16;  // it takes its pixels from the source
-static_assert(kStepKinds < 8);
+constexpr int kColoured = 10;    // colours follow it
+constexpr int kFromSource = 20;  // it takes its pixels from the source
+static_assert(kStepKinds < kColoured);
 enum Flag : uint32_t {
   kHasDirect = 1 << 0,  // steps that take their pixels from the source
   kHasShared = 1 << 1,  // a first step that does not, or none

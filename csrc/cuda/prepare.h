@@ -233,6 +233,11 @@ class Preparation {
         return torch_autocontrast_entry(static_cast<int>(counted.low[channel]), static_cast<int>(counted.high[channel]),
                                         sample);
       }
+      case OpId::V2_AUTOCONTRAST: {
+        const Counts& counted = counts(p_.counted);
+        return v2_autocontrast_entry(static_cast<int>(counted.low[channel]), static_cast<int>(counted.high[channel]),
+                                     sample);
+      }
       case OpId::EQUALIZE:
         return equalized(counts(p_.counted).count[channel], sample);
       default:
@@ -288,7 +293,8 @@ static_assert(registry::for_every_op([](OpId id) {
                 return registry::follows(has(id, Trait::kTable),
                                          id == OpId::INVERT || id == OpId::POSTERIZE || id == OpId::SOLARIZE ||
                                              id == OpId::GAMMA || id == OpId::TORCH_GAMMA || id == OpId::AUTOCONTRAST ||
-                                             id == OpId::TORCH_AUTOCONTRAST || id == OpId::EQUALIZE);
+                                             id == OpId::TORCH_AUTOCONTRAST || id == OpId::V2_AUTOCONTRAST ||
+                                             id == OpId::EQUALIZE);
               }),
               "a table op has no entry for a device");
 

@@ -152,7 +152,7 @@ class Tile {
 
  private:
   static constexpr bool kReplicates = (Spec::kOps & bit(OpId::REPLICATE)) != 0;
-  static constexpr bool kGrays = (Spec::kOps & (bit(OpId::LUMA) | bit(OpId::TORCH_LUMA))) != 0;
+  static constexpr bool kGrays = (Spec::kOps & (bit(OpId::LUMA) | bit(OpId::TORCH_LUMA) | bit(OpId::V2_LUMA))) != 0;
   // Channels that a pixel can have.
   static constexpr int kMost = Spec::kChannels == 0 || kReplicates ? kMaxChannels : Spec::kChannels;
   static constexpr bool kVaries = Spec::kChannels == 0 || kReplicates || kGrays;
@@ -514,9 +514,12 @@ class Tile {
       const scalar::Sharpness blend{static_cast<float>(s.op.f[0])};
       each([&](int y, int x) { sharpen<kSharpen>(blend, false, s, input, finish, y, x); });
     } else if (can_be<Input>(kTorchSharpen) && s.kind == kTorchSharpen) {
-      const scalar::TorchSharpness blend{static_cast<float>(s.op.f[0]), scalar::torch_rest(s.op.f[0])};
+      const auto blend = scalar::blend_by<scalar::TorchBlend>(s.op.f[0]);
       const bool blended = torch_sharpens(s.in_height, s.in_width);
       each([&](int y, int x) { sharpen<kTorchSharpen>(blend, blended, s, input, finish, y, x); });
+    } else if (can_be<Input>(kV2Sharpen) && s.kind == kV2Sharpen) {
+      const scalar::V2Sharpness blend{scalar::torch_rest(s.op.f[0])};
+      each([&](int y, int x) { sharpen<kV2Sharpen>(blend, false, s, input, finish, y, x); });
     } else if (can_be<Input>(kBlur) && s.kind == kBlur) {
       blur(s, input, finish, thread, threads);
     } else if (can_be<Input>(kTorchFilter) && s.kind == kTorchFilter) {
@@ -971,7 +974,7 @@ class Tile {
     const int channels = channels_of(p_.out_channels);
     each_channel(channels, [&](int c) {
       if (has_flag(kHasFloats) && p_.floats != 0) {
-        v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std);
+        v[c] = stored_value(v[c], f.form[c].normalize, f.form[c].mean, f.form[c].std, f.form[c].multiplied);
       } else {
         v[c] = has_flag(kHasDivision) ? stored(f.form[c], v[c]) : quickly_stored(f.form[c], v[c]);
       }

@@ -16,7 +16,7 @@ constexpr bool knows(OpId id, WholeInput numbers) {
     case WholeInput::kMean:
       return id == OpId::CONTRAST || id == OpId::TORCH_CONTRAST;
     case WholeInput::kExtremes:
-      return id == OpId::AUTOCONTRAST || id == OpId::TORCH_AUTOCONTRAST;
+      return id == OpId::AUTOCONTRAST || id == OpId::TORCH_AUTOCONTRAST || id == OpId::V2_AUTOCONTRAST;
     case WholeInput::kHistogram:
       return id == OpId::EQUALIZE;
     default:
@@ -47,6 +47,7 @@ void Reduction::add(const uint8_t* const* planes) {
       return add_grays(planes);
     case OpId::AUTOCONTRAST:
     case OpId::TORCH_AUTOCONTRAST:
+    case OpId::V2_AUTOCONTRAST:
       for (int c = 0; c < in_.channels; ++c) kernels_.extremes(planes[c], in_.width, &low_[c], &high_[c]);
       return;
     case OpId::EQUALIZE:
@@ -88,6 +89,9 @@ void Reduction::tables(ChannelTables* out) const {
         break;
       case OpId::TORCH_AUTOCONTRAST:
         torch_autocontrast_table(low_[c], high_[c], out->table[c]);
+        break;
+      case OpId::V2_AUTOCONTRAST:
+        v2_autocontrast_table(low_[c], high_[c], out->table[c]);
         break;
       case OpId::EQUALIZE: {
         uint32_t counts[256];

@@ -226,6 +226,7 @@ Image apply(Image in, const Op& op) {
       return warp(in, op);
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:
+    case OpId::V2_SHARPNESS:
       return sharpen(in, op);
     case OpId::BLUR:
       return blur(in, op);
@@ -243,12 +244,15 @@ void execute_reference(Program program, const View& source, const Target& target
   check_target(target, out, stored);
   Image image = filled(in, [&](int y, int x, int c) { return *source.at(y, x, c); });
   const Op* normalize = nullptr;
+  bool multiplied = false;
   for (const Op& op : program) {
     if (kind_of(op.id) != OpKind::kStore) {
       image = apply(std::move(image), op);
     } else if (op.id == OpId::NORMALIZE) {
       normalize = &op;
-    } else if (op.id != OpId::TO_FLOAT && op.id != OpId::ERASE) {
+    } else if (to_shares(op.id)) {
+      multiplied = op.id == OpId::V2_TO_FLOAT;
+    } else if (op.id != OpId::ERASE) {
       fail_on("execute_reference", op.id);
     }
   }
@@ -265,7 +269,7 @@ void execute_reference(Program program, const View& source, const Target& target
         }
         const float mean = normalize == nullptr ? 0.0f : static_cast<float>(normalize->f[c]);
         const float std = normalize == nullptr ? 1.0f : static_cast<float>(normalize->f[4 + c]);
-        float value = stored_value(static_cast<float>(sample), normalize != nullptr, mean, std);
+        float value = stored_value(static_cast<float>(sample), normalize != nullptr, mean, std, multiplied);
         for (const Op& op : program) {
           if (op.id == OpId::ERASE && erases(op, y, x)) value = static_cast<float>(op.f[c]);
         }

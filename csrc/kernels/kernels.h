@@ -83,10 +83,11 @@ struct BlurSample {
   int x;
 };
 
-// How a finished row of uint8 samples becomes float32: v / 255, then (v - mean) / std if normalize is set, each step
-// correctly rounded in float32.
+// How a finished row of uint8 samples becomes float32: v / 255, or v * (1 / 255) if multiplied is set, then
+// (v - mean) / std if normalize is, each step correctly rounded in float32.
 struct FloatStore {
   bool normalize = false;
+  bool multiplied = false;  // of V2_TO_FLOAT
   float mean[kMaxChannels] = {};
   float std[kMaxChannels] = {};
 
@@ -186,6 +187,9 @@ struct Kernels {
   // The same of TORCH_SHARPNESS.
   void (*torch_sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
                         uint8_t* dst);
+  // And of V2_SHARPNESS.
+  void (*v2_sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
+                     uint8_t* dst);
 
   // One row of a blur: dst[x] for x in [0, width) from columns x to x + kernel.width - 1 of kernel.height rows, which
   // start kernel.width / 2 columns before dst does. Equal to the sum that torch's convolution forms, one fused

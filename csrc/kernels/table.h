@@ -32,7 +32,7 @@ void set_grid(Isa isa, Kernels* table);
 void set_pointwise(Isa isa, Kernels* table);
 // pointwise_float, pointwise_store
 void set_float(Isa isa, Kernels* table);
-// lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen
+// lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen, v2_sharpen
 void set_adjust(Isa isa, Kernels* table);
 // blur_row, blur_samples, blur_float_rows
 void set_blur(Isa isa, Kernels* table);

@@ -33,7 +33,7 @@ FASTAUG_FN Extent neighbourhood(int begin, int count, int half, int size) {
 
 // What a filter needs on each side of a sample.
 FASTAUG_FN int reach_of(const Op& op, bool rows) {
-  if (op.id == OpId::SHARPNESS || op.id == OpId::TORCH_SHARPNESS) return 1;
+  if (sharpens(op.id)) return 1;
   return op.id == OpId::BLUR ? op.i[rows ? 1 : 0] / 2 : 0;
 }
 

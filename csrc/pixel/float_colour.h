@@ -120,8 +120,15 @@ FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, float me
 FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_HUE>, const Op& op, float mean) {
   return form_of(OpTag<OpId::HUE>(), op, mean);
 }
+FASTAUG_FN FloatOp form_of(OpTag<OpId::V2_SATURATION>, const Op& op, float mean) {
+  return form_of(OpTag<OpId::SATURATION>(), op, mean);
+}
+FASTAUG_FN FloatOp form_of(OpTag<OpId::V2_HUE>, const Op& op, float mean) {
+  return form_of(OpTag<OpId::HUE>(), op, mean);
+}
 FASTAUG_FN FloatOp form_of(OpTag<OpId::LUMA>, const Op&, float) { return {FloatOp::kLuma, 0.0f, 0.0f, 0, 0}; }
 FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_LUMA>, const Op&, float) { return {FloatOp::kLuma, 0.0f, 0.0f, 0, 0}; }
+FASTAUG_FN FloatOp form_of(OpTag<OpId::V2_LUMA>, const Op&, float) { return {FloatOp::kLuma, 0.0f, 0.0f, 0, 0}; }
 FASTAUG_FN FloatOp form_of(OpTag<OpId::REPLICATE>, const Op&, float) { return {FloatOp::kReplicate, 0.0f, 0.0f, 0, 0}; }
 
 // False for an op without such a form.

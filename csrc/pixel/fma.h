@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "pixel/lane.h"
+#include "base/device.h"
 
 namespace fastaug {
 
@@ -17,7 +17,7 @@ constexpr uint64_t kMiddle = 0x10000000;
 constexpr double kSmallSum = 0x1p-125;
 
 // a * b + c, rounded once.
-FASTAUG_FN float fused(float a, float b, float c) {
+FASTAUG_HOST_DEVICE inline float fused(float a, float b, float c) {
 #if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__aarch64__)
   return fmaf(a, b, c);
 #else

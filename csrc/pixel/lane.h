@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "base/device.h"
+#include "pixel/fma.h"
 
 #define FASTAUG_FN FASTAUG_HOST_DEVICE inline
 
@@ -32,6 +33,8 @@ FASTAUG_FN float abs(float a) { return fabsf(a); }
 FASTAUG_FN float floor(float a) { return floorf(a); }
 FASTAUG_FN float trunc(float a) { return truncf(a); }
 
+// a * b + c, rounded once.
+FASTAUG_FN float mul_add_once(float a, float b, float c) { return fused(a, b, c); }
 // a * b + c and a * b - c, only for arguments whose product and result are exact: fused or not, the bits are the same.
 FASTAUG_FN float mul_add_exact(float a, float b, float c) { return a * b + c; }
 FASTAUG_FN float mul_sub_exact(float a, float b, float c) { return a * b - c; }

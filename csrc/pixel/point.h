@@ -21,14 +21,19 @@ FASTAUG_FN float factor_of(const Op& op) { return static_cast<float>(op.f[0]); }
 FASTAUG_FN Brightness body_of(OpTag<OpId::BRIGHTNESS>, const Op& op, float) { return {factor_of(op)}; }
 FASTAUG_FN Contrast body_of(OpTag<OpId::CONTRAST>, const Op& op, float mean) { return {factor_of(op), mean}; }
 FASTAUG_FN TorchContrast body_of(OpTag<OpId::TORCH_CONTRAST>, const Op& op, float mean) {
-  return {factor_of(op), torch_rest(op.f[0]), mean};
+  return {blend_by<TorchBlend>(op.f[0]), mean};
 }
 FASTAUG_FN Saturation body_of(OpTag<OpId::SATURATION>, const Op& op, float) { return {factor_of(op)}; }
 FASTAUG_FN TorchSaturation body_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, float) {
-  return {factor_of(op), torch_rest(op.f[0])};
+  return {blend_by<TorchBlend>(op.f[0])};
 }
 FASTAUG_FN Hue body_of(OpTag<OpId::HUE>, const Op& op, float) { return {static_cast<float>(op.i[0])}; }
 FASTAUG_FN TorchHue body_of(OpTag<OpId::TORCH_HUE>, const Op& op, float) { return {factor_of(op)}; }
+FASTAUG_FN V2Saturation body_of(OpTag<OpId::V2_SATURATION>, const Op& op, float) {
+  return {blend_by<V2Blend>(op.f[0])};
+}
+FASTAUG_FN V2Hue body_of(OpTag<OpId::V2_HUE>, const Op& op, float) { return {factor_of(op)}; }
+FASTAUG_FN V2Gray body_of(OpTag<OpId::V2_LUMA>, const Op&, float) { return {}; }
 FASTAUG_FN TorchGray body_of(OpTag<OpId::TORCH_LUMA>, const Op&, float) { return {}; }
 FASTAUG_FN Luma body_of(OpTag<OpId::LUMA>, const Op&, float) { return {}; }
 FASTAUG_FN Premultiply body_of(OpTag<OpId::PREMULTIPLY>, const Op&, float) { return {}; }

@@ -23,24 +23,50 @@ struct Luma {
   }
 };
 
+// What becomes of a blend: clipped and truncated.
+template <class V>
+FASTAUG_FN V clipped(V mixed) {
+  return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));
+}
+
 // Pillow, Blend.c: d + factor * (v - d) in float32, truncated; clipped first when the factor is outside [0, 1], where
 // the clip changes nothing otherwise. Factors 0 and 1 give d and v exactly, as Pillow's copies do.
 template <class V>
 FASTAUG_FN V blend(V degenerate, V value, V factor) {
-  const V mixed = add(degenerate, mul(factor, sub(value, degenerate)));
-  return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));
+  return clipped(add(degenerate, mul(factor, sub(value, degenerate))));
 }
+
+// 1 - factor of torchvision's blends; the difference is taken in double.
+FASTAUG_FN float torch_rest(double factor) { return static_cast<float>(1.0 - factor); }
 
 // torchvision, _functional_tensor.py, _blend on uint8: factor * v + (1 - factor) * d, both products and the sum rounded
-// to float32, clipped, truncated. `rest` is torch_rest(factor).
-template <class V>
-FASTAUG_FN V torch_blend(V degenerate, V value, V factor, V rest) {
-  const V mixed = add(mul(factor, value), mul(rest, degenerate));
-  return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));
-}
+// to float32, clipped, truncated.
+struct TorchBlend {
+  float factor;
+  float rest;
 
-// The difference is taken in double.
-FASTAUG_FN float torch_rest(double factor) { return static_cast<float>(1.0 - factor); }
+  template <class V>
+  FASTAUG_FN V operator()(V degenerate, V value) const {
+    return clipped(add(mul(set<V>(factor), value), mul(set<V>(rest), degenerate)));
+  }
+};
+
+// torchvision, v2/functional/_color.py, _blend on uint8: the same, but torch's add_ with alpha fuses the second product
+// and the sum.
+struct V2Blend {
+  float factor;
+  float rest;
+
+  template <class V>
+  FASTAUG_FN V operator()(V degenerate, V value) const {
+    return clipped(mul_add_once(set<V>(rest), degenerate, mul(set<V>(factor), value)));
+  }
+};
+
+template <class Blend>
+FASTAUG_FN Blend blend_by(double factor) {
+  return {static_cast<float>(factor), torch_rest(factor)};
+}
 
 // torchvision, _functional_tensor.py, rgb_to_grayscale on uint8: every product and sum is rounded to float32.
 struct TorchGray {
@@ -51,13 +77,22 @@ struct TorchGray {
   }
 };
 
+// torchvision, v2/functional/_color.py, _rgb_to_grayscale_image on uint8: the same, but torch's add_ with alpha fuses.
+struct V2Gray {
+  template <class V>
+  FASTAUG_FN V operator()(V r, V g, V b) const {
+    const V sum = mul_add_once(g, set<V>(0.587f), mul(r, set<V>(0.2989f)));
+    return trunc(mul_add_once(b, set<V>(0.114f), sum));
+  }
+};
+
 // ImageEnhance.Brightness: blends with black.
 struct Brightness {
   float factor;
 
   template <class V>
   FASTAUG_FN V operator()(V v) const {
-    return trunc(min(max(mul(v, set<V>(factor)), set<V>(0.0f)), set<V>(255.0f)));
+    return clipped(mul(v, set<V>(factor)));
   }
 };
 
@@ -88,34 +123,34 @@ struct Saturation {
 
 // _functional_tensor.py, adjust_contrast: blends with the mean of the image's gray, a float.
 struct TorchContrast {
-  float factor;
-  float rest;
+  TorchBlend blend;
   float mean;
 
   template <class V>
   FASTAUG_FN V operator()(V v) const {
-    return torch_blend(set<V>(mean), v, set<V>(factor), set<V>(rest));
+    return blend(set<V>(mean), v);
   }
 };
 
-// _functional_tensor.py, adjust_saturation: blends with the pixel's gray.
-struct TorchSaturation {
-  float factor;
-  float rest;
+// adjust_saturation of tensors: blends with the pixel's gray.
+template <class Gray, class Blend>
+struct GrayBlend {
+  Blend blend;
 
   template <class V>
   FASTAUG_FN void operator()(V& r, V& g, V& b) const {
-    const V gray = TorchGray()(r, g, b);
-    const V f = set<V>(factor);
-    const V d = set<V>(rest);
-    r = torch_blend(gray, r, f, d);
-    g = torch_blend(gray, g, f, d);
-    b = torch_blend(gray, b, f, d);
+    const V gray = Gray()(r, g, b);
+    r = blend(gray, r);
+    g = blend(gray, g);
+    b = blend(gray, b);
   }
 };
+using TorchSaturation = GrayBlend<TorchGray, TorchBlend>;
+using V2Saturation = GrayBlend<V2Gray, V2Blend>;
 
-// SHARPNESS after smooth_of (pixel/smooth.h): blends with the smoothed sample. ImageEnhance.Sharpness, and
-// _functional_tensor.py, adjust_sharpness.
+// Blends of a sample with its neighbourhood, after smooth_of (pixel/smooth.h): ImageEnhance.Sharpness;
+// _functional_tensor.py, adjust_sharpness, which is a TorchBlend; and v2/functional/_color.py, adjust_sharpness, which
+// adds (1 - factor) of the difference, fused.
 struct Sharpness {
   float factor;
 
@@ -125,13 +160,12 @@ struct Sharpness {
   }
 };
 
-struct TorchSharpness {
-  float factor;
+struct V2Sharpness {
   float rest;
 
   template <class V>
   FASTAUG_FN V operator()(V smooth, V v) const {
-    return torch_blend(smooth, v, set<V>(factor), set<V>(rest));
+    return clipped(mul_add_once(set<V>(rest), sub(smooth, v), v));
   }
 };
 
@@ -197,19 +231,51 @@ struct Hue {
   }
 };
 
-// torchvision, _functional_tensor.py, adjust_hue on uint8: v / 255, _rgb2hsv, a shift of the hue modulo 1, _hsv2rgb,
-// and convert_image_dtype back. Every step is rounded to float32. The sample that is the largest of its pixel comes
-// back as it was, and so does the smallest, because convert_image_dtype multiplies by 255.999 and truncates: that
-// leaves room for what rounding does to them. Only the sample in the middle of the new pixel has to be worked out.
-struct TorchHue {
-  float factor;  // -0.5 to 0.5
-
+// How _functional_tensor.py, _rgb2hsv and _hsv2rgb, round; see HsvHue.
+struct TorchHsv {
   // v / 255, correctly rounded, of a sample: it is v * 65793 / 2^24, which is exact, and 2^-24 of that, and so on.
   template <class V>
   static FASTAUG_FN V unit(V v) {
     const V most = mul(v, set<V>(0x1.0101p-8f));
     return add(most, mul(most, set<V>(0x1p-24f)));
   }
+  template <class V>
+  static FASTAUG_FN V turn(V sixths) {
+    return sixth(sixths);
+  }
+  // In even sextants of the circle the sample in the middle rises, in odd ones it falls; f is how far it got.
+  template <class M, class V>
+  static FASTAUG_FN V middle(M rises, V value, V s, V f) {
+    const V w = select(rises, sub(set<V>(1.0f), f), f);
+    return mul(value, sub(set<V>(1.0f), mul(s, w)));
+  }
+};
+
+// How v2/functional/_color.py, _rgb_to_hsv and _hsv_to_rgb, round.
+struct V2Hsv {
+  template <class V>
+  static FASTAUG_FN V unit(V v) {
+    return mul(v, set<V>(1.0f / 255.0f));
+  }
+  template <class V>
+  static FASTAUG_FN V turn(V sixths) {
+    return mul(sixths, set<V>(1.0f / 6.0f));
+  }
+  template <class M, class V>
+  static FASTAUG_FN V middle(M rises, V value, V s, V f) {
+    const V one = set<V>(1.0f);
+    const V part = mul(s, f);
+    return mul(value, select(rises, add(part, sub(one, s)), sub(one, part)));
+  }
+};
+
+// torchvision's adjust_hue on uint8 tensors: samples as shares of 255, from RGB to HSV, a shift of the hue modulo 1,
+// and back. Every step is rounded to float32. The sample that is the largest of its pixel comes back as it was, and so
+// does the smallest, because the last step multiplies by 255.999 and truncates: that leaves room for what rounding does
+// to them. Only the sample in the middle of the new pixel has to be worked out.
+template <class Hsv>
+struct HsvHue {
+  float factor;  // -0.5 to 0.5
 
   // The channel whose plateau has its middle `distance` from the new hue's sextant, 0.5 to 3.5.
   template <class V>
@@ -224,13 +290,13 @@ struct TorchHue {
     const V smaller = min(r, g);
     const V top = max(larger, b);
     const V bottom = min(smaller, b);
-    const V value = unit(top);
+    const V value = Hsv::unit(top);
     // A range of 0 makes s 0, and then the hue does not matter; other ranges are at least nearly 1 / 255.
-    const V range = sub(value, unit(bottom));
+    const V range = sub(value, Hsv::unit(bottom));
     const V least = set<V>(0x1p-9f);
     const V s = div(range, max(value, least));
     // Of rc, gc and bc the one of the largest sample is 0, that of the smallest 1, and this is the third.
-    const V m = div(sub(value, unit(max(smaller, min(larger, b)))), max(range, least));
+    const V m = div(sub(value, Hsv::unit(max(smaller, min(larger, b)))), max(range, least));
 
     // (base + first) - second, where one of the two is 1 and the other one m.
     const auto r_top = equal(r, top);
@@ -242,7 +308,7 @@ struct TorchHue {
     const V first = select(r_top, b_first, select(g_top, b_second, select(g_bottom, one, m)));
     const V second = select(r_top, b_second, select(g_top, b_first, select(g_bottom, m, one)));
     const V base = select(r_top, set<V>(0.0f), select(g_top, set<V>(2.0f), set<V>(4.0f)));
-    const V turn = add(sixth(sub(add(base, first), second)), one);
+    const V turn = add(Hsv::turn(sub(add(base, first), second)), one);
     // fmod(turn, 1), and then % 1.0, which is fmod and, below zero, one more.
     const V moved = add(sub(turn, floor(turn)), set<V>(factor));
     const V rest = sub(moved, trunc(moved));
@@ -251,8 +317,7 @@ struct TorchHue {
     const V whole = floor(h);
     const V f = sub(h, whole);
     const V half = mul(whole, set<V>(0.5f));
-    const V w = select(equal(half, floor(half)), sub(one, f), f);
-    const V part = mul(value, sub(one, mul(s, w)));
+    const V part = Hsv::middle(equal(half, floor(half)), value, s, f);
     const V middle = trunc(mul(part, set<V>(255.999f)));
     // A hue that was rounded up to a whole turn is in the sextant of 0.
     const V sextant = select_or_zero(less(whole, set<V>(6.0f)), whole);
@@ -261,6 +326,8 @@ struct TorchHue {
     b = channel(abs(sub(sextant, set<V>(3.5f))), top, middle, bottom);
   }
 };
+using TorchHue = HsvHue<TorchHsv>;
+using V2Hue = HsvHue<V2Hsv>;
 
 // What every op does to a channel that it leaves alone.
 struct Keep {
@@ -297,6 +364,15 @@ struct ToFloat {
   template <class V>
   FASTAUG_FN V operator()(V v) const {
     return div(v, set<V>(255.0f));
+  }
+};
+
+// torchvision, v2/functional/_misc.py, to_dtype_image with scale: v * (1 / 255), which is seldom v / 255 to the last
+// bit.
+struct V2ToFloat {
+  template <class V>
+  FASTAUG_FN V operator()(V v) const {
+    return mul(v, set<V>(1.0f / 255.0f));
   }
 };
 

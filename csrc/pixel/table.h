@@ -37,6 +37,14 @@ FASTAUG_FN uint8_t stretched(const Stretch<T>& by, int v) {
   return static_cast<uint8_t>(value < T{0} ? 0 : value > T{255} ? 255 : static_cast<int>(value));
 }
 
+// torchvision, v2/functional/_color.py, autocontrast: a quotient by (high - low) / 255, all in float32.
+FASTAUG_FN uint8_t v2_autocontrast_entry(int low, int high, int v) {
+  if (high <= low) return static_cast<uint8_t>(v);
+  const float scale = static_cast<float>(high - low) * (1.0f / 255.0f);
+  const float value = static_cast<float>(v - low) / scale;
+  return static_cast<uint8_t>(value < 0.0f ? 0 : value > 255.0f ? 255 : static_cast<int>(value));
+}
+
 FASTAUG_FN uint8_t autocontrast_entry(int low, int high, int v) { return stretched(pillow_stretch(low, high), v); }
 FASTAUG_FN uint8_t torch_autocontrast_entry(int low, int high, int v) { return stretched(torch_stretch(low, high), v); }
 
@@ -158,6 +166,10 @@ inline void autocontrast_table(int low, int high, uint8_t* table) {
 inline void torch_autocontrast_table(int low, int high, uint8_t* table) {
   const Stretch<float> by = torch_stretch(low, high);
   for (int v = 0; v < 256; ++v) table[v] = stretched(by, v);
+}
+
+inline void v2_autocontrast_table(int low, int high, uint8_t* table) {
+  for (int v = 0; v < 256; ++v) table[v] = v2_autocontrast_entry(low, high, v);
 }
 
 // `counts` is the histogram of a channel.

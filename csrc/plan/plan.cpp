@@ -47,6 +47,7 @@ constexpr PassKind pass_of(OpId id) {
       return PassKind::kWarp;
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:
+    case OpId::V2_SHARPNESS:
       return PassKind::kSharpen;
     case OpId::BLUR:
       return PassKind::kBlur;
@@ -125,7 +126,9 @@ class Planner {
         Erase erase{{op.i[0], op.i[1], op.i[2], op.i[3]}};
         for (int c = 0; c < kMaxChannels; ++c) erase.value[c] = static_cast<float>(op.f[c]);
         store.erases.insert(store.erases.begin(), erase);
-      } else if (op.id != OpId::TO_FLOAT) {
+      } else if (to_shares(op.id)) {
+        store.normalize.multiplied = op.id == OpId::V2_TO_FLOAT;
+      } else {
         fail_on("take_store", op.id);
       }
       ops.pop_back();

@@ -183,6 +183,7 @@ Region Regions::source_region(size_t k, Region out) {
       return whole(in);
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:
+    case OpId::V2_SHARPNESS:
     case OpId::BLUR:
       return with_tables_ ? filter_region(op, in, out) : without_tables(k, out);
     default:

@@ -54,6 +54,7 @@ bool is_no_op(const Op& op, Shape in) {
     case OpId::REPLICATE:
       return op.i[0] == 1;
     case OpId::TORCH_HUE:
+    case OpId::V2_HUE:
       return in.channels == 3 && static_cast<float>(op.f[0]) == 0.0f;  // gives every colour back
     default:
       fail_on("is_no_op", op.id);
@@ -93,6 +94,7 @@ bool sink_flip(Step& flip, Step& next, Shape in) {
       break;
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:
+    case OpId::V2_SHARPNESS:
       break;
     case OpId::HFLIP:
       if (horizontal) return false;
@@ -372,7 +374,7 @@ int sink_replicas(OpList& ops, Shape) {
 }
 
 //   NEAREST that enlarges, pointwise  ->  pointwise, NEAREST        pointwise, NEAREST that shrinks  ->  the reverse
-//   ROT90, LUMA  ->  LUMA, ROT90      and TORCH_LUMA
+//   ROT90, LUMA  ->  LUMA, ROT90      and the LUMAs of tensors
 // REPLICATE is left to sink_replicas.
 int shrink_pointwise(OpList& ops, Shape in) {
   const auto fits = [](const Op& a, const Op& b) {

@@ -53,6 +53,14 @@ FASTAUG_HOST_DEVICE constexpr bool is_perspective(OpId id) {
   return id == OpId::PERSPECTIVE || id == OpId::TORCH_PERSPECTIVE;
 }
 
+// Whether a filter blends with the 3x3 mean of pixel/smooth.h.
+FASTAUG_HOST_DEVICE constexpr bool sharpens(OpId id) {
+  return id == OpId::SHARPNESS || id == OpId::TORCH_SHARPNESS || id == OpId::V2_SHARPNESS;
+}
+
+// Whether an op turns bytes into shares of 255: the first of the store.
+FASTAUG_HOST_DEVICE constexpr bool to_shares(OpId id) { return id == OpId::TO_FLOAT || id == OpId::V2_TO_FLOAT; }
+
 // One op. 96 bytes, little-endian, packed in Python by struct format "<HH4B6i8d".
 struct Op {
   OpId id;

@@ -173,6 +173,7 @@ Shape own_shape(const Op& op, Shape in) {
         bad(op, "the gain must be within 1e30 of zero, got " + std::to_string(op.f[1]));
       return in;
     case OpId::TORCH_HUE:
+    case OpId::V2_HUE:
       if (!(std::fabs(op.f[0]) <= 0.5)) bad(op, "the factor must be -0.5 to 0.5, got " + std::to_string(op.f[0]));
       return in;
     case OpId::NORMALIZE:
@@ -233,6 +234,7 @@ void own_text(const Op& op, const Add& add) {
     case OpId::TORCH_GAMMA:
       return add(" %.6g gain=%.6g", op.f[0], op.f[1]);
     case OpId::TORCH_HUE:
+    case OpId::V2_HUE:
       return add(" %.6g", op.f[0]);
     case OpId::BLUR:
       return add(" %dx%d", op.i[1], op.i[0]);
@@ -293,9 +295,9 @@ Shape validate(Program program, Shape in) {
     const Shape out = shape_after(op, in);
     const bool stored = k > 0 && kind_of(program[k - 1].id) == OpKind::kStore;
     if (stored && kind_of(op.id) != OpKind::kStore) bad(program[k - 1], "must end the program");
-    if (op.id == OpId::TO_FLOAT && stored) bad(op, "must come before other store ops");
-    if (op.id == OpId::NORMALIZE && !(stored && program[k - 1].id == OpId::TO_FLOAT)) bad(op, "must follow TO_FLOAT");
-    if (kind_of(op.id) == OpKind::kStore && op.id != OpId::TO_FLOAT && !stored) bad(op, "must follow TO_FLOAT");
+    if (to_shares(op.id) && stored) bad(op, "must come before other store ops");
+    if (op.id == OpId::NORMALIZE && !(stored && to_shares(program[k - 1].id))) bad(op, "must follow TO_FLOAT");
+    if (kind_of(op.id) == OpKind::kStore && !to_shares(op.id) && !stored) bad(op, "must follow TO_FLOAT");
     in = out;
   }
   return in;

@@ -370,3 +370,16 @@ def half_kernel(size: int, sigma: float) -> list[float]:
     density = torch.from_numpy(exponents).exp_()
     weights: list[float] = density.div_(density.sum())[: size // 2 + 1].tolist()
     return weights
+
+
+@functools.lru_cache(maxsize=64)
+def _v2_positions(size: int) -> torch.Tensor:
+    end = (size - 1) / (2.0 * math.sqrt(2.0))
+    return torch.linspace(-end, end, steps=size, dtype=torch.float32)
+
+
+def v2_half_kernel(size: int, sigma: float) -> list[float]:
+    """As `half_kernel`, of torchvision.transforms.v2: a softmax of negative squares, as symmetric as the other one."""
+    exponents = _v2_positions(size).div(sigma).square_().neg_()
+    weights: list[float] = torch.softmax(exponents, 0)[: size // 2 + 1].tolist()
+    return weights

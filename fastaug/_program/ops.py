@@ -63,6 +63,10 @@ TORCH_LUMA = _PLAIN.pack(_ID["TORCH_LUMA"], 0)
 INVERT = _PLAIN.pack(_ID["INVERT"], 0)
 AUTOCONTRAST = _PLAIN.pack(_ID["AUTOCONTRAST"], 0)
 TORCH_AUTOCONTRAST = _PLAIN.pack(_ID["TORCH_AUTOCONTRAST"], 0)
+V2_LUMA = _PLAIN.pack(_ID["V2_LUMA"], 0)
+#: What to_dtype(torch.float32, scale=True) makes of samples.
+V2_TO_FLOAT = _PLAIN.pack(_ID["V2_TO_FLOAT"], 0)
+V2_AUTOCONTRAST = _PLAIN.pack(_ID["V2_AUTOCONTRAST"], 0)
 EQUALIZE = _PLAIN.pack(_ID["EQUALIZE"], 0)
 REPLICATE_3 = _INTEGER.pack(_ID["REPLICATE"], 0, 3)
 #: Counter-clockwise rotations by 90, 180 and 270 degrees.
@@ -93,6 +97,9 @@ _TORCH_GAMMA_ID = _ID["TORCH_GAMMA"]
 _TORCH_HUE_ID = _ID["TORCH_HUE"]
 _TORCH_RESIZE_ID = _ID["TORCH_RESIZE"]
 _TORCH_PERSPECTIVE_ID = _ID["TORCH_PERSPECTIVE"]
+_V2_SATURATION_ID = _ID["V2_SATURATION"]
+_V2_HUE_ID = _ID["V2_HUE"]
+_V2_SHARPNESS_ID = _ID["V2_SHARPNESS"]
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
@@ -231,3 +238,16 @@ def torch_gamma(exponent: float, gain: float) -> bytes | None:
     if not _C.torch_gamma_is_certain(exponent, gain):
         return None
     return _GAMMA.pack(_TORCH_GAMMA_ID, 0, exponent, gain)
+
+
+def v2_saturation(factor: float) -> bytes:
+    return _FACTOR.pack(_V2_SATURATION_ID, 0, factor)
+
+
+def v2_hue(factor: float) -> bytes:
+    """A shift by a share of the circle of hues, -0.5 to 0.5."""
+    return _FACTOR.pack(_V2_HUE_ID, 0, factor)
+
+
+def v2_sharpness(factor: float) -> bytes:
+    return _FACTOR.pack(_V2_SHARPNESS_ID, 0, factor)

@@ -191,6 +191,6 @@ def _alone(rng: random.Random, name: str) -> Work:
     image = _images(rng, 3 if 3 in row.channels else max(row.channels))
     op = row.draw(rng, image)
     store = Op("TO_FLOAT")
-    if name == store.name:
-        return image.shape, pack([store])
+    if name.endswith("TO_FLOAT"):
+        return image.shape, pack([op])
     return image.shape, pack([store, op] if row.kind == "store" else [op, store])

@@ -50,6 +50,9 @@ def test_every_colour(colours: Image.Image, name: str, argument: float) -> None:
         *(Op("TORCH_CONTRAST", f=(factor,)) for factor in (0.1, 0.73, 1.27, 1.9)),
         *(Op("TORCH_HUE", f=(factor,)) for factor in (-0.5, -0.0371, 0.0, 0.1, 0.33, 0.5)),
         Op("TORCH_LUMA"),
+        Op("V2_LUMA"),
+        *(Op("V2_SATURATION", f=(factor,)) for factor in (0.1, 0.73, 1.27, 1.9, 1 + 1e-9)),
+        *(Op("V2_HUE", f=(factor,)) for factor in (-0.5, -0.0371, 0.0, 0.1, 0.33, 0.5)),
     ],
     ids=str,
 )
@@ -63,9 +66,12 @@ def test_every_colour_of_a_tensor(colours: Image.Image, op: Op) -> None:
         assert np.array_equal(result[band], by_reference([op], pixels[band]))
 
 
-def test_random_hues_of_a_tensor() -> None:
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("TORCH_HUE", -0.5, 0.5), ("V2_HUE", -0.5, 0.5), ("V2_SATURATION", 0.0, 3.0)]
+)
+def test_random_factors_of_a_tensor(name: str, low: float, high: float) -> None:
     rng = np.random.default_rng(3)
-    for factor in rng.uniform(-0.5, 0.5, 100):
+    for factor in rng.uniform(low, high, 100):
         pixels = rng.integers(0, 256, (64, 512, 3), dtype=np.uint8)
-        op = Op("TORCH_HUE", f=(float(factor),))
+        op = Op(name, f=(float(factor),))
         assert np.array_equal(execute([op], pixels), by_reference([op], pixels)), factor

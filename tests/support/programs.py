@@ -36,7 +36,7 @@ def random_program(rng: random.Random, image: np.ndarray, names: Sequence[str] |
         ops.append(ROWS[rng.choice(usable)].draw(rng, image))
         image = reference(ops[-1:], image)
     if rng.random() < 0.5:
-        ops.append(Op("TO_FLOAT"))
+        ops.append(Op(rng.choice(["TO_FLOAT", "V2_TO_FLOAT"])))
         if rng.random() < 0.7:
             ops.append(ROWS["NORMALIZE"].draw(rng, image))
         if rng.random() < 0.3:

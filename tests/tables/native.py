@@ -75,7 +75,7 @@ def drawn(name: str, limit: int, rng: random.Random) -> Op:
         sides = [side for side in SIDES if side <= limit]
         shape = (rng.choice(sides), rng.choice(sides), rng.choice(sorted(row.channels)))
         op = rounded(row.draw(rng, np.empty(shape, np.uint8)))
-        first = [Op("TO_FLOAT")] if row.kind == "store" and name != "TO_FLOAT" else []
+        first = [Op("TO_FLOAT")] if name in ("NORMALIZE", "ERASE") else []
         height, width, _ = _C.shape(pack([*first, op]), *shape)
         if max(height, width) <= limit + (PADDED if name == "PAD" else 0):
             return op
@@ -183,7 +183,7 @@ def answers_of(name: str, pictures: Sequence[np.ndarray]) -> Iterator[str]:
         rng = random.Random(f"answers {name} {attempt}")
         k = fitting[attempt] if attempt < min(4, len(fitting)) else rng.choice(fitting)
         op = rounded(row.draw(rng, pictures[k]))
-        ops = [Op("TO_FLOAT"), op] if row.kind == "store" and name != "TO_FLOAT" else [op]
+        ops = [Op("TO_FLOAT"), op] if name in ("NORMALIZE", "ERASE") else [op]
         told = f"{k} {op}"
         crowded = flags[op.flags] >= ANSWERS // 4 and attempt < 50 * ANSWERS
         if math.prod(_C.shape(pack(ops), *pictures[k].shape)) > most or told in seen or crowded:

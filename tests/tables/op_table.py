@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from PIL import Image, ImageFilter, ImageOps
 from torchvision.transforms import _functional_tensor as tensor_functional
+from torchvision.transforms.v2 import functional as v2_functional
 
 from fastaug import _C
 
@@ -435,7 +436,7 @@ def blends(kind: str, name: str, reference: Reference, channels: frozenset[int] 
 
 def torch_blends(kind: str, name: str, function: str, channels: frozenset[int]) -> Row:
     """One of torchvision's functions for tensors, which take no negative factors."""
-    change = getattr(tensor_functional, function)
+    change = getattr(v2_functional if name.startswith("V2_") else tensor_functional, function)
     return Row(
         kind,
         lambda op, x: on_tensor(x, lambda tensor: change(tensor, op.f[0])),
@@ -584,4 +585,29 @@ ROWS: dict[str, Row] = {
         ),
     ),
     "TORCH_PERSPECTIVE": Row("geometry", torch_perspective, draw_torch_perspective),
+    "V2_LUMA": Row(
+        "pointwise",
+        lambda op, x: on_tensor(x, v2_functional.rgb_to_grayscale),
+        lambda rng, x: Op("V2_LUMA"),
+        TENSORS & COLOURS,
+    ),
+    "V2_SATURATION": torch_blends("pointwise", "V2_SATURATION", "adjust_saturation", TENSORS & COLOURS),
+    "V2_HUE": Row(
+        "pointwise",
+        lambda op, x: on_tensor(x, lambda tensor: v2_functional.adjust_hue(tensor, op.f[0])),
+        lambda rng, x: Op("V2_HUE", f=(rng.choice([0.0, 0.5, -0.5, rng.uniform(-0.5, 0.5)]),)),
+        TENSORS & COLOURS,
+    ),
+    "V2_AUTOCONTRAST": Row(
+        "reduction",
+        lambda op, x: on_tensor(x, v2_functional.autocontrast),
+        lambda rng, x: Op("V2_AUTOCONTRAST"),
+        TENSORS,
+    ),
+    "V2_SHARPNESS": torch_blends("filter", "V2_SHARPNESS", "adjust_sharpness", TENSORS),
+    "V2_TO_FLOAT": Row(
+        "store",
+        lambda op, x: on_tensor(x, lambda tensor: v2_functional.to_dtype(tensor, torch.float32, scale=True)),
+        lambda rng, x: Op("V2_TO_FLOAT"),
+    ),
 }

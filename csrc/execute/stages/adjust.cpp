@@ -1,4 +1,4 @@
-// Stages of table ops, and of SHARPNESS and TORCH_SHARPNESS.
+// Stages of table ops, and of those that sharpen.
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -168,6 +168,8 @@ SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels) {
       return kernels.sharpen;
     case OpId::TORCH_SHARPNESS:
       return kernels.torch_sharpen;
+    case OpId::V2_SHARPNESS:
+      return kernels.v2_sharpen;
     default:
       fail_on("sharpen_kernel", op.id);
   }

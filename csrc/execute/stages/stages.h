@@ -76,7 +76,7 @@ Stage* torch_resize_stage(Context& context, Stage* input, std::shared_ptr<const 
 // `means`, one entry per op, others of kPerSample may be among them.
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means = nullptr);
-// This stage does SHARPNESS and TORCH_SHARPNESS.
+// This stage does the ops of `sharpens`.
 using SharpenKernel = void (*)(const uint8_t*, const uint8_t*, const uint8_t*, int, double, uint8_t*);
 SharpenKernel sharpen_kernel(const Op& op, const Kernels& kernels);
 Stage* sharpen_stage(Context& context, Stage* input, const Op& op, Shape in, Region region);

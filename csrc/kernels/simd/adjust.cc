@@ -206,7 +206,12 @@ void sharpen(const uint8_t* above, const uint8_t* row, const uint8_t* below, int
 
 void torch_sharpen(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
                    uint8_t* dst) {
-  sharpen_with(TorchSharpness{static_cast<float>(factor), torch_rest(factor)}, above, row, below, width, dst);
+  sharpen_with(blend_by<TorchBlend>(factor), above, row, below, width, dst);
+}
+
+void v2_sharpen(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
+                uint8_t* dst) {
+  sharpen_with(V2Sharpness{torch_rest(factor)}, above, row, below, width, dst);
 }
 
 }  // namespace
@@ -219,6 +224,7 @@ void fill_adjust(Kernels* table) {
   table->histogram = histogram;
   table->sharpen = sharpen;
   table->torch_sharpen = torch_sharpen;
+  table->v2_sharpen = v2_sharpen;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

@@ -8,6 +8,7 @@
 #endif
 
 #include "hwy/highway.h"
+#include "pixel/fma.h"
 
 #undef FASTAUG_FN
 #undef FASTAUG_LANES_BEGIN
@@ -81,6 +82,20 @@ FASTAUG_FN V floor(V a) {
 template <class V>
 FASTAUG_FN V trunc(V a) {
   return hn::Trunc(a);
+}
+template <class V>
+FASTAUG_FN V mul_add_once(V a, V b, V c) {
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(a, b, c);
+#else
+  const hn::DFromV<V> d;
+  HWY_ALIGN float lanes[3][hn::MaxLanes(d)];
+  hn::Store(a, d, lanes[0]);
+  hn::Store(b, d, lanes[1]);
+  hn::Store(c, d, lanes[2]);
+  for (size_t k = 0; k < hn::MaxLanes(d); ++k) lanes[0][k] = fused(lanes[0][k], lanes[1][k], lanes[2][k]);
+  return hn::Load(d, lanes[0]);
+#endif
 }
 template <class V>
 FASTAUG_FN V mul_add_exact(V a, V b, V c) {

@@ -156,7 +156,7 @@ struct Divisor {
   explicit Divisor(float b) : value(b), high(1.0f / b), low(static_cast<float>(1.0 / b - high)) {}
 };
 
-// Operands this far from the ends of float32 leave the remainders above 2^-126: samples / 255 and means are multiples
+// Operands this far from the ends of float32 leave the remainders above 2^-126: shares of 255 and means are multiples
 // of 2^-33, hence so is their difference.
 bool fused_is_exact(float mean, float std) {
   const bool mean_fits = mean == 0.0f || (std::fabs(mean) >= 0x1p-10f && std::fabs(mean) <= 0x1p20f);
@@ -170,7 +170,7 @@ constexpr float kUnitLow = static_cast<float>(1.0 / 255.0 - kUnitHigh);
 enum class Norm { kNone, kDivide, kFused };
 
 // The samples that fill one vector, in reverse order if asked.
-template <Norm kNorm, bool kReversed>
+template <Norm kNorm, bool kMultiplied, bool kReversed>
 HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divisor) {
   const Floats d;
   const hn::Rebind<int32_t, Floats> d32;
@@ -178,11 +178,16 @@ HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divis
   auto bytes = hn::LoadU(d8, src);
   if constexpr (kReversed) bytes = hn::TableLookupBytes(bytes, hn::LoadU(d8, kMirror + 16 - HWY_LANES(float)));
   const Float sample = hn::ConvertTo(d, hn::PromoteTo(d32, bytes));
+  Float unit;
+  if constexpr (kMultiplied) {
+    unit = hn::Mul(sample, hn::Set(d, kUnitHigh));
+  } else {
 #if HWY_NATIVE_FMA
-  const Float unit = hn::MulAdd(sample, hn::Set(d, kUnitHigh), hn::Mul(sample, hn::Set(d, kUnitLow)));
+    unit = hn::MulAdd(sample, hn::Set(d, kUnitHigh), hn::Mul(sample, hn::Set(d, kUnitLow)));
 #else
-  const Float unit = hn::Div(sample, hn::Set(d, 255.0f));
+    unit = hn::Div(sample, hn::Set(d, 255.0f));
 #endif
+  }
   if constexpr (kNorm == Norm::kNone) return unit;
   const Float centred = hn::Sub(unit, hn::Set(d, mean));
   const Float by = hn::Set(d, divisor.value);
@@ -192,28 +197,33 @@ HWY_INLINE Float normalized(const uint8_t* src, float mean, const Divisor& divis
   return hn::MulAdd(hn::NegMulAdd(quotient, by, centred), high, quotient);
 }
 
-template <Norm kNorm, bool kReversed>
+template <Norm kNorm, bool kMultiplied, bool kReversed>
 void store_float_as(float mean, float std, const uint8_t* src, int width, float* foreign) {
   const Floats d;
   const int lanes = static_cast<int>(hn::Lanes(d));
   const Divisor divisor(std);
   if (width < lanes) {
     HWY_ALIGN float buffer[HWY_LANES(float)];
-    hn::Store(normalized<kNorm, kReversed>(src, mean, divisor), d, buffer);
+    hn::Store(normalized<kNorm, kMultiplied, kReversed>(src, mean, divisor), d, buffer);
     std::memcpy(foreign, buffer + (kReversed ? lanes - width : 0), static_cast<size_t>(width) * sizeof(float));
     return;
   }
   for (int next = 0; next < width; next += lanes) {
     const int x = std::min(next, width - lanes);
     const uint8_t* from = src + (kReversed ? width - lanes - x : x);
-    hn::StoreU(normalized<kNorm, kReversed>(from, mean, divisor), d, foreign + x);
+    hn::StoreU(normalized<kNorm, kMultiplied, kReversed>(from, mean, divisor), d, foreign + x);
   }
 }
 
 template <Norm kNorm>
-void store_float_normed(float mean, float std, const uint8_t* src, int width, bool reversed, float* foreign) {
-  if (reversed) return store_float_as<kNorm, true>(mean, std, src, width, foreign);
-  return store_float_as<kNorm, false>(mean, std, src, width, foreign);
+void store_float_normed(bool multiplied, float mean, float std, const uint8_t* src, int width, bool reversed,
+                        float* foreign) {
+  if (multiplied) {
+    if (reversed) return store_float_as<kNorm, true, true>(mean, std, src, width, foreign);
+    return store_float_as<kNorm, true, false>(mean, std, src, width, foreign);
+  }
+  if (reversed) return store_float_as<kNorm, false, true>(mean, std, src, width, foreign);
+  return store_float_as<kNorm, false, false>(mean, std, src, width, foreign);
 }
 
 #if HWY_NATIVE_FMA
@@ -253,10 +263,16 @@ struct Quick {
         low(hn::Set(Floats(), store.residue[channel])) {}
 
   // Of 257 v.
-  template <class Ints>
-  HWY_INLINE Float operator()(Ints twice) const {
+  template <bool kMultiplied, class Ints>
+  HWY_INLINE Float of(Ints twice) const {
     const Floats d;
-    const Float unit = hn::MulAdd(hn::ConvertTo(d, twice), hn::Set(d, 1.0f / 65535.0f), hn::Set(d, 0x1p-45f));
+    Float unit;
+    if constexpr (kMultiplied) {
+      const hn::RebindToSigned<Floats> d32;
+      unit = hn::Mul(hn::ConvertTo(d, hn::And(twice, hn::Set(d32, 255))), hn::Set(d, kUnitHigh));
+    } else {
+      unit = hn::MulAdd(hn::ConvertTo(d, twice), hn::Set(d, 1.0f / 65535.0f), hn::Set(d, 0x1p-45f));
+    }
     const Float centred = hn::Sub(unit, mean);
     return hn::MulAdd(centred, high, hn::Mul(centred, low));
   }
@@ -265,6 +281,7 @@ struct Quick {
 constexpr int kBlock = 16;
 
 // One block of samples.
+template <bool kMultiplied>
 HWY_INLINE void store_block(const Quick& quick, const uint8_t* src, bool reversed, float* to) {
   const Floats d;
   const hn::Repartition<uint8_t, Floats> d8;
@@ -272,36 +289,46 @@ HWY_INLINE void store_block(const Quick& quick, const uint8_t* src, bool reverse
   const auto samples = hn::LoadDup128(d8, src);
   for (size_t k = 0; k < kBlock; k += hn::Lanes(d)) {
     const auto twice = hn::TableLookupBytesOr0(samples, hn::Load(d8, kSpread.byte[reversed ? 1 : 0] + 4 * k));
-    hn::StoreU(quick(hn::BitCast(d32, twice)), d, to + k);
+    hn::StoreU(quick.of<kMultiplied>(hn::BitCast(d32, twice)), d, to + k);
   }
 }
 
-void store_float_quick(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
-                       float* foreign) {
+template <bool kMultiplied>
+void store_float_quick_as(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
+                          float* foreign) {
   const Quick quick(store, channel);
   if (width < kBlock) {
     float buffer[kBlock];
-    store_block(quick, src, reversed, buffer);
+    store_block<kMultiplied>(quick, src, reversed, buffer);
     std::memcpy(foreign, buffer + (reversed ? kBlock - width : 0), static_cast<size_t>(width) * sizeof(float));
     return;
   }
   for (int next = 0; next < width; next += kBlock) {
     const int x = std::min(next, width - kBlock);
-    store_block(quick, src + x, reversed, foreign + (reversed ? width - kBlock - x : x));
+    store_block<kMultiplied>(quick, src + x, reversed, foreign + (reversed ? width - kBlock - x : x));
   }
+}
+
+void store_float_quick(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
+                       float* foreign) {
+  if (store.multiplied) return store_float_quick_as<true>(store, channel, src, width, reversed, foreign);
+  store_float_quick_as<false>(store, channel, src, width, reversed, foreign);
 }
 
 #endif  // HWY_NATIVE_FMA
 
 void store_float(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed, float* foreign) {
-  if (!store.normalize) return store_float_normed<Norm::kNone>(0.0f, 1.0f, src, width, reversed, foreign);
+  const bool multiplied = store.multiplied;
+  if (!store.normalize) return store_float_normed<Norm::kNone>(multiplied, 0.0f, 1.0f, src, width, reversed, foreign);
   const float mean = store.mean[channel];
   const float std = store.std[channel];
 #if HWY_NATIVE_FMA
   if (store.quick[channel]) return store_float_quick(store, channel, src, width, reversed, foreign);
-  if (fused_is_exact(mean, std)) return store_float_normed<Norm::kFused>(mean, std, src, width, reversed, foreign);
+  if (fused_is_exact(mean, std)) {
+    return store_float_normed<Norm::kFused>(multiplied, mean, std, src, width, reversed, foreign);
+  }
 #endif
-  store_float_normed<Norm::kDivide>(mean, std, src, width, reversed, foreign);
+  store_float_normed<Norm::kDivide>(multiplied, mean, std, src, width, reversed, foreign);
 }
 
 void prepare_store(int channels, FloatStore* store) {
@@ -315,7 +342,7 @@ void prepare_store(int channels, FloatStore* store) {
     const Divisor divisor(store->std[c]);
     store->inverse[c] = divisor.high;
     store->residue[c] = divisor.low;
-    store_float_as<Norm::kDivide, false>(store->mean[c], store->std[c], samples, 256, wanted);
+    store_float_normed<Norm::kDivide>(store->multiplied, store->mean[c], store->std[c], samples, 256, false, wanted);
     store_float_quick(*store, c, samples, 256, false, got);
     store->quick[c] = std::memcmp(wanted, got, sizeof wanted) == 0;
   }

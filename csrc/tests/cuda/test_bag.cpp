@@ -342,8 +342,8 @@ TEST_CASE("quarter turns and reductions, wherever they stand") {
       check_bag(std::move(members), {rewrites, 1, 12 << 10}, {nullptr, rewrites});
     }
   }
-  const Ops reductions = {op(OpId::CONTRAST, {}, {1.7}), op(OpId::AUTOCONTRAST), op(OpId::EQUALIZE),
-                          op(OpId::TORCH_CONTRAST, {}, {0.4}), op(OpId::TORCH_AUTOCONTRAST)};
+  const Ops reductions = {op(OpId::CONTRAST, {}, {1.7}),       op(OpId::AUTOCONTRAST),       op(OpId::EQUALIZE),
+                          op(OpId::TORCH_CONTRAST, {}, {0.4}), op(OpId::TORCH_AUTOCONTRAST), op(OpId::V2_AUTOCONTRAST)};
   for (const Op& one : reductions) {
     Members members;
     for (int channels = 1; channels <= 4; ++channels) {

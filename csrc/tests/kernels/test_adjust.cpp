@@ -339,6 +339,25 @@ int torch_blend_of(int degenerate, int value, double factor) {
   return static_cast<int>(std::clamp(one + other, 0.0f, 255.0f));
 }
 
+int v2_blend_of(int degenerate, int value, double factor) {
+  const auto difference = static_cast<float>(degenerate - value);
+  const float mixed = std::fma(static_cast<float>(1.0 - factor), difference, static_cast<float>(value));
+  return static_cast<int>(std::clamp(mixed, 0.0f, 255.0f));
+}
+
+enum class Rule { kPillow, kTorch, kV2 };
+constexpr Rule kRules[] = {Rule::kPillow, Rule::kTorch, Rule::kV2};
+
+auto sharpen_of(const Kernels& kernels, Rule rule) {
+  return rule == Rule::kPillow ? kernels.sharpen : rule == Rule::kTorch ? kernels.torch_sharpen : kernels.v2_sharpen;
+}
+
+int blend_of(Rule rule, int degenerate, int value, double factor) {
+  if (rule == Rule::kTorch) return torch_blend_of(degenerate, value, factor);
+  if (rule == Rule::kV2) return v2_blend_of(degenerate, value, factor);
+  return pillow_blend(degenerate, value, static_cast<float>(factor));
+}
+
 constexpr double kFactors[] = {0.0, 0.1, 0.5, 0.7123, 1.0, 1.9, 2.0, 3.3, 17.0, -0.4, 1e12};
 
 TEST_CASE("sharpen blends every sample with every mean") {
@@ -348,8 +367,8 @@ TEST_CASE("sharpen blends every sample with every mean") {
     CAPTURE(name);
     for (double factor : kFactors) {
       CAPTURE(factor);
-      for (bool torch : {false, true}) {
-        CAPTURE(torch);
+      for (Rule rule : kRules) {
+        CAPTURE(static_cast<int>(rule));
         int wrong = 0;
         for (int v = 0; v < 256; ++v) {
           GuardedRows rows(4, kWidth + 2);
@@ -357,13 +376,11 @@ TEST_CASE("sharpen blends every sample with every mean") {
             rows[0][x] = rows[2][x] = static_cast<uint8_t>(x);
             rows[1][x] = static_cast<uint8_t>(v);
           }
-          const auto sharpen = torch ? kernels(name)->torch_sharpen : kernels(name)->sharpen;
+          const auto sharpen = sharpen_of(*kernels(name), rule);
           sharpen(rows[0] + 1, rows[1] + 1, rows[2] + 1, kWidth, factor, rows[3]);
           for (int x = 0; x < kWidth; ++x) {
             const int smooth = pillow_smooth(rows[0] + 1, rows[1] + 1, rows[2] + 1, x);
-            const int want =
-                torch ? torch_blend_of(smooth, v, factor) : pillow_blend(smooth, v, static_cast<float>(factor));
-            wrong += rows[3][x] != want;
+            wrong += rows[3][x] != blend_of(rule, smooth, v, factor);
           }
         }
         REQUIRE(wrong == 0);
@@ -384,15 +401,14 @@ TEST_CASE("sharpen does rows of every width within their buffers") {
         GuardedRows dst(1, width, side);
         for (int k = 0; k < 3; ++k) random.fill(source[k], static_cast<size_t>(width) + 2);
         const double factor = kFactors[random.next() % std::size(kFactors)];
-        const bool torch = random.between(0, 1) == 1;
-        const auto sharpen = torch ? kernels(name)->torch_sharpen : kernels(name)->sharpen;
+        const Rule rule = kRules[random.next() % std::size(kRules)];
+        const auto sharpen = sharpen_of(*kernels(name), rule);
         sharpen(source[0] + 1, source[1] + 1, source[2] + 1, width, factor, dst[0]);
         int wrong = 0;
         for (int x = 0; x < width; ++x) {
           const int smooth = torch_smooth(source[0] + 1, source[1] + 1, source[2] + 1, x);
           const int v = source[1][x + 1];
-          wrong += dst[0][x] !=
-                   (torch ? torch_blend_of(smooth, v, factor) : pillow_blend(smooth, v, static_cast<float>(factor)));
+          wrong += dst[0][x] != blend_of(rule, smooth, v, factor);
         }
         REQUIRE(wrong == 0);
         REQUIRE(source.intact());

@@ -128,7 +128,8 @@ TEST_CASE("reverse mirrors a row into foreign memory") {
 
 // What torch computes, one correctly rounded float32 operation after the other.
 float expected_float(const FloatStore& store, int channel, uint8_t sample) {
-  const float unit = static_cast<float>(sample) / 255.0f;
+  const auto value = static_cast<float>(sample);
+  const float unit = store.multiplied ? value * (1.0f / 255.0f) : value / 255.0f;
   return store.normalize ? (unit - store.mean[channel]) / store.std[channel] : unit;
 }
 
@@ -177,6 +178,9 @@ FloatStore normalizing(const std::array<float, 4>& mean, const std::array<float,
 TEST_CASE("store_float writes every width, both ways round, and no more") {
   const FloatStore plain;
   const FloatStore imagenet = normalizing({0.485f, 0.456f, 0.406f, 0.5f}, {0.229f, 0.224f, 0.225f, 0.5f});
+  FloatStore multiplied;
+  FloatStore both = imagenet;
+  multiplied.multiplied = both.multiplied = true;
   for (const char* name : available_isas()) {
     Random random(5);
     std::array<uint8_t, 1000> samples;
@@ -186,6 +190,8 @@ TEST_CASE("store_float writes every width, both ways round, and no more") {
         for (bool reversed : {false, true}) {
           check_store(*kernels(name), plain, samples.data(), width, reversed, side);
           check_store(*kernels(name), imagenet, samples.data(), width, reversed, side);
+          check_store(*kernels(name), multiplied, samples.data(), width, reversed, side);
+          check_store(*kernels(name), both, samples.data(), width, reversed, side);
         }
       }
     }

@@ -272,7 +272,10 @@ TEST_CASE("colours of images and of tensors have the same form in float32, and t
   const std::pair<OpId, OpId> pairs[] = {{OpId::CONTRAST, OpId::TORCH_CONTRAST},
                                          {OpId::SATURATION, OpId::TORCH_SATURATION},
                                          {OpId::HUE, OpId::TORCH_HUE},
-                                         {OpId::LUMA, OpId::TORCH_LUMA}};
+                                         {OpId::LUMA, OpId::TORCH_LUMA},
+                                         {OpId::LUMA, OpId::V2_LUMA},
+                                         {OpId::SATURATION, OpId::V2_SATURATION},
+                                         {OpId::HUE, OpId::V2_HUE}};
   for (const auto& [of_image, of_tensor] : pairs) {
     CAPTURE(name_of(of_tensor));
     CHECK(has(of_image, Trait::kFloatForm));

@@ -44,13 +44,18 @@ std::vector<Op> ops_for(int channels) {
     if (channels >= 3) {
       ops.push_back(make_op(OpId::SATURATION, factor));
       ops.push_back(make_op(OpId::TORCH_SATURATION, factor));
+      ops.push_back(make_op(OpId::V2_SATURATION, factor));
     }
   }
   if (channels >= 3) {
     for (int shift : {0, 1, 100, 255}) ops.push_back(make_op(OpId::HUE, 0.0, shift));
-    for (double factor : {0.0, 0.5, -0.5, 0.123, -0.0371}) ops.push_back(make_op(OpId::TORCH_HUE, factor));
+    for (double factor : {0.0, 0.5, -0.5, 0.123, -0.0371}) {
+      ops.push_back(make_op(OpId::TORCH_HUE, factor));
+      ops.push_back(make_op(OpId::V2_HUE, factor));
+    }
     ops.push_back(make_op(OpId::LUMA));
     ops.push_back(make_op(OpId::TORCH_LUMA));
+    ops.push_back(make_op(OpId::V2_LUMA));
   }
   if (channels == 1) {
     for (int copies : {1, 3, 4}) ops.push_back(make_op(OpId::REPLICATE, 0.0, copies));

@@ -11,7 +11,7 @@ using test::Random;
 bool keeps_the_bits(const StoreForm& form) {
   for (int v = 0; v < 256; ++v) {
     const auto sample = static_cast<float>(v);
-    const float wanted = stored_value(sample, form.normalize, form.mean, form.std);
+    const float wanted = stored_value(sample, form.normalize, form.mean, form.std, form.multiplied);
     if (bits_of(stored(form, sample)) != bits_of(wanted)) return false;
   }
   return true;
@@ -21,6 +21,9 @@ TEST_CASE("a sample without a mean is stored without a division") {
   const StoreForm form = store_form(false, 0.0f, 1.0f);
   CHECK(form.quick);
   CHECK(keeps_the_bits(form));
+  const StoreForm multiplied = store_form(false, 0.0f, 1.0f, true);
+  CHECK(multiplied.quick);
+  CHECK(keeps_the_bits(multiplied));
 }
 
 TEST_CASE("most deviations are divided by without a division, and all have the bits of one") {
@@ -29,6 +32,7 @@ TEST_CASE("most deviations are divided by without a division, and all have the b
       CAPTURE(mean);
       CAPTURE(std);
       CHECK(keeps_the_bits(store_form(true, mean, std)));
+      CHECK(keeps_the_bits(store_form(true, mean, std, true)));
     }
   Random random(5);
   int quick = 0;
