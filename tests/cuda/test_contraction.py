@@ -29,7 +29,7 @@ _FUSED = ("FFMA", "FFMA2", "DFMA")
 
 _BYTES, _FLOAT32 = 0, 1
 _READ, _KEEP, _STORE = 2, 1, 2  # flags, ends, ends
-_COLOURED = 1 << (7 + 8)
+_COLOURED = 1 << (8 + 10)
 _DIVISION = 1 << 5
 
 
@@ -150,7 +150,7 @@ def test_stores_that_divide(arch: str) -> None:
 @pytest.mark.parametrize("arch", _ARCHS)
 def test_blur_fuses_where_it_is_told_to(arch: str) -> None:
     """There are two forms of it: one fuses, the other multiplies and adds as often."""
-    counted = _instructions(_C.cuda_source((0, 3, _BYTES, 1 << 5, _STORE, 0, _READ)), arch)
+    counted = _instructions(_C.cuda_source((0, 3, _BYTES, 1 << 6, _STORE, 0, _READ)), arch)
     assert 0 < counted["FFMA"] == counted["FADD"] < counted["FMUL"]
     assert counted["FFMA2"] == counted["DFMA"] == 0
 
