@@ -34,7 +34,7 @@ void blur_field(uintptr_t field, int height, int width, uintptr_t matrix, int ke
 }
 
 GridSampling as_sampling(uintptr_t columns, uintptr_t rows, uintptr_t displacement, bool nearest,
-                         const py::object& fill) {
+                         const py::object& fill, bool v2) {
   GridSampling sampling{};
   sampling.columns = pointer<const float>(columns, "columns");
   sampling.rows = pointer<const float>(rows, "rows");
@@ -48,15 +48,18 @@ GridSampling as_sampling(uintptr_t columns, uintptr_t rows, uintptr_t displaceme
     for (const float v : colour) {
       if (!(v >= 0.0f && v <= 255.0f)) fail(ErrorCode::kValue, "fill must be from 0 to 255, got " + std::to_string(v));
     }
-    sampling.filled = true;
+    sampling.filling = v2 ? Filling::kV2 : Filling::kTorch;
     std::copy_n(colour.begin(), kMaxChannels, sampling.fill);
   }
   return sampling;
 }
 
 void displace(const Source& source, uintptr_t columns, uintptr_t rows, uintptr_t displacement, bool nearest,
-              const py::object& fill, const Sink& result) {
-  const GridSampling sampling = as_sampling(columns, rows, displacement, nearest, fill);
+              const py::object& fill, bool v2, const Sink& result) {
+  const GridSampling sampling = as_sampling(columns, rows, displacement, nearest, fill, v2);
+  if (source.view.dtype != DType::kUint8) {
+    fail(ErrorCode::kType, std::string("source must be uint8, got ") + name_of(source.view.dtype));
+  }
   without_gil([&] { grid_sample(source.view, sampling, result.target, kernels()); });
 }
 
@@ -86,7 +89,7 @@ void register_fields(py::module_& m) {
   m.def("blur_field", &blur_field, py::arg("field"), py::arg("height"), py::arg("width"), py::arg("matrix"),
         py::arg("kernel_height"), py::arg("kernel_width"), py::arg("fused"), py::arg("result"));
   m.def("displace", &displace, py::arg("source"), py::arg("columns"), py::arg("rows"), py::arg("displacement"),
-        py::arg("nearest"), py::arg("fill"), py::arg("target"));
+        py::arg("nearest"), py::arg("fill"), py::arg("v2"), py::arg("target"));
   m.def("mix", &mix, py::arg("images"), py::arg("weights"), py::arg("size"), py::arg("data"));
 }
 

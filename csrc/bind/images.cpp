@@ -99,10 +99,24 @@ Source from_array(const py::buffer& array) {
 }
 
 Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride,
-                    ptrdiff_t channel_stride, py::object owner) {
+                    ptrdiff_t channel_stride, py::object owner, int dtype) {
   if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
-  const View view{
-      reinterpret_cast<const uint8_t*>(data), height, width, channels, row_stride, pixel_stride, channel_stride};
+  if (dtype != static_cast<int>(DType::kUint8) && dtype != static_cast<int>(DType::kFloat32)) {
+    fail(ErrorCode::kValue, "dtype must be 0 (uint8) or 1 (float32), got " + std::to_string(dtype));
+  }
+  const View view{reinterpret_cast<const uint8_t*>(data),
+                  height,
+                  width,
+                  channels,
+                  row_stride,
+                  pixel_stride,
+                  channel_stride,
+                  static_cast<DType>(dtype)};
+  const auto size = static_cast<uintptr_t>(size_of(view.dtype));
+  for (const uintptr_t place : {data, static_cast<uintptr_t>(row_stride), static_cast<uintptr_t>(pixel_stride),
+                                static_cast<uintptr_t>(channel_stride)}) {
+    if (place % size != 0) fail(ErrorCode::kValue, "floats must lie at multiples of four bytes");
+  }
   return {view, std::move(owner)};
 }
 
@@ -186,11 +200,13 @@ void register_images(py::module_& m) {
   py::class_<Source>(m, "Source", py::is_final())
       .def_property_readonly("height", [](const Source& s) { return s.view.height; })
       .def_property_readonly("width", [](const Source& s) { return s.view.width; })
-      .def_property_readonly("channels", [](const Source& s) { return s.view.channels; });
+      .def_property_readonly("channels", [](const Source& s) { return s.view.channels; })
+      .def_property_readonly("floats", [](const Source& s) { return s.view.dtype != DType::kUint8; });
   m.def("from_pil", &from_pil, py::arg("image"), py::arg("channels"));
   m.def("from_array", &from_array, py::arg("array"));
   m.def("from_pointer", &from_pointer, py::arg("data"), py::arg("height"), py::arg("width"), py::arg("channels"),
-        py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"), py::arg("owner"));
+        py::arg("row_stride"), py::arg("pixel_stride"), py::arg("channel_stride"), py::arg("owner"),
+        py::arg("dtype") = static_cast<int>(DType::kUint8));
   py::class_<Sink>(m, "Target", py::is_final())
       .def_property_readonly("height", [](const Sink& s) { return s.target.height; })
       .def_property_readonly("width", [](const Sink& s) { return s.target.width; })

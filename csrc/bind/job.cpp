@@ -10,6 +10,7 @@
 #include "bind/plan.h"
 #include "bind/without_gil.h"
 #include "execute/reference.h"
+#include "execute/together.h"
 
 namespace py = pybind11;
 
@@ -35,7 +36,7 @@ void execute_plainly(const Job& job) {
   execute_reference(job.program, view, job.target);
 }
 
-// One after the other, on this thread, without Python's lock.
+// On this thread, without Python's lock.
 void run(const py::sequence& jobs, uint32_t rewrites, bool reference, const py::object& reports) {
   const bool reported = !reports.is_none();
   const py::tuple held(jobs);  // whatever becomes of the caller's sequence meanwhile
@@ -44,12 +45,10 @@ void run(const py::sequence& jobs, uint32_t rewrites, bool reference, const py::
   for (const py::handle& job : held) all.push_back(as_job(job));
   std::vector<Report> done(reported && !reference ? all.size() : 0);
   without_gil([&] {
-    for (size_t k = 0; k < all.size(); ++k) {
-      if (reference) {
-        execute_plainly(all[k]);
-      } else {
-        execute(all[k], {nullptr, rewrites}, reported ? &done[k] : nullptr);
-      }
+    if (reference) {
+      for (const Job& job : all) execute_plainly(job);
+    } else {
+      execute_all(all, {nullptr, rewrites}, done);
     }
   });
   if (!reported) return;
@@ -78,6 +77,20 @@ Job as_job(const py::handle& tuple) {
   const auto& source = argument<Source>(PyTuple_GET_ITEM(tuple.ptr(), 1), "source");
   const auto& sink = argument<Sink>(PyTuple_GET_ITEM(tuple.ptr(), 2), "target");
   return {as_program(PyTuple_GET_ITEM(tuple.ptr(), 0)), {source.view, source.pixels.get()}, sink.target};
+}
+
+std::vector<Job> as_jobs(const py::handle& object) {
+  std::vector<Job> jobs;
+  const bool several = PyTuple_Check(object.ptr()) && PyTuple_GET_SIZE(object.ptr()) > 0 &&
+                       PyTuple_Check(PyTuple_GET_ITEM(object.ptr(), 0));
+  if (!several) {
+    jobs.push_back(as_job(object));
+    return jobs;
+  }
+  const Py_ssize_t count = PyTuple_GET_SIZE(object.ptr());
+  jobs.reserve(static_cast<size_t>(count));
+  for (Py_ssize_t k = 0; k < count; ++k) jobs.push_back(as_job(PyTuple_GET_ITEM(object.ptr(), k)));
+  return jobs;
 }
 
 void register_job(py::module_& m) {

@@ -3,6 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <vector>
+
 #include "execute/execute.h"
 
 namespace fastaug::bind {
@@ -12,6 +14,9 @@ Program as_program(const pybind11::handle& bytes);
 
 // The tuple's memory stays Python's. Throws Error when it is no such tuple.
 Job as_job(const pybind11::handle& tuple);
+
+// Those of a tuple of such tuples, or the only one.
+std::vector<Job> as_jobs(const pybind11::handle& tuple);
 
 void register_job(pybind11::module_& m);
 

@@ -7,6 +7,7 @@
 #include "bind/images.h"
 #include "bind/job.h"
 #include "bind/mapped.h"
+#include "bind/places.h"
 #include "bind/plan.h"
 #include "bind/queue.h"
 #include "bind/random.h"
@@ -39,6 +40,7 @@ void register_numbers(py::module_& m) {
   flags["FILLED"] = number(kFilled);
   flags["FUSED"] = number(kFused);
   flags["FLOAT_FILL"] = number(kFloatFill);
+  flags["V2_FILL"] = number(kV2Fill);
   m.attr("FLAGS") = flags;
   py::dict modes;
   modes["edge"] = number(PadMode::kEdge);
@@ -103,12 +105,14 @@ void register_programs(py::module_& m) {
   });
   m.def(
       "shape",
-      [](const py::bytes& program, int height, int width, int channels) {
-        const Shape out = validate(as_program(program), {height, width, channels});
+      [](const py::bytes& program, int height, int width, int channels, bool floats) {
+        const DType source = floats ? DType::kFloat32 : DType::kUint8;
+        const Shape out = validate(as_program(program), {height, width, channels}, source);
         return py::make_tuple(out.height, out.width, out.channels);
       },
-      py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"));
+      py::arg("program"), py::arg("height"), py::arg("width"), py::arg("channels"), py::arg("floats") = false);
   m.def("torch_gamma_is_certain", &torch_gamma_is_certain, py::arg("exponent"), py::arg("gain"));
+  m.def("v2_gamma_is_certain", &v2_gamma_is_certain, py::arg("exponent"), py::arg("gain"));
   m.def("describe", [](const py::bytes& program) { return to_string(as_program(program)); }, py::arg("program"));
 }
 
@@ -122,6 +126,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_encoded(m);
   register_mapped(m);
   register_fields(m);
+  register_places(m);
   register_random(m);
   register_job(m);
   register_queue(m);

@@ -71,6 +71,7 @@ std::string name_of(const PyPass& self) {
     case PassKind::kTorchFilter:
     case PassKind::kSharpen:
     case PassKind::kBlur:
+    case PassKind::kBoxBlur:
       return lower(fastaug::name_of(self.plan->ops[static_cast<size_t>(pass.begin)].id));
     case PassKind::kDecode:
     case PassKind::kMove:
@@ -119,6 +120,7 @@ Size whole_of(const PyPass& self) {
     case PassKind::kTorchFilter:
     case PassKind::kSharpen:
     case PassKind::kBlur:
+    case PassKind::kBoxBlur:
     case PassKind::kTables:
     case PassKind::kColour: {
       const Shape& shape = self.plan->shapes[static_cast<size_t>(pass.end)];
@@ -185,7 +187,7 @@ void register_pass(py::module_& m) {
 
 Plan plan_for(Program program, const View& view, bool encoded, uint32_t rewrites) {
   const Shape shape{view.height, view.width, view.channels};
-  return make_plan(program, view, usual_target(program, shape), {kernels(), rewrites, encoded});
+  return make_plan(program, view, usual_target(program, shape, view.dtype), {kernels(), rewrites, encoded});
 }
 
 }  // namespace

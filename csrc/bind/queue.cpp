@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <optional>
+#include <vector>
 
 #include "bind/job.h"
 #include "bind/without_gil.h"
@@ -19,12 +20,12 @@ class Queue {
   using Number = JobQueue::Number;
 
   Number push(const py::object& job, uint32_t rewrites, bool urgent) {
-    std::optional<Job> entry;
-    if (!job.is_none()) entry = as_job(job);
+    std::vector<Job> jobs;
+    if (!job.is_none()) jobs = as_jobs(job);
     // The order matters: as soon as it is pushed, some thread may run it.
     const py::int_ number(pushed_++);
-    if (entry) held_[number] = job;
-    return queue_.push(std::move(entry), {nullptr, rewrites}, urgent);
+    if (!jobs.empty()) held_[number] = job;
+    return queue_.push(std::move(jobs), {nullptr, rewrites}, urgent);
   }
 
   std::optional<Number> work(bool wait, int64_t limit) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cfloat>
+#include <cmath>
 #include <exception>
 #include <memory>
 #include <new>
@@ -13,6 +14,8 @@
 #include <vector>
 
 #include "bind/stream.h"
+#include "bind/without_gil.h"
+#include "draw/iou_crop.h"
 #include "draw/random.h"
 
 namespace py = pybind11;
@@ -80,6 +83,70 @@ std::optional<SidesLimits> as_sides(py::handle area, py::handle limits, py::hand
                      {parts->first, parts->second},
                      {logarithms->first, logarithms->second},
                      strict.ptr() == Py_True};
+}
+
+std::optional<std::vector<double>> as_numbers(py::handle value) {
+  if (!PyList_CheckExact(value.ptr()) && !PyTuple_CheckExact(value.ptr())) return std::nullopt;
+  std::vector<double> numbers;
+  const Py_ssize_t count = PySequence_Fast_GET_SIZE(value.ptr());
+  numbers.reserve(static_cast<size_t>(count));
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const auto number = as_number(PySequence_Fast_GET_ITEM(value.ptr(), i));
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+// Two numbers that float32 has, and their difference.
+std::optional<std::pair<double, double>> as_ends(py::handle low, py::handle high) {
+  const auto first = as_number(low), last = as_number(high);
+  // These are false for NaN, too.
+  const auto finite = [](double value) { return value >= -FLT_MAX && value <= FLT_MAX; };
+  if (!first || !last || !finite(*first) || !finite(*last) || !finite(*last - *first)) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+std::optional<std::vector<float>> as_weights(py::handle value) {
+  if (!PyList_CheckExact(value.ptr())) return std::nullopt;
+  const auto count = PyList_GET_SIZE(value.ptr());
+  if (count > Random::kMaxChoices) return std::nullopt;
+  std::vector<float> weights;
+  float total = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const item = PyList_GET_ITEM(value.ptr(), i);
+    // Of integers torch makes a tensor that it draws nothing from.
+    if (!PyFloat_CheckExact(item)) return std::nullopt;
+    const double weight = PyFloat_AS_DOUBLE(item);
+    if (!(weight >= 0 && weight <= FLT_MAX)) return std::nullopt;
+    weights.push_back(static_cast<float>(weight));
+    total += weights.back();
+  }
+  if (!(total > 0 && total <= FLT_MAX)) return std::nullopt;
+  return weights;
+}
+
+// A side of an image: a whole number that is a float32.
+std::optional<int64_t> as_side(py::handle value) {
+  const auto side = as_integer(value);
+  return side && *side >= 0 && *side <= int64_t{1} << 24 ? side : std::nullopt;
+}
+
+std::optional<IouCropLimits> as_iou_crop(py::handle height, py::handle width, py::handle scales, py::handle aspects,
+                                         py::handle options, py::handle trials) {
+  const auto rows = as_side(height), columns = as_side(width);
+  const auto scale = as_pair(scales), aspect = as_pair(aspects);
+  const auto tries = as_integer(trials);
+  auto least = as_numbers(options);
+  if (!rows || !columns || !scale || !aspect || !tries || !least || least->empty()) return std::nullopt;
+  const auto parts = as_ends(scale->first, scale->second);
+  const auto low = as_number(aspect->first), high = as_number(aspect->second);
+  // Sides that float32 holds, and that are none of torch's overflows.
+  constexpr double kMaxScale = 1 << 8;
+  if (!parts || !low || !high || std::abs(parts->first) > kMaxScale || std::abs(parts->second) > kMaxScale) {
+    return std::nullopt;
+  }
+  return IouCropLimits{*rows, *columns, {parts->first, parts->second}, {*low, *high}, std::move(*least), *tries};
 }
 
 // The thread that torch's default generator belongs to.
@@ -157,6 +224,62 @@ class Draws {
     const auto torch_exp = [this](float power) { return fallback_.attr("exp")(power).cast<double>(); };
     if (!stream_->random.sides(*of, stream_->form, torch_exp, found)) return py::none();
     return py::make_tuple(found[0], found[1]);
+  }
+
+  py::object scaled(py::handle low, py::handle high) const {
+    const auto ends = as_ends(low, high);
+    if (!ends || !acquired()) return by_torch("scaled", low, high);
+    return py::float_(stream_->random.scaled(ends->first, ends->second));
+  }
+
+  py::object choice(py::handle weights) const {
+    const auto numbers = as_weights(weights);
+    if (!numbers || !acquired() || !torch_chooses_so()) return by_torch("choice", weights);
+    return py::int_(stream_->random.choice(numbers->data(), static_cast<int64_t>(numbers->size())));
+  }
+
+  py::object zoom_out(py::handle height, py::handle width, py::handle low, py::handle high) const {
+    const auto rows = as_side(height), columns = as_side(width);
+    const auto ends = as_ends(low, high);
+    // The canvas is to be a float32, too.
+    constexpr double kMaxScale = 1 << 8;
+    if (!rows || !columns || !ends || std::abs(ends->first) > kMaxScale || std::abs(ends->second) > kMaxScale ||
+        !acquired()) {
+      return by_torch("zoom_out", height, width, low, high);
+    }
+    const auto part = [](int64_t whole, float of) { return static_cast<int64_t>(static_cast<float>(whole) * of); };
+    const float scale = stream_->random.scaled(ends->first, ends->second);
+    const int64_t across = part(*columns, scale) - *columns, down = part(*rows, scale) - *rows;
+    const int64_t left = part(across, stream_->random.rand());
+    const int64_t top = part(down, stream_->random.rand());
+    return py::make_tuple(left, top, across - left, down - top);
+  }
+
+  py::object iou_crop(py::handle boxes, py::handle height, py::handle width, py::handle scales, py::handle aspects,
+                      py::handle options, py::handle trials) const {
+    const auto limits =
+        py::isinstance<Boxes>(boxes) ? as_iou_crop(height, width, scales, aspects, options, trials) : std::nullopt;
+    if (!limits || static_cast<int64_t>(limits->options.size()) >= Random::kMaxRange || !acquired()) {
+      return by_torch("iou_crop", boxes, height, width, scales, aspects, options, trials);
+    }
+    const auto interrupted = [] {
+      without_gil([] {});
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    };
+    // Other threads may change theirs meanwhile.
+    const Boxes own = boxes.cast<const Boxes&>();
+    const IouCrop crop = draw_iou_crop(stream_->random, own, *limits, interrupted);
+    switch (crop.outcome) {
+      case IouCrop::Outcome::kNone:
+        return py::none();
+      case IouCrop::Outcome::kDivisionByZero:
+        py::set_error(PyExc_ZeroDivisionError, "RandomIoUCrop drew a crop without rows: the image is too small");
+        throw py::error_already_set();
+      case IouCrop::Outcome::kCrop:
+        break;
+    }
+    return py::make_tuple(crop.top, crop.left, crop.height, crop.width,
+                          py::bytearray(reinterpret_cast<const char*>(crop.within.data()), crop.within.size()));
   }
 
   py::object release() const {
@@ -302,6 +425,10 @@ void register_random(py::module_& m) {
                                   with_arguments<&Draws::randint, 2>("randint"),
                                   with_arguments<&Draws::randperm, 1>("randperm"),
                                   with_arguments<&Draws::sides, 5>("sides"),
+                                  with_arguments<&Draws::scaled, 2>("scaled"),
+                                  with_arguments<&Draws::choice, 1>("choice"),
+                                  with_arguments<&Draws::zoom_out, 4>("zoom_out"),
+                                  with_arguments<&Draws::iou_crop, 7>("iou_crop"),
                                   without_arguments("release", call<&Draws::release>),
                                   without_arguments("__reduce__", call<&Draws::reduce>),
                                   {nullptr, nullptr, 0, nullptr}};

@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "bind/without_gil.h"
 
@@ -35,7 +36,7 @@ struct Torch {
   struct Drawing {
     py::object where, name, function;
   };
-  std::array<Drawing, 4> drawing;
+  std::array<Drawing, 5> drawing;
 
   Torch() {
     get_state = owned(PyUnicode_InternFromString("get_state"));
@@ -51,8 +52,11 @@ struct Torch {
     // What the type calls its dictionary is a view; a copy would not change with it.
     const auto* const tensor = reinterpret_cast<PyTypeObject*>(torch.attr("Tensor").ptr());
     const auto methods = py::reinterpret_borrow<py::object>(tensor->tp_dict);
-    const std::pair<py::object, const char*> places[] = {
-        {functions, "rand"}, {functions, "randint"}, {functions, "randperm"}, {methods, "uniform_"}};
+    const std::pair<py::object, const char*> places[] = {{functions, "rand"},
+                                                         {functions, "randint"},
+                                                         {functions, "randperm"},
+                                                         {functions, "multinomial"},
+                                                         {methods, "uniform_"}};
     for (size_t i = 0; i < drawing.size(); ++i) {
       const auto& [where, name] = places[i];
       const py::object interned = owned(PyUnicode_InternFromString(name));
@@ -158,6 +162,33 @@ struct Registry {
 };
 
 }  // namespace
+
+bool torch_chooses_so() {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<bool> storage;
+  return storage
+      .call_once_and_store_result([] {
+        const Torch& torch = Torch::get();
+        const py::object generator = py::module_::import("torch").attr("Generator")();
+        generator.attr("manual_seed")(21);
+        const py::object state = torch.state_of(generator);
+        Random random(torch.memory(state));
+        const py::object draws = py::module_::import("fastaug._draft.draws").attr("TorchDraws")(generator);
+        // Some counts are below, and some above the lengths of torch's vectors.
+        for (int64_t count = 1; count <= 40; ++count) {
+          std::vector<float> weights;
+          py::list numbers;
+          for (int64_t i = 0; i < count; ++i) {
+            weights.push_back(static_cast<float>((i * 7 + count) % 5));
+            numbers.append(static_cast<double>(weights.back()));
+          }
+          weights[0] += 1;
+          numbers[0] = static_cast<double>(weights[0]);
+          if (draws.attr("choice")(numbers).cast<int64_t>() != random.choice(weights.data(), count)) return false;
+        }
+        return py::bool_(state.attr("equal")(torch.state_of(generator))).cast<bool>();
+      })
+      .get_stored();
+}
 
 thread_local Stream* Stream::current = nullptr;
 

@@ -10,6 +10,10 @@
 
 namespace fastaug::bind {
 
+// Whether torch draws categories as Random::choice does. To be asked when draws are plain, as they are for who holds a
+// stream.
+bool torch_chooses_so();
+
 // One generator and its state, shared by everything that draws from the generator.
 //
 // A thread acquires the state, draws, and releases it, which writes it back; others wait meanwhile. After a fork the

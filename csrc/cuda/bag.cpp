@@ -57,8 +57,10 @@ int64_t counts_bytes(int statistics, int64_t pixels) {
   switch (statistics) {
     case kLumaSum:
     case kGraySum:
+    case kV2GraySum:
       return offsetof(Counts, low);
     case kGrayParts:
+    case kV2GrayParts:
       return sizeof(uint64_t) + torch_order(pixels).size() * static_cast<int64_t>(sizeof(uint32_t));
     case kExtremes:
       return offsetof(Counts, count);
@@ -73,6 +75,8 @@ Statistics statistics_of(const Op& op, int64_t pixels) {
       return kLumaSum;
     case OpId::TORCH_CONTRAST:
       return pixels > kExactTorchPixels ? kGrayParts : kGraySum;
+    case OpId::V2_CONTRAST:
+      return pixels > kExactTorchPixels ? kV2GrayParts : kV2GraySum;
     case OpId::AUTOCONTRAST:
     case OpId::TORCH_AUTOCONTRAST:
     case OpId::V2_AUTOCONTRAST:
@@ -85,7 +89,7 @@ Statistics statistics_of(const Op& op, int64_t pixels) {
 }
 static_assert(registry::for_every_op([](OpId id) {
                 return (kind_of(id) == OpKind::kReduction) ==
-                       (id == OpId::CONTRAST || id == OpId::TORCH_CONTRAST || id == OpId::AUTOCONTRAST ||
+                       (id == OpId::CONTRAST || takes_torch_mean(id) || id == OpId::AUTOCONTRAST ||
                         id == OpId::TORCH_AUTOCONTRAST || id == OpId::V2_AUTOCONTRAST || id == OpId::EQUALIZE);
               }),
               "a reduction has no statistics on a device");
@@ -142,7 +146,7 @@ constexpr StepKind step_of(OpId id, bool vertical) {
 }
 static_assert(registry::for_every_op([](OpId id) {
                 const bool steps = kind_of(id) == OpKind::kGeometry || kind_of(id) == OpKind::kFilter;
-                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90;
+                const bool other = has(id, Trait::kWarp) || id == OpId::ROT90 || id == OpId::BOX_BLUR;
                 return (steps && !other) == (step_of(id, false) != kStepKinds);
               }),
               "an op of geometry, or a filter, has no step on a device");
@@ -228,9 +232,11 @@ class Lowering {
     for (const Pass& pass : plan_.passes) take(pass);
   }
 
-  // Whether a device does all of a plan.
+  // Whether a device does all of a plan. BOX_BLUR is left to the host: each of its passes rounds, so that a tile would
+  // have to be made with all that they reach around it.
   static bool is_fit(const Plan& plan) {
     return std::none_of(plan.passes.begin(), plan.passes.end(), [&](const Pass& pass) {
+      if (pass.kind == PassKind::kBoxBlur) return true;
       const Op& op = plan.ops[static_cast<size_t>(std::min<int>(pass.begin, static_cast<int>(plan.ops.size()) - 1))];
       return pass.kind == PassKind::kWarp && op.id == OpId::AFFINE && (op.flags & kFilterMask) == 0 &&
              nearest_route(op.f, op.i[0], op.i[1]) == NearestRoute::kAccumulate;
@@ -294,6 +300,7 @@ class Lowering {
         return keep(pass);
       case PassKind::kStore:
         return store();
+      case PassKind::kBoxBlur:
       case PassKind::kDecode:
       case PassKind::kMove:
       case PassKind::kMoveWarped:
@@ -774,7 +781,8 @@ class Lowering {
     if (part.floats != 0) features.flags |= kHasFloats;
     if (part.statistics == kLumaSum) features.flags |= kHasLuma;
     if (part.statistics == kGraySum) features.flags |= kHasGray;
-    if (part.statistics == kGrayParts) features.flags |= kHasGrayParts;
+    if (part.statistics == kV2GraySum) features.flags |= kHasV2Gray;
+    if (is_parts(part.statistics)) features.flags |= kHasGrayParts;
     if (part.statistics == kExtremes) features.flags |= kHasExtremes;
     if (part.statistics == kHistogram) features.flags |= kHasHistogram;
     if (part.end == kStore && part.dtype != 0) {
@@ -963,7 +971,7 @@ Region needed_region(Program program, Shape in, uint32_t rewrites) {
 }
 
 bool Bag::add(const Job& job) {
-  if (job.source.pixels != nullptr || job.target.fill_gaps) return false;
+  if (job.source.pixels != nullptr || job.source.view.dtype != DType::kUint8 || job.target.fill_gaps) return false;
   const Plan plan = device_plan(job.program, job.source.view, job.target, options_.rewrites);
   if (plan.out.channels != job.target.channels || !Lowering::is_fit(plan)) return false;
   if (scratch_ >= options_.wave_bytes) end_wave();

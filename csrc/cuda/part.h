@@ -53,13 +53,21 @@ enum Statistics : int32_t {
   kNoStatistics,
   kLumaSum,
   kGraySum,
+  kV2GraySum,
   kGrayParts,  // of an image in which the order matters: see torch_order in pixel/statistics.h
+  kV2GrayParts,
   kExtremes,
   kHistogram,
 };
+FASTAUG_HOST_DEVICE constexpr bool is_sum(int statistics) {
+  return statistics == kLumaSum || statistics == kGraySum || statistics == kV2GraySum;
+}
+FASTAUG_HOST_DEVICE constexpr bool is_parts(int statistics) {
+  return statistics == kGrayParts || statistics == kV2GrayParts;
+}
 
-// Numbers of a reduction in the scratch. Only as much of it as the kind of statistics needs is there. kGrayParts has
-// the parts of the sum behind `sum`, and then in it the bits of the mean.
+// Numbers of a reduction in the scratch. Only as much of it as the kind of statistics needs is there. Of parts it has
+// those of the sum behind `sum`, and then in it the bits of the mean.
 struct Counts {
   uint64_t sum;
   uint32_t low[kMaxChannels];
@@ -148,9 +156,9 @@ struct Part {
   uint32_t counted;
   OpId reduction;
   int64_t counted_pixels;
-  // Whether they are kGrayParts.
+  // Whether they are parts of a sum.
   FASTAUG_HOST_DEVICE bool counts_parts() const {
-    return counted != kNowhere && reduction == OpId::TORCH_CONTRAST && counted_pixels > kExactTorchPixels;
+    return counted != kNowhere && takes_torch_mean(reduction) && counted_pixels > kExactTorchPixels;
   }
   // Those that it takes.
   int32_t statistics;
@@ -192,7 +200,7 @@ struct Task {
     kTorchTaps,
     kExtents,  // of the part's tiles
     kClear,    // the part's `counts`
-    kMean,     // of the part's `counted`, kGrayParts
+    kMean,     // of the part's `counted`, which are parts of a sum
     kLookups,  // table of the Colours from `colour` on, `count` of them, for `channels` channels
   };
 
@@ -233,7 +241,8 @@ enum Flag : uint32_t {
   kHasExtremes = 1 << 7,
   kHasHistogram = 1 << 8,
   kHasGray = 1 << 9,  // sums of it
-  kHasGrayParts = 1 << 10,
+  kHasV2Gray = 1 << 10,
+  kHasGrayParts = 1 << 11,  // of either gray
 };
 
 constexpr int kThreads = 256;

@@ -172,9 +172,9 @@ class Preparation {
 
   FASTAUG_FN void clear(int thread, int threads) const {
     Counts& to = counts(p_.counts);
-    if (p_.statistics == kLumaSum || p_.statistics == kGraySum) {
+    if (is_sum(p_.statistics)) {
       if (thread == 0) to.sum = 0;
-    } else if (p_.statistics == kGrayParts) {
+    } else if (is_parts(p_.statistics)) {
       const int64_t count = torch_order(int64_t{p_.shown.height} * p_.shown.width).size();
       for (int64_t k = thread; k < count; k += threads) gray_parts(&to)[k] = 0;
     } else if (p_.statistics == kExtremes) {

@@ -163,7 +163,9 @@ class Tile {
   }
   static FASTAUG_FN constexpr bool has_end(int kind) { return (Spec::kEnds >> kind & 1u) != 0; }
   static FASTAUG_FN constexpr bool has_source(int source) { return Spec::kSource < 0 || Spec::kSource == source; }
-  static FASTAUG_FN constexpr bool has_sums() { return has_flag(kHasLuma) || has_flag(kHasGray); }
+  static FASTAUG_FN constexpr bool has_sums() {
+    return has_flag(kHasLuma) || has_flag(kHasGray) || has_flag(kHasV2Gray);
+  }
   static FASTAUG_FN constexpr bool has_statistics() {
     return has_sums() || has_flag(kHasGrayParts) || has_flag(kHasExtremes) || has_flag(kHasHistogram);
   }
@@ -365,7 +367,7 @@ class Tile {
     }
   }
 
-  FASTAUG_FN GridFill outside() const { return {(p_.warp.flags & kFilled) != 0, p_.fill}; }
+  FASTAUG_FN GridFill outside() const { return {filling_of(p_.warp), p_.fill}; }
   template <int kChannels, bool kCubic>
   FASTAUG_FN void rounded(const PlacedSource& s, Position at, uint8_t* pixel) const {
     if (warp_lost(s, at.x, at.y)) {
@@ -421,7 +423,7 @@ class Tile {
     int64_t channel_stride;
     StoreForm form[kMost];  // of floats
     Seen seen;
-    TorchOrder order;  // of kGrayParts
+    TorchOrder order;  // of parts of a sum
   };
 
   // ---- Stages.
@@ -843,6 +845,14 @@ class Tile {
         each_channel(channels - 1, [&](int c) { v[c] = body(v[c], alpha); });
       }
     }
+    FASTAUG_FN void permute(const int32_t* from, int channels) const {
+      float before[kMost] = {};
+      each_channel(channels, [&](int c) { before[c] = v[c]; });
+      // No index that only the program knows: it would put the pixel into memory.
+      each_channel(channels, [&](int c) {
+        for (int k = 0; k < kMost; ++k) v[c] = from[c] == k ? before[k] : v[c];
+      });
+    }
   };
 
   template <OpId kId>
@@ -924,10 +934,13 @@ class Tile {
   FASTAUG_FN void look(Finish& f, int y, int x, const uint8_t* pixel) const {
     if (has_flag(kHasLuma) && f.statistics == kLumaSum) f.seen.sum += of_colours(scalar::Luma(), f.after, pixel);
     if (has_flag(kHasGray) && f.statistics == kGraySum) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
-    if (has_flag(kHasGrayParts) && f.statistics == kGrayParts) {
+    if (has_flag(kHasV2Gray) && f.statistics == kV2GraySum) f.seen.sum += of_colours(scalar::V2Gray(), f.after, pixel);
+    if (has_flag(kHasGrayParts) && is_parts(f.statistics)) {
       // Of an image that is shown as a whole. Neighbours go to neighbouring counters: a warp's make one transaction.
       const int64_t n = int64_t{y} * p_.shown.width + x;
-      add_to(gray_parts(&counts(p_.counts)) + f.order.place(n), of_colours(scalar::TorchGray(), f.after, pixel));
+      const uint32_t gray = f.statistics == kV2GrayParts ? of_colours(scalar::V2Gray(), f.after, pixel)
+                                                         : of_colours(scalar::TorchGray(), f.after, pixel);
+      add_to(gray_parts(&counts(p_.counts)) + f.order.place(n), gray);
     }
     if (has_flag(kHasExtremes) && f.statistics == kExtremes) {
       each_channel(f.after, [&](int c) {
@@ -943,7 +956,7 @@ class Tile {
   // A thread's statistics to the block's.
   FASTAUG_FN void leave(const Finish& f) const {
     if (!f.last || !takes_statistics()) return;
-    if (has_sums() && (is(kLumaSum) || is(kGraySum))) add_to(&own().sum, f.seen.sum);
+    if (has_sums() && is_sum(p_.statistics)) add_to(&own().sum, f.seen.sum);
     if (has_flag(kHasExtremes) && is(kExtremes)) {
       each_channel(f.after, [&](int c) {
         lower(&own().low[c], f.seen.low[c]);
@@ -955,7 +968,7 @@ class Tile {
   // The block's to the image's.
   FASTAUG_FN void give(int thread, int threads) const {
     Counts& to = counts(p_.counts);
-    if (has_sums() && (is(kLumaSum) || is(kGraySum)) && thread == 0) add_to(&to.sum, uint64_t{own().sum});
+    if (has_sums() && is_sum(p_.statistics) && thread == 0) add_to(&to.sum, uint64_t{own().sum});
     if (has_flag(kHasExtremes) && is(kExtremes) && thread < kMaxChannels) {
       lower(&to.low[thread], own().low[thread]);
       raise(&to.high[thread], own().high[thread]);

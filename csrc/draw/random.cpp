@@ -79,6 +79,23 @@ void Random::randperm(int64_t* order, int count) {
   for (int i = 0; i < count - 1; ++i) std::swap(order[i], order[i + next() % static_cast<uint32_t>(count - i)]);
 }
 
+int64_t Random::choice(const float* weights, int64_t count) {
+  // The category of the greatest weight / q, for an exponential draw q each (torch, Distributions.cpp, multinomial).
+  constexpr uint64_t kMantissa = (uint64_t{1} << 53) - 1;
+  int64_t best = 0;
+  float most = -1.0f;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t high = next(), low = next();
+    const double part = static_cast<double>((high << 32 | low) & kMantissa) * 0x1p-53;
+    const float share = weights[i] / static_cast<float>(-std::log1p(-part));
+    // NaN, of 0 / 0, is the greatest.
+    if (std::isnan(most) || !(share > most || std::isnan(share))) continue;
+    most = share;
+    best = i;
+  }
+  return best;
+}
+
 bool Random::sides(const SidesLimits& limits, UniformForm form, const std::function<double(float)>& torch_exp,
                    int64_t sides[2]) {
   // Above the relative error of every exp for float32, and of its result's rounding.

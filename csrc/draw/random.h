@@ -62,6 +62,13 @@ class Random {
   static constexpr int64_t kMaxPermutation = int64_t{1} << 16;
   void randperm(int64_t* order, int count);
 
+  // low + torch.rand(1) * (high - low), for numbers of Python's.
+  float scaled(double low, double high) { return static_cast<float>(low) + rand() * static_cast<float>(high - low); }
+
+  // torch.multinomial(torch.tensor(weights), 1): weights from 0 to FLT_MAX, at least one of them above 0.
+  static constexpr int64_t kMaxChoices = int64_t{1} << 16;
+  int64_t choice(const float* weights, int64_t count);
+
   // Ten times at most: target = area * uniform(scale), aspect = exp(uniform(log_ratio)) in float32, and the sides
   // round(sqrt(target * aspect)), round(sqrt(target / aspect)); false when none is accepted. scale must not be negative
   // and log_ratio within kMaxLogRatio.

@@ -118,6 +118,8 @@ class Run {
         return sharpen_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
       case PassKind::kBlur:
         return blur_stage(context_, chain_, op_of(pass), shape_of(pass), pass.region);
+      case PassKind::kBoxBlur:
+        return box_blur_stage(context_, chain_, op_of(pass), pass.region);
       case PassKind::kTables:
         return table_stage(context_, chain_, &op_of(pass), reduced_ + pass.begin, count, means_ + pass.begin);
       case PassKind::kColour:
@@ -158,6 +160,7 @@ class Run {
         return use(reduction, pass);
       }
       case PassKind::kStore: {
+        if (plan_.from_floats) return store_floats(context_, memory_, plan_.blit, target_, plan_.store);
         const int begin = plan_.store.fused_begin;
         const int count = plan_.store.fused_end - begin;
         const FusedOps fused{bare_ops(context_.arena, plan_.ops.data() + begin, count), means_ + begin, count};
@@ -171,6 +174,7 @@ class Run {
       case PassKind::kTorchFilter:
       case PassKind::kSharpen:
       case PassKind::kBlur:
+      case PassKind::kBoxBlur:
       case PassKind::kTables:
       case PassKind::kColour:
         break;

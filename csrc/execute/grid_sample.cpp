@@ -23,7 +23,7 @@ class FieldStage final : public Stage {
     channels = view.channels;
     row_.source = view;
     row_.width = view.width;
-    row_.filled = sampling.filled;
+    row_.filling = sampling.filling;
     std::copy_n(sampling.fill, kMaxChannels, row_.fill);
   }
 

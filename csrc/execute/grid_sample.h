@@ -13,7 +13,7 @@ struct GridSampling {
   const float* rows;
   const float* displacement;
   bool nearest;
-  bool filled;
+  Filling filling;
   float fill[kMaxChannels];  // from 0 to 255
 };
 

@@ -1,7 +1,11 @@
 #include "execute/job_queue.h"
 
+#include <algorithm>
 #include <chrono>
+#include <tuple>
 #include <utility>
+
+#include "execute/together.h"
 
 namespace fastaug {
 namespace {
@@ -36,23 +40,34 @@ class TimedSource final : public PixelSource {
   double& seconds_;
 };
 
-void execute_timed(Job job, const ExecuteOptions& options, JobQueue::Seconds& seconds) {
+void execute_timed(std::vector<Job> jobs, const ExecuteOptions& options, JobQueue::Seconds& seconds) {
   const double start = now();
-  std::optional<TimedSource> timed;
-  if (job.source.pixels != nullptr) job.source.pixels = &timed.emplace(*job.source.pixels, seconds.decoding);
-  execute(job, options);
+  // One for each source, since jobs of the same one share what it makes. Their places do not change.
+  std::deque<std::pair<PixelSource*, TimedSource>> timed;
+  for (Job& job : jobs) {
+    PixelSource* const pixels = job.source.pixels;
+    if (pixels == nullptr) continue;
+    auto known = std::find_if(timed.begin(), timed.end(), [=](const auto& one) { return one.first == pixels; });
+    if (known == timed.end()) {
+      timed.emplace_back(std::piecewise_construct, std::forward_as_tuple(pixels),
+                         std::forward_as_tuple(*pixels, seconds.decoding));
+      known = timed.end() - 1;
+    }
+    job.source.pixels = &known->second;
+  }
+  execute_all(jobs, options);
   seconds.all = now() - start;
 }
 
 }  // namespace
 
-JobQueue::Number JobQueue::push(std::optional<Job> job, const ExecuteOptions& options, bool urgent) {
+JobQueue::Number JobQueue::push(std::vector<Job> jobs, const ExecuteOptions& options, bool urgent) {
   Number number;
   {
     const std::lock_guard lock(mutex_);
     number = next_++;
     const auto place = urgent ? entries_.begin() + urgent_++ : entries_.end();
-    entries_.insert(place, {number, std::move(job), options});
+    entries_.insert(place, {number, std::move(jobs), options});
   }
   pushed_.notify_one();
   return number;
@@ -80,14 +95,14 @@ std::optional<JobQueue::Number> JobQueue::work(bool wait, int64_t limit) {
   for (int64_t count = 0; count < limit; ++count) {
     if (wait) pushed_.wait(lock, [this] { return closed_ || !entries_.empty(); });
     if (entries_.empty()) return std::nullopt;
-    const Entry entry = std::move(entries_.front());
+    Entry entry = std::move(entries_.front());
     entries_.pop_front();
     if (urgent_ > 0) --urgent_;
-    if (!entry.job) return entry.number;
+    if (entry.jobs.empty()) return entry.number;
     lock.unlock();
     Seconds seconds;
     try {
-      execute_timed(*entry.job, entry.options, seconds);
+      execute_timed(std::move(entry.jobs), entry.options, seconds);
     } catch (...) {
       return entry.number;
     }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "execute/execute.h"
 
@@ -17,9 +18,10 @@ class JobQueue {
   // Entries have numbers, counted from 0 in the order in which they are pushed.
   using Number = int64_t;
 
-  // Without a job it is an errand: something that the thread which meets it does by itself. A job's memory must last
-  // until it is done, or dropped by cancel(). One that is `urgent` comes before all that are not.
-  Number push(std::optional<Job> job, const ExecuteOptions& options = {}, bool urgent = false);
+  // An entry's jobs are run as by execute_all(), by one thread. Without jobs it is an errand: something that the thread
+  // which meets it does by itself. The memory of jobs must last until they are done, or dropped by cancel(). An entry
+  // that is `urgent` comes before all that are not.
+  Number push(std::vector<Job> jobs, const ExecuteOptions& options = {}, bool urgent = false);
 
   // No more will be pushed: threads in work() come back once nothing is left.
   void close();
@@ -27,9 +29,9 @@ class JobQueue {
   // As close(), and what nobody has begun is dropped. Jobs that run are run to their end.
   void cancel();
 
-  // Runs jobs one after the other, at most `limit` of them, and returns the number of the first errand that it meets:
-  // of an entry without a job, or of a job that failed. The caller does it and calls done(). Nothing when there is no
-  // more to do: where `wait`, not before the queue is closed; else as soon as it is empty.
+  // Does entries one after the other, at most `limit` of them, and returns the number of the first errand that it
+  // meets: of an entry without jobs, or of one of which a job failed. The caller does it and calls done(). Nothing when
+  // there is no more to do: where `wait`, not before the queue is closed; else as soon as it is empty.
   std::optional<Number> work(bool wait, int64_t limit);
 
   // How many entries there are that nobody has begun.
@@ -52,7 +54,7 @@ class JobQueue {
  private:
   struct Entry {
     Number number;
-    std::optional<Job> job;
+    std::vector<Job> jobs;
     ExecuteOptions options;
   };
 

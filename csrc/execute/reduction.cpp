@@ -14,7 +14,7 @@ namespace {
 constexpr bool knows(OpId id, WholeInput numbers) {
   switch (numbers) {
     case WholeInput::kMean:
-      return id == OpId::CONTRAST || id == OpId::TORCH_CONTRAST;
+      return id == OpId::CONTRAST || takes_torch_mean(id);
     case WholeInput::kExtremes:
       return id == OpId::AUTOCONTRAST || id == OpId::TORCH_AUTOCONTRAST || id == OpId::V2_AUTOCONTRAST;
     case WholeInput::kHistogram:
@@ -35,7 +35,7 @@ Reduction::Reduction(const Op& op, Shape in, const Kernels& kernels) : op_(op), 
   if (whole_input_of(op.id) == WholeInput::kHistogram) {
     std::memset(counts_, 0, sizeof counts_[0] * static_cast<size_t>(in.channels));
   }
-  if (op.id == OpId::TORCH_CONTRAST) grays_.resize(static_cast<size_t>(torch_order(pixels()).size()));
+  if (takes_torch_mean(op.id)) grays_.resize(static_cast<size_t>(torch_order(pixels()).size()));
 }
 
 void Reduction::add(const uint8_t* const* planes) {
@@ -44,6 +44,7 @@ void Reduction::add(const uint8_t* const* planes) {
       sum_ += kernels_.luma_sum(planes, in_.channels, in_.width);
       return;
     case OpId::TORCH_CONTRAST:
+    case OpId::V2_CONTRAST:
       return add_grays(planes);
     case OpId::AUTOCONTRAST:
     case OpId::TORCH_AUTOCONTRAST:
@@ -61,13 +62,14 @@ void Reduction::add(const uint8_t* const* planes) {
 // A row may end in another chunk of torch's sum than it began in, and begin in any class.
 void Reduction::add_grays(const uint8_t* const* planes) {
   const TorchOrder order = torch_order(pixels());
+  const auto gray_sums = op_.id == OpId::V2_CONTRAST ? kernels_.v2_gray_sums : kernels_.gray_sums;
   const int64_t end = place_ + in_.width;
   const uint8_t* from[kMaxChannels];
   std::copy_n(planes, in_.channels, from);
   while (place_ < end) {
     const auto count = static_cast<int>(std::min(end, order.next(place_)) - place_);
     uint32_t sums[kTorchClasses] = {};
-    kernels_.gray_sums(from, in_.channels, count, sums);
+    gray_sums(from, in_.channels, count, sums);
     const int begin = static_cast<int>(place_ % kTorchClasses);
     uint32_t* chunk = grays_.data() + order.place(place_) - begin;
     for (int k = 0; k < kTorchClasses; ++k) chunk[(begin + k) % kTorchClasses] += sums[k];
@@ -77,7 +79,7 @@ void Reduction::add_grays(const uint8_t* const* planes) {
 }
 
 float Reduction::mean() const {
-  if (op_.id == OpId::TORCH_CONTRAST) return torch_mean(grays_.data(), pixels());
+  if (takes_torch_mean(op_.id)) return torch_mean(grays_.data(), pixels());
   return mean_of(op_.id, sum_, pixels());
 }
 

@@ -15,7 +15,7 @@ struct ChannelTables {
   uint8_t table[kMaxChannels][256];
 };
 
-// Takes the rows of a reduction's input, from the first to the last: the order matters to TORCH_CONTRAST.
+// Takes the rows of a reduction's input, from the first to the last: the order matters to torch's mean.
 class Reduction {
  public:
   Reduction(const Op& op, Shape in, const Kernels& kernels);

@@ -10,6 +10,7 @@
 #include "execute/stages/stages.h"
 #include "kernels/kernels.h"
 #include "pixel/blur_weights.h"
+#include "pixel/box_blur.h"
 #include "pixel/index.h"
 #include "pixel/index_table.h"
 #include "pixel/smooth.h"
@@ -181,6 +182,31 @@ Image blur(Image& in, const Op& op) {
   });
 }
 
+// Pass by pass, each sample from all that it is the mean of.
+Image box_blur(Image image, const Op& op) {
+  const Shape shape = image.shape;
+  for (int pass = 0; pass < 2 * op.i[0]; ++pass) {
+    const bool rows = pass >= op.i[0];
+    const BoxBlur blur = box_blur(op, rows);
+    image = filled(shape, [&](int y, int x, int c) {
+      const int at = rows ? y : x;
+      const int last = (rows ? shape.height : shape.width) - 1;
+      const auto sample = [&](int k) {
+        const int place = std::clamp(k, 0, last);
+        return uint32_t{rows ? image.at(place, x, c) : image.at(y, place, c)};
+      };
+      uint32_t sum = 0;
+      const int from = std::max(at - blur.radius, 0);
+      const int to = std::min(at + blur.radius, last);
+      for (int k = from; k <= to; ++k) sum += sample(k);
+      sum += static_cast<uint32_t>(from - (at - blur.radius)) * sample(0);
+      sum += static_cast<uint32_t>(at + blur.radius - to) * sample(last);
+      return box_mean(blur, sum, sample(at - blur.radius - 1) + sample(at + blur.radius + 1));
+    });
+  }
+  return image;
+}
+
 Image apply(Image in, const Op& op) {
   const Shape out = shape_after(op, in.shape);
   if (kind_of(op.id) == OpKind::kPointwise || kind_of(op.id) == OpKind::kReduction) return pointwise(std::move(in), op);
@@ -230,8 +256,77 @@ Image apply(Image in, const Op& op) {
       return sharpen(in, op);
     case OpId::BLUR:
       return blur(in, op);
+    case OpId::BOX_BLUR:
+      return box_blur(std::move(in), op);
     default:
       fail_on("execute_reference", op.id);
+  }
+}
+
+void write(float value, DType dtype, uint8_t* to) {
+  if (dtype == DType::kFloat32) {
+    std::memcpy(to, &value, sizeof value);
+  } else {
+    const uint16_t narrow = dtype == DType::kFloat16 ? to_float16(value) : to_bfloat16(value);
+    std::memcpy(to, &narrow, sizeof narrow);
+  }
+}
+
+// Where pixel `at` of what comes out of a move is in what went in; false where it is fill.
+bool before_move(const Op& op, Shape in, Place* at) {
+  switch (op.id) {
+    case OpId::WINDOW:
+      *at = {at->y + op.i[0], at->x + op.i[1]};
+      return at->y >= 0 && at->x >= 0 && at->y < in.height && at->x < in.width;
+    case OpId::PAD: {
+      const auto mode = static_cast<PadMode>(op.flags);
+      *at = {pad_index(mode, in.height, op.i[1], op.i[3])[static_cast<size_t>(at->y)],
+             pad_index(mode, in.width, op.i[0], op.i[2])[static_cast<size_t>(at->x)]};
+      return true;
+    }
+    case OpId::NEAREST: {
+      const auto rule = static_cast<NearestRule>(op.flags);
+      *at = {nearest_index(rule, in.height, op.i[0])[static_cast<size_t>(at->y)],
+             nearest_index(rule, in.width, op.i[1])[static_cast<size_t>(at->x)]};
+      return true;
+    }
+    case OpId::HFLIP:
+      at->x = in.width - 1 - at->x;
+      return true;
+    case OpId::VFLIP:
+      at->y = in.height - 1 - at->y;
+      return true;
+    default:
+      fail_on("before_move", op.id);
+  }
+}
+
+// Pixel by pixel, from the last op back to the first.
+void reference_of_floats(Program program, const View& source, Shape out, const Target& target) {
+  std::vector<Shape> shapes{{source.height, source.width, source.channels}};
+  for (const Op& op : program) shapes.push_back(shape_after(op, shapes.back()));
+  for (int y = 0; y < out.height; ++y) {
+    for (int x = 0; x < out.width; ++x) {
+      Place at{y, x};
+      bool shown = true;
+      for (size_t k = program.size(); k-- > 0 && shown;) {
+        if (kind_of(program[k].id) != OpKind::kStore) shown = before_move(program[k], shapes[k], &at);
+      }
+      for (int c = 0; c < out.channels; ++c) {
+        float value = 0.0f;
+        if (shown) std::memcpy(&value, source.at(at.y, at.x, c), sizeof value);
+        for (const Op& op : program) {
+          if (op.id == OpId::NORMALIZE) {
+            value = scalar::Normalize{static_cast<float>(op.f[c]), static_cast<float>(op.f[4 + c])}(value);
+          } else if (op.id == OpId::ERASE && erases(op, y, x)) {
+            value = static_cast<float>(op.f[c]);
+          }
+        }
+        write(value, target.dtype,
+              static_cast<uint8_t*>(target.data) + y * target.row_stride + x * target.pixel_stride +
+                  c * target.channel_stride);
+      }
+    }
   }
 }
 
@@ -239,9 +334,10 @@ Image apply(Image in, const Op& op) {
 
 void execute_reference(Program program, const View& source, const Target& target) {
   const Shape in{source.height, source.width, source.channels};
-  const Shape out = validate(program, in);
-  const bool stored = !program.empty() && kind_of(program.back().id) == OpKind::kStore;
+  const Shape out = validate(program, in, source.dtype);
+  const bool stored = gives_floats(program, source.dtype);
   check_target(target, out, stored);
+  if (source.dtype != DType::kUint8) return reference_of_floats(program, source, out, target);
   Image image = filled(in, [&](int y, int x, int c) { return *source.at(y, x, c); });
   const Op* normalize = nullptr;
   bool multiplied = false;
@@ -273,12 +369,7 @@ void execute_reference(Program program, const View& source, const Target& target
         for (const Op& op : program) {
           if (op.id == OpId::ERASE && erases(op, y, x)) value = static_cast<float>(op.f[c]);
         }
-        if (target.dtype == DType::kFloat32) {
-          std::memcpy(to, &value, sizeof value);
-        } else {
-          const uint16_t narrow = target.dtype == DType::kFloat16 ? to_float16(value) : to_bfloat16(value);
-          std::memcpy(to, &narrow, sizeof narrow);
-        }
+        write(value, target.dtype, to);
       }
     }
   }

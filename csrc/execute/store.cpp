@@ -74,19 +74,12 @@ class ByteRows {
   Planes scratch_;
 };
 
-// A row becomes planes of float32, in the target at once where it is planar float32. From there it may have to be
-// interleaved, narrowed to 16 bits, and at last, for strides that are neither, scattered.
-class FloatRows {
+// Rows of float32, plane by plane, on their way into the target: there at once where it is planar float32. Else they
+// may have to be interleaved, narrowed to 16 bits, and at last, for strides that are neither, scattered.
+class FloatTarget {
  public:
-  FloatRows(Context& context, const Target& target, const StorePlan& plan, const FusedOps& fused, int in_channels)
-      : kernels_(context.kernels),
-        target_(target),
-        hflip_(plan.hflip),
-        fused_(fused),
-        normalize_(plan.normalize),
-        in_channels_(in_channels),
-        channels_(target.channels) {
-    kernels_.prepare_store(channels_, &normalize_);
+  FloatTarget(Context& context, const Target& target)
+      : kernels_(context.kernels), target_(target), channels_(target.channels) {
     const ptrdiff_t size = size_of(target.dtype);
     narrow_ = target.dtype != DType::kFloat32;
     planar_ = target.pixel_stride == size;
@@ -100,12 +93,15 @@ class FloatRows {
     if (!interleaved_ && !planar_ && narrow_) halves_ = reinterpret_cast<uint16_t*>(context.arena.bytes(width * 2));
   }
 
-  void row(int y, const Planes& planes) {
-    float* to[kMaxChannels];
+  // Where the planes of row y are to be written.
+  void begin(int y, float** to) const {
     for (int c = 0; c < channels_; ++c) {
       to[c] = floats_[c] != nullptr ? floats_[c] : reinterpret_cast<float*>(sample_at(target_, y, 0, c));
     }
-    convert(planes, to);
+  }
+
+  // They are.
+  void end(int y, float* const* to) {
     if (interleaved_) {
       interleave(to, sample_at(target_, y, 0, 0));
     } else if (floats_[0] != nullptr) {
@@ -116,18 +112,6 @@ class FloatRows {
  private:
   static float* floats(Arena& arena, size_t count) {
     return reinterpret_cast<float*>(arena.bytes(count * sizeof(float)));
-  }
-
-  void convert(const Planes& planes, float* const* to) {
-    const int width = target_.width;
-    if (fused_.count > 0) {
-      kernels_.pointwise_store(normalize_, fused_.ops, fused_.means, fused_.count, in_channels_, planes.row, width,
-                               hflip_, to);
-      return;
-    }
-    for (int c = 0; c < channels_; ++c) {
-      kernels_.store_float(normalize_, c, planes.row[c], width, hflip_, to[c]);
-    }
   }
 
   void interleave(const float* const* planes, uint8_t* dst) {
@@ -146,10 +130,6 @@ class FloatRows {
 
   const Kernels& kernels_;
   const Target& target_;
-  const bool hflip_;
-  const FusedOps& fused_;
-  FloatStore normalize_;
-  int in_channels_;
   int channels_;
   bool narrow_;
   bool planar_;
@@ -157,6 +137,152 @@ class FloatRows {
   float* floats_[kMaxChannels] = {};  // planes of a row that cannot go to the target at once
   float* pixels_ = nullptr;           // the same row interleaved
   uint16_t* halves_ = nullptr;        // one plane of it, narrowed
+};
+
+// Rows of bytes to floats.
+class FloatRows {
+ public:
+  FloatRows(Context& context, const Target& target, const StorePlan& plan, const FusedOps& fused, int in_channels)
+      : kernels_(context.kernels),
+        out_(context, target),
+        width_(target.width),
+        hflip_(plan.hflip),
+        fused_(fused),
+        normalize_(plan.normalize),
+        in_channels_(in_channels),
+        channels_(target.channels) {
+    kernels_.prepare_store(channels_, &normalize_);
+  }
+
+  void row(int y, const Planes& planes) {
+    float* to[kMaxChannels];
+    out_.begin(y, to);
+    convert(planes, to);
+    out_.end(y, to);
+  }
+
+ private:
+  void convert(const Planes& planes, float* const* to) {
+    if (fused_.count > 0) {
+      kernels_.pointwise_store(normalize_, fused_.ops, fused_.means, fused_.count, in_channels_, planes.row, width_,
+                               hflip_, to);
+      return;
+    }
+    for (int c = 0; c < channels_; ++c) {
+      kernels_.store_float(normalize_, c, planes.row[c], width_, hflip_, to[c]);
+    }
+  }
+
+  const Kernels& kernels_;
+  FloatTarget out_;
+  const int width_;
+  const bool hflip_;
+  const FusedOps& fused_;
+  FloatStore normalize_;
+  int in_channels_;
+  int channels_;
+};
+
+// Rows of floats, moved and normalised.
+class MovedFloats {
+ public:
+  MovedFloats(Context& context, const View& source, const BlitMap& map, const Target& target, const FloatStore& store)
+      : kernels_(context.kernels),
+        out_(context, target),
+        source_(source),
+        map_(map),
+        store_(store),
+        width_(static_cast<size_t>(target.width)),
+        interleaved_(source.channels > 1 && source.channel_stride == kFloat &&
+                     source.pixel_stride == source.channels * kFloat) {
+    for (int c = 0; c < source.channels; ++c) kernels_.move_floats(store_, c, &kZero, 1, false, &fill_[c]);
+    find_run();
+    if (gathers_ || source.pixel_stride != kFloat) {
+      const auto count = gathers_ ? width_ : end_ - begin_;
+      for (int c = 0; c < source.channels; ++c) {
+        moved_[c] = reinterpret_cast<float*>(context.arena.bytes(count * sizeof(float)));
+      }
+    }
+  }
+
+  void row(int y) {
+    float* to[kMaxChannels];
+    out_.begin(y, to);
+    const int32_t from = map_.down[static_cast<size_t>(y)];
+    const bool shown = from >= 0 && begin_ < end_;
+    const float* rows[kMaxChannels];
+    if (shown) read(from, rows);
+    for (int c = 0; c < source_.channels; ++c) {
+      if (!shown) {
+        std::fill_n(to[c], width_, fill_[c]);
+        continue;
+      }
+      std::fill_n(to[c], begin_, fill_[c]);
+      kernels_.move_floats(store_, c, rows[c], static_cast<int>(end_ - begin_), reversed_, to[c] + begin_);
+      std::fill_n(to[c] + end_, width_ - end_, fill_[c]);
+    }
+    out_.end(y, to);
+  }
+
+ private:
+  static constexpr ptrdiff_t kFloat = sizeof(float);
+  static constexpr float kZero = 0.0f;
+
+  // Columns [begin_, end_) show the source; pixels that are neighbours in it, in one direction, unless gathers_.
+  void find_run() {
+    const BlitIndex& across = map_.across;
+    while (begin_ < width_ && across[begin_] < 0) ++begin_;
+    end_ = width_;
+    while (end_ > begin_ && across[end_ - 1] < 0) --end_;
+    const int32_t step = end_ - begin_ > 1 && across[begin_ + 1] < across[begin_] ? -1 : 1;
+    for (size_t x = begin_ + 1; x < end_; ++x)
+      gathers_ = gathers_ || across[x] != across[x - 1] + step || across[x] < 0;
+    reversed_ = step < 0 && !gathers_;
+    if (gathers_) {
+      begin_ = 0;
+      end_ = width_;
+    } else if (begin_ < end_) {
+      first_ = std::min(across[begin_], across[end_ - 1]);
+    }
+  }
+
+  // Planes of columns [begin_, end_), not yet reversed, of a row of the source.
+  void read(int32_t from, const float** rows) {
+    for (int c = 0; c < source_.channels; ++c) {
+      rows[c] = moved_[c] != nullptr ? moved_[c] : reinterpret_cast<const float*>(source_.at(from, first_, c));
+    }
+    if (moved_[0] == nullptr) return;
+    if (interleaved_ && !gathers_) {
+      kernels_.deinterleave_float(reinterpret_cast<const float*>(source_.at(from, first_, 0)), source_.channels,
+                                  static_cast<int>(end_ - begin_), moved_);
+      return;
+    }
+    for (int c = 0; c < source_.channels; ++c) {
+      for (size_t x = begin_; x < end_; ++x) {
+        const int32_t column = gathers_ ? map_.across[x] : first_ + static_cast<int32_t>(x - begin_);
+        if (column < 0) {
+          moved_[c][x - begin_] = 0.0f;
+        } else {
+          std::memcpy(moved_[c] + (x - begin_), source_.at(from, column, c), sizeof(float));
+        }
+      }
+    }
+  }
+
+  const Kernels& kernels_;
+  FloatTarget out_;
+  const View& source_;
+  const BlitMap& map_;
+  const FloatStore& store_;
+  const size_t width_;
+  const bool interleaved_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  int32_t first_ = 0;  // the leftmost column of the source that shows
+  bool reversed_ = false;
+  bool gathers_ = false;
+  float fill_[kMaxChannels] = {};    // what zero becomes
+  float* moved_[kMaxChannels] = {};  // planes of a row that cannot be read where they lie
 };
 
 template <class Sample>
@@ -198,6 +324,13 @@ void pull(Context& context, Stage* input, const Target& target, const StorePlan&
 void store_rows(Context& context, Stage* input, const Target& target, const StorePlan& plan, const FusedOps& fused) {
   if (target.dtype == DType::kUint8) return pull<ByteRows>(context, input, target, plan, fused);
   pull<FloatRows>(context, input, target, plan, fused);
+  for (const Erase& op : plan.erases) erase(context.kernels, target, op);
+}
+
+void store_floats(Context& context, const View& source, const BlitMap& map, const Target& target,
+                  const StorePlan& plan) {
+  MovedFloats rows(context, source, map, target, plan.normalize);
+  for (int y = 0; y < target.height; ++y) rows.row(y);
   for (const Erase& op : plan.erases) erase(context.kernels, target, op);
 }
 

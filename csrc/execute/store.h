@@ -18,4 +18,8 @@ struct FusedOps {
 void store_rows(Context& context, Stage* input, const Target& target, const StorePlan& plan,
                 const FusedOps& fused = {});
 
+// Makes a float result of a float32 image: its pixels, moved by `map`, normalised and erased.
+void store_floats(Context& context, const View& source, const BlitMap& map, const Target& target,
+                  const StorePlan& plan);
+
 }  // namespace fastaug

@@ -12,6 +12,7 @@
 
 #include "base/image.h"
 #include "pixel/blur.h"
+#include "pixel/box_blur.h"
 #include "pixel/grid.h"
 #include "pixel/taps.h"
 #include "pixel/torch_taps.h"
@@ -24,6 +25,10 @@ constexpr int kRowPad = 128;
 
 // Floats that belong to a row of floats after its last one where a kernel says so, as bytes do in kRowPad.
 constexpr int kFloatPad = 64;
+
+// Lines that a box blur takes at once, and what its kernels read and write in multiples of.
+constexpr int kBoxLanes = 64;
+constexpr int kBoxRows = 16;
 
 // Rows that torch_resize_rows takes at most.
 constexpr int kTorchRows = 16;
@@ -64,7 +69,7 @@ struct GridRow {
   View source;  // as in WarpRow
   const float* grid;
   int width;                 // samples
-  bool filled;               // what lies outside the image is fill, by torchvision's mask of ones; else zero
+  Filling filling;           // what lies outside the image
   float fill[kMaxChannels];  // from 0 to 255
 };
 
@@ -170,8 +175,10 @@ struct Kernels {
   void (*pointwise)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width);
   // Sum of Pillow's 8-bit luma over the row; of the samples themselves when channels < 3.
   uint64_t (*luma_sum)(const uint8_t* const* planes, int channels, int width);
-  // The same of torchvision's 8-bit gray, each sample x added to sums[x % kTorchClasses]. width < 2^28.
+  // The same of torchvision's 8-bit gray, and of that of its v2, each sample x added to sums[x % kTorchClasses]. For
+  // widths below 2^28.
   void (*gray_sums)(const uint8_t* const* planes, int channels, int width, uint32_t* sums);
+  void (*v2_gray_sums)(const uint8_t* const* planes, int channels, int width, uint32_t* sums);
 
   // One plane of a row, in place: table[v]; 255 - v from the threshold (0..256) on; v & mask.
   void (*lookup)(const uint8_t* table, uint8_t* row, int width);
@@ -202,6 +209,13 @@ struct Kernels {
   // exactly width floats to each.
   void (*blur_float_rows)(const BlurKernel& kernel, const float* const* rows, int count, int width, float* const* dst);
 
+  // All passes of one axis of BOX_BLUR, in place: along the rows of a plane, and down its columns. Rows are `stride`
+  // apart, their kRowPad bytes with them, and memory goes on to a multiple of kBoxRows of them. `scratch` has room for
+  // 2 * kBoxLanes bytes for each of `width` or `height`, rounded up to a multiple of kBoxRows.
+  void (*box_blur_across)(const BoxBlur& blur, uint8_t* plane, ptrdiff_t stride, int height, int width,
+                          uint8_t* scratch);
+  void (*box_blur_down)(const BoxBlur& blur, uint8_t* plane, ptrdiff_t stride, int height, int width, uint8_t* scratch);
+
   // AugMix's mixture: the sum of weights[k] * images[k][x], every product and sum rounded to float32, from the first to
   // the last, truncated; it must stay below 256. Foreign memory on both sides.
   void (*mix)(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign);
@@ -211,6 +225,11 @@ struct Kernels {
   // One plane of a row to float32, reversed left to right if asked. Writes exactly width floats at foreign.
   void (*store_float)(const FloatStore& store, int channel, const uint8_t* src, int width, bool reversed,
                       float* foreign);
+  // One plane of a row of floats, normalised if the store says so, reversed left to right if asked. Both rows are
+  // foreign, apart from one another, and hold exactly width floats. Without normalize every bit is kept.
+  void (*move_floats)(const FloatStore& store, int channel, const float* src, int width, bool reversed, float* foreign);
+  // Pixels of 2 to 4 floats to planes. Reads exactly width pixels, and writes exactly width floats to each plane.
+  void (*deinterleave_float)(const float* foreign, int channels, int width, float* const* dst);
   // Floats to float16 or bfloat16, rounded half to even as torch's Tensor.to rounds. Writes exactly width numbers.
   void (*narrow)(DType dtype, const float* src, int width, uint16_t* foreign);
   // Rows of floats to pixels of 2 to 4 channels. Writes exactly width pixels.

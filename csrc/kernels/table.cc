@@ -80,6 +80,7 @@ class Tables {
       set_float(kIsas[i].isa, &tables_[i]);
       set_adjust(kIsas[i].isa, &tables_[i]);
       set_blur(kIsas[i].isa, &tables_[i]);
+      set_box_blur(kIsas[i].isa, &tables_[i]);
     }
   }
   const Kernels* find(const char* name) const {

@@ -18,7 +18,7 @@ void set_resample(Isa isa, Kernels* table);
 void set_torch_resize(Isa isa, Kernels* table);
 // deinterleave, interleave, take, reverse, mix
 void set_convert(Isa isa, Kernels* table);
-// prepare_store, store_float, narrow, interleave_float
+// prepare_store, store_float, move_floats, narrow, interleave_float, deinterleave_float
 void set_store(Isa isa, Kernels* table);
 // unfilter
 void set_unfilter(Isa isa, Kernels* table);
@@ -28,7 +28,7 @@ void set_affine(Isa isa, Kernels* table);
 void set_perspective(Isa isa, Kernels* table);
 // grid_nearest, grid_linear, map_grid
 void set_grid(Isa isa, Kernels* table);
-// pointwise, luma_sum, gray_sums
+// pointwise, luma_sum, gray_sums, v2_gray_sums
 void set_pointwise(Isa isa, Kernels* table);
 // pointwise_float, pointwise_store
 void set_float(Isa isa, Kernels* table);
@@ -36,6 +36,8 @@ void set_float(Isa isa, Kernels* table);
 void set_adjust(Isa isa, Kernels* table);
 // blur_row, blur_samples, blur_float_rows
 void set_blur(Isa isa, Kernels* table);
+// box_blur_across, box_blur_down
+void set_box_blur(Isa isa, Kernels* table);
 
 namespace scalar {
 
@@ -52,6 +54,7 @@ void fill_pointwise(Kernels* table);
 void fill_float(Kernels* table);
 void fill_adjust(Kernels* table);
 void fill_blur(Kernels* table);
+void fill_box_blur(Kernels* table);
 
 }  // namespace scalar
 

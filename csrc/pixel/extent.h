@@ -34,6 +34,11 @@ FASTAUG_FN Extent neighbourhood(int begin, int count, int half, int size) {
 // What a filter needs on each side of a sample.
 FASTAUG_FN int reach_of(const Op& op, bool rows) {
   if (sharpens(op.id)) return 1;
+  if (op.id == OpId::BOX_BLUR) {
+    const auto radius = static_cast<float>(op.f[rows ? 1 : 0]);
+    const int whole = static_cast<int>(radius);
+    return op.i[0] * (static_cast<float>(whole) < radius ? whole + 1 : whole);
+  }
   return op.id == OpId::BLUR ? op.i[rows ? 1 : 0] / 2 : 0;
 }
 

@@ -120,6 +120,9 @@ FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, float me
 FASTAUG_FN FloatOp form_of(OpTag<OpId::TORCH_HUE>, const Op& op, float mean) {
   return form_of(OpTag<OpId::HUE>(), op, mean);
 }
+FASTAUG_FN FloatOp form_of(OpTag<OpId::V2_CONTRAST>, const Op& op, float mean) {
+  return form_of(OpTag<OpId::CONTRAST>(), op, mean);
+}
 FASTAUG_FN FloatOp form_of(OpTag<OpId::V2_SATURATION>, const Op& op, float mean) {
   return form_of(OpTag<OpId::SATURATION>(), op, mean);
 }

@@ -11,6 +11,7 @@
 #include "pixel/fma.h"
 #include "pixel/lane.h"
 #include "pixel/warp.h"
+#include "program/op.h"
 
 namespace fastaug {
 
@@ -66,7 +67,7 @@ FASTAUG_FN float grid_position(float g, int size) { return fused(g + 1.0f, stati
 
 // How pixels outside the image look: like `fill`, by torchvision's mask of ones, or like zeros.
 struct GridFill {
-  bool filled;
+  Filling filling;
   const float* fill;  // from 0 to 255
 };
 
@@ -79,7 +80,8 @@ FASTAUG_FN void grid_nearest_pixel(const Source& s, float gx, float gy, GridFill
     copy_pixel<kChannels>(s.at(static_cast<int>(y), static_cast<int>(x)), out);
   } else {
     for (int c = 0; c < kChannels; ++c) {
-      out[c] = outside.filled ? static_cast<uint8_t>(static_cast<int>(rintf(outside.fill[c]))) : uint8_t{0};
+      out[c] = outside.filling != Filling::kNone ? static_cast<uint8_t>(static_cast<int>(rintf(outside.fill[c])))
+                                                 : uint8_t{0};
     }
   }
 }
@@ -118,7 +120,9 @@ FASTAUG_FN void grid_linear_pixel(const Source& s, float gx, float gy, GridFill 
   for (int c = 0; c < kChannels; ++c) {
     float v = 0.0f;
     for (int k = 0; k < 4; ++k) v = shown[k] ? fused(s.at(iy + (k >> 1), ix + (k & 1))[c], weight[k], v) : v;
-    if (outside.filled) v = v * mask + (1.0f - mask) * outside.fill[c];
+    // torchvision, _functional_tensor.py and v2/functional/_geometry.py, _apply_grid_transform.
+    if (outside.filling == Filling::kTorch) v = v * mask + (1.0f - mask) * outside.fill[c];
+    if (outside.filling == Filling::kV2) v = (v - outside.fill[c]) * mask + outside.fill[c];
     out[c] = static_cast<uint8_t>(static_cast<int>(rintf(v)));
   }
 }

@@ -17,6 +17,11 @@ FASTAUG_LANES_BEGIN
 
 FASTAUG_FN float factor_of(const Op& op) { return static_cast<float>(op.f[0]); }
 
+// v2/functional/_color.py, permute_channels: where each channel comes from.
+struct Permute {
+  int32_t from[kMaxChannels];
+};
+
 // `mean` is what Reduction::mean gives, for ops that need it.
 FASTAUG_FN Brightness body_of(OpTag<OpId::BRIGHTNESS>, const Op& op, float) { return {factor_of(op)}; }
 FASTAUG_FN Contrast body_of(OpTag<OpId::CONTRAST>, const Op& op, float mean) { return {factor_of(op), mean}; }
@@ -29,12 +34,18 @@ FASTAUG_FN TorchSaturation body_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, 
 }
 FASTAUG_FN Hue body_of(OpTag<OpId::HUE>, const Op& op, float) { return {static_cast<float>(op.i[0])}; }
 FASTAUG_FN TorchHue body_of(OpTag<OpId::TORCH_HUE>, const Op& op, float) { return {factor_of(op)}; }
+FASTAUG_FN V2Contrast body_of(OpTag<OpId::V2_CONTRAST>, const Op& op, float mean) {
+  return {blend_by<V2Blend>(op.f[0]), mean};
+}
 FASTAUG_FN V2Saturation body_of(OpTag<OpId::V2_SATURATION>, const Op& op, float) {
   return {blend_by<V2Blend>(op.f[0])};
 }
 FASTAUG_FN V2Hue body_of(OpTag<OpId::V2_HUE>, const Op& op, float) { return {factor_of(op)}; }
 FASTAUG_FN V2Gray body_of(OpTag<OpId::V2_LUMA>, const Op&, float) { return {}; }
 FASTAUG_FN TorchGray body_of(OpTag<OpId::TORCH_LUMA>, const Op&, float) { return {}; }
+FASTAUG_FN Permute body_of(OpTag<OpId::V2_PERMUTE>, const Op& op, float) {
+  return {{op.i[0], op.i[1], op.i[2], op.i[3]}};
+}
 FASTAUG_FN Luma body_of(OpTag<OpId::LUMA>, const Op&, float) { return {}; }
 FASTAUG_FN Premultiply body_of(OpTag<OpId::PREMULTIPLY>, const Op&, float) { return {}; }
 FASTAUG_FN Unpremultiply body_of(OpTag<OpId::UNPREMULTIPLY>, const Op&, float) { return {}; }
@@ -46,6 +57,7 @@ FASTAUG_FN Unpremultiply body_of(OpTag<OpId::UNPREMULTIPLY>, const Op&, float) {
 //   reduce(body)                   channel 0 = body(r, g, b)
 //   replicate(copies)              channels 1 to copies - 1 = channel 0
 //   with_alpha(body, channels)     v = body(v, alpha), where alpha is the last channel and left alone
+//   permute(from, channels)        channel c = channel from[c], all at once
 // `body` is of an op that has one; `colours`: the channels that an op of kAlphaFlag changes.
 template <OpId kId, class Body, class Loop>
 FASTAUG_FN void run_body(Body body, int colours, int channels, Loop loop) {
@@ -59,6 +71,8 @@ FASTAUG_FN void run_body(Body body, int colours, int channels, Loop loop) {
     loop.opaque(body, channels);
   } else if constexpr (kChannels == Channels::kToGray) {
     loop.reduce(body);
+  } else if constexpr (kChannels == Channels::kPermuted) {
+    loop.permute(body.from, channels);
   } else {
     static_assert(kChannels == Channels::kAlpha);
     loop.with_alpha(body, channels);

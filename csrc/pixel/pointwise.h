@@ -121,9 +121,10 @@ struct Saturation {
   }
 };
 
-// _functional_tensor.py, adjust_contrast: blends with the mean of the image's gray, a float.
-struct TorchContrast {
-  TorchBlend blend;
+// adjust_contrast of tensors: blends with the mean of the image's gray, a float.
+template <class Blend>
+struct MeanBlend {
+  Blend blend;
   float mean;
 
   template <class V>
@@ -131,6 +132,9 @@ struct TorchContrast {
     return blend(set<V>(mean), v);
   }
 };
+
+using TorchContrast = MeanBlend<TorchBlend>;
+using V2Contrast = MeanBlend<V2Blend>;
 
 // adjust_saturation of tensors: blends with the pixel's gray.
 template <class Gray, class Blend>
@@ -169,6 +173,20 @@ struct V2Sharpness {
   }
 };
 
+// Of the samples of a pixel.
+template <class V>
+FASTAUG_FN V largest(V r, V g, V b) {
+  return max(max(r, g), b);
+}
+template <class V>
+FASTAUG_FN V smallest(V r, V g, V b) {
+  return min(min(r, g), b);
+}
+template <class V>
+FASTAUG_FN V middle_of(V r, V g, V b) {
+  return max(min(r, g), min(max(r, g), b));
+}
+
 // Pillow, Convert.c, rgb2hsv and hsv2rgb around a shift of the 8-bit hue, which wraps. Pillow mixes float and double;
 // the forms below were compared with it on all 2^24 colours.
 struct Hue {
@@ -193,11 +211,9 @@ struct Hue {
   template <class V>
   FASTAUG_FN void operator()(V& r, V& g, V& b) const {
     const V one = set<V>(1.0f);
-    const V larger = max(r, g);
-    const V smaller = min(r, g);
-    const V top = max(larger, b);
-    const V bottom = min(smaller, b);
-    const V middle = max(smaller, min(larger, b));
+    const V top = largest(r, g, b);
+    const V middle = middle_of(r, g, b);
+    const V bottom = smallest(r, g, b);
     const V range = sub(top, bottom);
     // A grey pixel has range 0: s becomes 0, and then its hue does not matter.
     const V s = div(range, max(top, one));
@@ -286,17 +302,15 @@ struct HsvHue {
   template <class V>
   FASTAUG_FN void operator()(V& r, V& g, V& b) const {
     const V one = set<V>(1.0f);
-    const V larger = max(r, g);
-    const V smaller = min(r, g);
-    const V top = max(larger, b);
-    const V bottom = min(smaller, b);
+    const V top = largest(r, g, b);
+    const V bottom = smallest(r, g, b);
     const V value = Hsv::unit(top);
     // A range of 0 makes s 0, and then the hue does not matter; other ranges are at least nearly 1 / 255.
     const V range = sub(value, Hsv::unit(bottom));
     const V least = set<V>(0x1p-9f);
     const V s = div(range, max(value, least));
     // Of rc, gc and bc the one of the largest sample is 0, that of the smallest 1, and this is the third.
-    const V m = div(sub(value, Hsv::unit(max(smaller, min(larger, b)))), max(range, least));
+    const V m = div(sub(value, Hsv::unit(middle_of(r, g, b))), max(range, least));
 
     // (base + first) - second, where one of the two is 1 and the other one m.
     const auto r_top = equal(r, top);

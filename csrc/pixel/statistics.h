@@ -94,10 +94,11 @@ FASTAUG_FN float torch_mean(const uint32_t* sums, int64_t pixels) {
   return total / static_cast<float>(pixels);
 }
 
-// What an op blends with: an integer for CONTRAST, any number for TORCH_CONTRAST, which has at most kExactTorchPixels.
+// What an op blends with: an integer for CONTRAST, any number for those of takes_torch_mean, which have at most
+// kExactTorchPixels.
 FASTAUG_FN float mean_of(OpId id, uint64_t sum, int64_t pixels) {
   if (id == OpId::CONTRAST) return pillow_mean(sum, pixels);
-  if (id == OpId::TORCH_CONTRAST) return torch_mean(sum, pixels);
+  if (takes_torch_mean(id)) return torch_mean(sum, pixels);
 #ifndef __CUDA_ARCH__
   fail_on("mean_of", id);
 #else

@@ -10,6 +10,7 @@
 namespace fastaug {
 
 int64_t pixel_bytes(const View& view) {
+  if (view.dtype != DType::kUint8) return int64_t{view.channels} * size_of(view.dtype);
   const bool packed = view.pixel_stride > view.channels && view.pixel_stride <= kMaxChannels;
   return packed ? view.pixel_stride : view.channels;
 }
@@ -24,9 +25,9 @@ bool is_in_reach(const View& view) {
   return std::abs(view.row_stride) * static_cast<ptrdiff_t>(view.height) < (ptrdiff_t{1} << 31) - 64;
 }
 
-Target usual_target(Program program, Shape in) {
-  const Shape out = validate(program, in);
-  const bool floats = !program.empty() && kind_of(program.back().id) == OpKind::kStore;
+Target usual_target(Program program, Shape in, DType source) {
+  const Shape out = validate(program, in, source);
+  const bool floats = gives_floats(program, source);
   const ptrdiff_t pixel = floats ? 4 : out.channels;
   return {nullptr, floats ? DType::kFloat32 : DType::kUint8,   out.height, out.width, out.channels, pixel * out.width,
           pixel,   floats ? pixel * out.width * out.height : 1};
@@ -61,9 +62,9 @@ bool operator==(const Pass& a, const Pass& b) {
 }
 
 const char* name_of(PassKind kind) {
-  static constexpr const char* kNames[] = {"decode", "move",   "move",         "read",       "warp", "window",
-                                           "index",  "filter", "torch_filter", "sharpen",    "blur", "tables",
-                                           "colour", "keep",   "turn",         "statistics", "store"};
+  static constexpr const char* kNames[] = {"decode", "move",   "move",         "read",    "warp",       "window",
+                                           "index",  "filter", "torch_filter", "sharpen", "blur",       "box_blur",
+                                           "tables", "colour", "keep",         "turn",    "statistics", "store"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -15,7 +15,7 @@ inline Region neighbourhood(Region out, int half_height, int half_width, Shape i
   return {rows.begin, columns.begin, rows.end - rows.begin, columns.end - columns.begin};
 }
 
-// What a region of a filter's output needs: of those that sharpen, and BLUR.
+// What a region of a filter's output needs: of those that sharpen, and blurs.
 inline Region filter_region(const Op& op, Shape in, Region out) {
   return neighbourhood(out, reach_of(op, true), reach_of(op, false), in);
 }

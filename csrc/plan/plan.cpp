@@ -51,6 +51,8 @@ constexpr PassKind pass_of(OpId id) {
       return PassKind::kSharpen;
     case OpId::BLUR:
       return PassKind::kBlur;
+    case OpId::BOX_BLUR:
+      return PassKind::kBoxBlur;
     default:
       return PassKind::kStore;
   }
@@ -84,13 +86,38 @@ uint32_t rewrites_of(const PlanOptions& options) {
   return options.device ? options.rewrites & ~uint32_t{kComposeTaps | kMovePixels} : options.rewrites;
 }
 
+// Store ops leave the end of the list for the plan of the store.
+void take_store(OpList* ops, StorePlan* store) {
+  while (!ops->empty() && kind_of(ops->back().id) == OpKind::kStore) {
+    const Step& op = ops->back();
+    store->floats = true;
+    store->origin |= op.origin;
+    if (op.id == OpId::NORMALIZE) {
+      store->normalize.normalize = true;
+      for (int c = 0; c < kMaxChannels; ++c) {
+        store->normalize.mean[c] = static_cast<float>(op.f[c]);
+        store->normalize.std[c] = static_cast<float>(op.f[4 + c]);
+      }
+    } else if (op.id == OpId::ERASE) {
+      Erase erase{{op.i[0], op.i[1], op.i[2], op.i[3]}};
+      for (int c = 0; c < kMaxChannels; ++c) erase.value[c] = static_cast<float>(op.f[c]);
+      store->erases.insert(store->erases.begin(), erase);
+    } else if (to_shares(op.id)) {
+      store->normalize.multiplied = op.id == OpId::V2_TO_FLOAT;
+    } else {
+      fail_on("take_store", op.id);
+    }
+    ops->pop_back();
+  }
+}
+
 class Planner {
  public:
   Planner(Plan* plan, const Target& target, const PlanOptions& options)
       : plan_(*plan),
         target_(target),
         options_(options),
-        regions_(options.kernels, take_store(std::move(plan->ops)), plan->in, rewrites_of(options), !options.device),
+        regions_(options.kernels, take_ends(std::move(plan->ops)), plan->in, rewrites_of(options), !options.device),
         ops_(regions_.ops()) {}
 
   void run(const View& source) {
@@ -110,29 +137,9 @@ class Planner {
 
  private:
   // Ops at the end that only say how the result is written.
-  OpList take_store(OpList ops) {
+  OpList take_ends(OpList ops) {
     StorePlan& store = plan_.store;
-    while (!ops.empty() && kind_of(ops.back().id) == OpKind::kStore) {
-      const Step& op = ops.back();
-      store.floats = true;
-      store.origin |= op.origin;
-      if (op.id == OpId::NORMALIZE) {
-        store.normalize.normalize = true;
-        for (int c = 0; c < kMaxChannels; ++c) {
-          store.normalize.mean[c] = static_cast<float>(op.f[c]);
-          store.normalize.std[c] = static_cast<float>(op.f[4 + c]);
-        }
-      } else if (op.id == OpId::ERASE) {
-        Erase erase{{op.i[0], op.i[1], op.i[2], op.i[3]}};
-        for (int c = 0; c < kMaxChannels; ++c) erase.value[c] = static_cast<float>(op.f[c]);
-        store.erases.insert(store.erases.begin(), erase);
-      } else if (to_shares(op.id)) {
-        store.normalize.multiplied = op.id == OpId::V2_TO_FLOAT;
-      } else {
-        fail_on("take_store", op.id);
-      }
-      ops.pop_back();
-    }
+    take_store(&ops, &store);
     while (!ops.empty() && has(ops.back().id, Trait::kFlip)) {
       bool& flip = ops.back().id == OpId::HFLIP ? store.hflip : store.vflip;
       flip = !flip;
@@ -363,14 +370,34 @@ void plan_moves(Plan* plan, PassKind kind, const View& source, const PlanOptions
   pass.bytes_read = pass.bytes_written = area(pass.region) * pixel_bytes(source);
 }
 
+// Floats go from the source to the target row by row: through the map of all moves, and the store. There is nothing to
+// rewrite in that.
+void plan_floats(Plan* plan, Program program, const View& source) {
+  plan->from_floats = true;
+  for (size_t k = 0; k < program.size(); ++k) plan->ops.push_back({program[k], uint64_t{1} << k});
+  plan->store.floats = true;
+  take_store(&plan->ops, &plan->store);
+  plan->blit = blit_map(plan->ops, plan->in);
+  Pass& pass = add_pass(plan, PassKind::kStore, 0, plan->ops, 0, plan->ops.size());
+  pass.origin |= plan->store.origin;
+  pass.region = whole(plan->out);
+  pass.channels = plan->out.channels;
+  pass.bytes_read = area(pass.region) * pixel_bytes(source);
+  pass.bytes_written = area(pass.region) * pass.channels * size_of(plan->dtype);
+}
+
 }  // namespace
 
 Plan make_plan(Program program, const View& source, const Target& target, const PlanOptions& options) {
   Plan plan;
   plan.in = {source.height, source.width, source.channels};
-  plan.out = validate(program, plan.in);
-  check_target(target, plan.out, !program.empty() && kind_of(program.back().id) == OpKind::kStore);
+  plan.out = validate(program, plan.in, source.dtype);
+  check_target(target, plan.out, gives_floats(program, source.dtype));
   plan.dtype = target.dtype;
+  if (source.dtype != DType::kUint8) {
+    plan_floats(&plan, program, source);
+    return plan;
+  }
   plan.rounded = (options.rewrites & kRoundWarps) != 0;
   plan.ops = optimise(program, plan.in, rewrites_of(options));
   if ((rewrites_of(options) & kMovePixels) != 0 && target.dtype == DType::kUint8) {

@@ -30,6 +30,7 @@ enum class PassKind : uint8_t {
   kTorchFilter,  // both axes of TORCH_RESIZE
   kSharpen,
   kBlur,
+  kBoxBlur,
   kTables,      // a run of ops on samples, as lookups
   kColour,      // a run of other pointwise ops
   kKeep,        // the rows become the image in memory
@@ -110,8 +111,9 @@ struct Plan {
   std::vector<Shape> shapes;  // shapes[k] enters op k, the last comes out
   std::vector<Pass> passes;
   StorePlan store;
-  BlitMap blit;                 // kMove
+  BlitMap blit;                 // kMove, and of floats
   DType dtype = DType::kUint8;  // of the target
+  bool from_floats = false;     // the source is float32: the only pass is kStore, through Plan::blit
   bool rounded = false;         // fast mode's warps
   bool decoded = false;         // the first pass is kDecode
   bool in_place = false;        // kDecode writes into the target, and nothing is left to do
@@ -133,7 +135,7 @@ struct PlanOptions {
 Plan make_plan(Program program, const View& source, const Target& target, const PlanOptions& options);
 
 // What a program gives: a target of its shape, as interleaved bytes or planes of float32, without memory.
-Target usual_target(Program program, Shape in);
+Target usual_target(Program program, Shape in, DType source = DType::kUint8);
 
 // A line for each pass: "filter height 887 to 512, 4 taps: RESIZE -> 512x887x3".
 std::string to_string(const Plan& plan);

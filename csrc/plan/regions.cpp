@@ -185,6 +185,7 @@ Region Regions::source_region(size_t k, Region out) {
     case OpId::TORCH_SHARPNESS:
     case OpId::V2_SHARPNESS:
     case OpId::BLUR:
+    case OpId::BOX_BLUR:
       return with_tables_ ? filter_region(op, in, out) : without_tables(k, out);
     default:
       fail_on("source_region", op.id);

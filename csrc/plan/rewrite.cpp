@@ -53,6 +53,11 @@ bool is_no_op(const Op& op, Shape in) {
       return op.f[0] == 1.0 && op.f[1] == 1.0;
     case OpId::REPLICATE:
       return op.i[0] == 1;
+    case OpId::V2_PERMUTE:
+      for (int c = 0; c < in.channels; ++c) {
+        if (op.i[c] != c) return false;
+      }
+      return true;
     case OpId::TORCH_HUE:
     case OpId::V2_HUE:
       return in.channels == 3 && static_cast<float>(op.f[0]) == 0.0f;  // gives every colour back
@@ -95,11 +100,13 @@ bool sink_flip(Step& flip, Step& next, Shape in) {
     case OpId::SHARPNESS:
     case OpId::TORCH_SHARPNESS:
     case OpId::V2_SHARPNESS:
+    case OpId::BOX_BLUR:
       break;
     case OpId::HFLIP:
       if (horizontal) return false;
       break;
     case OpId::TORCH_CONTRAST:
+    case OpId::V2_CONTRAST:
       // Beyond, the last bits of the mean depend on the order of pixels.
       if (int64_t{in.height} * in.width > kExactTorchPixels) return false;
       break;
@@ -115,7 +122,7 @@ bool takes_one_channel(const Op& op, int copies) {
   if (!has(op.id, Trait::kChannelwise)) return false;
   if (has(op.id, Trait::kAlphaFlag) && (op.flags & kHasAlpha) != 0) return false;
   // torchvision's gray of three equal samples is not always that sample.
-  if (op.id == OpId::TORCH_CONTRAST) return copies < 3;
+  if (takes_torch_mean(op.id)) return copies < 3;
   if (!has(op.id, Trait::kFills)) return true;
   if (samples_grid(op.id)) {
     for (int c = 1; c < copies; ++c) {

@@ -39,12 +39,19 @@ constexpr uint16_t kSquare = 1;
 // BLUR: the arithmetic that torch has for small images of one channel.
 constexpr uint16_t kUnfused = 2;
 constexpr int kBlurWeights = 16;
+// Radii and passes that BOX_BLUR takes at most, so that nothing that is counted in samples overflows.
+constexpr int kMaxBoxRadius = 1 << 20;
+constexpr int kMaxBoxPasses = 16;
 // TORCH_AFFINE and TORCH_PERSPECTIVE: fill shows where the image ends; and torch's matrix product fuses, as it does on
 // some processors.
 constexpr uint16_t kFilled = 0x800;
 constexpr uint16_t kFused = 0x1000;
 // The fill is not bytes but float32 numbers, in the place of i[2..5].
 constexpr uint16_t kFloatFill = 0x2000;
+// With kFilled: blended with as torchvision.transforms.v2 does, which shows in bilinear samples.
+constexpr uint16_t kV2Fill = 0x4000;
+// What shows where the image of such a warp ends: zeros, or a fill, blended with in one way or the other.
+enum class Filling : uint8_t { kNone, kTorch, kV2 };
 // Whether a warp samples as torch's grid_sample does, and whether its map has a denominator.
 FASTAUG_HOST_DEVICE constexpr bool samples_grid(OpId id) {
   return id == OpId::TORCH_AFFINE || id == OpId::TORCH_PERSPECTIVE;
@@ -56,6 +63,11 @@ FASTAUG_HOST_DEVICE constexpr bool is_perspective(OpId id) {
 // Whether a filter blends with the 3x3 mean of pixel/smooth.h.
 FASTAUG_HOST_DEVICE constexpr bool sharpens(OpId id) {
   return id == OpId::SHARPNESS || id == OpId::TORCH_SHARPNESS || id == OpId::V2_SHARPNESS;
+}
+
+// Whether a reduction blends with torch's mean of gray (pixel/statistics.h), whose order of additions matters.
+FASTAUG_HOST_DEVICE constexpr bool takes_torch_mean(OpId id) {
+  return id == OpId::TORCH_CONTRAST || id == OpId::V2_CONTRAST;
 }
 
 // Whether an op turns bytes into shares of 255: the first of the store.
@@ -76,7 +88,12 @@ static_assert(sizeof(Op) == 96);
 static_assert(offsetof(Op, i) == 8 && offsetof(Op, f) == 32);
 #endif
 
-// What a warp that samples a grid shows outside its image.
+FASTAUG_HOST_DEVICE constexpr Filling filling_of(const Op& op) {
+  if ((op.flags & kFilled) == 0) return Filling::kNone;
+  return (op.flags & kV2Fill) != 0 ? Filling::kV2 : Filling::kTorch;
+}
+
+// The fill of a warp that samples a grid.
 FASTAUG_HOST_DEVICE inline float fill_of(const Op& op, int channel) {
   if ((op.flags & kFloatFill) == 0) return static_cast<float>(op.fill[channel]);
   float number;
@@ -106,6 +123,7 @@ FASTAUG_HOST_DEVICE inline int channels_after(Channels rule, const Op& op, int c
     case Channels::kColour:
     case Channels::kOpaque:
     case Channels::kAlpha:
+    case Channels::kPermuted:
       return channels;
     case Channels::kToGray:
       return 1;

@@ -68,6 +68,17 @@ void need_fill(const Op& op, int channels) {
   }
 }
 
+void need_permutation(const Op& op, int channels) {
+  int found = 0;
+  for (int c = 0; c < channels; ++c) {
+    if (op.i[c] >= 0 && op.i[c] < channels) found |= 1 << op.i[c];
+  }
+  if (found == (1 << channels) - 1) return;
+  std::string order;
+  for (int c = 0; c < channels; ++c) order.append(" ").append(std::to_string(op.i[c]));
+  bad(op, "each of " + std::to_string(channels) + " channels must occur once, got" + order);
+}
+
 void need_blur(const Op& op, Shape in) {
   const int side[] = {in.width, in.height};
   int weights = 0;
@@ -86,6 +97,16 @@ void need_blur(const Op& op, Shape in) {
   std::memcpy(packed, op.f, sizeof packed);
   for (int k = 0; k < weights; ++k) {
     if (!std::isfinite(packed[k])) bad(op, "weight " + std::to_string(k) + " is not finite");
+  }
+}
+
+void need_box_blur(const Op& op) {
+  if (op.i[0] < 1 || op.i[0] > kMaxBoxPasses) {
+    bad(op, "the passes must be 1.." + std::to_string(kMaxBoxPasses) + ", got " + std::to_string(op.i[0]));
+  }
+  for (int axis = 0; axis < 2; ++axis) {
+    if (op.f[axis] >= 0 && op.f[axis] <= kMaxBoxRadius) continue;
+    bad(op, "the radii must be 0 to " + std::to_string(kMaxBoxRadius) + ", got " + std::to_string(op.f[axis]));
   }
 }
 
@@ -121,6 +142,8 @@ void need_channels(const Op& op, Shape in) {
       return need_channels(op, in, {1});
     case Channels::kAlpha:
       return need_channels(op, in, {2, 4});
+    case Channels::kPermuted:
+      return;
   }
 }
 
@@ -167,6 +190,9 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::BLUR:
       need_blur(op, in);
       return in;
+    case OpId::BOX_BLUR:
+      need_box_blur(op);
+      return in;
     case OpId::TORCH_GAMMA:
       if (!(op.f[0] >= 0 && op.f[0] <= 1e30)) bad(op, "the exponent must be 0 to 1e30, got " + std::to_string(op.f[0]));
       if (!(std::fabs(op.f[1]) <= 1e30))
@@ -175,6 +201,9 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::TORCH_HUE:
     case OpId::V2_HUE:
       if (!(std::fabs(op.f[0]) <= 0.5)) bad(op, "the factor must be -0.5 to 0.5, got " + std::to_string(op.f[0]));
+      return in;
+    case OpId::V2_PERMUTE:
+      need_permutation(op, in.channels);
       return in;
     case OpId::NORMALIZE:
       need_finite(op, 4);
@@ -193,6 +222,16 @@ Shape own_shape(const Op& op, Shape in) {
       return in;
     default:
       fail_on("shape_after", op.id);
+  }
+}
+
+// Of ops on floats: a fill of bytes says what it is in floats only where it is zero.
+void need_floats(const Op& op) {
+  if (op.id == OpId::NORMALIZE || op.id == OpId::ERASE) return;
+  if (!moves_floats(op.id)) bad(op, "is not done to float32");
+  for (const uint8_t value : op.fill) {
+    if (has(op.id, Trait::kFills) && value != 0)
+      bad(op, "the fill of float32 must be zero, got " + std::to_string(value));
   }
 }
 
@@ -236,8 +275,12 @@ void own_text(const Op& op, const Add& add) {
     case OpId::TORCH_HUE:
     case OpId::V2_HUE:
       return add(" %.6g", op.f[0]);
+    case OpId::V2_PERMUTE:
+      return add(" %d %d %d %d", op.i[0], op.i[1], op.i[2], op.i[3]);
     case OpId::BLUR:
       return add(" %dx%d", op.i[1], op.i[0]);
+    case OpId::BOX_BLUR:
+      return add(" %.6g %.6g passes=%d", op.f[0], op.f[1], op.i[0]);
     case OpId::NORMALIZE:
       return add(" mean=[%.6g %.6g %.6g] std=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[4], op.f[5], op.f[6]);
     default:
@@ -278,7 +321,7 @@ Shape shape_after(const Op& op, Shape in) {
   return {in.height, in.width, channels_after(op, in.channels)};
 }
 
-Shape validate(Program program, Shape in) {
+Shape validate(Program program, Shape in, DType source) {
   if (program.size() > static_cast<size_t>(kMaxOps)) {
     fail(ErrorCode::kValue,
          "a program holds at most " + std::to_string(kMaxOps) + " ops, got " + std::to_string(program.size()));
@@ -294,10 +337,14 @@ Shape validate(Program program, Shape in) {
     const Op& op = program[k];
     const Shape out = shape_after(op, in);
     const bool stored = k > 0 && kind_of(program[k - 1].id) == OpKind::kStore;
+    const bool floats = source != DType::kUint8;
+    if (floats) need_floats(op);
     if (stored && kind_of(op.id) != OpKind::kStore) bad(program[k - 1], "must end the program");
     if (to_shares(op.id) && stored) bad(op, "must come before other store ops");
-    if (op.id == OpId::NORMALIZE && !(stored && to_shares(program[k - 1].id))) bad(op, "must follow TO_FLOAT");
-    if (kind_of(op.id) == OpKind::kStore && !to_shares(op.id) && !stored) bad(op, "must follow TO_FLOAT");
+    if (op.id == OpId::NORMALIZE && (floats ? stored : !(stored && to_shares(program[k - 1].id)))) {
+      bad(op, floats ? "must be the first of the store ops" : "must follow TO_FLOAT");
+    }
+    if (kind_of(op.id) == OpKind::kStore && !to_shares(op.id) && !stored && !floats) bad(op, "must follow TO_FLOAT");
     in = out;
   }
   return in;

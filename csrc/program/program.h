@@ -25,8 +25,17 @@ inline bool is_window_inside(const Op& op, Shape in) {
 // The shape after `op` on an image of shape `in`. Throws Error when the operands make no sense for it.
 Shape shape_after(const Op& op, Shape in);
 
-// Checks every op against the shape that reaches it; returns the final shape. Throws Error.
-Shape validate(Program program, Shape in);
+// Checks every op against the shape that reaches it; returns the final shape. Throws Error. A program for an image of
+// `source` float32 has moves of rows and columns, whose fill is zero, and then NORMALIZE, ERASE, both or neither.
+Shape validate(Program program, Shape in, DType source = DType::kUint8);
+
+// Whether the result of a program is float.
+inline bool gives_floats(Program program, DType source) {
+  return source != DType::kUint8 || (!program.empty() && kind_of(program.back().id) == OpKind::kStore);
+}
+
+// Whether an op is one of those that floats can go through before the store: it moves whole rows and columns.
+inline bool moves_floats(OpId id) { return has(id, Trait::kMove) && has(id, Trait::kSeparable); }
 
 // One line per op: "RESIZE 224x224 bilinear".
 std::string to_string(Program program);

@@ -27,6 +27,7 @@ enum class Channels : uint8_t {
   kToGray,    // 3 or 4, to 1
   kFromGray,  // 1, to i[0] of them
   kAlpha,     // 2 or 4, of which the last is alpha
+  kPermuted,  // any number of them, in the order of i[]
 };
 
 // Operands that are checked and printed alike for all the ops that have them.

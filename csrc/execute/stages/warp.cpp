@@ -122,7 +122,7 @@ GridRow grid_row(const Op& op, const View& source) {
   GridRow row{};
   row.source = source;
   row.width = op.i[1];
-  row.filled = (op.flags & kFilled) != 0;
+  row.filling = filling_of(op);
   for (int c = 0; c < kMaxChannels; ++c) row.fill[c] = fill_of(op, c);
   return row;
 }

@@ -10,7 +10,7 @@ using Body = void (*)(const WarpSource&, float, float, GridFill, uint8_t*);
 template <int kChannels, Body body>
 void body_span(const GridRow& row, Span span, uint8_t* const* dst) {
   const WarpSource source = warp_source(row.source);
-  const GridFill outside = {row.filled, row.fill};
+  const GridFill outside = {row.filling, row.fill};
   uint8_t pixel[kChannels];
   for (int x = span.begin; x < span.end; ++x) {
     body(source, row.grid[2 * x], row.grid[2 * x + 1], outside, pixel);

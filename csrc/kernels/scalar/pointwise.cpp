@@ -12,14 +12,11 @@ namespace {
 
 uint8_t to_u8(float v) { return static_cast<uint8_t>(static_cast<int>(v)); }
 
-uint8_t luma(const uint8_t* const* planes, int x) {
-  return to_u8(
-      Luma()(static_cast<float>(planes[0][x]), static_cast<float>(planes[1][x]), static_cast<float>(planes[2][x])));
-}
-
+// By Luma, TorchGray or V2Gray.
+template <class Gray>
 uint8_t gray(const uint8_t* const* planes, int x) {
-  return to_u8(TorchGray()(static_cast<float>(planes[0][x]), static_cast<float>(planes[1][x]),
-                           static_cast<float>(planes[2][x])));
+  return to_u8(
+      Gray()(static_cast<float>(planes[0][x]), static_cast<float>(planes[1][x]), static_cast<float>(planes[2][x])));
 }
 
 template <class Body>
@@ -71,6 +68,14 @@ struct Rows {
       for (int x = 0; x < width; ++x) planes[c][x] = to_u8(body(load(c, x), load(channels - 1, x)));
     }
   }
+
+  void permute(const int32_t* from, int channels) const {
+    for (int x = 0; x < width; ++x) {
+      uint8_t v[kMaxChannels];
+      for (int c = 0; c < channels; ++c) v[c] = planes[from[c]][x];
+      for (int c = 0; c < channels; ++c) planes[c][x] = v[c];
+    }
+  }
 };
 
 void pointwise(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
@@ -82,12 +87,13 @@ void pointwise(const Op* ops, const float* means, int count, int channels, uint8
 
 uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
   uint64_t sum = 0;
-  for (int x = 0; x < width; ++x) sum += channels < 3 ? planes[0][x] : luma(planes, x);
+  for (int x = 0; x < width; ++x) sum += channels < 3 ? planes[0][x] : gray<Luma>(planes, x);
   return sum;
 }
 
+template <class Gray>
 void gray_sums(const uint8_t* const* planes, int channels, int width, uint32_t* sums) {
-  for (int x = 0; x < width; ++x) sums[x % kTorchClasses] += channels < 3 ? planes[0][x] : gray(planes, x);
+  for (int x = 0; x < width; ++x) sums[x % kTorchClasses] += channels < 3 ? planes[0][x] : gray<Gray>(planes, x);
 }
 
 }  // namespace
@@ -95,7 +101,8 @@ void gray_sums(const uint8_t* const* planes, int channels, int width, uint32_t* 
 void fill_pointwise(Kernels* table) {
   table->pointwise = pointwise;
   table->luma_sum = luma_sum;
-  table->gray_sums = gray_sums;
+  table->gray_sums = gray_sums<TorchGray>;
+  table->v2_gray_sums = gray_sums<V2Gray>;
 }
 
 }  // namespace fastaug::scalar

@@ -153,7 +153,8 @@ void grid_nearest(const GridRow& row, uint8_t* const* dst) {
     if (HWY_LIKELY((fetched & all) == all)) continue;
     for_runs(all & inside & ~fetched,
              [&](int from, int to) { grid_nearest_span(row, {begin + from, begin + to}, dst); });
-    for_runs(all & ~inside, [&](int from, int to) { set_span(row, {begin + from, begin + to}, row.filled, dst); });
+    for_runs(all & ~inside,
+             [&](int from, int to) { set_span(row, {begin + from, begin + to}, row.filling != Filling::kNone, dst); });
   }
 }
 
@@ -276,7 +277,7 @@ HWY_INLINE void load_taps(const Taps4& at, int k, hn::Vec<Words>* tap) {
   }
 }
 
-template <int kStride, bool kFilled>
+template <int kStride, Filling kFilling>
 HWY_INLINE void mix(const GridRow& row, const Taps4& at, int begin, int from, int to, uint8_t* const* dst) {
   const Floats d;
   const Ints ints;
@@ -297,9 +298,9 @@ HWY_INLINE void mix(const GridRow& row, const Taps4& at, int begin, int from, in
       };
       FloatV sum = hn::Mul(sample(0), weight[0]);
       for (int t = 1; t < 4; ++t) sum = hn::MulAdd(sample(t), weight[t], sum);
-      if constexpr (kFilled) {
-        sum = hn::Add(hn::Mul(sum, mask), hn::Mul(rest, hn::Set(d, row.fill[c])));
-      }
+      const FloatV fill = hn::Set(d, row.fill[c]);
+      if constexpr (kFilling == Filling::kTorch) sum = hn::Add(hn::Mul(sum, mask), hn::Mul(rest, fill));
+      if constexpr (kFilling == Filling::kV2) sum = hn::Add(hn::Mul(hn::Sub(sum, fill), mask), fill);
       // Rounds half to even: the lowest bit of a float this large is worth one.
       const auto whole = hn::BitCast(ints, hn::Add(sum, hn::Set(d, 8388608.0f)));
       hn::StoreU(hn::DemoteTo(bytes, hn::And(whole, hn::Set(ints, 255))), bytes, dst[c] + begin + k);
@@ -308,7 +309,7 @@ HWY_INLINE void mix(const GridRow& row, const Taps4& at, int begin, int from, in
 }
 
 // A chunk that is not wholly inside.
-template <int kStride, bool kFilled>
+template <int kStride, Filling kFilling>
 void border_chunk(const GridRow& row, const float* grid, int begin, int count, Taps4* at, uint8_t* const* dst) {
   const uint64_t all = low_bits(count);
   const Samples is = locate<true>(row.source, grid, count, at);
@@ -317,16 +318,16 @@ void border_chunk(const GridRow& row, const float* grid, int begin, int count, T
     const auto lanes = static_cast<int>(hn::Lanes(Floats()));
     for_runs(is.interior & all, [&](int from, int to) { fetch_pairs<kStride>(row.source, from, to, at); });
     fetch_border<kStride>(row.source, touched & ~is.interior, at);
-    mix<kStride, kFilled>(row, *at, begin, std::countr_zero(touched) & -lanes, 64 - std::countl_zero(touched), dst);
+    mix<kStride, kFilling>(row, *at, begin, std::countr_zero(touched) & -lanes, 64 - std::countl_zero(touched), dst);
   }
   const auto set = [&](uint64_t samples, bool filled) {
     for_runs(samples, [&](int from, int to) { set_span(row, {begin + from, begin + to}, filled, dst); });
   };
-  set(all & ~touched & ~is.lost, kFilled);
+  set(all & ~touched & ~is.lost, kFilling != Filling::kNone);
   set(all & is.lost, false);
 }
 
-template <int kStride, bool kFilled>
+template <int kStride, Filling kFilling>
 void linear_row(const GridRow& row, uint8_t* const* dst) {
   const View& v = row.source;
   if (!offsets_fit(v)) return grid_linear_span(row, {0, row.width}, dst);
@@ -338,21 +339,33 @@ void linear_row(const GridRow& row, uint8_t* const* dst) {
     const Samples is = locate<false>(v, grid, count, &at);
     if (HWY_LIKELY((~is.interior & low_bits(count)) == 0)) {
       fetch_pairs<kStride>(v, 0, count, &at);
-      mix<kStride, kFilled>(row, at, begin, 0, count, dst);
+      mix<kStride, kFilling>(row, at, begin, 0, count, dst);
     } else {
-      border_chunk<kStride, kFilled>(row, grid, begin, count, &at, dst);
+      border_chunk<kStride, kFilling>(row, grid, begin, count, &at, dst);
     }
+  }
+}
+
+template <int kStride>
+void filled_row(const GridRow& row, uint8_t* const* dst) {
+  switch (row.filling) {
+    case Filling::kNone:
+      return linear_row<kStride, Filling::kNone>(row, dst);
+    case Filling::kTorch:
+      return linear_row<kStride, Filling::kTorch>(row, dst);
+    case Filling::kV2:
+      return linear_row<kStride, Filling::kV2>(row, dst);
   }
 }
 
 void grid_linear(const GridRow& row, uint8_t* const* dst) {
   switch (row.source.pixel_stride) {
     case 3:
-      return row.filled ? linear_row<3, true>(row, dst) : linear_row<3, false>(row, dst);
+      return filled_row<3>(row, dst);
     case 4:
-      return row.filled ? linear_row<4, true>(row, dst) : linear_row<4, false>(row, dst);
+      return filled_row<4>(row, dst);
     default:
-      return row.filled ? linear_row<1, true>(row, dst) : linear_row<1, false>(row, dst);
+      return filled_row<1>(row, dst);
   }
 }
 

@@ -132,6 +132,14 @@ struct Pass {
     keep(channels - 1, channels);
   }
 
+  HWY_INLINE void permute(const int32_t* from, int channels) const {
+    for (int x = 0; x < count; x += step_lanes()) {
+      Two v[kMaxChannels];
+      for (int c = 0; c < channels; ++c) v[c] = in.load(from[c], x);
+      for (int c = 0; c < channels; ++c) out.store(c, x, v[c]);
+    }
+  }
+
   template <class Body>
   HWY_INLINE void together(Body body, int channels) const {
     mix(body);
@@ -223,13 +231,14 @@ uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
   return total;
 }
 
+template <class Gray>
 void gray_sums(const uint8_t* const* planes, int channels, int width, uint32_t* sums) {
   constexpr int kMostVectors = kTorchClasses / 4;
   const auto lanes = static_cast<int>(hn::Lanes(Floats()));
   const int vectors = kTorchClasses / lanes;
   const auto value = [&](int x) HWY_ATTR {
     const V first = load(planes[0] + x);
-    return to_ints(channels < 3 ? first : TorchGray()(first, load(planes[1] + x), load(planes[2] + x)));
+    return to_ints(channels < 3 ? first : Gray()(first, load(planes[1] + x), load(planes[2] + x)));
   };
   hn::Vec<Ints> sum[kMostVectors];
   for (int k = 0; k < vectors; ++k) sum[k] = hn::Zero(Ints());
@@ -253,7 +262,8 @@ void gray_sums(const uint8_t* const* planes, int channels, int width, uint32_t* 
 void fill_pointwise(Kernels* table) {
   table->pointwise = pointwise;
   table->luma_sum = luma_sum;
-  table->gray_sums = gray_sums;
+  table->gray_sums = gray_sums<TorchGray>;
+  table->v2_gray_sums = gray_sums<V2Gray>;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

@@ -143,6 +143,66 @@ void interleave_float(const float* const* src, int channels, int width, float* f
   interleave_float_as<4>(src, width, foreign);
 }
 
+template <int kChannels>
+void deinterleave_float_as(const float* foreign, int width, float* const* dst) {
+  const Floats d;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  if (width < lanes) {
+    for (int x = 0; x < width; ++x)
+      for (int c = 0; c < kChannels; ++c) dst[c][x] = foreign[x * kChannels + c];
+    return;
+  }
+  for (int next = 0; next < width; next += lanes) {
+    const int x = std::min(next, width - lanes);
+    const float* from = foreign + ptrdiff_t{x} * kChannels;
+    Float v0, v1, v2, v3;
+    if constexpr (kChannels == 2) hn::LoadInterleaved2(d, from, v0, v1);
+    if constexpr (kChannels == 3) hn::LoadInterleaved3(d, from, v0, v1, v2);
+    if constexpr (kChannels == 4) hn::LoadInterleaved4(d, from, v0, v1, v2, v3);
+    hn::StoreU(v0, d, dst[0] + x);
+    hn::StoreU(v1, d, dst[1] + x);
+    if constexpr (kChannels > 2) hn::StoreU(v2, d, dst[2] + x);
+    if constexpr (kChannels > 3) hn::StoreU(v3, d, dst[3] + x);
+  }
+}
+
+void deinterleave_float(const float* foreign, int channels, int width, float* const* dst) {
+  if (channels == 2) return deinterleave_float_as<2>(foreign, width, dst);
+  if (channels == 3) return deinterleave_float_as<3>(foreign, width, dst);
+  deinterleave_float_as<4>(foreign, width, dst);
+}
+
+// Nothing is known of the samples, so the quotients are divisions.
+template <bool kNormalize, bool kReversed>
+void move_floats_as(float mean, float std, const float* src, int width, float* foreign) {
+  const Floats d;
+  const Float centre = hn::Set(d, mean);
+  const Float scale = hn::Set(d, std);
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int next = 0; next < width; next += lanes) {
+    const int x = std::min(next, width - lanes);
+    Float v = hn::LoadU(d, src + x);
+    if constexpr (kNormalize) v = hn::Div(hn::Sub(v, centre), scale);
+    if constexpr (kReversed) v = hn::Reverse(d, v);
+    hn::StoreU(v, d, foreign + (kReversed ? width - lanes - x : x));
+  }
+}
+
+void move_floats(const FloatStore& store, int channel, const float* src, int width, bool reversed, float* foreign) {
+  if (!store.normalize && !reversed) {
+    std::memcpy(foreign, src, static_cast<size_t>(width) * sizeof(float));
+    return;
+  }
+  if (width < static_cast<int>(hn::Lanes(Floats()))) {
+    return fastaug::kernels("scalar")->move_floats(store, channel, src, width, reversed, foreign);
+  }
+  const float mean = store.mean[channel];
+  const float std = store.std[channel];
+  if (!store.normalize) return move_floats_as<false, true>(mean, std, src, width, foreign);
+  if (reversed) return move_floats_as<true, true>(mean, std, src, width, foreign);
+  move_floats_as<true, false>(mean, std, src, width, foreign);
+}
+
 // How store_float divides by `std`, where a division is too slow. With a fused multiply-add, a quotient a / b is
 // q = a * (1 / b), with the reciprocal in two parts so that q is within one ulp, then corrected by the remainder
 // a - b * q, which is exact. Given that, and a high part that is the correctly rounded reciprocal, the result is the
@@ -359,6 +419,8 @@ void fill_store(Kernels* table) {
   table->store_float = store_float;
   table->narrow = narrow;
   table->interleave_float = interleave_float;
+  table->move_floats = move_floats;
+  table->deinterleave_float = deinterleave_float;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

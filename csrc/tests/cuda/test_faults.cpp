@@ -248,6 +248,7 @@ TEST_CASE("wrong statistics are found") {
   const auto sum = counted([](cuda::Counts& c) { c.sum += uint64_t{75} * 90 * 2; });
   CHECK(is_found({op(OpId::CONTRAST, {}, {0.4})}, kImage, sum));
   CHECK(is_found({op(OpId::TORCH_CONTRAST, {}, {0.4})}, kImage, sum));
+  CHECK(is_found({op(OpId::V2_CONTRAST, {}, {0.4})}, kImage, sum));
   // Tables are made of the others in a launch of their own, before the part that needs them.
   const auto before = [](std::function<void(cuda::Counts&)> change) {
     return [=](Device& device, const Launch& launch) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint64_t kKeepChannels = ~(cuda::bit(OpId::REPLICATE) | cuda::bit(OpId::LUMA) | cuda::bit(OpId::TORCH_LUMA));
 constexpr uint32_t kStatistics =
-    cuda::kHasLuma | cuda::kHasGray | cuda::kHasGrayParts | cuda::kHasExtremes | cuda::kHasHistogram;
+    cuda::kHasLuma | cuda::kHasGray | cuda::kHasV2Gray | cuda::kHasGrayParts | cuda::kHasExtremes | cuda::kHasHistogram;
 
 template <int source, int channels, int dtype, uint64_t ops, uint32_t flags>
 struct Some : cuda::Anything {
@@ -111,5 +111,5 @@ TEST_CASE("kernels for a number of channels that changes") {
 TEST_CASE("kernels without statistics, for direct steps or for others, for one dtype, and for warps") {
   CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasDirect)>>(6000, 3) > 20);
   CHECK(served<Some<cuda::kRead, 3, 0, kKeepChannels, ~(kStatistics | cuda::kHasShared)>>(7000, 3, 500) > 3);
-  CHECK(served<Some<cuda::kAffineLinear, 3, -1, kKeepChannels, ~0u>>(8000, 3) > 3);
+  CHECK(served<Some<cuda::kAffineLinear, 3, -1, kKeepChannels, ~0u>>(8000, 3, 400) > 3);
 }

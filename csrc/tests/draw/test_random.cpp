@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
+#include "draw/iou_crop.h"
 #include "draw/random.h"
 
 namespace fastaug {
@@ -61,6 +63,54 @@ TEST_CASE("draws are torch's") {
   CHECK(std::ranges::equal(order, std::vector<int64_t>{7, 6, 4, 1, 2, 5, 3, 0}));
   for (const int64_t value : {692, 504, 585, 195}) CHECK(random.randint(-5, 1005) == value);
   CHECK(random.rand() == 0x1.7a445p-1f);
+}
+
+TEST_CASE("choices are torch's, and take two words for each category") {
+  GeneratorState state = seeded(20);
+  Random random(&state);
+  const float weights[] = {0.1f, 0.2f, 0.3f, 0.4f};
+  for (const int64_t index : {1, 2, 1, 3, 3, 3, 3, 2, 3, 0, 2, 2}) CHECK(random.choice(weights, 4) == index);
+  CHECK(random.drawn() == 12 * 4 * 2);
+  CHECK(random.rand() == 0x1.a4b228p-2f);
+  const float certain[] = {0.0f, 0.0f, 3.0f};
+  for (int i = 0; i < 100; ++i) CHECK(random.choice(certain, 3) == 2);
+}
+
+TEST_CASE("crops that overlap with boxes are torchvision's") {
+  GeneratorState state = seeded(20);
+  Random random(&state);
+  const float values[] = {50, 60, 200, 220, 300, 100, 420, 300};
+  const Boxes boxes({values, CoordinateType::kFloat32, 2, 4, 1}, BoxFormat::kXyxy, {480, 640});
+  const IouCropLimits limits{480, 640, {0.3, 1.0}, {0.5, 2.0}, {0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0}, 40};
+  const int64_t expected[][4] = {{36, 189, 236, 247}, {136, 154, 252, 446}, {51, 153, 212, 261}, {50, 141, 363, 289}};
+  for (const auto& [top, left, height, width] : expected) {
+    const IouCrop crop = draw_iou_crop(random, boxes, limits, [] {});
+    CHECK(crop.outcome == IouCrop::Outcome::kCrop);
+    CHECK((crop.top == top && crop.left == left && crop.height == height && crop.width == width));
+    CHECK(crop.within == std::vector<uint8_t>{0, 1});
+  }
+  CHECK(random.rand() == 0x1.7a3dcp-5f);
+}
+
+TEST_CASE("crops that nothing accepts are drawn until somebody interrupts") {
+  GeneratorState state = seeded(20);
+  Random random(&state);
+  const float outside[] = {700, 700, 800, 800};
+  const Boxes boxes({outside, CoordinateType::kFloat32, 1, 4, 1}, BoxFormat::kXyxy, {480, 640});
+  for (const int64_t trials : {40, 0}) {
+    int calls = 0;
+    const auto interrupted = [&calls] {
+      if (++calls == 3) throw std::runtime_error("enough");
+    };
+    const IouCropLimits limits{480, 640, {0.3, 1.0}, {0.5, 2.0}, {0.5}, trials};
+    CHECK_THROWS_AS(draw_iou_crop(random, boxes, limits, interrupted), std::runtime_error);
+  }
+  const Boxes none({outside, CoordinateType::kFloat32, 0, 4, 1}, BoxFormat::kXyxy, {480, 640});
+  const auto never = [] { FAIL("waited"); };
+  CHECK(draw_iou_crop(random, none, {480, 640, {0.3, 1.0}, {0.5, 2.0}, {1.0}, 40}, never).outcome ==
+        IouCrop::Outcome::kNone);
+  CHECK(draw_iou_crop(random, none, {1, 1, {0.3, 0.9}, {0.5, 2.0}, {0.0}, 40}, never).outcome ==
+        IouCrop::Outcome::kDivisionByZero);
 }
 
 TEST_CASE("words are made anew when 624 are drawn, and not before") {

@@ -59,8 +59,8 @@ TEST_CASE("threads that take jobs from a queue give the bits of one thread") {
     });
   }
   for (size_t k = 0; k < works.size(); ++k) {
-    CHECK(queue.push(works[k].job()) == static_cast<int64_t>(2 * k));
-    queue.push(std::nullopt);
+    CHECK(queue.push({works[k].job()}) == static_cast<int64_t>(2 * k));
+    queue.push({});
   }
   std::vector<bool> taken(2 * works.size());
   for (size_t count = 0; count < taken.size(); ++count) {
@@ -84,8 +84,8 @@ TEST_CASE("jobs that fail come back by their numbers, and the others are run") {
   Job bad = good.job();
   bad.program = {&resize, 1};
   JobQueue queue;
-  queue.push(bad);
-  queue.push(good.job());
+  queue.push({bad});
+  queue.push({good.job()});
   CHECK(queue.work(false, kAll) == 0);
   queue.done(0);
   CHECK(queue.work(false, kAll) == std::nullopt);
@@ -99,7 +99,7 @@ TEST_CASE("no more jobs are run than were asked for, and none after a queue was 
   std::vector<Work> works;
   for (uint64_t seed = 0; seed < 4; ++seed) works.emplace_back(seed);
   JobQueue queue;
-  for (const Work& work : works) queue.push(work.job());
+  for (const Work& work : works) queue.push({work.job()});
   CHECK(queue.work(false, 2) == std::nullopt);
   CHECK(queue.take(0) == 0);
   CHECK(queue.take(0) == 1);
@@ -113,11 +113,11 @@ TEST_CASE("no more jobs are run than were asked for, and none after a queue was 
 TEST_CASE("what is urgent comes first, in its order") {
   JobQueue queue;
   std::vector<JobQueue::Number> pushed;
-  for (const bool urgent : {false, true, false, true}) pushed.push_back(queue.push(std::nullopt, {}, urgent));
+  for (const bool urgent : {false, true, false, true}) pushed.push_back(queue.push({}, {}, urgent));
   std::vector<JobQueue::Number> met;
   while (const auto number = queue.work(false, kAll)) met.push_back(*number);
   CHECK(met == std::vector{pushed[1], pushed[3], pushed[0], pushed[2]});
-  pushed = {queue.push(std::nullopt, {}, true), queue.push(std::nullopt)};
+  pushed = {queue.push({}, {}, true), queue.push({})};
   queue.cancel();
   CHECK(queue.left() == 0);
   CHECK_FALSE(queue.work(false, kAll));
@@ -127,7 +127,7 @@ TEST_CASE("a queue adds up what its jobs took") {
   const Work work(3);
   JobQueue queue;
   CHECK(queue.seconds().all == 0.0);
-  queue.push(work.job());
+  queue.push({work.job()});
   CHECK_FALSE(queue.work(false, kAll));
   CHECK(queue.seconds().all > 0.0);
   CHECK(queue.seconds().decoding == 0.0);

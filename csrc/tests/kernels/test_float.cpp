@@ -274,6 +274,7 @@ TEST_CASE("colours of images and of tensors have the same form in float32, and t
                                          {OpId::HUE, OpId::TORCH_HUE},
                                          {OpId::LUMA, OpId::TORCH_LUMA},
                                          {OpId::LUMA, OpId::V2_LUMA},
+                                         {OpId::CONTRAST, OpId::V2_CONTRAST},
                                          {OpId::SATURATION, OpId::V2_SATURATION},
                                          {OpId::HUE, OpId::V2_HUE}};
   for (const auto& [of_image, of_tensor] : pairs) {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -40,6 +41,7 @@ std::vector<Op> ops_for(int channels) {
       ops.push_back(make_op(OpId::BRIGHTNESS, factor, 0, flags));
       ops.push_back(make_op(OpId::CONTRAST, factor, 0, flags));
       ops.push_back(make_op(OpId::TORCH_CONTRAST, factor, 0, flags));
+      ops.push_back(make_op(OpId::V2_CONTRAST, factor, 0, flags));
     }
     if (channels >= 3) {
       ops.push_back(make_op(OpId::SATURATION, factor));
@@ -56,6 +58,11 @@ std::vector<Op> ops_for(int channels) {
     ops.push_back(make_op(OpId::LUMA));
     ops.push_back(make_op(OpId::TORCH_LUMA));
     ops.push_back(make_op(OpId::V2_LUMA));
+  }
+  for (int order[] = {0, 1, 2, 3}; std::next_permutation(order, order + channels);) {
+    Op op = make_op(OpId::V2_PERMUTE);
+    std::copy_n(order, kMaxChannels, op.i);
+    ops.push_back(op);
   }
   if (channels == 1) {
     for (int copies : {1, 3, 4}) ops.push_back(make_op(OpId::REPLICATE, 0.0, copies));
@@ -109,9 +116,28 @@ TEST_CASE("every pointwise op gives the same bits on every instruction set") {
         CAPTURE(op.flags);
         for (int width = 1; width <= 130; ++width) {
           CAPTURE(width);
-          const float mean = op.id == OpId::TORCH_CONTRAST ? 117.3f : 117.0f;
+          const float mean = takes_torch_mean(op.id) ? 117.3f : 117.0f;
           REQUIRE(agrees(*kernels(name), {{op}, {mean}, channels}, width, random));
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("permuted channels are those that were asked for") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (int channels = 1; channels <= kMaxChannels; ++channels) {
+      for (int order[] = {0, 1, 2, 3}; std::next_permutation(order, order + channels);) {
+        Op op = make_op(OpId::V2_PERMUTE);
+        std::copy_n(order, kMaxChannels, op.i);
+        GuardedRows rows(kMaxChannels, 77);
+        for (int c = 0; c < channels; ++c) std::memset(rows[c], 10 + c, 77);
+        const float mean = 0.0f;
+        kernels(name)->pointwise(&op, &mean, 1, channels, rows.get(), 77);
+        int right = 0;
+        for (int c = 0; c < channels; ++c) right += static_cast<int>(std::count(rows[c], rows[c] + 77, 10 + order[c]));
+        CHECK(right == 77 * channels);
       }
     }
   }
@@ -143,10 +169,22 @@ int torch_gray(int r, int g, int b) {
                           0.114f * static_cast<float>(b));
 }
 
-// _blend of uint8.
+// v2/functional/_color.py, _rgb_to_grayscale_image of uint8, whose additions fuse.
+int v2_gray(int r, int g, int b) {
+  const float sum = std::fma(0.587f, static_cast<float>(g), 0.2989f * static_cast<float>(r));
+  return static_cast<int>(std::fma(0.114f, static_cast<float>(b), sum));
+}
+
+// _blend of uint8, and that of v2.
 int torch_blended(float degenerate, int value, double factor) {
   const float mixed =
       static_cast<float>(factor) * static_cast<float>(value) + static_cast<float>(1.0 - factor) * degenerate;
+  return static_cast<int>(std::min(std::max(mixed, 0.0f), 255.0f));
+}
+
+int v2_blended(float degenerate, int value, double factor) {
+  const float mixed =
+      std::fma(static_cast<float>(1.0 - factor), degenerate, static_cast<float>(factor) * static_cast<float>(value));
   return static_cast<int>(std::min(std::max(mixed, 0.0f), 255.0f));
 }
 
@@ -163,18 +201,59 @@ TEST_CASE("luma_sum and gray_sums add up the row and nothing after it") {
         uint64_t luma = 0;
         uint32_t gray[kTorchClasses];
         uint32_t sums[kTorchClasses];
-        for (uint32_t k = 0; k < kTorchClasses; ++k) gray[k] = sums[k] = 1000 * k;
+        uint32_t fused_gray[kTorchClasses];
+        uint32_t fused_sums[kTorchClasses];
+        for (uint32_t k = 0; k < kTorchClasses; ++k) {
+          gray[k] = sums[k] = 1000 * k;
+          fused_gray[k] = fused_sums[k] = 7 * k;
+        }
         for (int x = 0; x < width; ++x) {
           const uint32_t r = rows[0][x], g = rows[1][x], b = rows[2][x];
           luma += channels < 3 ? r : (19595u * r + 38470u * g + 7471u * b + 32768u) >> 16;
           gray[x % kTorchClasses] +=
               channels < 3 ? r : static_cast<uint32_t>(torch_gray(rows[0][x], rows[1][x], rows[2][x]));
+          fused_gray[x % kTorchClasses] +=
+              channels < 3 ? r : static_cast<uint32_t>(v2_gray(rows[0][x], rows[1][x], rows[2][x]));
         }
         REQUIRE(kernels(name)->luma_sum(rows.get_const(), channels, width) == luma);
         kernels(name)->gray_sums(rows.get_const(), channels, width, sums);
         REQUIRE(std::equal(sums, sums + kTorchClasses, gray));
+        kernels(name)->v2_gray_sums(rows.get_const(), channels, width, fused_sums);
+        REQUIRE(std::equal(fused_sums, fused_sums + kTorchClasses, fused_gray));
       }
     }
+  }
+}
+
+// Two grays, one of them 1 less where additions do not fuse.
+TEST_CASE("the grays of tensors differ in a few colours") {
+  std::vector<std::array<uint8_t, 3>> colours;
+  for (int k = 0; k < 1 << 24; ++k) {
+    const int r = k >> 16, g = k >> 8 & 255, b = k & 255;
+    if (torch_gray(r, g, b) == v2_gray(r, g, b)) continue;
+    colours.push_back({static_cast<uint8_t>(r), static_cast<uint8_t>(g), static_cast<uint8_t>(b)});
+  }
+  const int width = static_cast<int>(colours.size());
+  REQUIRE(width == 21);
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    GuardedRows rows(kMaxChannels, width);
+    uint64_t torch = 0;
+    uint64_t v2 = 0;
+    for (int x = 0; x < width; ++x) {
+      const auto& [r, g, b] = colours[static_cast<size_t>(x)];
+      rows[0][x] = r;
+      rows[1][x] = g;
+      rows[2][x] = b;
+      torch += static_cast<uint64_t>(torch_gray(r, g, b));
+      v2 += static_cast<uint64_t>(v2_gray(r, g, b));
+    }
+    uint32_t sums[kTorchClasses] = {};
+    uint32_t v2_sums[kTorchClasses] = {};
+    kernels(name)->gray_sums(rows.get_const(), 3, width, sums);
+    kernels(name)->v2_gray_sums(rows.get_const(), 3, width, v2_sums);
+    CHECK(std::accumulate(sums, sums + kTorchClasses, uint64_t{0}) == torch);
+    CHECK(std::accumulate(v2_sums, v2_sums + kTorchClasses, uint64_t{0}) == v2);
   }
 }
 
@@ -227,16 +306,19 @@ TEST_CASE("contrast of tensors is torchvision's for every sample") {
     CAPTURE(name);
     Random random(4);
     for (int trial = 0; trial < 2000; ++trial) {
-      const double factor = trial < 8 ? kFactors[trial] : 3.0 * random.unit();
+      const double factor = trial < 16 ? kFactors[trial / 2] : 3.0 * random.unit();
       const auto mean = static_cast<float>(255.0 * random.unit());
       CAPTURE(factor);
       CAPTURE(mean);
       GuardedRows rows(kMaxChannels, 256);
       for (int v = 0; v < 256; ++v) rows[0][v] = static_cast<uint8_t>(v);
-      const Op op = make_op(OpId::TORCH_CONTRAST, factor);
+      const bool v2 = trial % 2 == 1;
+      const Op op = make_op(v2 ? OpId::V2_CONTRAST : OpId::TORCH_CONTRAST, factor);
       kernels(name)->pointwise(&op, &mean, 1, 1, rows.get(), 256);
       int wrong = 0;
-      for (int v = 0; v < 256; ++v) wrong += rows[0][v] != torch_blended(mean, v, factor);
+      for (int v = 0; v < 256; ++v) {
+        wrong += rows[0][v] != (v2 ? v2_blended(mean, v, factor) : torch_blended(mean, v, factor));
+      }
       REQUIRE(wrong == 0);
     }
   }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "pixel/extent.h"
@@ -65,6 +66,10 @@ Axis random_axis(Random& random, OpId id, int most) {
     case OpId::BLUR:
       op.i[axis.rows ? 1 : 0] = 2 * random.between(0, std::min(axis.in - 1, 15)) + 1;
       break;
+    case OpId::BOX_BLUR:
+      op.i[0] = random.between(1, 3);
+      op.f[axis.rows ? 1 : 0] = random.next() % 2 == 0 ? random.between(0, 5) : 9.0 * random.unit();
+      break;
     case OpId::ROT90:
       op.flags = 2;
       break;
@@ -124,6 +129,10 @@ std::vector<Extent> read_by(const Axis& axis) {
       }
       return read;
     });
+  } else if (op.id == OpId::BOX_BLUR) {
+    const double radius = op.f[axis.rows ? 1 : 0];
+    const int reach = op.i[0] * static_cast<int>(std::ceil(static_cast<float>(radius)));
+    set_all([&](int k) { return Extent{std::max(k - reach, 0), std::min(k + reach + 1, axis.in)}; });
   } else if (kind_of(op.id) == OpKind::kFilter) {
     set_all([&](int k) { return Extent{std::max(k - 1, 0), std::min(k + 2, axis.in)}; });
   } else {

@@ -420,7 +420,8 @@ TEST_CASE("torch's warps by whole pixels become windows where no rounding of a p
     const int height = std::max(1, in.height + 2 * random.integer(-3, 3));
     const int width = std::max(1, in.width + 2 * random.integer(-3, 3));
     const auto shift = [&](int side) { return random.integer(-side - 2, side + 2); };
-    const int flags = (random.chance(0.7) ? 2 : 0) | (random.chance(0.6) ? kFilled : 0) | (trial % 2 ? kFused : 0);
+    const int flags = (random.chance(0.7) ? 2 : 0) | (random.chance(0.6) ? kFilled : 0) | (trial % 2 ? kFused : 0) |
+                      (trial % 3 ? kV2Fill : 0);
     Op op = moved(height, width, shift(in.width), shift(in.height), flags);
     if (random.chance(0.5)) std::fill_n(op.fill, kMaxChannels, static_cast<uint8_t>(trial % 4 == 0 ? 255 : 0));
     const Ops program = {op};
@@ -436,6 +437,10 @@ TEST_CASE("ops on samples that undo or contain one another") {
   const Shape colour{4, 4, 3};
   const Op invert = op(OpId::INVERT);
   CHECK(rewritten({invert, invert}, shape, kMergeColours).empty());
+  const Op turned = op(OpId::V2_PERMUTE, {1, 0, 2});
+  CHECK(rewritten({op(OpId::REPLICATE, {3}), turned}, shape, kMergeColours) == "REPLICATE 3\n");
+  CHECK(rewritten({op(OpId::V2_PERMUTE, {0, 1, 2, 9})}, colour, kDropNoOps).empty());
+  CHECK(optimise(Ops{turned}, colour, kDropNoOps).size() == 1);
   CHECK(rewritten({op(OpId::POSTERIZE, {6}), op(OpId::POSTERIZE, {3})}, shape, kMergeColours) == "POSTERIZE 3\n");
   CHECK(optimise(Ops{factor(OpId::SOLARIZE, 9), factor(OpId::SOLARIZE, 10)}, shape, kMergeColours).size() == 2);
   std::vector<uint8_t> pixels(16 * 16 * 4);

@@ -31,13 +31,13 @@ Op random_warp(Random& random, int height, int width) {
   std::copy(m, m + 6, op.f);
   if (kind == 2) {
     op.id = OpId::TORCH_AFFINE;
-    op.flags = static_cast<uint16_t>((op.flags == 3 ? 2 : op.flags) | (random.next() % 2 ? kFilled : 0));
+    op.flags = static_cast<uint16_t>((op.flags == 3 ? 2 : op.flags) | (random.next() % 2 ? kFilled | kV2Fill : 0));
     op.f[2] = (random.unit() - 0.5) * width;
     op.f[5] = (random.unit() - 0.5) * height;
   }
   if (kind == 4) {
     op.id = OpId::TORCH_PERSPECTIVE;
-    op.flags = static_cast<uint16_t>((op.flags == 3 ? 2 : op.flags) | (random.next() % 2 ? kFilled : 0));
+    op.flags = static_cast<uint16_t>((op.flags == 3 ? 2 : op.flags) | (random.next() % 2 ? kFilled | kV2Fill : 0));
   }
   if (kind >= 3) {
     // Now and then the denominator crosses zero.

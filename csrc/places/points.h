@@ -1,0 +1,43 @@
+// Key points, and what transforms do to them: as torchvision.transforms.v2 on CPU tensors.
+#pragma once
+
+#include "places/coordinates.h"
+
+namespace fastaug {
+
+// Changes points in place. Nothing but clamp() holds them on the canvas.
+class Points {
+ public:
+  Points(const CoordinateRows& rows, Canvas canvas) : values_(copied(rows, 2)), canvas_(canvas) {}
+
+  int64_t count() const;
+  CoordinateType type() const { return static_cast<CoordinateType>(values_.index()); }
+  Canvas canvas() const { return canvas_; }
+
+  void hflip();
+  void vflip();
+  void crop(int64_t top, int64_t left, Canvas size);
+  void pad(int64_t left, int64_t top, int64_t right, int64_t bottom);
+  // The canvas must not be empty, but where its size stays: then nothing changes.
+  void resize(Canvas size);
+  // Zero points keep everything, the canvas too. With `back`, the canvas becomes the one that holds all of it.
+  void affine(const AffineMap& forth, const AffineMap* back);
+  void perspective(const ProjectiveMap& map);
+  // The canvas must not be empty, but for zero points.
+  void elastic(const Displacement& by);
+  // Onto the pixels of the canvas.
+  void clamp();
+
+  // Whether all points of each group of so many are inside of the canvas.
+  void valid(int64_t group, int64_t groups, bool* out) const;
+  // Removes the other groups.
+  void keep(const bool* kept, int64_t group);
+
+  void write(void* to) const { written(values_, to); }
+
+ private:
+  Coordinates values_;
+  Canvas canvas_;
+};
+
+}  // namespace fastaug
