@@ -6,12 +6,13 @@
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
-#   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench; make mutants:
-#                            those whose name holds it
+#   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench, such as
+#                            tensors, samples or loading, other suites; make mutants: those whose name holds it
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
 #   IMAGES=DIR               make demo: your own images instead of scikit-image's
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
+#   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
 #   WHEEL=dist/..cp312..whl  make gpu: fastaug of that wheel, unpacked; ARGS="--minutes 5": arguments of bench.cuda
@@ -143,6 +144,23 @@ $(ENGINES)/.ray: constraints.txt | $(STAMPS)/test
 
 $(ENGINES)/.engines: $(ENGINES)/.ray
 	$(ENGINE_INSTALL) accelerate datasets lightning litdata spdl webdataset
+	touch $@
+
+# The packages whose transforms fastaug reads or takes the place of, likewise. CLIP's needs an old setuptools.
+CLIENTS := .venv-clients
+CLIENT_INSTALL := $(CLIENTS)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: test-clients bench-clients
+test-clients: $(CLIENTS)/.clients
+	OMP_NUM_THREADS=1 $(CLIENTS)/bin/python -m pytest -p no:benchmark tests/clients $(ARGS)
+
+bench-clients: $(CLIENTS)/.clients
+	$(CLIENTS)/bin/python -m bench clients $(ARGS)
+
+$(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
+	$(BIN)/python -m bench.environments $(CLIENTS)
+	$(CLIENT_INSTALL) timm open_clip_torch lightly transformers datasets webdataset setuptools
+	$(CLIENT_INSTALL) --no-deps clip-anytorch
 	touch $@
 
 # What the native tests read, from the op table of the Python tests.

@@ -1,6 +1,6 @@
 """The native core. Private: use fastaug.transforms."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, final, overload
 
 import numpy as np
@@ -28,7 +28,7 @@ def isas() -> list[str]: ...
 
 @final
 class Source:
-    """A borrowed uint8 image; keeps its owner alive."""
+    """A borrowed image of uint8 or float32; keeps its owner alive."""
 
     @property
     def height(self) -> int: ...
@@ -36,6 +36,9 @@ class Source:
     def width(self) -> int: ...
     @property
     def channels(self) -> int: ...
+    @property
+    def floats(self) -> bool:
+        """Whether its samples are float32."""
 
 def from_pil(image: Image.Image, channels: int) -> Source:
     """Reads Pillow's memory in place; ValueError when the image is not one block."""
@@ -52,7 +55,9 @@ def from_pointer(
     pixel_stride: int,
     channel_stride: int,
     owner: object,
-) -> Source: ...
+    dtype: int = 0,
+) -> Source:
+    """Memory of uint8, or of float32, whose number is that of DTYPES; strides in bytes."""
 
 @final
 class Target:
@@ -147,8 +152,8 @@ class Encoded:
     def read_16(self, top: int, left: int, height: int, width: int, address: int) -> None:
         """A region of 16-bit samples, as uint16 HWC."""
 
-def shape(program: bytes, height: int, width: int, channels: int) -> tuple[int, int, int]:
-    """Checks a program; (height, width, channels) of its result."""
+def shape(program: bytes, height: int, width: int, channels: int, floats: bool = False) -> tuple[int, int, int]:
+    """Checks a program for an image of uint8, or of floats; (height, width, channels) of its result."""
 
 #: A program, the image that it runs on, and where the result goes.
 _Job: TypeAlias = tuple[bytes, Source, Target]
@@ -159,8 +164,9 @@ def run(
     reference: bool = False,
     reports: list[list[Pass]] | None = None,
 ) -> None:
-    """Runs jobs one after the other, on this thread and without Python's lock.
+    """Runs jobs, on this thread and without Python's lock.
 
+    Jobs of the same encoded Source share what is decoded: once, the rectangle around what any of them reads.
     `rewrites` are EXACT by default. `reference` chooses the op-by-op oracle executor. The passes of each job, with the
     time that they took, are appended to `reports`.
     """
@@ -169,9 +175,10 @@ def run(
 class Queue:
     """Jobs for several threads, each of which takes the next one until none is left. It starts no thread."""
 
-    def push(self, job: _Job | None, rewrites: int = ..., urgent: bool = False) -> int:
+    def push(self, job: _Job | tuple[_Job, ...] | None, rewrites: int = ..., urgent: bool = False) -> int:
         """Adds a job, or, as None, an errand: what the thread that meets it does by itself. By one thread alone.
 
+        Several jobs are one entry, and run as by run().
         What is urgent comes before all that is not. The numbers count from 0. The memory of a job is kept until it is
         taken, or until the queue ends.
         """
@@ -208,6 +215,9 @@ class Queue:
 
 def torch_gamma_is_certain(exponent: float, gain: float) -> bool:
     """Whether the table of TORCH_GAMMA is torchvision's, whatever the last bits of torch's powers."""
+
+def v2_gamma_is_certain(exponent: float, gain: float) -> bool:
+    """Whether it is that of torchvision.transforms.v2 as well, whatever those bits."""
 
 def describe(program: bytes) -> str:
     """One line per op."""
@@ -337,12 +347,14 @@ def displace(
     displacement: int,
     nearest: bool,
     fill: Sequence[float] | None,
+    v2: bool,
     target: Target,
 ) -> None:
     """torchvision's elastic_transform into uint8 memory as large as the source.
 
     `columns`, `rows` and `displacement` are addresses of contiguous float32: where in grid_sample's units the pixels
-    are, and (height, width, 2) by how much each is displaced. `fill` are four numbers from 0 to 255, or None for zeros.
+    are, and (height, width, 2) by how much each is displaced. `fill` are four numbers from 0 to 255, or None for zeros;
+    `v2` says whether they are blended with as torchvision.transforms.v2 does.
     """
 
 def mix(images: list[int], weights: list[float], size: int, data: int) -> None:
@@ -421,6 +433,107 @@ def cuda_source(spec: tuple[int, int, int, int, int, int, int], blocks: int = 3)
 def cuda_prepare_source() -> str:
     """The source of the kernel "fastaug_prepare"."""
 
+#: The types of coordinates, by the names of their dtypes, and the formats of boxes that are not turned.
+COORDINATES: Final[dict[str, int]]
+BOX_FORMATS: Final[dict[str, int]]
+
+class _Places:
+    """Coordinates that every method changes in place, and the canvas that they are on."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def canvas(self) -> tuple[int, int]:
+        """(height, width)"""
+
+    @property
+    def type(self) -> str:
+        """The name of their dtype."""
+
+    def hflip(self) -> None: ...
+    def vflip(self) -> None: ...
+    def resize(self, height: int, width: int) -> None:
+        """ZeroDivisionError where the canvas has no pixels, and its size changes."""
+
+    def clamp(self) -> None: ...
+    def into(self, data: int) -> None:
+        """Writes them densely to memory for `count`."""
+
+@final
+class Boxes(_Places):
+    """Bounding boxes that are not turned; a copy of `count` rows of four numbers. Strides are in elements.
+
+    `clamping` is whether a method cuts the boxes to the canvas at its end. Masks are pointers to `count` bools.
+    """
+
+    def __init__(
+        self,
+        data: int,
+        count: int,
+        row_stride: int,
+        column_stride: int,
+        type: int,
+        format: int,
+        height: int,
+        width: int,
+    ) -> None: ...
+    @property
+    def format(self) -> str: ...
+    def copy(self) -> Boxes: ...
+    def crop(self, top: int, left: int, height: int, width: int, clamping: bool) -> None: ...
+    def pad(self, left: int, top: int, right: int, bottom: int, clamping: bool) -> None: ...
+    def affine(self, forth: Sequence[float], back: Sequence[float] | None, clamping: bool) -> None:
+        """By six numbers from input to output. With `back`, the six from output to input, the canvas expands."""
+
+    def perspective(self, map: Sequence[float], clamping: bool) -> None:
+        """By eight numbers from input to output."""
+
+    def elastic(
+        self,
+        data: int,
+        doubles: bool,
+        row_stride: int,
+        column_stride: int,
+        axis_stride: int,
+        across: int,
+        down: int,
+        clamping: bool,
+    ) -> None:
+        """By a displacement of the canvas's pixels, (height, width, 2) of float32 or float64.
+
+        `across` and `down` point to where the pixels of both axes lie in grid_sample's units, as torch.linspace gives
+        them, in float64 for float64 boxes and else in float32.
+        """
+
+    def convert(self, format: int) -> None: ...
+    def valid(self, size: float, area: float, out: int) -> None: ...
+    def clear_but(self, kept: int) -> None:
+        """Makes the others all zeros."""
+
+    def keep(self, kept: int) -> None:
+        """Removes the others."""
+
+@final
+class Points(_Places):
+    """Key points; a copy of `count` rows of two numbers. Strides are in elements."""
+
+    def __init__(
+        self, data: int, count: int, row_stride: int, column_stride: int, type: int, height: int, width: int
+    ) -> None: ...
+    def copy(self) -> Points: ...
+    def crop(self, top: int, left: int, height: int, width: int) -> None: ...
+    def pad(self, left: int, top: int, right: int, bottom: int) -> None: ...
+    def affine(self, forth: Sequence[float], back: Sequence[float] | None) -> None: ...
+    def perspective(self, map: Sequence[float]) -> None: ...
+    def elastic(
+        self, data: int, doubles: bool, row_stride: int, column_stride: int, axis_stride: int, across: int, down: int
+    ) -> None: ...
+    def valid(self, group: int, groups: int, out: int) -> None:
+        """Whether all points of each of `groups` groups are on the canvas."""
+
+    def keep(self, kept: int, group: int) -> None:
+        """Removes the other groups of so many points."""
+
 @final
 class Draws:
     """fastaug._draft.draws.Draws without torch: the same numbers, and the same generator state after release().
@@ -448,6 +561,20 @@ class Draws:
         strict: bool,
         /,
     ) -> tuple[int, int] | None: ...
+    def scaled(self, low: float, high: float, /) -> float: ...
+    def choice(self, weights: list[float], /) -> int: ...
+    def zoom_out(self, height: int, width: int, low: float, high: float, /) -> tuple[int, int, int, int]: ...
+    def iou_crop(
+        self,
+        boxes: Boxes | Callable[[], Any],
+        height: int,
+        width: int,
+        scales: tuple[float, float],
+        aspects: tuple[float, float],
+        options: Sequence[float],
+        trials: int,
+        /,
+    ) -> tuple[int, int, int, int, bytearray] | None: ...
     def release(self) -> None: ...
 
 def draw_from(draws: Draws | None) -> Draws | None:

@@ -20,11 +20,27 @@ from fastaug._names import install
 if TYPE_CHECKING:
     import torch
 
-    from fastaug import data, io, transforms, tv_tensors
+    from fastaug import data, io, pillow, transforms, tv_tensors
     from fastaug._compile.compiled import Compiled
+    from fastaug._extend.drawn import Drawn
     from fastaug._image.pillow import DecodeError
+    from fastaug._views.views import Views
 
-__all__ = ["Compiled", "DecodeError", "__version__", "compile", "data", "io", "isa", "transforms", "tv_tensors"]
+__all__ = [
+    "Compiled",
+    "DecodeError",
+    "Drawn",
+    "Views",
+    "__version__",
+    "compile",
+    "data",
+    "io",
+    "isa",
+    "pillow",
+    "register",
+    "transforms",
+    "tv_tensors",
+]
 
 __version__ = "0.1.0"
 
@@ -42,10 +58,10 @@ def compile(  # as torch.compile, it is not the builtin
 ) -> Compiled:
     """A transform that does the same in as few passes over the image as can be.
 
-    Transforms of torchvision's v1 API and of fastaug, a ``Compose`` or ``nn.Sequential`` of them and what they contain
+    Transforms of torchvision and of fastaug, v1 and v2, a ``Compose`` or ``nn.Sequential`` of them and what is inside
     are read as they are at this moment: later changes of theirs are not seen, and nothing is written to them. Anything
     else works as it is and is called with the image so far: a function of yours, a transform that overrides what a call
-    does or has hooks, torchvision's v2 API, a scripted module.
+    does or has hooks, a scripted module. Transforms of v2 are called with samples, as before.
 
     The same seed gives torchvision's pixels for the container that is passed in, bit for bit, and leaves the random
     generators in the same state. Compiling what was compiled starts from its original again.
@@ -86,9 +102,57 @@ def compile(  # as torch.compile, it is not the builtin
         torch.float16
     """
     from fastaug._compile.compiled import Compiled
+    from fastaug._compile.read_samples import takes_samples
+    from fastaug._compile.samples import CompiledSamples
+    from fastaug._compile.views import CompiledViews, views_of
 
     original = transform.original if isinstance(transform, Compiled) else transform
-    return Compiled(original, mode, generator, dtype, memory_format, arithmetic)
+    made: type[Compiled] = CompiledSamples if takes_samples(original) else Compiled
+    if views_of(original) is not None:
+        made = CompiledViews
+    return made(original, mode, generator, dtype, memory_format, arithmetic)
+
+
+def register(cls: Any, reader: Callable[[Any], Any] | None = None) -> Any:
+    """Tells :func:`compile` what the transforms of a class of yours, or of another library, are made of.
+
+    Objects of exactly that class are read by ``reader`` from then on, whether they are compiled alone or are inside
+    others. A class that is derived from it may do something else: it needs a reader of its own. So does an object that
+    has hooks, or a ``__call__`` or ``forward`` of its own; it stays as it is and is called, of which a warning tells.
+
+    Args:
+        cls: a class of transforms; or a function, which is then the transform.
+        reader: a function that is called with the transform and returns what does the same: one transform, or a list of
+            transforms to be called one after the other: torchvision's, fastaug's, a :class:`Drawn` of yours, others
+            that have readers, or any callables, which are called. Or None, for one that is not to be read. A class is
+            a reader as well: it is made of the transform. Without it, ``register`` is a decorator.
+
+    Returns:
+        The reader.
+
+    Raises:
+        TypeError: ``cls`` is neither a class nor a function, or ``reader`` is not callable; when something is compiled,
+            a reader that returns something else than transforms.
+        ValueError: the class has a reader already, or is one of torchvision's or fastaug's that are read without.
+
+    Example:
+        >>> import fastaug, fastaug.transforms as T
+        >>> from PIL import Image
+        >>> class Thumbnail:
+        ...     def __init__(self, side):
+        ...         self.side = side
+        ...
+        ...     def __call__(self, image):
+        ...         return image.resize((self.side, self.side), Image.Resampling.BICUBIC)
+        >>> @fastaug.register(Thumbnail)
+        ... def read(thumbnail):
+        ...     return T.Resize((thumbnail.side, thumbnail.side), T.InterpolationMode.BICUBIC)
+        >>> fastaug.compile(Thumbnail(8)).transforms
+        (Resize(size=(8, 8), interpolation=bicubic, max_size=None, antialias=True),)
+    """
+    from fastaug._extend import registry
+
+    return registry.register(cls, reader)
 
 
 def isa() -> str:
@@ -115,12 +179,16 @@ def isa() -> str:
 
 def __getattr__(name: str) -> Any:
     # torch takes a second to import; `import fastaug` alone must not pay for it.
-    if name in ("data", "io", "transforms", "tv_tensors"):
+    if name in ("data", "io", "pillow", "transforms", "tv_tensors"):
         return importlib.import_module(f"fastaug.{name}")
     if name == "Compiled":
         return importlib.import_module("fastaug._compile.compiled").Compiled
+    if name == "Drawn":
+        return importlib.import_module("fastaug._extend.drawn").Drawn
     if name == "DecodeError":
         return importlib.import_module("fastaug._image.pillow").DecodeError
+    if name == "Views":
+        return importlib.import_module("fastaug._views.views").Views
     raise AttributeError(f"module 'fastaug' has no attribute {name!r}")
 
 

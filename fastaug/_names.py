@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
+import threading
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -88,7 +89,7 @@ class _Absent(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         _go()
-        if sys.modules.get("torchvision") is not None and not name.startswith("__"):
+        if sys.modules.get("torchvision") not in (None, _PACKAGE) and not name.startswith("__"):
             for other in _TV_TENSORS:
                 if isinstance(sys.modules.get(other), _Absent):
                     del sys.modules[other]
@@ -98,13 +99,24 @@ class _Absent(ModuleType):
         return getattr(importlib.import_module("fastaug.tv_tensors"), name)
 
 
+# The threads that have imported such a module, and have not yet found the package.
+_importing: set[int] = set()
+_lock = threading.RLock()
+
+
 def _come() -> None:
-    sys.modules.setdefault("torchvision", _PACKAGE)
+    with _lock:
+        _importing.add(threading.get_ident())
+        sys.modules.setdefault("torchvision", _PACKAGE)
 
 
 def _go() -> None:
-    if sys.modules.get("torchvision") is _PACKAGE:
-        del sys.modules["torchvision"]
+    with _lock:
+        _importing.discard(threading.get_ident())
+        # A thread that has ended looks for nothing any more.
+        _importing.intersection_update(sys._current_frames())
+        if not _importing and sys.modules.get("torchvision") is _PACKAGE:
+            del sys.modules["torchvision"]
 
 
 _PACKAGE = ModuleType("torchvision", "Absent.")

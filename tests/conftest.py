@@ -8,8 +8,10 @@ import hypothesis
 import pytest
 import torch
 
-# The engines have an environment of their own (`make test-engines`).
-collect_ignore = [] if importlib.util.find_spec("ray") else ["engines"]
+# The engines, and the clients, have environments of their own (`make test-engines`, `make test-clients`).
+collect_ignore = [
+    folder for folder, package in (("engines", "ray"), ("clients", "timm")) if importlib.util.find_spec(package) is None
+]
 
 # The same examples on every run: a red test must be red again for the one who repairs it.
 hypothesis.settings.register_profile(

@@ -117,10 +117,10 @@ MUTANTS = (
         "constexpr float a = -0.75f;",
     ),
     Mutant(
-        "BLUR: steps that are not fused",
+        "BLUR: which steps are fused",
         "csrc/pixel/blur.h",
-        "kernel.fused ? fmaf(*weight, sample, sum) : sum + *weight * sample",
-        "sum + *weight * sample",
+        "return fused ? fmaf(weight, sample, sum) : sum + weight * sample;",
+        "return fused ? sum + weight * sample : fmaf(weight, sample, sum);",
     ),
     Mutant(
         "RESIZE: bits of short weights",

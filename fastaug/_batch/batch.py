@@ -14,6 +14,7 @@ from fastaug._batch.task import Task
 from fastaug._batch.threads import Crew
 from fastaug._draft.call import Call
 from fastaug._program.kinds import TENSOR
+from fastaug._tv_tensors.choice import loaded
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
@@ -57,9 +58,13 @@ class Batch:
             return None
         if self._slots is None and index == 0 and task.job is not None and task.job.kind == TENSOR:
             # The others may be like it.
-            self._slots = Slots.like(task.job, self._count)
+            self._slots = self._slots_like(task.job)
         self._open.add(index)
         return crew.push(task.work, task.prepare(self._slots), self._call.rewrites, partial(self._finish, task))
+
+    def _slots_like(self, job: Any) -> Slots | None:
+        """Memory for results such as a job's, if they can lie side by side."""
+        return Slots.like(job, self._count)
 
     def _drawn(self, kind: type[_Kind], item: Any, image: Any, error: Exception | None) -> _Kind:
         """The next task, with its parameters."""
@@ -101,6 +106,11 @@ class Batch:
         results = [task.result for task in tasks]
         return self._stack(results) if _alike(results) else results
 
+    def collated(self) -> Any:
+        """What torch's default_collate makes of the results, where that is at hand; else None."""
+        result = self.result()
+        return None if isinstance(result, list) else result
+
     def _copy(self, result: torch.Tensor) -> torch.Tensor:
         return result.clone()
 
@@ -124,10 +134,17 @@ class Batch:
         return None
 
 
+def stacked(results: list[Any]) -> Any:
+    """One tensor of several, or the list where that cannot be."""
+    return torch.stack(results) if _alike(results) else results
+
+
 def _alike(results: list[Any]) -> bool:
     first = results[0]
-    return type(first) is torch.Tensor and all(
-        type(result) is torch.Tensor and result.dtype is first.dtype and result.shape == first.shape
+    classes = loaded()
+    kinds = (torch.Tensor,) if classes is None else (torch.Tensor, classes.Image, classes.Video)
+    return type(first) in kinds and all(
+        type(result) is type(first) and result.dtype is first.dtype and result.shape == first.shape
         for result in results
     )
 

@@ -125,10 +125,11 @@ class DeviceTask(Task):
     __slots__ = ()
 
     def _outlined(self, image: Any, call: Call) -> Outline:
-        return _PlacedOutline(image, call)
+        outline = super()._outlined(image, call)
+        return _PlacedOutline(image, call) if type(outline) is Outline else outline
 
     def _takes(self, outline: Outline) -> bool:
-        return True
+        return not outline.floats  # a device does what begins with bytes
 
     def draw(self, image: Any, call: Call) -> None:
         super().draw(image, call)
@@ -154,8 +155,8 @@ class DeviceTask(Task):
 
     def leave(self) -> None:
         """Has it done without a job."""
-        assert isinstance(self._outline, _PlacedOutline)
-        self._outline.leave_device()
+        outline: Any = self._outline
+        outline.leave_device()
         self.job = None
 
     def launched(self, memory: Any) -> None:

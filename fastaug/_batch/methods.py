@@ -11,11 +11,26 @@ if TYPE_CHECKING:
     import numpy as np
     import torch
 
+    from fastaug._batch.batch import Batch
     from fastaug._batch.map import Mapped
+    from fastaug._batch.slots import Slots
+    from fastaug._draft.call import Call
 
 
 class BatchPipeline(Pipeline):
     """A pipeline that takes many images. What that takes is imported when it is wanted."""
+
+    def _batch_of(self, call: Call, count: int, slots: Slots | None) -> Batch:
+        """A batch of so many images, on the CPU."""
+        from fastaug._batch.batch import Batch
+
+        return Batch(self, call, count, slots)
+
+    def _slots_of(self, out: Any, count: int, device: torch.device | None) -> Slots:
+        """The user's memory for a batch."""
+        from fastaug._batch.slots import slots_of
+
+        return slots_of(out, count, device)
 
     def batch(
         self,

@@ -6,27 +6,24 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
-from fastaug._batch.batch import Batch, located
-from fastaug._batch.slots import Slots
+from fastaug._batch.batch import located
 from fastaug._batch.sources import Ahead, ahead_for, as_images, common_device, is_on_device
 from fastaug._batch.task import Drawing
 from fastaug._batch.threads import Crew, threads_for
 from fastaug._draft.draws import Draws
 from fastaug._draft.generators import set_all, states_of
-from fastaug._program.placed import device_of
 
 if TYPE_CHECKING:
+    from fastaug._batch.batch import Batch
     from fastaug._cuda.memory import Device
-    from fastaug._draft.pipeline import Pipeline
 
 # Entries of the queue for each thread, beyond which the one that draws runs some itself.
 _QUEUED = 8
 
 
-def run(pipeline: Pipeline, images: Any, out: Any, num_threads: Any, seeds: Any, device: Any) -> Any:
+def run(pipeline: Any, images: Any, out: Any, num_threads: Any, seeds: Any, device: Any) -> Any:
     """What fastaug._batch.methods.BatchPipeline.batch is."""
     items = as_images(images)
     where = common_device(items, device)
@@ -40,17 +37,32 @@ def run(pipeline: Pipeline, images: Any, out: Any, num_threads: Any, seeds: Any,
     return _run(pipeline, items, out, num_threads, seeds, None)
 
 
-def _run(
-    pipeline: Pipeline, items: Sequence[Any], out: Any, num_threads: Any, seeds: Any, device: Device | None
-) -> Any:
+def _run(pipeline: Any, items: Sequence[Any], out: Any, num_threads: Any, seeds: Any, device: Device | None) -> Any:
     """On a device, which is the current one, or by the threads alone."""
+    batch = made(pipeline, items, out, num_threads, seeds, device)
+    if out is None:
+        return batch.result()
+    unfit = batch.misplaced()
+    if unfit is not None:
+        raise unfit
+    return out
+
+
+def made(
+    pipeline: Any, items: Sequence[Any], out: Any, num_threads: Any, seeds: Any, device: Device | None = None
+) -> Batch:
+    """The batch of these images, with all of them done.
+
+    Raises:
+        Exception: of the first image that it raises for.
+    """
     threads = min(threads_for(num_threads), len(items))
-    numbers = None if seeds is None else _as_seeds(seeds, len(items))
+    numbers = None if seeds is None else as_seeds(seeds, len(items))
     call = pipeline._call.like(tape=Drawing())
-    slots = None if out is None else _slots_of(out, len(items), None if device is None else device.device)
+    slots = None if out is None else pipeline._slots_of(out, len(items), None if device is None else device.device)
     batch: Batch
     if device is None:
-        batch = Batch(pipeline, call, len(items), slots)
+        batch = pipeline._batch_of(call, len(items), slots)
     else:
         from fastaug._batch.device import DeviceBatch
 
@@ -63,7 +75,7 @@ def _run(
             crew.start()
         for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, ahead_for(threads))):
             if numbers is not None:
-                _seed(call.draws, numbers[index])
+                seed(call.draws, numbers[index])
             number = batch.add(crew, item, image, error)
             if index == 0 and before is not None:
                 call.draws.release()
@@ -83,15 +95,10 @@ def _run(
     for task in batch.tasks:
         if task.error is not None:
             raise located(task.error, task.index, task.item)
-    if out is None:
-        return batch.result()
-    unfit = batch.misplaced()
-    if unfit is not None:
-        raise unfit
-    return out
+    return batch
 
 
-def _as_seeds(seeds: Any, count: int) -> list[int]:
+def as_seeds(seeds: Any, count: int) -> list[int]:
     if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
         raise TypeError(f"seeds should be a list of integers, one for each image, got {type(seeds).__name__}")
     try:
@@ -103,43 +110,9 @@ def _as_seeds(seeds: Any, count: int) -> list[int]:
     return numbers
 
 
-def _seed(draws: Draws, seed: int) -> None:
+def seed(draws: Draws, number: int) -> None:
     draws.release()
     if draws.generator is None:
-        torch.manual_seed(seed)
+        torch.manual_seed(number)
     else:
-        draws.generator.manual_seed(seed)
-
-
-def _slots_of(out: Any, count: int, device: torch.device | None) -> Slots:
-    """The user's memory for a batch, which is on a device or, for None, on the CPU.
-
-    Raises:
-        TypeError: no tensor and no array.
-        ValueError: not such as results can be written to.
-    """
-    if isinstance(out, np.ndarray) and device is None:
-        if not out.flags.writeable:
-            raise ValueError("out should be writable, got a read-only array")
-        if any(stride < 0 for stride in out.strides):
-            raise ValueError(f"out should have no negative strides, got {out.strides}")
-        if not out.flags.aligned or not out.dtype.isnative:
-            raise ValueError("out should be aligned and of native byte order")
-        try:
-            out = torch.from_numpy(out)
-        except TypeError:
-            raise ValueError(f"out should be of a dtype that tensors have, got {out.dtype}") from None
-    if not isinstance(out, torch.Tensor):
-        accepted = "a tensor or an ndarray" if device is None else f"a tensor on {device}"
-        raise TypeError(f"out should be {accepted}, got {type(out).__name__}")
-    fits = out.is_cpu if device is None else device_of(out) == device
-    if not fits or out.layout is not torch.strided:
-        where = "the CPU" if device is None else str(device)
-        raise ValueError(f"out should be a dense tensor on {where}, got {out.layout} on {out.device}")
-    if out.requires_grad:
-        raise ValueError("out should not require grad")
-    if out.ndim not in (3, 4) or len(out) != count:
-        raise ValueError(f"out should be of shape ({count}, ...), for that many images, got {tuple(out.shape)}")
-    if any(stride == 0 and side > 1 for stride, side in zip(out.stride(), out.shape)):
-        raise ValueError(f"out should have memory of its own for every sample, got strides {out.stride()}")
-    return Slots(out)
+        draws.generator.manual_seed(number)

@@ -14,6 +14,7 @@ import torch
 from fastaug import _C
 from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import TENSOR
+from fastaug._program.placed import device_of
 
 # Below it, memory comes from the allocator's own lists.
 _SMALL = 1 << 20
@@ -124,13 +125,21 @@ class Slots:
             self.tensor,
         )
 
+    def job(self, index: int, job: Job) -> Any:
+        """The job that makes the result in its place, as the core takes it."""
+        return job.program, job.source, self.target(index, job)
+
     def put(self, index: int, result: Any) -> bool:
         """Copies a result into its place, if it is such a tensor."""
-        own = self.tensor
-        if not isinstance(result, torch.Tensor) or result.dtype is not own.dtype or result.shape != own.shape[1:]:
+        if not self.takes(result):
             return False
-        own[index].copy_(result)
+        self.tensor[index].copy_(result)
         return True
+
+    def takes(self, result: Any) -> bool:
+        """Whether a result is such a tensor."""
+        own = self.tensor
+        return isinstance(result, torch.Tensor) and result.dtype is own.dtype and result.shape == own.shape[1:]
 
     def described(self) -> str:
         return described(self.tensor[0])
@@ -140,3 +149,37 @@ def described(result: Any) -> str:
     if isinstance(result, torch.Tensor):
         return f"a tensor of {result.dtype} and shape {tuple(result.shape)}"
     return f"{type(result)}"
+
+
+def slots_of(out: Any, count: int, device: torch.device | None) -> Slots:
+    """The user's memory for a batch, which is on a device or, for None, on the CPU.
+
+    Raises:
+        TypeError: no tensor and no array.
+        ValueError: not such as results can be written to.
+    """
+    if isinstance(out, np.ndarray) and device is None:
+        if not out.flags.writeable:
+            raise ValueError("out should be writable, got a read-only array")
+        if any(stride < 0 for stride in out.strides):
+            raise ValueError(f"out should have no negative strides, got {out.strides}")
+        if not out.flags.aligned or not out.dtype.isnative:
+            raise ValueError("out should be aligned and of native byte order")
+        try:
+            out = torch.from_numpy(out)
+        except TypeError:
+            raise ValueError(f"out should be of a dtype that tensors have, got {out.dtype}") from None
+    if not isinstance(out, torch.Tensor):
+        accepted = "a tensor or an ndarray" if device is None else f"a tensor on {device}"
+        raise TypeError(f"out should be {accepted}, got {type(out).__name__}")
+    fits = out.is_cpu if device is None else device_of(out) == device
+    if not fits or out.layout is not torch.strided:
+        where = "the CPU" if device is None else str(device)
+        raise ValueError(f"out should be a dense tensor on {where}, got {out.layout} on {out.device}")
+    if out.requires_grad:
+        raise ValueError("out should not require grad")
+    if out.ndim not in (3, 4) or len(out) != count:
+        raise ValueError(f"out should be of shape ({count}, ...), for that many images, got {tuple(out.shape)}")
+    if any(stride == 0 and side > 1 for stride, side in zip(out.stride(), out.shape)):
+        raise ValueError(f"out should have memory of its own for every sample, got strides {out.stride()}")
+    return Slots(out)

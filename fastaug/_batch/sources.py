@@ -12,7 +12,7 @@ import torch
 from PIL import Image, ImageFile
 
 from fastaug._batch.threads import Crew
-from fastaug._image.encoded import ENCODED, is_encoded
+from fastaug._image.encoded import ENCODED, is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._program.placed import DeviceArray, device_of, on_host
 
@@ -114,6 +114,8 @@ def path_of(item: Any) -> str | None:
     """Of the file that an image is read from, if it is read from one."""
     if isinstance(item, LazyImage):
         return item.filename
+    if is_entry(item):
+        item = item.get("path")
     if isinstance(item, (str, os.PathLike)):
         return os.fsdecode(item)
     name = getattr(item, "filename" if isinstance(item, Image.Image) else "name", None)
@@ -124,13 +126,13 @@ class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
     """Images, one after the other, whose files the threads of a crew read before it is their turn.
 
     Args:
-        items: images, encoded bytes, paths, or handles of these; as many as there are.
-        handle: the handle of an encoded image.
+        items: images, encoded bytes, paths, dictionaries of both, or handles of these; as many as there are.
+        handle: the handle of an encoded image; None of a dictionary that is no image to the pipeline.
         crew: whose threads read.
         count: how many images are read before their turn.
     """
 
-    def __init__(self, items: Iterable[Any], handle: Callable[[Any], LazyImage], crew: Crew, count: int) -> None:
+    def __init__(self, items: Iterable[Any], handle: Callable[[Any], LazyImage | None], crew: Crew, count: int) -> None:
         self._items = iter(items)
         self._handle = handle
         self._crew = crew
@@ -169,7 +171,7 @@ class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
             return
         reading = _Reading(item, self._handle)
         number = None
-        if isinstance(item, (LazyImage, ImageFile.ImageFile)) or is_encoded(item):
+        if isinstance(item, (LazyImage, ImageFile.ImageFile)) or is_encoded(item) or is_entry(item):
             number = self._crew.push(reading.read, urgent=True, label="read")
         self._waiting.append((reading, number))
 
@@ -177,7 +179,7 @@ class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
 class _Reading:
     """An item whose file is read before its turn."""
 
-    def __init__(self, item: Any, handle: Callable[[Any], LazyImage]) -> None:
+    def __init__(self, item: Any, handle: Callable[[Any], LazyImage | None]) -> None:
         self.item = self.image = item
         self.error: Exception | None = None
         self.done = False
@@ -188,8 +190,8 @@ class _Reading:
         try:
             if isinstance(item, ImageFile.ImageFile):
                 item.load()
-            else:
-                self.image = (item if isinstance(item, LazyImage) else self._handle(item)).in_memory()
+            elif (handle := item if isinstance(item, LazyImage) else self._handle(item)) is not None:
+                self.image = handle.in_memory()
         except Exception as error:
             # What is wrong with an image of Pillow's shows when it is wanted, and if it is.
             if not isinstance(item, ImageFile.ImageFile):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fastaug import _C
 from fastaug._draft import finish
-from fastaug._draft.outline import Outline
 from fastaug._program.job import Job
 from fastaug._program.kinds import PIL_IMAGE
 
 if TYPE_CHECKING:
     from fastaug._batch.slots import Slots
     from fastaug._draft.call import Call
+    from fastaug._draft.outline import Outline
     from fastaug._draft.pipeline import Pipeline
 
 
@@ -63,8 +62,7 @@ class Task:
         """Draws the parameters. The caller releases the generator."""
         pipeline = self._pipeline
         try:
-            if not type(pipeline).__call__.__module__.startswith("fastaug."):
-                # A subclass of the user's, which may do anything when it is called.
+            if not pipeline._is_own():
                 self.result = pipeline(image)
                 self.done = True
                 return
@@ -76,7 +74,8 @@ class Task:
             self.error = error
 
     def _outlined(self, image: Any, call: Call) -> Outline:
-        return Outline(image, call)
+        outline: Outline = self._pipeline._begin(image, call)
+        return outline
 
     def _takes(self, outline: Outline) -> bool:
         """Whether the job of an outline that has one is done as a job."""
@@ -87,8 +86,8 @@ class Task:
         """Whether it is drawn, and a device does what it begins with."""
         return self._outline is not None and self._outline.device is not None
 
-    def prepare(self, slots: Slots | None) -> tuple[bytes, _C.Source, _C.Target] | None:
-        """The job for the native core, into its slot where there are slots that it fits."""
+    def prepare(self, slots: Slots | None) -> Any:
+        """The job, or jobs, for the native core, into its slot where there are slots that it fits."""
         self.slots = slots
         job = self.job
         if job is None:
@@ -96,9 +95,9 @@ class Task:
             return None
         if slots is not None and slots.fits(job):
             self.placed = True
-            return job.program, job.source, slots.target(self.index, job)
-        self._memory, target = job.allocate()
-        return job.program, job.source, target
+            return slots.job(self.index, job)
+        self._memory, native = job.begin()
+        return native
 
     def work(self) -> None:
         """Does it with Python's lock, by the way of any call."""
@@ -121,7 +120,7 @@ class Task:
         if self.owed:
             self.work()  # Ctrl-C interrupted it
         elif self.job is not None and not self.placed and self.error is None:
-            self.result = self.job.delivered(self._memory)
+            self.result = self._pipeline._presented(self._outline, self.job.delivered(self._memory))
             if self.job.kind == PIL_IMAGE:
                 self.result.info = finish.copied_info(self._outline)
         self._outline = self._memory = self.job = None

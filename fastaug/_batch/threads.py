@@ -96,13 +96,13 @@ class Crew:
     def push(
         self,
         work: Callable[[], None],
-        job: NativeJob | None = None,
+        job: NativeJob | tuple[NativeJob, ...] | None = None,
         rewrites: int = _C.EXACT,
         then: Callable[[], None] | None = None,
         urgent: bool = False,
         label: str = "transform",
     ) -> int:
-        """Adds what `work` does; `job` does it without Python's lock, and if that fails, `work` says why.
+        """Adds what `work` does; `job`, or several, do it without Python's lock, and if one fails, `work` says why.
 
         Args:
             then: called by the caller's thread, at its leisure, once it is done; again if that is interrupted.

@@ -20,6 +20,7 @@ from fastaug._cli.pipelines import CommandError, load, note
 from fastaug._draft.pipeline import Pipeline, blank
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import check, explain, profile, show, words
+from fastaug._sample.pipeline import SamplePipeline
 
 #: Files that cannot be read are named, as far as there is room.
 _SHOWN = 5
@@ -175,7 +176,7 @@ def _frames(error: Exception) -> Iterator[Any]:
 
 def _is_of_the_pipeline(error: Exception) -> bool:
     """Whether it was raised in a call of a pipeline."""
-    calls = {Pipeline._run.__code__, Pipeline.__call__.__code__}
+    calls = {Pipeline._run.__code__, Pipeline.__call__.__code__, SamplePipeline._run_sample.__code__}
     return any(frame.f_code in calls for frame in _frames(error))
 
 

@@ -16,9 +16,11 @@ import torch
 from torch import nn
 
 import fastaug.transforms as T
+from fastaug._compile.trace import traced
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.recognise import HOOKS, attributes_of, known_class, reason
 from fastaug._draft.through import hooked, step_of
+from fastaug._extend import registry
 from fastaug._inspect import words
 
 _ENUMS = (T.AutoAugmentPolicy, T.InterpolationMode)
@@ -30,16 +32,18 @@ def adopt(transform: Any) -> tuple[list[Any], list[bool]]:
     Steps of a Compose or nn.Sequential inside another are steps of the whole. An object that occurs several times stays
     one object.
     """
-    reader = _Reader()
+    reader = Reader()
     steps = reader.steps(transform)
     return steps, [id(step) in reader.new for step in steps]
 
 
 def unread(transform: Any) -> str | None:
-    """That a callable is not read at all, why, and what to do instead, in words; None where it is read."""
+    """That a callable which `adopt` left as it is is not read, why, and what to do instead, in words.
+
+    None where it is drafted as it is, as a subclass of fastaug's own.
+    """
     cls = type(transform)
-    why = None if cls is nn.Identity else reason(transform)
-    # A subclass of fastaug's own stays as it is too, but is drafted.
+    why = reason(transform)
     if why is None or (step_of(cls) is not None and not hooked(vars(transform))):
         return None
     name = words.called(transform)
@@ -50,6 +54,8 @@ def unread(transform: Any) -> str | None:
         advice = f"Compile what is inside it instead: its {' and '.join(inside)}"
     else:
         advice = "Write what it does as a Compose of transforms of fastaug or torchvision, and compile that"
+        if known_class(cls) is None and "function" not in why:
+            advice += "; or tell fastaug.register what its class does"
     return f"fastaug.compile cannot read {name}: {why}. It is called as it is, and is no faster than before. {advice}."
 
 
@@ -68,13 +74,27 @@ def _is_readable(value: Any) -> bool:
     return known_class(type(value)) is not None and reason(value) is None
 
 
-class _Reader:
-    def __init__(self) -> None:
+class Reader:
+    """Makes transforms of this package of those that it reads.
+
+    Args:
+        alone: whether they are called with one image, and never with what else is in a sample.
+    """
+
+    def __init__(self, alone: bool = True) -> None:
+        self._alone = alone
         self.new: set[int] = set()
         # By the id of what was read, which is alive as long as this is.
         self._read: dict[int, Any] = {}
+        self._inner: dict[int, list[Any] | None] = {}
+        self._kept: list[Any] = []
+
+    def reads(self, transform: Any) -> bool:
+        """Whether what a container does is known."""
+        return reason(transform) is None
 
     def steps(self, transform: Any) -> list[Any]:
+        """Those that a callable is made of, one after the other."""
         cls = type(transform)
         if isinstance(transform, Pipeline) and not isinstance(transform, T.Compose):
             # Compiled already; its steps are nobody else's.
@@ -87,7 +107,30 @@ class _Reader:
                 return [step for child in transform._modules.values() for step in self.steps(child)]
             if known is not None and known.__name__ == "Compose":
                 return [step for child in transform.transforms for step in self.steps(child)]
-        return [self._one(transform)]
+            if known is not None and known.__name__ == "Lambda":
+                transform = transform.lambd if self._inside(transform.lambd) is not None else transform
+        inside = self._inside(transform)
+        return [self._one(transform)] if inside is None else inside
+
+    def _inside(self, transform: Any) -> list[Any] | None:
+        """Those that an object of another class calls, or is made of, where that is known."""
+        if reason(transform) is None or id(transform) in self._inner:
+            return self._inner.get(id(transform))
+        # Of itself, if it holds itself.
+        self._inner[id(transform)] = None
+        made = registry.read(transform)
+        if made is None and (seen := traced(transform)) is not None and seen.inputs == 1:
+            made = seen.chain if self._alone or not seen.optional else None
+            made = made if made is not None and any(map(self.is_read, made)) else None
+        if made is not None:
+            self._kept.append(made)
+            made = [step for one in made for step in self.steps(one)]
+        self._inner[id(transform)] = made
+        return made
+
+    def is_read(self, transform: Any) -> bool:
+        """Whether more is known of a transform, or of one inside of it, than how to call it."""
+        return any(step_of(type(step)) is not None for step in self.steps(transform))
 
     def _one(self, transform: Any) -> Any:
         """As one object."""
@@ -98,9 +141,14 @@ class _Reader:
     def _made_of(self, transform: Any) -> Any:
         known = None if reason(transform) is not None else known_class(type(transform))
         if known is None and type(transform) is not nn.Identity:
-            return transform
-        if known is None or known is nn.Sequential or known.__name__ == "Compose":
-            made: Any = T.Compose(self.steps(transform))
+            inside = self._inside(transform)
+            if inside is None:
+                return transform
+            if len(inside) == 1:
+                return inside[0]
+            made: Any = T.Compose(inside)
+        elif known is None or known is nn.Sequential or known.__name__ == "Compose":
+            made = T.Compose(self.steps(transform))
         else:
             ours = getattr(T, known.__name__)
             made = ours.__new__(ours)
@@ -109,18 +157,18 @@ class _Reader:
                 made.training = transform.training
             for name in attributes_of(known.__name__):
                 value = getattr(transform, name)
-                vars(made)[name] = list(map(self._one, value)) if name == "transforms" else _copied(value)
+                vars(made)[name] = list(map(self._one, value)) if name == "transforms" else copied(value)
         self.new.add(id(made))
         return made
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """A copy that the owner of the original has no hand on, of this package's types."""
     if isinstance(value, Enum) and type(value).__module__.startswith("torchvision."):
         ours = next((enum for enum in _ENUMS if enum.__name__ == type(value).__name__), None)
         return value if ours is None else ours(value.value)
     if type(value) in (list, tuple):
-        return type(value)(map(_copied, value))
+        return type(value)(map(copied, value))
     if isinstance(value, torch.Tensor) and not value.requires_grad:
         return value.clone()
     return value.copy() if isinstance(value, np.ndarray) else value

@@ -46,6 +46,7 @@ class Compiled(SeenPipeline):
         dtype: Any = None,
         memory_format: Any = None,
         arithmetic: Any = None,
+        part: bool = False,
     ) -> None:
         if not callable(original):
             hint = "; a Compose takes it" if isinstance(original, (list, tuple)) else ""
@@ -66,15 +67,13 @@ class Compiled(SeenPipeline):
             accepted = " or ".join(map(str, _MEMORY_FORMATS))
             raise ValueError(f"memory_format should be {accepted}. Got {memory_format!r}")
         self.original = original
-        if (problem := unread(original)) is not None:
-            # Above this constructor is fastaug.compile, and above that the line that is meant.
+        problem = self._read(original)
+        if problem is not None and not part:
+            # Above this: fastaug.compile, and the line that is meant.
             warnings.warn(problem, UserWarning, stacklevel=3)
-        steps, own = adopt(original)
-        self.transforms = tuple(steps)
         self.generator = generator
         self.dtype = dtype
         self.memory_format = memory_format
-        self._own = tuple(own)
         self._mode = mode
         if arithmetic is None:
             arithmetic = original.arithmetic if isinstance(original, SeenPipeline) else "container"
@@ -82,6 +81,13 @@ class Compiled(SeenPipeline):
         # The seed of the DataLoader's worker that the generator is in step with.
         self._worker_seed = _worker_seed()
         self._prepare()
+
+    def _read(self, original: Any) -> str | None:
+        """Sets what is called in the place of the original; if nothing of it is read, why, and what to do instead."""
+        steps, own = adopt(original)
+        self.transforms: Any = tuple(steps)
+        self._own = tuple(own)
+        return unread(original) if len(steps) == 1 and steps[0] is original else None
 
     def _prepare(self) -> None:
         """Derives what is not part of a pickle."""
@@ -147,6 +153,9 @@ class Compiled(SeenPipeline):
     def _job(self, draft: Draft) -> Job | None:
         if self.dtype is None and self.memory_format is None:
             return super()._job(draft)
+        return self._job_as(draft)
+
+    def _job_as(self, draft: Draft) -> Job | None:
         return finish.one_job_as(draft, self.dtype or torch.float32, self.memory_format is torch.channels_last)
 
     def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
@@ -187,7 +196,7 @@ class Compiled(SeenPipeline):
     def _formatted(self, result: Any) -> Any:
         if self.dtype is None and self.memory_format is None:
             return result
-        return _converted(result, self.dtype, self.memory_format)
+        return converted(result, self.dtype, self.memory_format)
 
     def _follow_worker(self) -> None:
         """Every worker of a DataLoader has a copy of the generator, at the same state. They must not draw the same."""
@@ -243,14 +252,14 @@ def _worker_seed() -> int | None:
     return None if worker is None else worker.seed
 
 
-def _converted(result: Any, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> Any:
+def converted(result: Any, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> Any:
     """A tensor, or each of several, in another dtype and memory format.
 
     Raises:
         TypeError: there is no tensor.
     """
     if isinstance(result, (tuple, list)):
-        parts = [_converted(part, dtype, memory_format) for part in result]
+        parts = [converted(part, dtype, memory_format) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
     if not isinstance(result, torch.Tensor):
         raise TypeError(f"dtype and memory_format are of tensors, but the transform returned {type(result)}")

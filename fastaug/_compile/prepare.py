@@ -84,7 +84,7 @@ def _drawn_for(pipeline: Pipeline, images: list[Any], call: Call, lenient: bool)
             images = [one for one in images if one is not image]
             continue
         job = task.job
-        if job is None:
+        if job is None or job.source.floats:
             continue
         if job.kind != TENSOR:
             raise ValueError("a pipeline for a device has to end in tensors, as with ToTensor")

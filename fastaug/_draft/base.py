@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks, placed
 from fastaug._program.borrow import is_interleaved
-from fastaug._program.eager import compiling, keeps_its_samples, level, modes, recording
+from fastaug._program.eager import compiling, is_plain_memory, keeps_its_samples, level, modes, recording
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, ENCODED, OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.ops import OP_BYTES
@@ -33,12 +33,6 @@ TOO_MANY_PIXELS = 1 << 31
 #: The modes whose last band is alpha.
 ALPHA_MODES = ("LA", "RGBA")
 
-_TENSOR_FALLBACKS: dict[str, Any] = {
-    **vars(tensor_fallback),
-    **vars(color_fallback),
-    **vars(warp_fallback),
-}
-
 _kinds: dict[type, int] = {}
 
 # The subclasses of Tensor whose pixels the native core may read, and those that decide for themselves what is done.
@@ -47,6 +41,7 @@ _tensor_function = torch.Tensor.__torch_function__.__func__  # type: ignore[attr
 _no_function = torch._C._disabled_torch_function_impl
 _Tensor = torch.Tensor
 _uint8 = torch.uint8
+_float32 = torch.float32
 _strided = torch.strided
 
 
@@ -95,6 +90,7 @@ class DraftBase:
         "erases",  # ops that write into the result of `store`, one after the other
         "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
         "flat",  # the result has no channel axis
+        "floats",  # `image` is a float32 tensor that the core reads, and so is the result so far
         "height",
         "image",  # the source
         "info",  # Pillow's metadata for the result
@@ -103,11 +99,28 @@ class DraftBase:
         "mode",  # Pillow mode of the result
         "native",  # the result so far is uint8 and the native core holds it
         "ops",  # one bytes each; or a tuple of them, one for every four channels
+        "planar",  # floats may be handed out plane by plane, though torchvision's would be `channel_last`
         "source",  # container of `image`
-        "store",  # ops that turn uint8 into float, done after `ops`
+        "store",  # ops that turn uint8 into float, or normalise floats, done after `ops`
         "views",  # how many of the ops, from the first on, are crops of a tensor, which torchvision does as views
         "width",
     )
+
+    #: What is done to tensors at once, where the core does not do it, by the names of ops.
+    _torch_functions: ClassVar[dict[str, Any]] = {
+        **vars(tensor_fallback),
+        **vars(color_fallback),
+        **vars(warp_fallback),
+    }
+
+    #: The leading dimensions of a batch that torchvision's filters and histograms take.
+    _most_leading: ClassVar[int] = 1
+
+    #: Whether the core reads float tensors.
+    _reads_floats: ClassVar[bool] = True
+
+    #: Whether samples fade into a fill as in torchvision.transforms.v2.
+    _v2: ClassVar[bool] = False
 
     ops: list[bytes | tuple[bytes, ...]]
     store: tuple[bytes | tuple[bytes, ...], ...]
@@ -135,7 +148,7 @@ class DraftBase:
         self.first: tuple[Any, ...] | None = None
         self.store = self.erases = ()
         self.views = 0
-        self.copied = self.flat = self.channel_last = self.native = False
+        self.copied = self.flat = self.channel_last = self.planar = self.native = self.floats = False
         self.lead: tuple[int, ...] = ()
         self.info: dict[Any, Any] | None = None
         if kind == PIL_IMAGE:
@@ -182,6 +195,8 @@ class DraftBase:
                 self.device = device
                 if not image.is_contiguous():
                     self.channel_last = is_interleaved(image)
+            elif image.dtype is _float32 and rank == 3 and self._reads_floats and cls is _Tensor:
+                self._reset_floats(image)
         elif kind == ARRAY:
             shape = image.shape
             if len(shape) == 3:
@@ -201,6 +216,45 @@ class DraftBase:
             self._reset_encoded(image)
         else:
             self.bands = self.channels = self.height = self.width = 0
+
+    def _reset_floats(self, image: torch.Tensor) -> None:
+        """Plain samples on the CPU, in one of the two orders that torch's functions keep, without a gap.
+
+        Where a side is one sample long, and strides say less than they seem to, only the first order is certain.
+        """
+        channels, height, width = image.shape
+        strides = image.stride()
+        if strides == (1, width * channels, channels) and min(channels, height, width) > 1:
+            self.channel_last = True
+        elif strides != (height * width, width, 1):
+            return
+        self.floats = (
+            0 < channels <= 4
+            and 0 < height * width < TOO_MANY_PIXELS
+            and not self.call.traced
+            and is_plain_memory(image)
+        )
+        self.channel_last = self.channel_last and self.floats
+
+    @property
+    def made(self) -> bool:
+        """Whether the result of floats is made anew by what there is to do, and is no view of `image`."""
+        return bool(len(self.ops) > self.views or self.store)
+
+    @property
+    def takes_moves(self) -> bool:
+        """Whether pixels can still be moved: flips and boxes inside the image."""
+        return bool(self.native or ((self.store or self.floats) and not self.erases))
+
+    @property
+    def is_pil(self) -> bool:
+        """Whether the image is one of Pillow's by now."""
+        return self.kind == PIL_IMAGE
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether the image is a tensor by now."""
+        return self.kind == TENSOR
 
     @property
     def by_torch(self) -> bool:
@@ -264,14 +318,26 @@ class DraftBase:
     def job(self) -> Job:
         """What the native core is told of one image of at most four channels."""
         program, source = finish.borrowed(self)
-        dtype = torch.float32 if self.store else torch.uint8
+        dtype = torch.float32 if self.store or self.floats else torch.uint8
         size = (self.height, self.width, self.channels)
         return Job(program, source, self.kind, size, self.mode, dtype, self.flat, self.channel_last)
 
     def finish(self) -> Any:
         """Does the ops and returns the image. The random generator is torch's again."""
+        self.choose_order()
+        return self.handed()
+
+    def handed(self) -> Any:
+        """As `finish`, with the samples in torchvision's order in memory: for who may draw in that order."""
         self.call.draws.release()
+        if self.call.beside is not None:
+            self.call.beside.settle()
         return finish.finish(self)
+
+    def choose_order(self) -> None:
+        """The result is nobody's yet, and so in the order that takes less time."""
+        if self.planar:
+            self.channel_last = False
 
     def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
         """As `finish`, in another dtype or memory format; None, with nothing done, where that takes a step more."""
@@ -280,7 +346,7 @@ class DraftBase:
 
     def flush(self) -> Any:
         """Does the ops, goes on from their result, and returns it."""
-        image = self.finish()
+        image = self.handed()
         if image is not self.image or self.ops:
             self.reset(image)
         return image
@@ -296,15 +362,19 @@ class DraftBase:
         """
         work(self)
 
+    def as_one(self, step: Callable[[Any], None]) -> None:
+        """Drafts a step that may do some of its work apart, between ops that it appends."""
+        step(self)
+
     # What the native core does not do.
 
     def _eager(self, name: str, *arguments: Any) -> None:
         """Runs a fallback on the image so far and goes on from its result."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
-        image = self.finish()
+        image = self.handed()
         if isinstance(image, torch.Tensor):
-            result = _TENSOR_FALLBACKS[name](image, *arguments)
+            result = self._torch_functions[name](image, *arguments)
         elif isinstance(image, np.ndarray):
             result = self._eager_array(image, name, *arguments)
         else:
@@ -318,7 +388,7 @@ class DraftBase:
             if image.dtype != np.uint8 or image.ndim not in (2, 3):
                 self.refuse_array()
             planes = image[None] if image.ndim == 2 else np.moveaxis(image, 2, 0)
-            result = _TENSOR_FALLBACKS[name](torch.from_numpy(np.ascontiguousarray(planes)), *arguments).numpy()
+            result = self._torch_functions[name](torch.from_numpy(np.ascontiguousarray(planes)), *arguments).numpy()
             self.reset(result[0] if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(result, 0, 2)))
         else:
             self._eager(name, *arguments)

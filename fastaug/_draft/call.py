@@ -53,10 +53,18 @@ class Tape(Protocol):
         """In place of transform._sample(draft)."""
 
 
+class Beside(Protocol):
+    """Has drafts that wait, of images which somebody who is handed an image may write to."""
+
+    def settle(self) -> None:
+        """Does all that waits."""
+
+
 class Call:
     """The settings of a call."""
 
     __slots__ = (
+        "beside",  # what waits beside the draft; None where nothing does
         "draws",
         "family",  # of the kernels for devices; None is that of all calls which have none of their own
         "log",
@@ -76,7 +84,9 @@ class Call:
         traced: bool = False,
         family: Family | None = None,
         pillow: bool = False,
+        beside: Beside | None = None,
     ) -> None:
+        self.beside = beside
         self.draws = draws
         self.family = family
         self.pillow = pillow
@@ -101,7 +111,7 @@ class Call:
         return Call(**settings)
 
 
-_SETTINGS = ("draws", "rewrites", "log", "tape", "traced", "family", "pillow")
+_SETTINGS = ("draws", "rewrites", "log", "tape", "traced", "family", "pillow", "beside")
 
 
 #: An exact call that nobody watches.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor
 
@@ -10,8 +12,8 @@ from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
 _COLOUR_MODES = ("RGB", "RGBA")
-# Beyond it, a gamma curve may overflow: an error, which is Python's or Pillow's to raise.
-_LARGE = 1e6
+#: Beyond it, a gamma curve may overflow: an error, which is Python's or Pillow's to raise.
+LARGE = 1e6
 # Beyond it, what a blend makes of samples may not be finite in float32. The native core refuses such a factor.
 _MOST = 1e30
 
@@ -20,6 +22,13 @@ class ColorDraft(DraftBase):
     """A draft's methods for colour."""
 
     __slots__ = ()
+
+    #: The ops of uint8 tensors.
+    _torch_contrast: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.torch_contrast)
+    _torch_saturation: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.torch_saturation)
+    _torch_hue: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.torch_hue)
+    _torch_sharpness: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.torch_sharpness)
+    _torch_autocontrast: ClassVar[bytes] = ops.TORCH_AUTOCONTRAST
 
     def _colour_channels(self) -> int:
         """The colour channels that an adjustment reads, 1 or 3; 0 when the native core must not do it."""
@@ -53,7 +62,7 @@ class ColorDraft(DraftBase):
         elif number == 1:
             self.copied = True
         elif self.by_torch:
-            self.ops.append(ops.torch_contrast(number))
+            self.ops.append(self._torch_contrast(number))
         else:
             self.ops.append(ops.contrast(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
         self.info = None
@@ -71,7 +80,7 @@ class ColorDraft(DraftBase):
         elif number == 1:
             self.copied = True
         else:
-            self.ops.append(ops.torch_saturation(number) if self.by_torch else ops.saturation(number))
+            self.ops.append(self._torch_saturation(number) if self.by_torch else ops.saturation(number))
 
     def adjust_hue(self, factor: float) -> None:
         checks.need_hue(factor)
@@ -80,7 +89,7 @@ class ColorDraft(DraftBase):
         if not channels or self.mode == "LA" or number != number:
             self._eager("adjust_hue", factor)
         elif channels == 3 and self.by_torch:
-            self.ops.append(ops.torch_hue(number))
+            self.ops.append(self._torch_hue(number))
         elif channels == 3:
             # In its own type: Pillow's shift is a product, rounded towards zero.
             self.ops.append(ops.hue(factor))
@@ -131,7 +140,7 @@ class ColorDraft(DraftBase):
         # Other types round in their own way.
         simple = simple and type(gamma) in (int, float) and type(gain) in (int, float)
         op = None
-        if simple and 0 <= gamma < _LARGE and abs(gain) < _LARGE:
+        if simple and 0 <= gamma < LARGE and abs(gain) < LARGE:
             op = ops.torch_gamma(gamma, gain) if self.by_torch else ops.gamma(gamma, gain)
         if op is None:
             self._eager("adjust_gamma", gamma, gain)
@@ -142,7 +151,7 @@ class ColorDraft(DraftBase):
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("sharpness_factor", factor)
         # torch smooths one batch of planes: neither a plane alone nor a batch of batches.
-        shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= 1)
+        shaped = self.kind != TENSOR or (not self.flat and len(self.lead) <= self._most_leading)
         number = factor if type(factor) is float else arguments.real(factor)
         if not self._colour_channels() or not abs(number) <= _MOST or not shaped:
             self._eager("adjust_sharpness", factor)
@@ -151,7 +160,7 @@ class ColorDraft(DraftBase):
         elif number == 1:
             self.copied = True
         elif self.by_torch:
-            self.ops.append(ops.torch_sharpness(number))
+            self.ops.append(self._torch_sharpness(number))
         else:
             self.ops.append(ops.sharpness(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
 
@@ -201,12 +210,12 @@ class ColorDraft(DraftBase):
 
     def autocontrast(self) -> None:
         if self._has_tables():
-            self.ops.append(ops.TORCH_AUTOCONTRAST if self.by_torch else ops.AUTOCONTRAST)
+            self.ops.append(self._torch_autocontrast if self.by_torch else ops.AUTOCONTRAST)
         else:
             self._eager("autocontrast")
 
     def equalize(self) -> None:
-        if self._has_tables() and (len(self.lead) <= 1 or self.kind != TENSOR):
+        if self._has_tables() and (len(self.lead) <= self._most_leading or self.kind != TENSOR):
             self.ops.append(ops.EQUALIZE)
             self.channel_last = False
         else:

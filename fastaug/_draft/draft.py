@@ -12,20 +12,22 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from fastaug._draft.color import ColorDraft
 from fastaug._draft.filter import FilterDraft
 from fastaug._draft.geometry import GeometryDraft
+from fastaug._draft.pillow import PillowDraft
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._program import ops
+from fastaug._program import arguments, ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
 #: The modes that a tensor or array of so many channels may be given; the first is the default.
 MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}
 
 
-class Draft(GeometryDraft, FilterDraft, ColorDraft):
+class Draft(PillowDraft):
     """A draft, and one method for each op: the op's home in Python."""
 
     __slots__ = ()
@@ -39,7 +41,7 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
             raise TypeError(f"pic should be PIL Image or ndarray. Got {type(self.finish())}")
         if self.native and torch.get_default_dtype() is torch.float32 and not self.call.traced:
             self.kind = TENSOR
-            self._append_float()
+            self._append_float(ops.TO_FLOAT)
             self.flat = False
         elif self.kind == PIL_IMAGE:
             self._eager("to_tensor")
@@ -49,11 +51,10 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
                 raise ValueError(f"pic should be 2/3 dimensional. Got {array.ndim} dimensions.")
             self.reset(tensor_fallback.array_to_tensor(array))
 
-    def _append_float(self) -> None:
-        self.store = (ops.TO_FLOAT,)
-        if self.source != TENSOR:
-            # Floats plane by plane take less time to write, and the input does not ask for others.
-            self.channel_last = False
+    def _append_float(self, op: bytes) -> None:
+        self.store = (op,)
+        # Floats plane by plane take less time to write, and the input does not ask for others.
+        self.planar = self.source != TENSOR
         self.native = False
         self.mode = self.info = None
 
@@ -85,18 +86,23 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
         if self.kind != TENSOR:
             raise TypeError("Input img should be Tensor Image")
         if dtype is torch.float32 and self.native:
-            self._append_float()
-        elif not (dtype is torch.uint8 and self.native) and not (dtype is torch.float32 and self.store):
+            self._append_float(ops.TO_FLOAT)
+        elif not (dtype is torch.uint8 and self.native) and not (
+            dtype is torch.float32 and (self.store or self.floats)
+        ):
             self._eager("convert_image_dtype", dtype)
 
-    def normalize(self, mean: Any, std: Any, inplace: Any, packed: Any = None) -> None:
-        """`packed` is the op for this mean and std, or one op for every four channels."""
+    def normalize(self, mean: Any, std: Any, inplace: Any) -> None:
         if self.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
-        if packed is not None and type(inplace) is bool and len(self.store) == 1 and not self.flat and not self.erases:
-            self.store = (ops.TO_FLOAT, packed)
-        else:
-            self._eager("normalize", mean, std, inplace)
+        # Straight after a conversion to float, or on floats that nobody else has where they are to be written to.
+        first = len(self.store) == (0 if self.floats else 1) and not self.erases
+        if type(inplace) is bool and first and not self.flat and not (self.floats and inplace and not self.made):
+            packed = _packed(mean, std, self.channels)
+            if packed is not None:
+                self.store = (*self.store, packed)
+                return
+        self._eager("normalize", mean, std, inplace)
 
     def erase(self, top: int, left: int, height: int, width: int, values: Sequence[float]) -> bool:
         """Overwrites a box inside an image of floats, by one value or one for each channel.
@@ -109,6 +115,70 @@ class Draft(GeometryDraft, FilterDraft, ColorDraft):
             values = [values[0]] * self.channels
         self.erases += (ops.erase(top, left, height, width, values),)
         return True
+
+    def overwrite(self, top: Any, left: Any, height: Any, width: Any, values: Any, inplace: Any) -> None:
+        """The function erase, for an image in progress."""
+        if self.kind != TENSOR:
+            raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
+        inside = all(type(side) is int and side >= 0 for side in (top, left, height, width))
+        inside = inside and top + height <= self.height and left + width <= self.width
+        numbers = _of_channels(values, self.channels) if inside else None
+        if inside and not (height and width):
+            return
+        if numbers is None or type(inplace) is not bool or not self.erase(top, left, height, width, numbers):
+            self.apart(lambda draft: draft._overwrite(top, left, height, width, values, inplace))
+
+    def _overwrite(self, *arguments: Any) -> None:
+        *box, values, inplace = arguments
+        # What the core has just made is nobody else's yet.
+        fresh = bool(self.store) or self.source != TENSOR
+        top, left, height, width = box
+        self.reset(tensor_fallback.erase(self.handed(), top, left, height, width, values, inplace or fresh))
+
+
+def _packed(mean: Any, std: Any, channels: int) -> Any:
+    """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
+    if type(mean) is not tuple:
+        mean = _values(mean)
+    if type(std) is not tuple:
+        std = _values(std)
+    try:
+        return _pack(mean, std, channels)
+    except TypeError:
+        return None  # not hashable, so not numbers
+
+
+def _values(argument: Any) -> tuple[Any, ...] | None:
+    """The numbers in a list, array or tensor; None when it is anything else."""
+    if isinstance(argument, (torch.Tensor, np.ndarray)):
+        argument = argument.tolist() if argument.ndim == 1 else None
+    try:
+        return tuple(argument)
+    except TypeError:
+        return None
+
+
+def _of_channels(values: Any, channels: int) -> list[float] | None:
+    """The one number, or those of the channels, that a box is overwritten by; None for anything else."""
+    if isinstance(values, (int, float)):
+        return [float(values)]
+    if not isinstance(values, torch.Tensor) or values.requires_grad or not values.is_cpu:
+        return None
+    if values.numel() == 1 and values.ndim <= 3:
+        return [float(values)]
+    return [float(value) for value in values.flatten()] if values.shape == (channels, 1, 1) else None
+
+
+@functools.lru_cache(maxsize=256)
+def _pack(mean: tuple[Any, ...] | None, std: tuple[Any, ...] | None, channels: int) -> Any:
+    if mean is None or std is None or len(mean) not in (1, channels) or len(std) not in (1, channels):
+        return None
+    means, stds = ([arguments.real(value) for value in values] * (channels // len(values)) for values in (mean, std))
+    # Divisions by zero and numbers that are not finite are torch's to handle.
+    if not (np.isfinite(means).all() and np.isfinite(stds).all() and np.asarray(stds, np.float32).all()):
+        return None
+    packed = tuple(ops.normalize(means[k : k + 4], stds[k : k + 4]) for k in range(0, channels, 4))
+    return packed[0] if channels <= 4 else packed
 
 
 class UnreadDraft(Draft):
@@ -153,7 +223,7 @@ def _reading(method: Callable[..., Any]) -> Callable[..., Any]:
     return drafted
 
 
-for _owner in (GeometryDraft, FilterDraft, ColorDraft, Draft):
+for _owner in (GeometryDraft, FilterDraft, ColorDraft, PillowDraft, Draft):
     for _name, _method in vars(_owner).items():
         if not _name.startswith("_"):
             setattr(UnreadDraft, _name, _reading(_method))

@@ -6,7 +6,7 @@ import contextlib
 import math
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -52,6 +52,46 @@ class Draws(Protocol):
         its limit or, if strict, each below its limit. None when no draw was accepted.
         """
 
+    def scaled(self, low: float, high: float, /) -> float:
+        """low + torch.rand(1) * (high - low), a float32."""
+
+    def choice(self, weights: list[float], /) -> int:
+        """torch.multinomial(torch.tensor(weights), 1)"""
+
+    def zoom_out(self, height: int, width: int, low: float, high: float, /) -> tuple[int, int, int, int]:
+        """How far an image is padded to the left, top, right and bottom, as RandomZoomOut draws it.
+
+        Its sides are multiplied by one number from `low` to `high`, and its place there is random.
+        """
+
+    def iou_crop(
+        self,
+        boxes: _C.Boxes | Callable[[], torch.Tensor],
+        height: int,
+        width: int,
+        scales: tuple[float, float],
+        aspects: tuple[float, float],
+        options: Sequence[float],
+        trials: int,
+        /,
+    ) -> tuple[int, int, int, int, bytearray] | None:
+        """A crop of an image that overlaps with boxes, as RandomIoUCrop draws it.
+
+        An option is the least intersection over union of a box and the crop, and from 1 on says that there is no crop.
+        For each that is drawn, `trials` crops are: their sides are the image's, each times a number within `scales`,
+        and width / height is within `aspects`. A crop is taken that has the centre of a box in it and, among the boxes
+        with such centres, one of enough overlap. Without a crop or option to be taken this does not end.
+
+        Args:
+            boxes: of the image; or what gives them as a tensor of XYXY, of any dtype, and is called for each crop.
+
+        Returns:
+            None; or top, left, height and width, and for each box whether its centre is in there, as bytes 0 and 1.
+
+        Raises:
+            ZeroDivisionError: a crop without rows was drawn.
+        """
+
     def release(self) -> None:
         """Hands the generator back to torch: whoever draws next, draws from where these draws ended."""
 
@@ -77,6 +117,43 @@ def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
 def python_random() -> Any:
     """What transforms of this thread draw from in the place of Python's ``random``; or that module."""
     return random if _here.python is None else _here.python
+
+
+def _as_tensor(boxes: _C.Boxes) -> torch.Tensor:
+    """Boxes in the format XYXY."""
+    boxes = boxes.copy()
+    boxes.convert(_C.BOX_FORMATS["XYXY"])
+    edges = torch.empty((boxes.count, 4), dtype=getattr(torch, boxes.type), device="cpu")
+    boxes.into(edges.data_ptr())
+    return edges
+
+
+def _overlap(boxes: torch.Tensor, crop: tuple[int, int, int, int], least: float) -> torch.Tensor | None:
+    """Whether the centres of boxes, XYXY, are in a crop; None unless one of these boxes overlaps with it enough.
+
+    In the types and the order of torchvision.ops.box_iou.
+    """
+    left, top, right, bottom = crop
+    x, y = 0.5 * (boxes[..., 0] + boxes[..., 2]), 0.5 * (boxes[..., 1] + boxes[..., 3])
+    within = (left < x) & (x < right) & (top < y) & (y < bottom)
+    if not within.any():
+        return None
+    inside = boxes[within]
+    edges = torch.tensor([left, top, right, bottom], dtype=inside.dtype, device=inside.device)
+    shared = _wide(torch.min(inside[:, 2:], edges[2:]) - torch.max(inside[:, :2], edges[:2])).clamp(min=0)
+    inside, edges = _wide(inside), _wide(edges)
+    own = (inside[:, 2] - inside[:, 0]) * (inside[:, 3] - inside[:, 1])
+    area = (edges[2] - edges[0]) * (edges[3] - edges[1])
+    inter = shared[:, 0] * shared[:, 1]
+    union = own + area - inter
+    return None if (inter / union).max() < least else within
+
+
+def _wide(values: torch.Tensor) -> torch.Tensor:
+    """Values of a type that their products fit."""
+    if values.is_floating_point():
+        return values if values.dtype in (torch.float32, torch.float64) else values.float()
+    return values if values.dtype in (torch.int32, torch.int64) else values.int()
 
 
 class TorchDraws:
@@ -126,6 +203,49 @@ class TorchDraws:
             if accepted:
                 return first, second
         return None
+
+    def scaled(self, low: float, high: float) -> float:
+        return float((low + torch.rand(1, **self._from) * (high - low)).item())
+
+    def choice(self, weights: list[float]) -> int:
+        return int(torch.multinomial(torch.tensor(weights), 1, **self._from))
+
+    def zoom_out(self, height: int, width: int, low: float, high: float) -> tuple[int, int, int, int]:
+        scale = low + torch.rand(1, **self._from) * (high - low)
+        across, down = int(width * scale) - width, int(height * scale) - height
+        place = torch.rand(2, **self._from)
+        left, top = int(across * place[0]), int(down * place[1])
+        return left, top, across - left, down - top
+
+    def iou_crop(
+        self,
+        boxes: _C.Boxes | Callable[[], torch.Tensor],
+        height: int,
+        width: int,
+        scales: tuple[float, float],
+        aspects: tuple[float, float],
+        options: Sequence[float],
+        trials: int,
+    ) -> tuple[int, int, int, int, bytearray] | None:
+        if isinstance(boxes, _C.Boxes):
+            edges = _as_tensor(boxes)
+            boxes = lambda: edges  # noqa: E731
+        while True:
+            least = options[int(torch.randint(0, len(options), (1,), **self._from))]
+            if least >= 1.0:
+                return None
+            for _ in range(trials):
+                part = scales[0] + (scales[1] - scales[0]) * torch.rand(2, **self._from)
+                new_width, new_height = int(width * part[0]), int(height * part[1])
+                if not aspects[0] <= new_width / new_height <= aspects[1]:
+                    continue
+                place = torch.rand(2, **self._from)
+                left, top = int((width - new_width) * place[0]), int((height - new_height) * place[1])
+                if new_width == 0:
+                    continue
+                within = _overlap(boxes(), (left, top, left + new_width, top + new_height), least)
+                if within is not None:
+                    return top, left, new_height, new_width, bytearray(within.cpu().numpy().tobytes())
 
     @staticmethod
     def exp(power: float) -> float:

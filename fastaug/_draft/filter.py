@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -28,6 +28,9 @@ class FilterDraft(DraftBase):
 
     __slots__ = ()
 
+    #: The first half and the centre of a Gaussian kernel.
+    _half_kernel: ClassVar[staticmethod[[int, float], list[float]]] = staticmethod(arguments.half_kernel)
+
     def gaussian_blur(self, kernel_size: Any, sigma: Any) -> None:
         kernel_size, sigma = arguments.checked_blur(kernel_size, sigma)
         if not self._blur_natively(kernel_size, sigma):
@@ -37,7 +40,7 @@ class FilterDraft(DraftBase):
         size_x, size_y = kernel_size
         # A mirrored border is narrower than the image.
         fits = size_x // 2 < self.width and size_y // 2 < self.height
-        if not self.native or not fits or len(self.lead) > 1 or (self.flat and self.kind == TENSOR):
+        if not self.native or not fits or len(self.lead) > self._most_leading or (self.flat and self.kind == TENSOR):
             return False
         if self.call.traced:  # a sigma may be torch's symbol
             return False
@@ -45,13 +48,13 @@ class FilterDraft(DraftBase):
             return False
         planes = math.prod(self.lead) * self.channels
         fused = warp_fallback.fuses_convolution(planes, self.height, self.width, kernel_size)
-        across = arguments.half_kernel(size_x, sigma[0])
-        down = across if size_x == size_y and sigma[0] == sigma[1] else arguments.half_kernel(size_y, sigma[1])
+        across = self._half_kernel(size_x, sigma[0])
+        down = across if size_x == size_y and sigma[0] == sigma[1] else self._half_kernel(size_y, sigma[1])
         op = ops.blur(across, down, fused)
         if op is None:
             return False
         self.ops.append(op)
-        if len(self.lead) != 1:
+        if not self.lead:
             self.channel_last = False
         self.info = None
         return True
@@ -87,7 +90,7 @@ class FilterDraft(DraftBase):
         if colour is None and fill is not None:
             return False
         self.load()
-        moved = fields.displaced(self.flush(), displacement, mode_name == "nearest", colour)
+        moved = fields.displaced(self.flush(), displacement, mode_name == "nearest", colour, self._v2)
         if moved is None:
             return False
         self.reset(moved)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._program import delegate, placed
+from fastaug._program import delegate, ops, placed
 from fastaug._program.borrow import borrow_tensor, is_interleaved
 from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import ENCODED, PIL_IMAGE, TENSOR
@@ -24,6 +24,9 @@ Tensor = torch.Tensor
 _float32 = torch.float32
 _uint8 = torch.uint8
 _cpu = torch.device("cpu")
+
+# The axes of flips.
+_FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
 
 # The channels of images that Pillow can lay over foreign memory.
 _MAPPED = (1, 4)
@@ -67,14 +70,48 @@ def _finish(draft: Any) -> Any:
         if done is not None or apart is _untouched:
             return done
     if draft.lead or draft.bands > 4:
-        result = _finish_parts(draft)
+        jobs, result = _parts(draft)
+        draft.call.run(jobs, draft.call.rewrites)
     else:
         result = _done(draft, draft.job())
-    if kind == PIL_IMAGE:
+    return _as_source(draft, result)
+
+
+def _as_source(draft: Any, result: Any) -> Any:
+    """The result with what it has of the draft's image besides pixels."""
+    if draft.kind == PIL_IMAGE:
         result.info = copied_info(draft)
     elif draft.source == TENSOR and type(draft.image) is not Tensor:
         result = _of_class(result, draft.image)
     return result
+
+
+class Together(list[Any]):
+    """Jobs of one call of the core, among which may be those of encoded images.
+
+    Whoever runs them does each draft by itself where the core leaves an image to Pillow.
+    """
+
+
+def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
+    """Appends the jobs that a draft is, for one call of the core with those of others.
+
+    Returns:
+        What gives the result when they have been run; None, with nothing appended, where a draft is to be finished by
+        itself.
+    """
+    if draft.device is not None or _apart(draft) is not None:
+        return None
+    if draft.source == ENCODED and type(jobs) is not Together:
+        return None
+    if draft.lead or draft.bands > 4:
+        parts, result = _parts(draft)
+        jobs += parts
+        return lambda: _as_source(draft, result)
+    job = draft.job()
+    memory, target = job.allocate()
+    jobs.append((job.program, job.source, target))
+    return lambda: _as_source(draft, job.delivered(memory))
 
 
 def _done(draft: Any, job: Job) -> Any:
@@ -102,6 +139,8 @@ def _apart(draft: Any) -> Callable[[Any], Any] | None:
             first = draft.first
             if first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1):
                 return _delegated
+            if draft.floats and len(draft.ops) == draft.views + 1 and draft.ops[-1] in _FLIPS:
+                return _flipped
     elif draft.kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
         return _mapped
     return None
@@ -130,13 +169,20 @@ def one_job(draft: Any) -> Job | None:
         return None
     if draft.device is None and _apart(draft) is not None:
         return None
+    draft.choose_order()
     job: Job = draft.job()
     return job
 
 
 def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | None:
     """As `one_job`, for a tensor of another dtype, or with the channels of a pixel side by side."""
-    if dtype not in DTYPES or not draft.store or draft.lead or draft.flat or draft.bands > 4:
+    if dtype not in DTYPES or draft.lead or draft.flat or draft.bands > 4:
+        return None
+    if draft.floats:
+        # A view may stay one; and pixels that lie together stay together, unless another order is asked for.
+        if not draft.made or (draft.channel_last and not channels_last):
+            return None
+    elif not draft.store:
         return None
     job: Job = draft.job()
     job.dtype, job.interleaved = dtype, channels_last
@@ -145,30 +191,30 @@ def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | Non
 
 def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     """The program, and the image for it."""
-    ops: Any = draft.ops
+    program: Any = draft.ops
     store: Any = draft.store
     if store:
-        ops = (*ops, *store, *draft.erases)
+        program = (*program, *store, *draft.erases)
     if draft.source == ENCODED:
-        return b"".join(ops), _encoded_source(draft)
+        return b"".join(program), _encoded_source(draft)
     if draft.source == TENSOR:
-        return b"".join(ops), borrow_tensor(_plain(draft.image))
+        return b"".join(program), borrow_tensor(_plain(draft.image))
     if draft.source != PIL_IMAGE:
         image = draft.image
-        return b"".join(ops), _C.from_array(image) if draft.device is None else image.borrowed()
+        return b"".join(program), _C.from_array(image) if draft.device is None else image.borrowed()
     image = draft.image
     try:
-        return b"".join(ops), _C.from_pil(image, draft.bands)
+        return b"".join(program), _C.from_pil(image, draft.bands)
     except ValueError:
         # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
         cropped = delegate.crop_by_pillow(image, draft.first)
     if cropped is not None:
-        image, ops = cropped, ops[draft.views if draft.first[0] == "crop" else 1 :]
+        image, program = cropped, program[draft.views if draft.first[0] == "crop" else 1 :]
         try:
-            return b"".join(ops), _C.from_pil(image, draft.bands)
+            return b"".join(program), _C.from_pil(image, draft.bands)
         except ValueError:
             pass  # still too large
-    return b"".join(ops), _C.from_array(np.asarray(image))
+    return b"".join(program), _C.from_array(np.asarray(image))
 
 
 def _plain(image: Any) -> Any:
@@ -213,6 +259,15 @@ def _delegated(draft: Any) -> Any:
     return done
 
 
+def _flipped(draft: Any) -> torch.Tensor:
+    """Floats that are a view, and flipped: torch goes over them once, too."""
+    image: Any = draft.image if draft.first is None else delegate.by_torch(draft.image, draft.first)
+    if draft.call.log is not None:
+        draft.call.log.delegated(draft, "torch")
+    flipped: torch.Tensor = image.flip(_FLIPS[draft.ops[-1]])
+    return flipped
+
+
 def copied_info(draft: Any) -> dict[Any, Any]:
     info = draft.info or {}
     return {key: value.copy() if isinstance(value, list) else value for key, value in info.items()}
@@ -242,8 +297,8 @@ def _untouched(draft: Any) -> Any:
     return copy
 
 
-def _finish_parts(draft: Any) -> Any:
-    """Batches, and images of more than four channels: a job for each image and every four channels."""
+def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
+    """Batches, and images of more than four channels: a job for each image and every four channels; and the result."""
     height, width, channels = draft.height, draft.width, draft.channels
     bands, lead = draft.bands, draft.lead
     if draft.kind == TENSOR:
@@ -277,5 +332,4 @@ def _finish_parts(draft: Any) -> Any:
         at = address + index * size * height * width * channels + first * strides[2]
         target = _C.into_pointer(at, number, height, width, count, *strides, result)
         jobs.append((program, borrow(part), target))
-    draft.call.run(jobs, draft.call.rewrites)
-    return result
+    return jobs, result

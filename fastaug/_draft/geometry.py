@@ -45,13 +45,18 @@ def _is_point(center: Any) -> bool:
     return center is None or (len(center) == 2 and all(isinstance(number, (int, float)) for number in center))
 
 
+def _is_zero(fill: Any) -> bool:
+    """Of what a tensor is padded with."""
+    return fill is None or (type(fill) is int and fill == 0)
+
+
 class GeometryDraft(DraftBase):
     """A draft's methods for geometry."""
 
     __slots__ = ()
 
     def hflip(self) -> None:
-        if self.native or (self.store and not self.erases):
+        if self.takes_moves:
             if not self.ops:
                 self.first = ("hflip",)
             self.ops.append(ops.HFLIP)
@@ -59,7 +64,7 @@ class GeometryDraft(DraftBase):
             self._eager("hflip")
 
     def vflip(self) -> None:
-        if self.native or (self.store and not self.erases):
+        if self.takes_moves:
             if not self.ops:
                 self.first = ("vflip",)
             self.ops.append(ops.VFLIP)
@@ -84,7 +89,7 @@ class GeometryDraft(DraftBase):
                 return
             top, left, height, width = box
         inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
-        drafted = self.native or (self.store and not self.erases)
+        drafted = self.takes_moves
         if inside and drafted and height == self.height and width == self.width:
             if self.kind != TENSOR:
                 self.copied = True
@@ -93,7 +98,8 @@ class GeometryDraft(DraftBase):
             return
         # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
         sizes = 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE
-        if drafted and (self.native or inside or len(self.store) == 1) and sizes:
+        zeros = self.native or len(self.store) == (0 if self.floats else 1)
+        if drafted and (zeros or inside) and sizes:
             if inside and self.kind == TENSOR:
                 if self.views == len(self.ops):
                     # Crops that a tensor begins with are each a view of the one before: together they are one.
@@ -142,7 +148,9 @@ class GeometryDraft(DraftBase):
             # On PIL images torchvision's other modes take no number of NumPy's by itself.
             single = padding if not isinstance(padding, (list, tuple)) else padding[0] if len(padding) == 1 else 0
             box = box if isinstance(single, int) else None
-        if self.native and box is not None and self._pad_natively(box, fill, padding_mode):
+        # What a fill of another number is in floats, its byte does not say.
+        zeros = self.floats and not self.store and padding_mode == "constant" and _is_zero(fill)
+        if (self.native or zeros) and box is not None and self._pad_natively(box, fill, padding_mode):
             return
         self._eager("pad", padding, fill, padding_mode)
 
@@ -322,7 +330,7 @@ class GeometryDraft(DraftBase):
             if colour is None:
                 return False
             checks.check_warp(self.channels, mode_name, fill)
-            flags |= ops.FILLED
+            flags |= (ops.FILLED | ops.V2_FILL) if self._v2 else ops.FILLED
         self._append_filled(lambda part: pack(height, width, flags, numbers, part), colour)
         self.height, self.width = height, width
         self.channel_last = False

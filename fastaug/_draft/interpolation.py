@@ -72,6 +72,30 @@ def as_interpolation(value: Any) -> InterpolationMode:
     )
 
 
+def named_interpolation(value: Any) -> InterpolationMode:
+    """The mode that an argument of a function of v2 means: also by its name, such as "bilinear".
+
+    Raises:
+        ValueError: any other name or type.
+        KeyError: an integer that Pillow gives no meaning.
+    """
+    if type(value) is InterpolationMode:
+        return value
+    if isinstance(value, str):
+        try:
+            return InterpolationMode(value)
+        except ValueError:
+            names = [mode.value for mode in InterpolationMode]
+            raise ValueError(f"Invalid interpolation mode: '{value}'. Supported string values are: {names}.") from None
+    try:
+        return as_interpolation(value)
+    except TypeError:
+        raise ValueError(
+            "Argument interpolation should be an `InterpolationMode` or a corresponding Pillow integer constant, "
+            f"but got {value}."
+        ) from None
+
+
 def stored_interpolation(value: Any) -> Any:
     """What a transform keeps as `interpolation`; a wrong type is an error only when it is used, as in torchvision."""
     if isinstance(value, int) or type(value).__name__ == "InterpolationMode":

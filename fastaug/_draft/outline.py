@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from fastaug._program import arguments
 from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
 
 _CPU = torch.device("cpu")
+_MOST = 1 << 28
 
 
 class Outline(TransformDraft):
@@ -77,7 +78,8 @@ class Outline(TransformDraft):
         A PIL image has as many channels as its mode, and only the others have a dtype.
         """
         self.complete = False
-        height, width = max(int(height), 0), max(int(width), 0)
+        # What is larger cannot be made, and its pixels could not be counted.
+        height, width = (min(max(int(side), 0), _MOST) for side in (height, width))
         flat, lead = self.flat, self.lead
         if kind == PIL_IMAGE:
             super().reset(Image.new(mode or "RGB", (1, 1)))
@@ -101,11 +103,18 @@ class Outline(TransformDraft):
         return self.image.dtype
 
     def finish(self) -> Any:
+        return self._begun().finish()
+
+    def handed(self) -> Any:
+        return self._begun().handed()
+
+    def _begun(self) -> Draft:
+        """A draft of what the image is at the beginning, with all that is to be done to it."""
         self.call.draws.release()
         image = self.origin()
         if self.works and isinstance(image, torch.Tensor):
             image = image.clone()  # some transforms may write into a tensor that they are given
-        return self._drafted(image).finish()
+        return self._drafted(image)
 
     def drafted(self) -> Draft:
         """The draft that this is the outline of."""
@@ -131,11 +140,17 @@ class Outline(TransformDraft):
             # It did its own work: transforms inside of it, and what begins with another image, are in `works` already.
             self.works.append(lambda draft: do(transform, draft, params))
         if not self.complete:
-            self.ops.clear()
+            self._forget()
 
     def shorten(self) -> None:
         self.complete = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """Goes on without the ops so far, which nobody will do."""
         self.ops.clear()
+        self.first = None
+        self.views = 0
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
         self.works.append(work)
@@ -145,6 +160,14 @@ class Outline(TransformDraft):
             super().reset(result)
         elif self.kind != OTHER:
             self._become(self.kind, self.height, self.width, self.channels, self.mode, self._dtype())
+
+    def as_one(self, step: Callable[[Any], None]) -> None:
+        works, count, entered = self.works, len(self.works), self.entered
+        step(self)
+        if self.works is works:
+            # The step as a whole is the work.
+            del works[count:]
+            self.entered = entered
 
     def to_float(self) -> None:
         if self.kind == ARRAY and not self.native and self.bands:
@@ -187,6 +210,20 @@ class Outline(TransformDraft):
         self._become(kind, height, width, channels, mode, dtype)
 
     _eager_tensor = _eager
+
+    def _by_pillow(self, name: str, *given: Any, size: Sequence[int] | None = None, mode: str | None = None) -> None:
+        try:
+            width, height = map(int, (self.width, self.height) if size is None else size)
+        except (TypeError, ValueError, OverflowError):
+            width, height = self.width, self.height  # an error, which is Pillow's to raise
+        try:
+            Image.getmodebands(mode or "")
+        except KeyError:
+            mode = mode and "RGB"  # Pillow makes that of a palette, and nothing of other images
+        self._become(PIL_IMAGE, height, width, 0, mode or self.mode)
+
+    def _with_exif(self) -> Image.Image:
+        return super()._with_exif() if self.complete else self.finish()
 
     def _expanded(self, angle: float, center: Any) -> tuple[int, int]:
         """(height, width) after a rotation that shows all of the image."""

@@ -20,7 +20,9 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
+from fastaug._image.encoded import is_entry
 from fastaug._image.lazy import LazyImage
+from fastaug._names import is_ours
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
@@ -112,15 +114,30 @@ class Pipeline:
         """What the user gets."""
         return draft.finish()
 
+    def _is_own(self) -> bool:
+        """Whether a call of it is this package's: a subclass of the user's may do anything when it is called."""
+        return is_ours(next(cls for cls in type(self).__mro__ if "__call__" in vars(cls)))
+
+    def _begin(self, image: Any, call: Call) -> Any:
+        """What parameters are drawn for: an outline of an image."""
+        return Outline(image, call)
+
+    def _presented(self, drawn: Any, result: Any) -> Any:
+        """What the user gets of the result of the one job of an outline."""
+        return result
+
     def _job(self, draft: Draft) -> Job | None:
         """The one job that makes what the user gets of a draft; None where it takes something else."""
         return finish.one_job(draft)
 
-    def _handle(self, source: Any) -> LazyImage:
-        """Of encoded bytes, or a path, as the pipeline would open them."""
+    def _handle(self, source: Any) -> LazyImage | None:
+        """Of encoded bytes, or a path, as the pipeline would open them; None of a dictionary that it would not open."""
         decode = first_of(self.transforms)
         handle = getattr(decode, "_lazy", None)
-        return LazyImage(source) if handle is None else handle(source)
+        if handle is None:
+            return None if is_entry(source) else LazyImage(source)
+        opened: LazyImage = handle(source)
+        return opened
 
     def _formatted(self, result: Any) -> Any:
         """The result of the transforms in the format that the user gets."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from enum import Enum
 from types import FunctionType
 from typing import Any
@@ -51,6 +51,21 @@ def _names() -> frozenset[str]:
     return frozenset(name for name, value in classes if not issubclass(value, Enum))
 
 
+def altered(transform: Any, known: type, behaviour: Set[str]) -> str | None:
+    """Why an object is none that only `known` made, in words: of hooks, or of names of its `behaviour` that differ."""
+    own, cls = vars(transform), type(transform)
+    if any(own.get(hooks) for hooks in HOOKS):
+        return "has hooks that want to see images"
+    if own.get("_compiled_call_impl") is not None:
+        return "is compiled by torch"
+    overridden = [
+        name
+        for name in sorted(behaviour)
+        if name in own or inspect.getattr_static(cls, name, None) is not inspect.getattr_static(known, name, None)
+    ]
+    return f"overrides {' and '.join(overridden)} of {known.__name__}" if overridden else None
+
+
 def reason(transform: Any) -> str | None:
     """Why a callable is not read and stays the object that it is, in words; None if it is read."""
     cls = type(transform)
@@ -63,19 +78,9 @@ def reason(transform: Any) -> str | None:
         if inspect.isroutine(transform) or isinstance(transform, functools.partial):
             return "a function of yours"
         return "a callable that fastaug does not know"
-    own = vars(transform)
-    if any(own.get(hooks) for hooks in HOOKS):
-        return "has hooks that want to see images"
-    if own.get("_compiled_call_impl") is not None:
-        return "is compiled by torch"
     behaviour = _behaviour(known)
-    overridden = [
-        name
-        for name in sorted(behaviour)
-        if name in own or inspect.getattr_static(cls, name, None) is not inspect.getattr_static(known, name, None)
-    ]
-    if overridden:
-        return f"overrides {' and '.join(overridden)} of {known.__name__}"
+    if changed := altered(transform, known, behaviour):
+        return changed
     if other := _replaced(known, behaviour):
         return f"{other} is not torchvision's own"
     if name := replaced(known):
@@ -89,7 +94,7 @@ def reason(transform: Any) -> str | None:
             return f"has no {name}"
         if name == "transforms" and not isinstance(transform.transforms, (Sequence, nn.ModuleList, nn.Sequential)):
             return "its transforms are not a sequence"
-    if own.get("_parameters") or own.get("_buffers"):
+    if vars(transform).get("_parameters") or vars(transform).get("_buffers"):
         return "has parameters or buffers"
     return None
 
@@ -147,18 +152,21 @@ def _replaced(known: type, behaviour: set[str]) -> str | None:
         if owner.__module__ in _V1:
             for name in sorted(behaviour & vars(owner).keys()):
                 function = getattr(vars(owner)[name], "__func__", vars(owner)[name])
-                if not _is_own(function, owner.__module__, f"{owner.__qualname__}.{name}"):
+                if not is_own(function, owner.__module__, f"{owner.__qualname__}.{name}"):
                     return f"{owner.__name__}.{name}"
                 called |= set(function.__code__.co_names)
-    return _replaced_function(called) if called else None
+    return replaced_function(called) if called else None
 
 
-def _is_own(function: Any, module: str, name: str) -> bool:
-    written = (getattr(function, "__module__", None), getattr(function, "__qualname__", None))
-    return isinstance(function, FunctionType) and written == (module, name) and not hasattr(function, "__wrapped__")
+def is_own(function: Any, module: str, name: str | None) -> bool:
+    """Whether a function was written in a module, by that name if one is given, and stands there by itself."""
+    if name is not None and getattr(function, "__qualname__", None) != name:
+        return False
+    written = getattr(function, "__module__", None) == module
+    return isinstance(function, FunctionType) and written and not hasattr(function, "__wrapped__")
 
 
-def _replaced_function(called: set[str]) -> str | None:
+def replaced_function(called: set[str]) -> str | None:
     """Of torchvision's functions of these names, and of those that these call in turn, one that is not its own."""
     functions, apply_op = vars(sys.modules[_FUNCTIONS]), vars(sys.modules[_V1[1]]).get("_apply_op")
     seen: set[str] = set()
@@ -167,7 +175,7 @@ def _replaced_function(called: set[str]) -> str | None:
         called = set()
         for name in sorted(names):
             function = apply_op if name == "_apply_op" else functions.get(name)
-            if name in _ours().functional._FUNCTIONS and not _is_own(function, _FUNCTIONS, name):
+            if name in _ours().functional._FUNCTIONS and not is_own(function, _FUNCTIONS, name):
                 return f"functional.{name}"
             if isinstance(function, FunctionType):
                 called |= set(function.__code__.co_names)

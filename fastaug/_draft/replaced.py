@@ -31,6 +31,16 @@ class TransformDraft(Draft):
         self.reset(self.image, True)
 
 
+def called(transform: Any, image: Any) -> Any:
+    """What a transform that draws, and is no part of a pipeline, makes of an image."""
+    draft = TransformDraft(image)
+    try:
+        transform._draft(draft, transform._sample(draft))
+        return draft.finish()
+    finally:
+        draft.call.draws.release()
+
+
 def _calling(name: str) -> Callable[..., None]:
     """A method that calls what stands in the place of a function, with the image so far."""
 

@@ -37,22 +37,27 @@ _module_call = nn.Module.__call__
 
 def know(cls: type) -> Known:
     """A class of transforms, as it is now. A class that is drafted has to come here before a user can change it."""
-    known: Known = None, None, None
+    found: Known = None, None, None
     is_module = issubclass(cls, nn.Module)
     name = "forward" if is_module else "__call__"
     owner = next((base for base in cls.__mro__ if "_draft" in base.__dict__), None)
     if owner is not None and is_ours(owner) and _definer(cls, name) is _definer(owner, name):
-        origin = known if owner is cls else _known.get(owner) or know(owner)
+        origin = found if owner is cls else _known.get(owner) or know(owner)
         sample = cls._sample if getattr(cls, "_drawn", ()) else None  # type: ignore[attr-defined]
         step = owner.__dict__.get("_before_drawing"), sample, owner.__dict__["_draft"]
         if is_module:
             forward = owner.forward if owner is cls else origin[1]  # type: ignore[attr-defined]
             if _definer(cls, "__call__") is nn.Module:
-                known = step, forward, _module_call
+                found = step, forward, _module_call
         else:
-            known = step, None, owner.__call__ if owner is cls else origin[2]
-    _known[cls] = known
-    return known
+            found = step, None, owner.__call__ if owner is cls else origin[2]
+    _known[cls] = found
+    return found
+
+
+def known(cls: type) -> Known:
+    """What is known of a class of transforms."""
+    return _known.get(cls) or know(cls)
 
 
 def _definer(cls: type, name: str) -> type | None:
@@ -61,13 +66,13 @@ def _definer(cls: type, name: str) -> type | None:
 
 def step_of(cls: type) -> Step | None:
     """That of a class of this package, or of a subclass that does not override what calling it does."""
-    step, _, _ = _known.get(cls) or know(cls)
+    step, _, _ = known(cls)
     return None if replaced(cls) else step
 
 
 def replaced(cls: type) -> str | None:
     """What a user has put another function in the place of, if the class is one that is drafted otherwise."""
-    step, forward, call = _known.get(cls) or know(cls)
+    step, forward, call = known(cls)
     if step is not None and forward is not None and cls.forward is not forward:  # type: ignore[attr-defined]
         return "forward"
     return "__call__" if step is not None and cls.__call__ is not call else None
@@ -89,14 +94,14 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
     if draft.call.traced and log is None and tape is None and draft.call.draws.generator is None:
         # Nothing is gained from drafting, and Dynamo follows calls.
         for transform in transforms:
-            draft.reset(transform(draft.finish()))
+            draft.reset(transform(draft.handed()))
         return
     for transform in transforms:
         cls = type(transform)
-        known = _known.get(cls)
-        if known is None:
-            known = know(cls)
-        step, forward, call = known
+        found = _known.get(cls)
+        if found is None:
+            found = know(cls)
+        step, forward, call = found
         if log is not None:
             log.begin(transform, draft)
         # Whether a user put a function in the place of one of the class; and, as `hooked` asks, which is not called
@@ -118,7 +123,7 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
         ):
             if log is not None:
                 log.barrier(transform, draft)
-            draft.reset(transform(draft.finish()))
+            draft.reset(transform(draft.handed()))
         else:
             if tape is None:
                 prepare, sample, do = step

@@ -6,6 +6,7 @@ is not an image ends up here too, and gets torchvision's TypeError.
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -93,11 +94,15 @@ def affine(
     fill: Any,
     center: Any,
 ) -> Image.Image:
-    pil = need_pil(image)
-    width, height = pil.size
+    width, height = need_pil(image).size
     matrix = arguments.inverse_affine_matrix(
         (width * 0.5, height * 0.5) if center is None else center, angle, translate, scale, shear
     )
+    return affine_map(image, matrix, interpolation, mode_name, fill)
+
+
+def affine_map(image: Any, matrix: Sequence[float], interpolation: Any, mode_name: str, fill: Any) -> Image.Image:
+    pil = need_pil(image)
     return pil.transform(pil.size, Image.Transform.AFFINE, matrix, interpolation, fillcolor=colour(pil, fill))
 
 
@@ -216,6 +221,17 @@ def grayscale(image: Any, channels: int) -> Image.Image:
         return gray
     samples = np.asarray(gray)
     return tensor_fallback.from_array(np.dstack([samples, samples, samples]), "RGB")
+
+
+def to_rgb(image: Any) -> Image.Image:
+    return need_pil(image).convert("RGB")
+
+
+def jpeg(image: Any, quality: int) -> Image.Image:
+    """What is left of the image after it was a JPEG file."""
+    file = io.BytesIO()
+    need_pil(image).save(file, format="JPEG", quality=quality)
+    return Image.open(file).copy()
 
 
 def to_tensor(image: Any) -> torch.Tensor:

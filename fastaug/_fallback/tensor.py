@@ -193,6 +193,11 @@ def from_array(pixels: np.ndarray, mode: str) -> Image.Image:
     return Image.frombuffer(mode, (width, height), np.ascontiguousarray(pixels), "raw", mode, 0, 1)
 
 
+def array_planes(pixels: np.ndarray) -> Tensor:
+    """The samples of an HW or HWC array of any dtype, plane by plane."""
+    return torch.from_numpy(np.atleast_3d(pixels)).permute((2, 0, 1)).contiguous()
+
+
 # The modes of an image by its number of channels; the first is the default.
 _MODES = {2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK", "RGBX")}
 _SINGLE = {

@@ -26,10 +26,13 @@ def rotation_matrix(height: int, width: int, angle: float, center: Any) -> list[
     return affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
 
 
-def size_around(matrix: Sequence[float], height: int, width: int) -> tuple[int, int]:
-    """(height, width) of the rectangle around an image that `matrix` was applied to: rotate's, with expand=True."""
+def size_around(matrix: Sequence[float], height: int, width: int, v2: bool = False) -> tuple[int, int]:
+    """(height, width) of the rectangle around an image that `matrix` was applied to: rotate's, with expand=True.
+
+    `v2` says that it is that of torchvision.transforms.v2, which rounds otherwise.
+    """
     size = _sure_size_around(matrix, height, width)
-    return _rounded_size_around(matrix, height, width) if size is None else size
+    return _rounded_size_around(matrix, height, width, v2) if size is None else size
 
 
 def _sure_size_around(matrix: Sequence[float], height: int, width: int) -> tuple[int, int] | None:
@@ -48,7 +51,7 @@ def _sure_size_around(matrix: Sequence[float], height: int, width: int) -> tuple
     return sides[0], sides[1]
 
 
-def _rounded_size_around(rows: Sequence[float], height: int, width: int) -> tuple[int, int]:
+def _rounded_size_around(rows: Sequence[float], height: int, width: int, v2: bool) -> tuple[int, int]:
     matrix = torch.tensor(rows, dtype=torch.float).view(2, 3)
     corners = torch.tensor(
         [
@@ -63,7 +66,11 @@ def _rounded_size_around(rows: Sequence[float], height: int, width: int) -> tupl
     low, high = mapped.min(dim=0).values + half, mapped.max(dim=0).values + half
     # Rounding noise below 1e-4 of a pixel must not add a row or a column.
     grain = 1e-4
-    size = torch.ceil((high / grain).trunc_() * grain) - torch.floor((low / grain).trunc_() * grain)
+    if v2:
+        high, low = high * (1.0 / grain), low * (1.0 / grain)
+    else:
+        high, low = high / grain, low / grain
+    size = torch.ceil(high.trunc_() * grain) - torch.floor(low.trunc_() * grain)
     return int(size[1]), int(size[0])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from PIL import Image
@@ -33,7 +33,50 @@ ORIENT = {
 }
 
 
-def read(image: Encoded, region: Any = None, out: np.ndarray | None = None) -> np.ndarray:
+class Samples(NamedTuple):
+    """What becomes of the samples of an image on their way into an array.
+
+    Attributes:
+        swapped: red and blue change places.
+        floats: each is divided by the largest there is, in float32.
+    """
+
+    swapped: bool = False
+    floats: bool = False
+
+    def program(self, channels: int) -> bytes:
+        """The ops for samples of eight bits."""
+        swap = ops.v2_permute((2, 1, 0, 3)[:channels]) if self.swapped else b""
+        return swap + ops.TO_FLOAT if self.floats else swap
+
+    @property
+    def dtype(self) -> np.dtype:
+        """What samples of eight bits become."""
+        return _FLOAT32 if self.floats else _UINT8
+
+    def of(self, array: np.ndarray) -> np.ndarray:
+        """The same of an array, by NumPy.
+
+        Raises:
+            ValueError: floats are wanted of samples that are not unsigned integers.
+        """
+        if self.swapped:
+            array = array[:, :, [2, 1, 0, 3][: array.shape[2]]]
+        if not self.floats:
+            return array
+        if array.dtype not in (np.uint8, np.uint16):
+            raise ValueError(f"dtype float32 is for modes of 8 or 16 bits, but this one has samples of {array.dtype}")
+        shares: np.ndarray = np.divide(array, np.float32(np.iinfo(array.dtype).max), dtype=np.float32)
+        return shares
+
+
+_UINT8, _FLOAT32 = np.dtype(np.uint8), np.dtype(np.float32)
+
+#: As they are.
+PLAIN = Samples()
+
+
+def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samples: Samples = PLAIN) -> np.ndarray:
     """The pixels, or those of a region of the image as it is seen; written to `out` if that is given.
 
     Raises:
@@ -42,30 +85,48 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None) -> n
     """
     data, encoded = image.encoded()
     if not encoded.native:
-        return store(_by_pillow(image, data, region), out)
+        return store(_by_pillow(image, data, region), out, samples)
     mode, rest = image.steps()
     if mode is None or rest:
-        return store(_decoded(image, data, encoded, region), out)
+        return store(_decoded(image, data, encoded, region), out, samples)
     program, height, width = _program(image, region)
     channels = CHANNELS[mode]
     shape = (height, width) if channels == 1 else (height, width, channels)
-    if out is None:
-        result = np.empty(shape, np.uint8)
-    else:
-        check_out(out, shape, np.dtype(np.uint8))
-        # The core writes any rows, but the samples of one have to lie side by side.
-        result = out if out[0].flags.c_contiguous and out.strides[0] > 0 else np.empty(shape, np.uint8)
+    if out is not None:
+        check_out(out, shape, samples.dtype)
     try:
-        _C.run([(program, encoded.source(channels), _C.into_array(result))])
+        return _run(program, encoded.source(channels), shape, out, samples)
     except _C.Deferred as deferred:
-        return store(_by_pillow(image, data, region, deferred), out)
+        return store(_by_pillow(image, data, region, deferred), out, samples)
     except _C.Refused as refused:
         raise image.error(data, refused) from None
+
+
+def _run(
+    program: bytes, source: _C.Source, shape: tuple[int, ...], out: np.ndarray | None, samples: Samples
+) -> np.ndarray:
+    """What a program makes of an image, with its samples as they are wanted; in `out`, which fits, if that is given."""
+    # The core writes any rows, but the samples of one have to lie side by side.
+    direct = out is not None and out[0].flags.c_contiguous and out.strides[0] > 0 and out.flags.aligned
+    result = out if out is not None and direct else np.empty(shape, samples.dtype)
+    _C.run([(program + samples.program(source.channels), source, _target(result))])
     if out is None:
         return result
     if result is not out:
         out[...] = result
     return out
+
+
+def _target(array: np.ndarray) -> _C.Target:
+    """Memory of an array of uint8 or float32, HW or HWC."""
+    if array.dtype == _UINT8:
+        return _C.into_array(array)
+    height, width, channels = (*array.shape, 1)[:3]
+    size = array.itemsize
+    address, number = array.__array_interface__["data"][0], _C.DTYPES["float32"]
+    # NumPy's stride of an axis of one is any number.
+    row = array.strides[0] if height > 1 else size * width * channels
+    return _C.into_pointer(address, number, height, width, channels, row, size * channels, size, array)
 
 
 def load(image: Encoded) -> Image.Image:
@@ -193,28 +254,37 @@ def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
         raise ValueError("out should be writable, got a read-only array")
 
 
-def store(image: Image.Image, out: np.ndarray | None = None) -> np.ndarray:
-    """The pixels of a PIL image, as np.asarray() gives them, in memory that may be written to."""
+def store(image: Image.Image, out: np.ndarray | None = None, samples: Samples = PLAIN) -> np.ndarray:
+    """The pixels of a PIL image, as np.asarray() gives them, in memory that may be written to.
+
+    Raises:
+        ValueError: floats are wanted of samples that are not unsigned integers.
+        TypeError, ValueError: an `out` that does not fit.
+    """
     channels = CHANNELS.get(image.mode)
-    if channels is None:
-        array = np.asarray(image)
-        if out is None:
-            return np.array(array)
-        check_out(out, array.shape, array.dtype)
-        out[...] = array
-        return out
-    height, width = image.height, image.width
-    shape = (height, width) if channels == 1 else (height, width, channels)
-    if out is not None:
-        check_out(out, shape, np.dtype(np.uint8))
-    try:
-        source = _C.from_pil(image, channels)
-    except ValueError:  # large images, in several blocks
-        result = np.array(image)
-    else:
-        result = np.empty(shape, np.uint8)
-        _C.run([(b"", source, _C.into_array(result))])
+    if channels is not None:
+        height, width = image.height, image.width
+        shape = (height, width) if channels == 1 else (height, width, channels)
+        if out is not None:
+            check_out(out, shape, samples.dtype)
+        try:
+            source = _C.from_pil(image, channels)
+        except ValueError:
+            pass  # large images, in several blocks
+        else:
+            return _run(b"", source, shape, out, samples)
+    array = samples.of(np.asarray(image))
+    return kept(array, out)
+
+
+def kept(array: np.ndarray, out: np.ndarray | None) -> np.ndarray:
+    """An array in memory of its own, or in `out`.
+
+    Raises:
+        TypeError, ValueError: an `out` that does not fit.
+    """
     if out is None:
-        return result
-    out[...] = result
+        return np.array(array, order="C")
+    check_out(out, array.shape, array.dtype)
+    out[...] = array
     return out

@@ -26,7 +26,9 @@ def is_16_bit(data: Data) -> bool:
     return data[: len(pillow.PNG_MAGIC)] == pillow.PNG_MAGIC and data[_BITS : _BITS + 1] == b"\x10"
 
 
-def read(image: Encoded, mode: str, region: Any, out: np.ndarray | None) -> np.ndarray:
+def read(
+    image: Encoded, mode: str, region: Any, out: np.ndarray | None, wanted: decode.Samples = decode.PLAIN
+) -> np.ndarray:
     """As decode.read(), for the modes above; `image` is one of mode I;16.
 
     Raises:
@@ -36,7 +38,7 @@ def read(image: Encoded, mode: str, region: Any, out: np.ndarray | None) -> np.n
     sixteen = is_16_bit(data)
     if mode == "I;16":
         if not (sixteen and encoded.native and encoded.channels == 1):
-            return decode.read(image, region, out)
+            return decode.read(image, region, out, wanted)
     elif not sixteen:
         raise ValueError(
             f"mode {mode!r} is for PNG files of 16 bits a sample, got a {image.format} file of {image.header.bits} bits"
@@ -44,11 +46,8 @@ def read(image: Encoded, mode: str, region: Any, out: np.ndarray | None) -> np.n
     samples = to_channels(stored_samples(image, region), CHANNELS[mode])
     if mode == "I;16":
         samples = samples[:, :, 0]
-    if out is None:
-        return np.ascontiguousarray(samples)
-    decode.check_out(out, samples.shape, samples.dtype)
-    out[...] = samples
-    return out
+    samples = wanted.of(samples)
+    return np.ascontiguousarray(samples) if out is None else decode.kept(samples, out)
 
 
 def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     #: What holds an encoded image in memory, and what else it can be read from.
     Buffer: TypeAlias = bytes | bytearray | memoryview | np.ndarray | "torch.Tensor"
-    Source: TypeAlias = str | "os.PathLike[str]" | Buffer | BinaryIO
+    Source: TypeAlias = str | "os.PathLike[str]" | Buffer | BinaryIO | dict[str, Any]
 
 #: What the three components of a JPEG stream can be said to be.
 Colorspace: TypeAlias = Literal["rgb", "ycbcr"]
@@ -274,8 +274,26 @@ def is_encoded(source: Any) -> bool:
     return hasattr(source, "read")
 
 
+def is_entry(source: Any) -> bool:
+    """Whether this is an image as a table of Hugging Face datasets has it undecoded: its bytes, or its path, or both.
+
+    A dictionary with anything else in it is a sample that an image may be part of.
+    """
+    return type(source) is dict and bool(source) and source.keys() <= _OF_ENTRIES
+
+
+_OF_ENTRIES = {"bytes", "path"}
+
+
 def take(source: Any) -> tuple[Any, str | None]:
     """A path (str) or bytes to read an image from, and the name of the file."""
+    if is_entry(source):
+        data, path = source.get("bytes"), source.get("path")
+        if data is None and path is None:
+            raise ValueError(f"source should have bytes or a path, got {source}")
+        if data is None:
+            return take(path)
+        return take_bytes(data), None if path is None else os.fsdecode(path)
     if isinstance(source, str):
         return str(source), str(source)
     if isinstance(source, os.PathLike):
@@ -311,7 +329,7 @@ def take_bytes(source: Any) -> bytes:
         return source.tobytes()
     raise TypeError(
         "source should be a path, bytes, a bytearray, a memoryview, a uint8 ndarray or tensor of one dimension, "
-        f"or a file open in binary mode, got {type(source).__name__}"
+        f"a dictionary of bytes and path, or a file open in binary mode, got {type(source).__name__}"
     )
 
 

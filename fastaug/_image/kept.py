@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
 
+    from fastaug import _C
+
 #: Bytes of pixels that one handle may keep, and all of the process together.
 MOST = 64 << 20
 MOST_IN_ALL = 256 << 20
@@ -95,6 +97,28 @@ class Never(Kept):
     """Of a handle that is used once by its nature, or cannot keep its pixels: nobody asks."""
 
     __slots__ = ()
+
+
+class Once(Never):
+    """Of a handle that all views of one call share, and nobody else: it is decoded once.
+
+    Args:
+        pixels: that the handle it is made of keeps.
+        native: whether the core decodes the image to its mode.
+    """
+
+    __slots__ = ("deferred", "native", "pil", "source", "together")
+
+    def __init__(self, pixels: np.ndarray | Image.Image | None, native: bool) -> None:
+        super().__init__()
+        self.pixels = pixels
+        self.native = native
+        #: Whether all that is still wanted of the image is wanted at once, so that what is decoded need not be kept.
+        self.together = False
+        #: What the core is told of the image; why it does not decode it; and what Pillow made of it then.
+        self.source: _C.Source | None = None
+        self.deferred: Exception | None = None
+        self.pil: Image.Image | None = None
 
 
 # Who keeps pixels or makes them, and how many bytes.

@@ -19,8 +19,10 @@ from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._inspect import words
 from fastaug._inspect.contract import LEAST_PSNR, NoTruthError, Truth
 from fastaug._inspect.pairs import Path, pairs, psnr, same, samples, spelled
-from fastaug._inspect.show import listed, normalisation
-from fastaug._inspect.twin import NoTwinError, Twin, delivered, pillow_image, twin_of
+from fastaug._inspect.picture import listed, normalisation
+from fastaug._inspect.twin import NoTwinError, Twin, copied, delivered, sample_for, twin_of
+from fastaug._sample.pipeline import SamplePipeline
+from fastaug._tv_tensors.choice import loaded
 
 _SHOWN = 10
 
@@ -37,11 +39,12 @@ class Difference:
         first: index of the first sample that differs, in the order of the result's axes.
         largest: difference of any two samples, in the result's units.
         share: of the samples that differ.
-        psnr: in dB, of the image without its normalisation; infinite where all is equal.
+        psnr: in dB, of the image without its normalisation; infinite where all is equal, NaN of what is no image.
         truth: in ``mode="fast"``, where psnr is below 54 dB: the PSNR of fastaug's and of torchvision's result from
             the same chain in float64; None where there is none.
         kept: whether it is within the contract of ``mode="fast"``; None where that cannot be decided, "why" says why.
         why: in words.
+        others: further parts of the result that are not equal.
     """
 
     image: int
@@ -55,19 +58,27 @@ class Difference:
     truth: tuple[float, float] | None = None
     kept: bool | None = False
     why: str = ""
+    others: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"image {self.image}, seed {self.seed}: {self.told()}"
 
     def told(self) -> str:
         """What differs, without where."""
+        others = f"; so do {', '.join(f'result{part}' for part in self.others)}" if self.others else ""
+        return self._told() + others
+
+    def _told(self) -> str:
         where = f"in result{self.part}, " if self.part else ""
         if self.what != "pixels":
             return where + self.what
+        image = not math.isnan(self.psnr)
         text = (
-            f"{where}{100 * self.share:.3g} % of the samples differ, first at {self.first}, "
-            f"by up to {self.largest:.4g}; PSNR {self.psnr:.1f} dB"
+            f"{where}{100 * self.share:.3g} % of the {'samples' if image else 'numbers'} differ, first at "
+            f"{self.first}, by up to {self.largest:.4g}"
         )
+        if image:
+            text += f"; PSNR {self.psnr:.1f} dB"
         if self.truth is not None:
             ours, theirs = self.truth
             text += f"; {ours:.1f} dB from the float64 reference, torchvision {theirs:.1f} dB"
@@ -109,6 +120,7 @@ class Comparison:
         adrift: (image, seed) of each call that left the random generators in another state.
         psnr: of each pair of images, in dB.
         names: of the images, to print.
+        unit: what they are called: "image" or "sample".
     """
 
     against: str
@@ -122,6 +134,7 @@ class Comparison:
     adrift: list[tuple[int, int]] = field(default_factory=list)
     psnr: list[float] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
+    unit: str = "image"
 
     @property
     def generators(self) -> bool:
@@ -134,7 +147,7 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [
-            f"mode {self.mode}, against {self.against}: {_count(self.images, 'image')}, {_count(self.seeds, 'seed')}",
+            f"mode {self.mode}, against {self.against}: {_count(self.images, self.unit)}, {_count(self.seeds, 'seed')}",
             *self._verdict(),
         ]
         if self.errors:
@@ -201,7 +214,7 @@ class Comparison:
             groups.setdefault((image, said), []).append(seed)
         lines = []
         for (image, said), seeds in groups.items():
-            name = self.names[image] if image < len(self.names) else f"image {image}"
+            name = self.names[image] if image < len(self.names) else f"{self.unit} {image}"
             which = f"seed{'s' * (len(seeds) > 1)} {words.numbers_of(seeds)}"
             lines.append(f"  {name}, {which}{': ' * bool(said)}{said}")
         return lines[:_SHOWN] + [f"  and {len(lines) - _SHOWN} more"] * (len(lines) > _SHOWN)
@@ -222,14 +235,16 @@ def check(
 
     Args:
         pipeline: of this package.
-        images: an image (PIL image, array, tensor; a path or bytes for a pipeline that begins with Decode), or several.
+        images: an image (PIL image, array, tensor; a path or bytes for a pipeline that begins with Decode), or several;
+            for a pipeline of samples a sample, or a list of several.
         seeds: of the random generators, for each image; an int means so many, from 0.
         names: of the images, for the report.
 
     Raises:
         ValueError: no images, or no seeds.
     """
-    originals = listed(images)
+    of_samples = isinstance(pipeline, SamplePipeline)
+    originals = listed(images, of_samples)
     numbers = list(range(seeds) if isinstance(seeds, int) else seeds)
     if not numbers:
         raise ValueError(f"seeds should be at least one, got {seeds!r}")
@@ -244,8 +259,11 @@ def check(
     else:
         theirs = functools.partial(_twin_result, pipeline, chain.whole)
         against, own = f"torchvision {chain.version}", None
+    if of_samples and isinstance(chain, Twin):
+        chain = "torchvision's v2 has no model in float64"
     comparison = Comparison(against, pipeline.mode, len(originals), len(numbers))
-    comparison.names = list(map(_name, range(len(originals)), originals)) if names is None else list(names)
+    comparison.unit = "sample" if of_samples else "image"
+    comparison.names = [_name(comparison.unit, *one) for one in enumerate(originals)] if names is None else list(names)
     undo = normalisation(pipeline.transforms)
     from tqdm import tqdm
 
@@ -262,14 +280,14 @@ def check(
     return comparison
 
 
-def _name(position: int, image: Any) -> str:
-    """What to call an image: its file, if it is known."""
+def _name(unit: str, position: int, image: Any) -> str:
+    """What to call an image or a sample: its file, if it is known."""
     file = image if isinstance(image, str) else getattr(image, "filename", None)
-    return f"image {position}" + (f" ({file})" if isinstance(file, str) and file else "")
+    return f"{unit} {position}" + (f" ({file})" if isinstance(file, str) and file else "")
 
 
 def _twin_result(pipeline: Any, whole: Callable[[Any], Any], image: Any) -> Any:
-    return delivered(pipeline, whole(pillow_image(image)))
+    return delivered(pipeline, whole(sample_for(pipeline, image)))
 
 
 def _reference(pipeline: Any, image: Any) -> Any:
@@ -281,10 +299,7 @@ def _reference(pipeline: Any, image: Any) -> Any:
 def _outcome(function: Callable[[Any], Any], image: Any, seed: int, generator: Any) -> tuple[Any, Any]:
     """The result, or the error, and the state of the random generators afterwards."""
     seed_all(seed, generator)
-    if isinstance(image, torch.Tensor):
-        image = image.clone()
-    elif hasattr(image, "copy"):
-        image = image.copy()
+    image = copied(image)
     result: Any
     try:
         result = function(image)
@@ -316,11 +331,14 @@ def _compare(
             continue
         difference = _of_pixels(comparison, image, seed, part, one, two, undo)
         if difference is not None:
-            if truth is not None:
+            if truth is not None and not _is_label(one):
                 _judge(difference, truth, path, one, two, undo)
             found.append(difference)
     # One says enough about this call: the worst, or else the first.
-    comparison.differences += sorted(found, key=lambda one: (one.kept is not False, one.kept is not None))[:1]
+    found.sort(key=lambda one: (one.kept is not False, one.kept is not None))
+    if found and comparison.unit == "sample":
+        found[0].others = [other.part for other in found[1:]]
+    comparison.differences += found[:1]
 
 
 def _other_difference(one: Any, two: Any) -> str | None:
@@ -344,14 +362,27 @@ def _of_pixels(
     assert one is not None and two is not None
     comparison.samples += one.size
     wrong = np.asarray((one != two) & ~(np.isnan(one) & np.isnan(two)) if one.dtype.kind == "f" else one != two)
+    label = _is_label(mine)
     if not wrong.any():
-        comparison.psnr.append(math.inf)
+        comparison.psnr += [] if label else [math.inf]
         return None
     gap = np.abs(one.astype(np.float64) - two.astype(np.float64))
-    distance = psnr(gap, one, undo if isinstance(mine, torch.Tensor) else None)
-    comparison.psnr.append(distance)
+    distance = math.nan
+    if not label:
+        distance = psnr(gap, one, undo if isinstance(mine, torch.Tensor) else None)
+        comparison.psnr.append(distance)
     first = tuple(int(k) for k in np.argwhere(wrong)[0])
     return Difference(image, seed, "pixels", part, first, float(gap.max()), float(wrong.mean()), distance)
+
+
+def _is_label(leaf: Any) -> bool:
+    """Whether the numbers of a part of a sample are labels or places, and no intensities."""
+    classes = loaded()
+    return (
+        classes is not None
+        and isinstance(leaf, classes.TVTensor)
+        and not isinstance(leaf, (classes.Image, classes.Video))
+    )
 
 
 def _judge(difference: Difference, truth: Truth, path: Path, mine: Any, other: Any, undo: Any) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fastaug import _C
-from fastaug._inspect.log import Log, Node, Outside, Run, Shape, kind_of, name_of, ops_of
+from fastaug._inspect.log import Log, Node, Outside, Passage, Run, Shape, kind_of, name_of, ops_of
 
 # Why an op needs what comes before it as a whole, by the core's word for it.
 _REASONS = {
@@ -30,41 +30,57 @@ class Plan:
     bytes: dict[str, int] = field(default_factory=lambda: {"moved": 0, "op_by_op": 0})
     #: What was fused or pushed back, in words.
     notes: list[str] = field(default_factory=list)
+    #: How many passes, and programs of the core's, there are before these: of other leaves of a sample.
+    before: tuple[int, int] = (0, 0)
+
+    def pass_of(self, number: int) -> dict[str, Any]:
+        """The pass of a number."""
+        return self.passes[number - 1 - self.before[0]]
 
 
-def plan_of(log: Log) -> Plan:
-    """The plan that a log shows."""
-    plan = Plan()
-    numbers = _add_steps(plan, log.steps, None, {})
-    program = 0
-    for entry, count in _grouped(log.timeline):
-        if isinstance(entry, Outside):
-            _add_outside(plan, entry, numbers)
-        else:
+def plan_of(log: Log, leaf: str = "", before: tuple[int, int] = (0, 0)) -> Plan:
+    """The plan that a log shows: of an image, or of one leaf of a sample.
+
+    Args:
+        log: of a call.
+        leaf: which of a sample's.
+        before: how many passes and programs are counted already.
+    """
+    plan = Plan(before=before)
+    numbers = _add_steps(plan, log.steps, leaf, None, {})
+    program = before[1]
+    for entry, count in _grouped([entry for entry in log.timeline if entry.leaf == leaf]):
+        if isinstance(entry, Run):
             program += 1
             _add_run(plan, entry, count, program, numbers)
-    for node, reason in log.flushes:
-        step = plan.steps[numbers[node]]
-        step["asks"] = reason
-        plan.barriers.append({"step": step["step"], "name": node.name, "reason": reason, "pass": 0})
-    plan.notes += dict.fromkeys(log.notes)
+        elif entry.kind != "places":
+            _add_outside(plan, entry, numbers)
+    for where, node, reason in log.flushes:
+        if where == leaf:
+            step = plan.steps[numbers[node]]
+            step["asks"] = reason
+            plan.barriers.append({"step": step["step"], "name": node.name, "reason": reason, "pass": 0})
+    plan.notes += dict.fromkeys(note for where, note in log.notes if where == leaf)
     _add_notes(plan)
     return plan
 
 
-def _add_steps(plan: Plan, nodes: list[Node], parent: str | None, numbers: dict[Node, int]) -> dict[Node, int]:
+def _add_steps(
+    plan: Plan, nodes: list[Node], leaf: str, parent: str | None, numbers: dict[Node, int]
+) -> dict[Node, int]:
     for position, node in enumerate(nodes, 1):
         number = str(position) if parent is None else f"{parent}.{position}"
         numbers[node] = len(plan.steps)
+        passage = node.passages.get(leaf) or Passage()
         plan.steps.append(
             {
                 "step": number,
                 "name": node.name,
                 "depth": node.depth,
                 "parameters": dict(node.drawn),
-                "container": node.container,
-                "before": node.before,
-                "after": node.after,
+                "container": passage.container,
+                "before": passage.before,
+                "after": passage.after,
                 "ops": [],
                 "passes": [],
                 "dropped": [],
@@ -72,7 +88,7 @@ def _add_steps(plan: Plan, nodes: list[Node], parent: str | None, numbers: dict[
                 "children": len(node.children),
             }
         )
-        _add_steps(plan, node.children, number, numbers)
+        _add_steps(plan, node.children, leaf, number, numbers)
     return numbers
 
 
@@ -139,7 +155,7 @@ def _add_outside(plan: Plan, entry: Outside, numbers: dict[Node, int]) -> None:
     detail = "called with the image so far" if entry.kind == "barrier" else entry.reason
     if entry.kind == "delegated" and entry.library == "torch" and entry.name == "window" and written <= read:
         read, written, detail = 0, 0, "a view"
-    number = len(plan.passes) + 1
+    number = plan.before[0] + len(plan.passes) + 1
     steps = [plan.steps[numbers[node]] for node in entry.nodes]
     for step in steps:
         step["passes"].append(number)
@@ -190,7 +206,7 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
                 step["dropped"].append(lines[k])
     last = decoded = int(bool(run.passes) and run.passes[0].kind == "decode")
     for position, one in enumerate(run.passes):
-        number = len(plan.passes) + 1
+        number = plan.before[0] + len(plan.passes) + 1
         steps = [plan.steps[numbers[node]] for node in run.nodes(one.origin)]
         if one.kind == "decode":
             # It is no op of the program: what asked for it is the image itself, or a Decode in front of it.
@@ -226,7 +242,7 @@ def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node,
         if one.part > last:
             last = one.part
             _add_part(plan, run, position, names, numbers)
-    plan.bytes["op_by_op"] += count * (_op_by_op(ops, shapes) + _gaps(run))
+    plan.bytes["op_by_op"] += count * (_op_by_op(ops, shapes, 4 if run.floats else 1) + _gaps(run))
 
 
 def _whole(
@@ -259,14 +275,14 @@ def _add_part(plan: Plan, run: Run, position: int, names: list[str], numbers: di
             "step": where["step"] if where else "",
             "name": f"{name.lower()}{' of ' + where['name'] if where else ''}",
             "reason": _REASONS[before.reason],
-            "pass": len(plan.passes),
+            "pass": plan.before[0] + len(plan.passes),
         }
     )
 
 
-def _op_by_op(ops: list[bytes], shapes: list[Shape]) -> int:
-    """Bytes when each op reads its whole input and writes its whole output."""
-    total, size = 0, 1
+def _op_by_op(ops: list[bytes], shapes: list[Shape], size: int) -> int:
+    """Bytes when each op reads its whole input, of samples of that size, and writes its whole output."""
+    total = 0
     for k, op in enumerate(ops):
         total += size * math.prod(shapes[k])
         if kind_of(op) == "store":

@@ -9,7 +9,9 @@ from PIL import Image
 
 from fastaug._inspect import words
 from fastaug._inspect.canvas import FAINT, GREY, INK, PAPER, SHADE, Canvas, colour, tinted
-from fastaug._inspect.show import normalisation, picture
+from fastaug._inspect.overlay import sample_picture
+from fastaug._inspect.picture import normalisation, picture
+from fastaug._sample.pipeline import SamplePipeline
 
 _MARGIN, _HEAD = 28, 96
 _STEP_X, _STEP_WIDTH, _STEP_GAP = 28, 330, 10
@@ -27,6 +29,8 @@ class _Frame:
 
     passes: list[dict[str, Any]]
     notes: list[str]
+    #: The leaf of a sample that these are the first passes of.
+    title: str = ""
     top: float = 0.0
     height: float = 0.0
 
@@ -38,7 +42,7 @@ def plan(explanation: Any, stages: list[Any]) -> Image.Image:
     steps_height = (len(explanation.steps) + bool(stages)) * (tall + _STEP_GAP) - _STEP_GAP
     top = _HEAD + 30.0
     for frame in frames:
-        frame.top = top + _NOTE * len(frame.notes)
+        frame.top = top + _NOTE * (len(frame.notes) + bool(frame.title))
         frame.height = _FRAME_HEAD + len(frame.passes) * _PASS_HEIGHT + 8
         top = frame.top + frame.height + _FRAME_GAP
     passes_height = top - _FRAME_GAP - _HEAD - 30
@@ -51,7 +55,7 @@ def plan(explanation: Any, stages: list[Any]) -> Image.Image:
     _head(canvas, explanation)
     places = _steps(canvas, explanation, stages, tall, max(0.0, (passes_height - steps_height) / 2))
     _links(canvas, explanation, frames, places)
-    _passes(canvas, frames, places)
+    _passes(canvas, frames, places, _unit(explanation))
     _memory(canvas, explanation, frames)
     _foot(canvas, explanation, height - 50)
     return canvas.finished()
@@ -61,20 +65,28 @@ def _frames(explanation: Any) -> list[_Frame]:
     frames: list[_Frame] = []
     last = None
     for one in explanation.passes:
-        group = (one["by"], one["program"], one["part"], one["pass"] if one["by"] != "fastaug" else 0)
+        leaf = one.get("leaf", "")
+        group = (leaf, one["by"], one["program"], one["part"], one["pass"] if one["by"] != "fastaug" else 0)
         if group != last:
             reasons = [f"{bar['name']}: {bar['reason']}" for bar in explanation.barriers if bar["pass"] == one["pass"]]
-            frames.append(_Frame([], reasons))
+            title = leaf.strip() if last is None or last[0] != leaf else ""
+            frames.append(_Frame([], reasons, title))
         frames[-1].passes.append(one)
         last = group
     return frames
 
 
+def _unit(explanation: Any) -> str:
+    """What there is of each program: a native call, of which one may run those of all leaves of a sample."""
+    return "program" if any(one.get("leaf") for one in explanation.passes) else "native call"
+
+
 def _head(canvas: Canvas, explanation: Any) -> None:
-    canvas.text(_MARGIN, 34, f"{explanation.source}  to  {explanation.result}", 20)
+    title = canvas.fitted(f"{explanation.source}  to  {explanation.result}", _WIDTH - 2 * _MARGIN, 20)
+    canvas.text(_MARGIN, 34, title, 20)
     count = sum(one["by"] == "fastaug" for one in explanation.passes)
     calls = len({one["program"] for one in explanation.passes if one["by"] == "fastaug"})
-    text = f"mode {explanation.mode}: {len(explanation.steps)} steps, {count} passes in {calls} native call"
+    text = f"mode {explanation.mode}: {len(explanation.steps)} steps, {count} passes in {calls} {_unit(explanation)}"
     canvas.text(_MARGIN, 60, text + ("s" if calls != 1 else ""), 12.5, GREY)
     for x, name in ((_STEP_X, "steps"), (_PASS_X, "passes"), (_MEMORY_X, "memory")):
         canvas.text(x, _HEAD, name, 13, GREY)
@@ -87,9 +99,11 @@ def _steps(
     """Draws the steps. Where each ends, and its colour."""
     places: dict[str, tuple[float, str]] = {}
     top = _HEAD + 30 + down
+    seen = sample_picture if isinstance(explanation._pipeline, SamplePipeline) else picture
     if stages:
-        canvas.picture(_STEP_X + 6, top + 6, picture(stages[0]), _THUMBNAIL)
-        canvas.text(_STEP_X + _THUMBNAIL + 18, top + tall / 2, explanation.source, 12, GREY)
+        canvas.picture(_STEP_X + 6, top + 6, seen(stages[0]), _THUMBNAIL)
+        room = _STEP_WIDTH - _THUMBNAIL - 18
+        canvas.text(_STEP_X + _THUMBNAIL + 18, top + tall / 2, canvas.fitted(explanation.source, room, 12), 12, GREY)
         top += tall + _STEP_GAP
     colours = 0
     tops = [step for step in explanation.steps if step["depth"] == 0]
@@ -105,7 +119,7 @@ def _steps(
         left = x + 14
         if stages and step["depth"] == 0:
             index = tops.index(step)
-            shown = picture(stages[index + 1], normalisation(list(transforms)[: index + 1]))
+            shown = seen(stages[index + 1], normalisation(list(transforms)[: index + 1]))
             canvas.picture(x + 10, top + 6, shown, _THUMBNAIL)
             left += _THUMBNAIL + 8
         room = x + width - left - 8
@@ -153,8 +167,11 @@ def _links(canvas: Canvas, explanation: Any, frames: list[_Frame], places: dict[
                 canvas.curve((_STEP_X + _STEP_WIDTH, y), (_PASS_X + 10, end), tinted(tint, 0.75), 1.6)
 
 
-def _passes(canvas: Canvas, frames: list[_Frame], places: dict[str, tuple[float, str]]) -> None:
+def _passes(canvas: Canvas, frames: list[_Frame], places: dict[str, tuple[float, str]], unit: str) -> None:
     for frame in frames:
+        if frame.title:
+            y = frame.top - _NOTE * (len(frame.notes) + 1) + 2
+            canvas.text(_PASS_X + 2, y, canvas.fitted(frame.title, _PASS_WIDTH, 13), 13)
         for number, text in enumerate(frame.notes):
             y = frame.top - _NOTE * (len(frame.notes) - number) + 2
             canvas.text(_PASS_X + 2, y, canvas.fitted(text, _PASS_WIDTH + 60, 11), 11, _STOP)
@@ -162,7 +179,7 @@ def _passes(canvas: Canvas, frames: list[_Frame], places: dict[str, tuple[float,
         ours = first["by"] == "fastaug"
         canvas.box(_PASS_X, frame.top, _PASS_WIDTH, frame.height, SHADE, FAINT if ours else _STOP, 8)
         if ours:
-            head = f"native call {first['program']}, part {first['part'] + 1}: row by row"
+            head = f"{unit} {first['program']}, part {first['part'] + 1}: row by row"
             head += f", for each of {first['images']} images" if first["images"] > 1 else ""
         else:
             head = words.done_by(first)

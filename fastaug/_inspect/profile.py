@@ -13,14 +13,17 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_map_only
 
 from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import words
-from fastaug._inspect.log import Log, Node, Outside, logged
-from fastaug._inspect.show import listed
-from fastaug._inspect.twin import NoTwinError, Twin, delivered, pillow_image, steps_like, twin_of
+from fastaug._inspect.log import Log, Node, Outside
+from fastaug._inspect.picture import listed
+from fastaug._inspect.sample_log import SampleLog, logged
+from fastaug._inspect.twin import NoTwinError, Twin, copied, delivered, sample_for, steps_like, twin_of
+from fastaug._sample.pipeline import SamplePipeline
 
 _REPEAT = 5
 #: How often a call is made with the same draws; the shortest time counts.
@@ -29,8 +32,8 @@ _RUNS = 3
 _BETWEEN, _DRAWS, _PYTHON = "reading, keeping and storing", "draws", "Python"
 _BESIDES = "native, besides its passes"
 
-#: Who does a pass, its name, and the positions of the steps that it is of.
-_Key = tuple[str, str, tuple[int, ...]]
+#: Who does a pass, its name, the positions of the steps that it is of, and the leaf of a sample.
+_Key = tuple[str, str, tuple[int, ...], str]
 
 
 class Profile:
@@ -40,7 +43,8 @@ class Profile:
     to that of a call. A call is made three times with the same draws, and the shortest time counts.
 
     Attributes:
-        passes: a dictionary for each pass: who does it ("by"), its "name", the "steps" that it is of, its "mean", the
+        passes: a dictionary for each pass: who does it ("by"), its "name", the "steps" that it is of, the "leaf" of a
+            sample whose pixels or places they are, "" of an image alone and of what is done to all, its "mean", the
             quartiles "low", "median" and "high" over the "calls" that made it, and its "share" of the total. Then the
             draws, Python (what a call takes besides all that is named), and the time that the native calls take besides
             their passes.
@@ -55,8 +59,9 @@ class Profile:
         elsewhere: processor time that other threads of this process take during a call.
     """
 
-    def __init__(self, mode: str, images: int, calls: int, against: str) -> None:
+    def __init__(self, mode: str, images: int, calls: int, against: str, unit: str = "image") -> None:
         self.mode, self.images, self.calls, self.against = mode, images, calls, against
+        self._unit = unit
         self.passes: list[dict[str, Any]] = []
         self.steps: list[dict[str, Any]] = []
         self.total: dict[str, Any] = {}
@@ -64,15 +69,18 @@ class Profile:
 
     def __str__(self) -> str:
         lines = [f"{self.head()}; milliseconds of processor time", ""]
-        rows: list[tuple[str, ...]] = [("pass", "by", "steps", "a call", "share", "made in", "each time")]
+        rows: list[tuple[str, ...]] = [("leaf", "pass", "by", "steps", "a call", "share", "made in", "each time")]
         for one in self.passes:
             calls = "" if one["calls"] == self.calls else f"{one['calls']} of {self.calls}"
             spread = f"{one['low']:.3f}-{one['high']:.3f}"
             share = f"{100 * one['share']:.1f} %"
-            rows.append((one["name"], one["by"], one["label"], f"{one['mean']:.3f}", share, calls, spread))
+            what = one["leaf"].strip(), one["name"], one["by"], one["label"]
+            rows.append((*what, f"{one['mean']:.3f}", share, calls, spread))
         ours, theirs = self.total["ours"], self.total["theirs"]
-        rows.append(("a call", "", "", f"{ours['mean']:.3f}", "", "", f"{ours['low']:.3f}-{ours['high']:.3f}"))
-        lines += words.table(rows, "<<<>>>>", (36, 8, 60, 10, 8, 12, 16))
+        rows.append(("", "a call", "", "", f"{ours['mean']:.3f}", "", "", f"{ours['low']:.3f}-{ours['high']:.3f}"))
+        if not any(one["leaf"] for one in self.passes):
+            rows = [("", *row[1:]) for row in rows]
+        lines += words.table(rows, "<<<<>>>>", (40, 36, 18, 60, 10, 8, 12, 16))
         rows = [("step", "fastaug", "" if theirs is None else "torchvision")]
         for step in self.steps:
             rows.append(
@@ -87,7 +95,7 @@ class Profile:
     def head(self) -> str:
         """What was timed, in words."""
         images, calls = "s" * (self.images != 1), "s" * (self.calls != 1)
-        return f"mode {self.mode}: {self.images} image{images}, {self.calls} call{calls}, one thread"
+        return f"mode {self.mode}: {self.images} {self._unit}{images}, {self.calls} call{calls}, one thread"
 
     def verdict(self) -> str:
         """How the time is beside torchvision's, in words."""
@@ -167,7 +175,8 @@ def profile(
 
     Args:
         pipeline: of this package.
-        images: an image (PIL image, array, tensor), or several.
+        images: an image (PIL image, array, tensor), or several; for a pipeline of samples a sample, or a list of
+            several.
         repeat: how often each image is taken.
         plot: path of a bar chart to write.
         seed: of the first draws.
@@ -177,7 +186,7 @@ def profile(
     """
     if repeat < 1:
         raise ValueError(f"repeat should be at least 1, got {repeat}")
-    originals = listed(images)
+    originals = listed(images, isinstance(pipeline, SamplePipeline))
     generator = generator_of(pipeline)
     from tqdm import tqdm
 
@@ -222,6 +231,8 @@ class _Stopwatch:
 
     def __init__(self, pipeline: Any, generator: Any, log: Log) -> None:
         self.pipeline, self.generator = pipeline, generator
+        self.of_samples = isinstance(pipeline, SamplePipeline)
+        self.leaves = list(log.leaves) if isinstance(log, SampleLog) else [""]
         leaves = list(_leaves(log.steps))
         self.names = [node.name for _, node in leaves]
         self.labels = [f"{number} {node.name}" for number, node in leaves]
@@ -241,12 +252,12 @@ class _Stopwatch:
         theirs: list[list[float]] = []
         for _ in range(runs):
             seed_all(seed, self.generator)
-            mine = _anew(image)
+            mine = self._anew(image)
             clock = _Clock()
             self.pipeline(mine)
             whole.append(clock.read())
             seed_all(seed, self.generator)
-            _, log = logged(self.pipeline, _anew(image))
+            _, log = logged(self.pipeline, self._anew(image))
             logs.append((log.seconds() + log.held, log))
             if self.twin is not None:
                 seed_all(seed)
@@ -262,17 +273,28 @@ class _Stopwatch:
     def _their_call(self, twin: Twin, image: Any) -> list[float]:
         """Of each of torchvision's steps, or of all of them; then of what makes the result like the pipeline's."""
         # The image stays what it was, also where a transform works in place.
-        image = image.clone() if isinstance(image, torch.Tensor) else image
+        if self.of_samples:
+            image = copied(image)
+        elif isinstance(image, torch.Tensor):
+            image = image.clone()
         spent = []
-        for step in [twin.whole] if self.their_steps is None else self.their_steps:
+        for number, step in enumerate([twin.whole] if self.their_steps is None else self.their_steps):
             clock = _Clock()
-            image = step(pillow_image(image))
+            # Further steps of samples get no encoded images: to look for them would take time.
+            taken = image if self.of_samples and number else sample_for(self.pipeline, image)
+            image = step(taken)
             spent.append(clock.read()[0])
         if self._formats():
             clock = _Clock()
             delivered(self.pipeline, image)
             spent.append(clock.read()[0])
         return spent
+
+    def _anew(self, image: Any) -> Any:
+        """The image or sample as a dataset hands it out: its handles keep no pixels of the call before."""
+        if not self.of_samples:
+            return copy.copy(image) if isinstance(image, LazyImage) else image
+        return tree_map_only(LazyImage, copy.copy, image)
 
     def _formats(self) -> bool:
         return any(getattr(self.pipeline, name, None) is not None for name in ("dtype", "memory_format"))
@@ -289,19 +311,21 @@ class _Stopwatch:
             else:
                 parts = [("fastaug", one.name, entry.nodes(one.origin), entry.seconds_of(one)) for one in entry.passes]
                 besides += max(0.0, entry.seconds - math.fsum(part[3] for part in parts))
+            # A function of the user's is called once for all leaves.
+            leaf = "" if isinstance(entry, Outside) and entry.kind == "barrier" else entry.leaf
             for library, name, nodes, seconds in parts:
                 spent = 1e3 * max(0.0, seconds)
                 owners = {_owner(node, position) for node in nodes}
                 tops = tuple(sorted(top for top in owners if top is not None))
-                passes[library, name, tops] = passes.get((library, name, tops), 0.0) + spent
+                passes[library, name, tops, leaf] = passes.get((library, name, tops, leaf), 0.0) + spent
                 for top in tops:
                     steps[top] += spent / len(tops)
                 if not tops:
                     steps[-3] += spent
-        passes["", _DRAWS, ()] = steps[-2] = 1e3 * log.draws
-        passes["", _BESIDES, ()] = 1e3 * besides
+        passes["", _DRAWS, (), ""] = steps[-2] = 1e3 * log.draws
+        passes["", _BESIDES, (), ""] = 1e3 * besides
         steps[-3] += 1e3 * besides
-        passes["", _PYTHON, ()] = steps[-1] = max(0.0, 1e3 * log.seconds() - math.fsum(passes.values()))
+        passes["", _PYTHON, (), ""] = steps[-1] = max(0.0, 1e3 * log.seconds() - math.fsum(passes.values()))
         # The same work takes a little more or less in another call.
         scale = whole / (math.fsum(passes.values()) or 1.0)
         return {key: scale * spent for key, spent in passes.items()}, [scale * spent for spent in steps]
@@ -309,7 +333,8 @@ class _Stopwatch:
     def summed(self, calls: list[_Call], images: int) -> Profile:
         """What the calls show together."""
         count = len(calls)
-        result = Profile(self.pipeline.mode, images, count, self.against)
+        unit = "sample" if self.of_samples else "image"
+        result = Profile(self.pipeline.mode, images, count, self.against, unit)
         ours = _spread([call.ours for call in calls], count)
         result.total = {"ours": ours, "theirs": None, "ratio": None}
         result.elsewhere = math.fsum(call.elsewhere for call in calls) / count
@@ -325,32 +350,40 @@ class _Stopwatch:
 
     def _add_passes(self, result: Profile, calls: list[_Call]) -> None:
         # What is stored is of other steps from call to call: one row, and all of them.
-        stored: set[int] = set()
+        stored: dict[str, set[int]] = {}
         rows: dict[_Key, list[float]] = {}
         places: dict[_Key, list[int]] = {}
         for call in calls:
             found: dict[_Key, float] = {}
-            for (library, name, tops), spent in call.passes.items():
-                key = (library, name, ()) if name == "store" else (library, name, tops)
-                stored.update(tops if name == "store" else ())
+            for (library, name, tops, leaf), spent in call.passes.items():
+                key = library, name, () if name == "store" else tops, leaf
+                if name == "store":
+                    stored.setdefault(leaf, set()).update(tops)
                 found[key] = found.get(key, 0.0) + spent
             for place, (key, spent) in enumerate(found.items()):
                 rows.setdefault(key, []).append(spent)
                 places.setdefault(key, []).append(place)
         whole = result.total["ours"]["mean"]
         own = {name: place for place, name in enumerate((_DRAWS, _PYTHON, _BESIDES), 1)}
-        order = sorted(rows, key=lambda key: (0 if key[0] else own[key[1]], statistics.mean(places[key])))
-        for library, name, tops in order:
-            spread = _spread(rows[library, name, tops], result.calls)
-            steps = sorted(stored) if name == "store" else tops
+        leaves = {path: place for place, path in enumerate(self.leaves)}
+
+        def rank(key: _Key) -> tuple[float, ...]:
+            return own[key[1]] if not key[0] else 0, leaves.get(key[3], len(leaves)), statistics.mean(places[key])
+
+        order = sorted(rows, key=rank)
+        for library, name, tops, leaf in order:
+            times = rows[library, name, tops, leaf]
+            spread = _spread(times, result.calls)
+            steps = sorted(stored[leaf]) if name == "store" else tops
             result.passes.append(
                 {
                     "name": name,
                     "by": library,
+                    "leaf": leaf,
                     "steps": [self.names[top] for top in steps],
                     "label": ", ".join(self.labels[top] for top in steps),
                     **spread,
-                    "calls": len(rows[library, name, tops]),
+                    "calls": len(times),
                     "share": spread["mean"] / whole if whole else 0.0,
                 }
             )
@@ -373,8 +406,3 @@ def _owner(node: Node, position: dict[Node, int]) -> int | None:
     while inner is not None and inner not in position:
         inner = inner.parent
     return None if inner is None else position[inner]
-
-
-def _anew(image: Any) -> Any:
-    """The image as a dataset hands it out: a handle that keeps no pixels of the call before."""
-    return copy.copy(image) if isinstance(image, LazyImage) else image

@@ -8,12 +8,22 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+import numpy as np
+import torch
+from PIL import Image, ImageOps
 from torch import nn
+from torch.utils._pytree import tree_map, tree_map_only
 
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image import pillow
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
+from fastaug._sample.pipeline import SamplePipeline
+
+_TRANSFORMS = "fastaug.transforms"
+
+#: What users derive transforms of v2 from.
+BASES = ("Transform", "_RandomApplyTransform")
 
 
 class NoTwinError(RuntimeError):
@@ -41,15 +51,21 @@ def twin_of(pipeline: Any) -> Twin:
         raise NoTwinError('torchvision has no arithmetic="pil"')
     try:
         torchvision = importlib.import_module("torchvision")
-        transforms = importlib.import_module("torchvision.transforms")
     except ImportError:
         raise NoTwinError("torchvision is not installed") from None
     original = getattr(pipeline, "original", pipeline)
-    whole = _twin(original, transforms)
+    whole = _twin(original)
     inner: Any = getattr(whole, "transforms", None) if type(whole).__name__ == "Compose" else None
     if type(whole) is nn.Sequential:
         inner = whole
     return Twin(whole, [whole] if inner is None else list(inner), str(torchvision.__version__))
+
+
+def sample_for(pipeline: Any, sample: Any) -> Any:
+    """What torchvision gets in place of an image or a sample: `pillow_image` of it, or of each of its leaves."""
+    if not isinstance(pipeline, SamplePipeline):
+        return pillow_image(sample)
+    return tree_map_only(LazyImage, pillow_image, sample)
 
 
 def pillow_image(image: Any) -> Any:
@@ -60,14 +76,29 @@ def pillow_image(image: Any) -> Any:
     return pillow.orient(decoded, image.orientation) if image.exif else decoded
 
 
+def copied(sample: Any) -> Any:
+    """An image, or a sample, whose images and tensors are copies."""
+    return tree_map(_copied, sample)
+
+
+def _copied(leaf: Any) -> Any:
+    if isinstance(leaf, torch.Tensor):
+        return leaf.clone()
+    return leaf.copy() if isinstance(leaf, (Image.Image, np.ndarray)) else leaf
+
+
 class Decode:
     """fastaug's Decode by Pillow alone: torchvision has no such transform."""
 
     def __init__(self, transform: Any) -> None:
         self._lazy = transform._lazy
+        self._exif, self._mode = transform.exif, transform.mode
 
     def __call__(self, source: Any) -> Any:
-        return pillow_image(self._lazy(source))
+        if isinstance(source, Image.Image):
+            image = ImageOps.exif_transpose(source) if self._exif else source
+            return image if self._mode is None else image.convert(self._mode)
+        return pillow_image(source if isinstance(source, LazyImage) else self._lazy(source))
 
 
 def delivered(pipeline: Any, result: Any) -> Any:
@@ -96,19 +127,29 @@ def _flat(steps: Iterable[Any]) -> list[Any]:
     return flat
 
 
-def _twin(transform: Any, library: Any) -> Any:
+def _library_of(cls: Any) -> Any:
+    """torchvision's module that has what a class of this package is called after."""
+    of_samples = issubclass(cls, SamplePipeline) or cls.__module__.startswith(f"{_TRANSFORMS}.v2")
+    try:
+        return importlib.import_module(f"torchvision.transforms{'.v2' * of_samples}")
+    except ImportError:
+        raise NoTwinError("this torchvision has no transforms.v2") from None
+
+
+def _twin(transform: Any) -> Any:
     cls = type(transform)
     if isinstance(transform, (Pipeline, nn.Sequential)) and _is_plain(cls):
         inner = list(transform) if isinstance(transform, nn.Sequential) else transform.transforms
-        twins = [_twin(one, library) for one in inner]
-        return nn.Sequential(*twins) if isinstance(transform, nn.Sequential) else library.Compose(twins)
+        twins = [_twin(one) for one in inner]
+        return nn.Sequential(*twins) if isinstance(transform, nn.Sequential) else _library_of(cls).Compose(twins)
     if not is_ours(cls):
         ours = next((base for base in cls.__mro__ if is_ours(base)), None)
-        if ours is not None:
+        if ours is not None and ours.__name__ not in BASES:
             raise NoTwinError(f"{cls.__name__} is a subclass of fastaug's {ours.__name__}")
         return transform  # torchvision's own, or the user's
     if cls.__name__ == "Decode":
         return Decode(transform)
+    library = _library_of(cls)
     theirs = getattr(library, cls.__name__, None)
     if theirs is None:
         raise NoTwinError(f"this torchvision has no {cls.__name__}")
@@ -128,7 +169,7 @@ def _is_plain(cls: type) -> bool:
 
 def _value(name: str, value: Any, library: Any) -> Any:
     if name == "transforms":
-        twins = [_twin(one, library) for one in value]
+        twins = [_twin(one) for one in value]
         return nn.ModuleList(twins) if isinstance(value, nn.ModuleList) else twins
     if isinstance(value, Enum) and is_ours(type(value)):
         return getattr(library, type(value).__name__)(value.value)

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from fastaug._image.encoded import is_entry
 from fastaug._image.lazy import LazyImage
 
 
@@ -34,7 +35,7 @@ def called(transform: Any) -> str:
 
 def encoded(image: Any) -> bool:
     """Whether this is an encoded image, or where one is."""
-    if isinstance(image, (str, PathLike, bytes, bytearray, memoryview)):
+    if isinstance(image, (str, PathLike, bytes, bytearray, memoryview)) or is_entry(image):
         return True
     return isinstance(image, (np.ndarray, torch.Tensor)) and image.ndim == 1
 
@@ -58,7 +59,8 @@ def described(image: Any) -> str:
         return f"{image.format} {image.mode} {image.height}x{image.width}{colorspace}"
     if isinstance(image, torch.Tensor):
         name = "tensor" if type(image) is torch.Tensor else type(image).__name__
-        return f"{name} {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}".rstrip()
+        text = f"{name} {str(image.dtype).removeprefix('torch.')} {'x'.join(map(str, image.shape))}".rstrip()
+        return text + _places(image)
     if isinstance(image, (np.ndarray, np.generic)):
         return f"array {image.dtype} {'x'.join(map(str, image.shape))}".rstrip()
     if isinstance(image, (tuple, list)) and image:
@@ -67,6 +69,19 @@ def described(image: Any) -> str:
     if isinstance(image, Mapping) and image:
         return f"{{{_several([f'{key!r}: {described(value)}' for key, value in image.items()])}}}"
     return type(image).__name__
+
+
+def _places(tensor: torch.Tensor) -> str:
+    """What a tv_tensor of boxes or points says of itself: its format, the canvas, and how it is clamped."""
+    size = getattr(tensor, "canvas_size", None)
+    if size is None:
+        return ""
+    kept = getattr(tensor, "format", None)
+    text = f" of {'x'.join(map(str, size))}"
+    if kept is not None:
+        text = f" {getattr(kept, 'name', kept)}{text}"
+    mode = getattr(tensor, "clamping_mode", "soft")
+    return text if mode == "soft" else f"{text}, clamping {mode}"
 
 
 def _several(parts: list[str]) -> str:
@@ -120,11 +135,18 @@ def short(value: Any) -> str:
         return f"({inner})"
     if isinstance(value, bytes):
         return f"{len(value)} bytes"
+    if isinstance(value, torch.Tensor):
+        return short(value.tolist()) if value.ndim < 2 and value.numel() <= 6 else described(value)
     return str(value)
 
 
 def parameters(step: dict[str, Any]) -> str:
     return ", ".join(f"{name}={short(value)}" for name, value in step["parameters"].items())
+
+
+def numbered(what: str, names: Sequence[str]) -> str:
+    """A thing or several by their names: step 1, or steps 1, 2."""
+    return f"{what}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 
 def numbers_of(passes: list[int]) -> str:

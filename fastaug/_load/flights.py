@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import default_collate, default_convert
 
-from fastaug._batch.batch import Batch, located
+from fastaug._batch.batch import located
 from fastaug._batch.sources import Ahead
 from fastaug._batch.task import Drawing, Task
 from fastaug._batch.threads import Crew
@@ -20,6 +20,7 @@ from fastaug._load.sources import Folder
 from fastaug._load.streams import Stream
 
 if TYPE_CHECKING:
+    from fastaug._batch.batch import Batch
     from fastaug._cuda.memory import Side
     from fastaug._load.moving import Sent
 
@@ -161,7 +162,7 @@ class FolderFlight(Flight):
         self._reader: Ahead | None = None
 
     def _begun(self) -> Batch:
-        return Batch(self._folder.transform, self._call, len(self.indices), None)
+        return self._folder.transform._batch_of(self._call, len(self.indices), None)
 
     @property
     def waits(self) -> bool:
@@ -235,8 +236,8 @@ class FolderFlight(Flight):
     def _data(self) -> Any:
         self._settle()
         if self._collate is default_collate:
-            images = self._batch.result()
-            if not isinstance(images, list):
+            images = self._batch.collated()
+            if images is not None:
                 return [images, default_collate(self._targets)]
         return self._collated(list(zip(self._batch.results(), self._targets)))
 

@@ -10,11 +10,15 @@ import torch
 
 from fastaug._batch.task import Drawing
 from fastaug._draft.call import Call
+from fastaug._draft.draft import Draft
 from fastaug._draft.generators import get_states, untouched
 from fastaug._draft.outline import Outline
+from fastaug._draft.pipeline import Pipeline
 from fastaug._load.sources import Folder
 from fastaug._load.streams import WorkerStream
-from fastaug._program.kinds import PIL_IMAGE
+from fastaug._program.kinds import PIL_IMAGE, TENSOR
+from fastaug._sample.pipeline import SamplePipeline
+from fastaug._views.views import Views
 
 
 class _Asked(Outline):
@@ -26,9 +30,9 @@ class _Asked(Outline):
         self.asked = False
         super().__init__(image, call)
 
-    def finish(self) -> Any:
+    def _begun(self) -> Draft:
         self.asked = True
-        return super().finish()
+        return super()._begun()
 
 
 def is_drafted(folder: Folder, index: Any) -> bool:
@@ -37,11 +41,28 @@ def is_drafted(folder: Folder, index: Any) -> bool:
         handle, _ = folder[index]
         draws = WorkerStream(0, 0)
         with draws.in_thread():
-            outline = _Asked(handle, Call(tape=Drawing()))
-            folder.transform._draft_all(outline)
-            outline.call.draws.release()
-        return not outline.asked and outline.kind != PIL_IMAGE
+            return _follows(folder.transform, handle, Call(tape=Drawing()))
     return True
+
+
+def _follows(pipeline: Pipeline, image: Any, call: Call) -> bool:
+    if isinstance(pipeline, Views):
+        views = pipeline._begin(image, call)
+        pipeline._draft_all(views)
+        call.draws.release()
+        jobs = views.jobs()
+        return not views.settled and jobs is not None and jobs.kind == TENSOR
+    if isinstance(pipeline, SamplePipeline):
+        sample = pipeline._begin(image, call)
+        first = sample.image if sample.alone is not None else None
+        pipeline._draft_all(sample)
+        call.draws.release()
+        # Whatever is done at once, or by a callable of the user's, puts another image into the draft.
+        return sample.alone is not None and sample.image is first and sample.kind != PIL_IMAGE
+    outline = _Asked(image, call)
+    pipeline._draft_all(outline)
+    call.draws.release()
+    return not outline.asked and outline.kind != PIL_IMAGE
 
 
 def moved(dataset: Any, index: Any, automatic: bool) -> list[str]:

@@ -12,7 +12,6 @@ from torch.utils.data import Subset
 from fastaug._batch.methods import BatchPipeline
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
-from fastaug._names import is_ours
 from fastaug.io import lazy
 
 
@@ -63,17 +62,12 @@ class Folder:
         if _overrides(dataset, folders.DatasetFolder, "__getitem__") or hasattr(dataset, "__getitems__"):
             return None
         transform = dataset.transform
-        # A subclass of the user's may do anything when it is called.
-        if not isinstance(transform, BatchPipeline) or not is_ours(_definer(type(transform), "__call__")):
+        if not isinstance(transform, BatchPipeline) or not transform._is_own():
             return None
         handle = _handle_of(dataset.loader, folders)
         if handle is None:
             return None
         return cls(dataset.samples, subsets, transform, dataset.target_transform, handle)
-
-
-def _definer(cls: type, name: str) -> type:
-    return next(base for base in cls.__mro__ if name in vars(base))
 
 
 def _overrides(dataset: Any, cls: type, *names: str) -> bool:

@@ -6,10 +6,26 @@ import torch
 
 from fastaug import _C
 
+_float32 = torch.float32
+
 
 def borrow_tensor(image: torch.Tensor) -> _C.Source:
-    """A CHW or HW tensor."""
+    """A CHW or HW tensor of uint8, or a CHW tensor of float32."""
     shape, strides = image.shape, image.stride()
+    if image.dtype is _float32:
+        channels, height, width = shape
+        channel_stride, row_stride, pixel_stride = strides
+        return _C.from_pointer(
+            image.data_ptr(),
+            height,
+            width,
+            channels,
+            4 * row_stride,
+            4 * pixel_stride,
+            4 * channel_stride,
+            image,
+            _C.DTYPES["float32"],
+        )
     if len(shape) == 2:
         height, width = shape
         row_stride, pixel_stride = strides

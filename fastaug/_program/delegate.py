@@ -1,8 +1,9 @@
 """Single ops that are one pass over memory for Pillow or torch, without rows or planes: done there.
 
 A draft keeps the first of its ops also by name, as (name, *arguments): "hflip", "vflip", "rotate" by 90, 180 or 270
-degrees, "window" of (top, left, height, width, fill), "nearest" to (height, width) by Pillow's rule, "invert",
-"posterize" to so many bits, and "crop" of (top, left, height, width) for all crops that a tensor begins with.
+degrees, "rot90" by so many quarters of a turn in torch, "window" of (top, left, height, width, fill), "nearest" to
+(height, width) by Pillow's rule, "invert", "posterize" to so many bits, and "crop" of (top, left, height, width) for
+all crops that a tensor begins with.
 """
 
 from __future__ import annotations
@@ -68,6 +69,8 @@ def by_torch(image: torch.Tensor, op: Named) -> torch.Tensor | None:
         return image.flip(-1)
     if name == "vflip":
         return image.flip(-2)
+    if name == "rot90":
+        return torch.rot90(image, op[1], (-2, -1))
     if name == "posterize":
         return image.bitwise_and(_C.POSTERIZE_MASKS[op[1]])
     if name != "window":

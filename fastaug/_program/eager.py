@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.autograd.forward_ad as _forward
 from torch import Tensor
 
 #: Whether torch.compile reads this code. Dynamo knows the function by its name, and then takes nothing behind it.
@@ -36,6 +37,19 @@ def keeps_its_samples(cls: type[Tensor]) -> bool:
 def addressable(tensor: Tensor) -> bool:
     """Whether the samples of a CPU tensor lie at its data_ptr, when torch is not tracing."""
     return tensor.layout is torch.strided and keeps_its_samples(type(tensor)) and not tensor.is_neg()
+
+
+def is_plain_memory(tensor: Tensor) -> bool:
+    """Whether a float tensor is numbers in the CPU's memory and no more: nobody differentiates what is done to it."""
+    return (
+        tensor.is_cpu
+        and tensor.layout is torch.strided
+        and not tensor.requires_grad
+        and _forward._current_level < 0
+        and not tensor.is_neg()
+        # Zeros of forward differentiation have no memory; that of a foreign buffer may begin anywhere.
+        and 0 < tensor.data_ptr() & ~3 == tensor.data_ptr()
+    )
 
 
 def as_array(encoded: Tensor) -> Any:

@@ -57,13 +57,15 @@ def identity_grid(height: int, width: int) -> Tensor:
     return torch.stack((across, down), -1).unsqueeze(0)
 
 
-def displaced(image: Any, displacement: Tensor, nearest: bool, fill: bytes | Sequence[float] | None) -> Any:
+def displaced(
+    image: Any, displacement: Tensor, nearest: bool, fill: bytes | Sequence[float] | None, v2: bool = False
+) -> Any:
     """A uint8 image sampled where a float32 field of its size displaces each pixel to; in the image's container.
 
     Pillow's images and arrays have at most four channels; a tensor may have more, and be one batch of images, which
     share the field. torch's default dtype is float32. What lies outside is `fill`, a number from 0 to 255 for each
-    channel and for at least four, or zero. The result for a tensor is contiguous. None when an image of Pillow's does
-    not lie in one block of memory.
+    channel and for at least four, or zero; `v2` says that it is blended with as torchvision.transforms.v2 does. The
+    result for a tensor is contiguous. None when an image of Pillow's does not lie in one block of memory.
     """
     displacement = displacement.contiguous()
     height, width = displacement.shape[1:3]
@@ -89,5 +91,5 @@ def displaced(image: Any, displacement: Tensor, nearest: bool, fill: bytes | Seq
         parts = [(_C.from_array(image), _C.into_array(result), 0)]
     for source, target, first in parts:
         colour = None if fill is None else [*fill[first : first + 4], 0.0, 0.0, 0.0][:4]
-        _C.displace(source, *where, nearest, colour, target)
+        _C.displace(source, *where, nearest, colour, v2, target)
     return result

@@ -63,6 +63,11 @@ class Job:
         run(((self.program, self.source, target),), rewrites)
         return self.delivered(memory)
 
+    def begin(self) -> tuple[Any, Any]:
+        """Memory for the result, as of `allocate`, and the job as the core takes it."""
+        memory, target = self.allocate()
+        return memory, (self.program, self.source, target)
+
     def allocate(self) -> tuple[Any, _C.Target]:
         """Memory for the result, and what the core is told of it; `delivered` makes the result of it."""
         kind = self.kind

@@ -29,6 +29,8 @@ HAS_ALPHA = _C.FLAGS["HAS_ALPHA"]
 FILLED = _C.FLAGS["FILLED"]
 #: TORCH_AFFINE, TORCH_PERSPECTIVE: torch's matrix product fuses.
 FUSED = _C.FLAGS["FUSED"]
+#: TORCH_AFFINE, TORCH_PERSPECTIVE, beside FILLED: torchvision.transforms.v2's blend with the fill.
+V2_FILL = _C.FLAGS["V2_FILL"]
 _FLOAT_FILL = _C.FLAGS["FLOAT_FILL"]
 # BLUR: both kernels are the same; torch's convolution does not fuse.
 _SQUARE = _C.FLAGS["SQUARE"]
@@ -38,6 +40,7 @@ NO_FILL = bytes(4)
 
 _PLAIN = Struct("<HH92x")
 _SIZED = Struct("<HH4x2i80x")
+_ORDER = Struct("<HH4x4i72x")
 _INTEGER = Struct("<HH4xi84x")
 _FACTOR = Struct("<HH28xd56x")
 _HUE = Struct("<HH4xi20xd56x")
@@ -51,6 +54,7 @@ _GAMMA = Struct("<HH28x2d48x")
 _AFFINE_FLOAT = Struct("<HH4x2i4f6d16x")
 _PERSPECTIVE_FLOAT = Struct("<HH4x2i4f8d")
 _BLUR = Struct("<HH4x2i16x16f")
+_BOX_BLUR = Struct("<HH4xi20x2d48x")
 _NORMALIZE = Struct("<HH28x8d")
 
 HFLIP = _PLAIN.pack(_ID["HFLIP"], 0)
@@ -89,6 +93,7 @@ _SOLARIZE_ID = _ID["SOLARIZE"]
 _GAMMA_ID = _ID["GAMMA"]
 _SHARPNESS_ID = _ID["SHARPNESS"]
 _BLUR_ID = _ID["BLUR"]
+_BOX_BLUR_ID = _ID["BOX_BLUR"]
 _TORCH_AFFINE_ID = _ID["TORCH_AFFINE"]
 _TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
 _TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
@@ -97,6 +102,8 @@ _TORCH_GAMMA_ID = _ID["TORCH_GAMMA"]
 _TORCH_HUE_ID = _ID["TORCH_HUE"]
 _TORCH_RESIZE_ID = _ID["TORCH_RESIZE"]
 _TORCH_PERSPECTIVE_ID = _ID["TORCH_PERSPECTIVE"]
+_V2_CONTRAST_ID = _ID["V2_CONTRAST"]
+_V2_PERMUTE_ID = _ID["V2_PERMUTE"]
 _V2_SATURATION_ID = _ID["V2_SATURATION"]
 _V2_HUE_ID = _ID["V2_HUE"]
 _V2_SHARPNESS_ID = _ID["V2_SHARPNESS"]
@@ -180,6 +187,11 @@ def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> 
     return _BLUR.pack(_BLUR_ID, flags, 2 * len(across) - 1, 2 * len(down) - 1, *weights, *(0.0,) * spare)
 
 
+def box_blur(across: float, down: float, passes: int) -> bytes:
+    """Pillow's extended box blur by radii from 0 to 2^20, in 1 to 16 passes."""
+    return _BOX_BLUR.pack(_BOX_BLUR_ID, 0, passes, across, down)
+
+
 def erase(top: int, left: int, height: int, width: int, values: Sequence[float]) -> bytes:
     """One value for each of up to four channels."""
     return _ERASE.pack(_ERASE_ID, 0, top, left, height, width, *values, *(0.0,) * (4 - len(values)))
@@ -238,6 +250,22 @@ def torch_gamma(exponent: float, gain: float) -> bytes | None:
     if not _C.torch_gamma_is_certain(exponent, gain):
         return None
     return _GAMMA.pack(_TORCH_GAMMA_ID, 0, exponent, gain)
+
+
+def v2_gamma(exponent: float, gain: float) -> bytes | None:
+    """TORCH_GAMMA. None when its table is another one than torchvision.transforms.v2's, or might be."""
+    if not _C.v2_gamma_is_certain(exponent, gain):
+        return None
+    return _GAMMA.pack(_TORCH_GAMMA_ID, 0, exponent, gain)
+
+
+def v2_contrast(factor: float) -> bytes:
+    return _FACTOR.pack(_V2_CONTRAST_ID, 0, factor)
+
+
+def v2_permute(order: Sequence[int]) -> bytes:
+    """Channel c of the result is channel order[c], of up to four."""
+    return _ORDER.pack(_V2_PERMUTE_ID, 0, *order, *range(len(order), 4))
 
 
 def v2_saturation(factor: float) -> bytes:

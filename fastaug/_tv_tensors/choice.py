@@ -28,3 +28,15 @@ def chosen() -> ModuleType:
 def loaded() -> ModuleType | None:
     """The module of the classes, or None while nobody has asked for one: then no object can be of any of them."""
     return chosen() if _chosen or "torchvision.tv_tensors" in sys.modules else None
+
+
+_builtin: dict[type, bool] = {}
+
+
+def is_builtin(cls: type) -> bool:
+    """Whether a class is one of theirs, and no user's that is derived from one."""
+    known = _builtin.get(cls)
+    if known is None:
+        homes = ("torchvision.tv_tensors", "fastaug.tv_tensors", "fastaug._tv_tensors")
+        known = _builtin[cls] = cls.__module__.startswith(homes)
+    return known

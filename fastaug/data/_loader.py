@@ -21,6 +21,7 @@ from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder, has_generator
 from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
+from fastaug._views.views import Views
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Side
@@ -260,7 +261,8 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         made = "on the CPU" if self.device is None else f"on the CPU and moved to {self.device}"
         folder = self._folder()
         if folder is not None and is_drafted(folder, first):
-            if self.device is None:
+            # Views are made by the threads, and moved.
+            if self.device is None or isinstance(folder.transform, Views):
                 return Plan(flights_of_folder(folder), threads, False, made)
             from fastaug._load.on_device import flights_on_device
 

@@ -15,6 +15,7 @@ from fastaug.io._read import imread
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import DTypeLike
 
     from fastaug._image.encoded import Buffer, Colorspace, Source
 
@@ -26,6 +27,7 @@ def imread_batch(
     num_threads: int | None = None,
     region: tuple[int, int, int, int] | None = None,
     exif: bool = False,
+    dtype: DTypeLike | None = None,
     jpeg_tables: Buffer | None = None,
     colorspace: Colorspace | None = None,
     progress: bool = False,
@@ -34,7 +36,7 @@ def imread_batch(
 
     Args:
         sources: paths, bytes or open files, as for :func:`imread`.
-        mode, region, exif, jpeg_tables, colorspace: as for :func:`imread`, for every image.
+        mode, region, exif, dtype, jpeg_tables, colorspace: as for :func:`imread`, for every image.
         num_threads: how many images are decoded at a time; one for each CPU that this process may use by default, but
             one in a worker of a ``DataLoader``.
         progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
@@ -65,7 +67,7 @@ def imread_batch(
     results: list[Any] = [None] * len(items)
     failures: list[tuple[int, BaseException]] = []
     read = functools.partial(
-        imread, mode=mode, region=region, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace
+        imread, mode=mode, region=region, exif=exif, dtype=dtype, jpeg_tables=jpeg_tables, colorspace=colorspace
     )
     numbers = itertools.count()  # next() of it is atomic
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from PIL import Image
 
 from fastaug._image import decode, decode16, npy, pillow
 from fastaug._image.lazy import LazyImage
 
 if TYPE_CHECKING:
-    import numpy as np
+    from numpy.typing import DTypeLike
 
     from fastaug._image.encoded import Buffer, Colorspace, Source
 
 # A header is read out of the whole file, unless the file is so large that Pillow, which seeks in it, is sooner there.
 _LARGE = 1 << 20
+
+# The modes in OpenCV's order of channels, and those of which they are the samples.
+_SWAPPED = {"BGR": "RGB", "BGRA": "RGBA", "BGR;16": "RGB;16", "BGRA;16": "RGBA;16"}
 
 
 def imread(
@@ -27,6 +31,7 @@ def imread(
     exif: bool = False,
     out: np.ndarray | None = None,
     *,
+    dtype: DTypeLike | None = None,
     jpeg_tables: Buffer | None = None,
     colorspace: Colorspace | None = None,
 ) -> np.ndarray:
@@ -40,14 +45,20 @@ def imread(
     any of them as uint16, of 2, 3 or 4 channels. In the other modes they are what Pillow makes of them: the high byte
     of colours, but gray clipped at 255.
 
+    ``"BGR"`` and ``"BGRA"`` are ``"RGB"`` and ``"RGBA"`` with the channels in the order in which OpenCV has them, and
+    so are ``"BGR;16"`` and ``"BGRA;16"``. ``dtype=numpy.float32`` divides by the largest sample there is: what
+    ``array.astype(numpy.float32) / 255.0`` gives of the uint8 array, bit for bit, and ``/ 65535.0`` of that of uint16.
+    Where the image is decoded natively, both are part of the same pass.
+
     Args:
         source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
             image; or a file open in binary mode, which is read from its beginning.
-        mode: one of Pillow's modes to convert to, or one of those for 16 bits above.
+        mode: one of Pillow's modes to convert to, or one of those above.
         region: (top, left, height, width) of what is wanted of the image, in pixels of the image as it is returned
             without it. Only what the region needs is decoded, where the format allows that.
         exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
         out: array to write the pixels to. After an error it holds anything.
+        dtype: ``numpy.float32`` for samples in [0, 1], in modes of 8 or 16 bits; None for those of the mode.
         jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
         colorspace: what the three components of a JPEG stream are, ``"rgb"`` or ``"ycbcr"``, where the file that it
             lies in says so, as the tag PhotometricInterpretation of a TIFF file does; None for what the stream says
@@ -56,7 +67,7 @@ def imread(
     Returns:
         uint8 of shape (height, width, channels), in [0, 255]; of shape (height, width) for modes of one channel. The
         modes of other samples have other dtypes: ``"I;16"`` uint16, ``"I"`` int32, ``"F"`` float32, ``"1"`` bool.
-        ``out``, if that is given.
+        With ``dtype``, float32 of the same shape, in [0, 1]. ``out``, if that is given.
 
     Raises:
         fastaug.DecodeError: the image is truncated, corrupt or of no known format; or a JPEG of four components, for
@@ -64,9 +75,10 @@ def imread(
         OSError: the file cannot be read: FileNotFoundError, IsADirectoryError and so on.
         PIL.Image.DecompressionBombError: it has more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels; with more than
             that number, PIL.Image.DecompressionBombWarning is issued.
-        TypeError: ``source``, ``mode``, ``region`` or ``out`` is of the wrong type.
+        TypeError: ``source``, ``mode``, ``region``, ``out`` or ``dtype`` is of the wrong type.
         ValueError: unknown ``mode`` or one that the image cannot be converted to, unknown ``colorspace``, a ``region``
-            that does not lie in the image, an ``out`` of another shape or dtype or not writable.
+            that does not lie in the image, an ``out`` of another shape or dtype or not writable, a ``dtype`` that is
+            not float32, or one for a mode whose samples have not 8 or 16 bits.
 
     Example:
         >>> import io
@@ -78,12 +90,36 @@ def imread(
         (256, 256, 3)
         >>> imread(file, "L", region=(250, 0, 6, 2))[:, 0].tolist()
         [250, 251, 252, 253, 254, 255]
+        >>> import numpy as np
+        >>> imread(file, "BGR", dtype=np.float32)[255, 0]
+        array([1., 1., 1.], dtype=float32)
     """
     if mode is None:
         raise TypeError("mode should be a string, got None")
+    samples = _samples(mode, dtype)
+    mode = _SWAPPED.get(mode, mode)
     wide = mode in decode16.CHANNELS
     image = LazyImage(source, "I;16" if wide else mode, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
-    return decode16.read(image, mode, region, out) if wide else decode.read(image, region, out)
+    if wide:
+        return decode16.read(image, mode, region, out, samples)
+    return decode.read(image, region, out, samples)
+
+
+def _samples(mode: str, dtype: Any) -> decode.Samples:
+    """What the mode, where it is OpenCV's, and the dtype ask for.
+
+    Raises:
+        TypeError: what is no dtype.
+        ValueError: a dtype that is not float32.
+    """
+    if dtype is not None:
+        try:
+            given = np.dtype(dtype)
+        except TypeError:
+            raise TypeError(f"dtype should be None or numpy.float32, got {dtype!r}") from None
+        if given != np.float32:
+            raise ValueError(f"dtype should be None or numpy.float32, got {given}")
+    return decode.Samples(mode in _SWAPPED, dtype is not None)
 
 
 def lazy(

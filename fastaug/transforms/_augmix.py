@@ -148,7 +148,7 @@ class AugMix(Transform):
         start = batch[0] if single else batch
         chains = [self._chain(start, each, fill) for each in ops]
         if single and not traced() and not isinstance(shares, Tensor) and torch.get_default_dtype() is torch.float32:
-            mixed = _mixed_natively(start, chains, [shares[0][0], *weights[0]])
+            mixed = mixed_natively(start, chains, [shares[0][0], *weights[0]])
             if mixed is not None:
                 return mixed.view(image.shape)
         shares, weights = (torch.as_tensor(part, device=batch.device) for part in (shares, weights))
@@ -182,7 +182,7 @@ class AugMix(Transform):
 _sample_dirichlet = AugMix._sample_dirichlet
 
 
-def _mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) -> Tensor | None:
+def mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) -> Tensor | None:
     """The weighted sum; None where torch must form it."""
     images = [image, *chains]
     if image.dtype is not torch.uint8 or not image.is_cpu or not addressable(image) or not image.numel():

@@ -98,7 +98,7 @@ def draw_op(draws: Draws, table: Table, strengths: int | None = None) -> tuple[s
     return name, magnitude
 
 
-def _nth(magnitudes: tuple[float, ...], which: Any) -> float:
+def nth(magnitudes: tuple[float, ...], which: Any) -> float:
     """torch says what else than an int is a place in a tensor."""
     if type(which) is int and -len(magnitudes) <= which < len(magnitudes):
         return magnitudes[which]
@@ -318,7 +318,7 @@ class RandAugment(Transform):
     def _draw_ops(self, draws: Draws, table: Table) -> Iterator[tuple[str, float]]:
         for _ in range(self.num_ops):
             name, magnitudes, signed = table[draws.randint(0, len(table))]
-            magnitude = 0.0 if magnitudes is None else _nth(magnitudes, self.magnitude)
+            magnitude = 0.0 if magnitudes is None else nth(magnitudes, self.magnitude)
             if signed and draws.randint(0, 2):
                 magnitude = -magnitude
             yield name, magnitude

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -84,6 +85,15 @@ def setup_size(size: Any, message: str = "Please provide only two dimensions (h,
     if len(size) != 2:
         raise ValueError(f"{message}. Got {size!r}")
     return size
+
+
+def check_ranges(scale: Any, ratio: Any, pairs: bool = False) -> None:
+    """Of areas and proportions that are drawn: sequences, or, with `pairs`, sequences of two; (min, max) each."""
+    for name, given in (("Scale", scale), ("Ratio", ratio)):
+        if not isinstance(given, Sequence) or (pairs and len(given) != 2):
+            raise TypeError(f"{name} should be a sequence{' of two floats' * pairs}. Got {given!r}")
+    if scale[0] > scale[1] or ratio[0] > ratio[1]:
+        warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=3)
 
 
 def fill_of(fill: Any, kind: int, channels: int) -> Any:

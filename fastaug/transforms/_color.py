@@ -105,13 +105,13 @@ class ColorJitter(Transform):
             >>> len(order), brightness, hue
             (4, 1.0, None)
         """
-        drawn = _draw_factors(_TORCH, brightness, contrast, saturation, hue)
+        drawn = draw_factors(_TORCH, brightness, contrast, saturation, hue)
         return torch.tensor(drawn[0]), drawn[1], drawn[2], drawn[3], drawn[4]
 
     def _sample(self, draft: Draft) -> Factors:
         draws = draft.call.draws
         if self.get_params is self._own_params:
-            return _draw_factors(draws, self.brightness, self.contrast, self.saturation, self.hue)
+            return draw_factors(draws, self.brightness, self.contrast, self.saturation, self.hue)
         order, *factors = self._asked(draft, self.brightness, self.contrast, self.saturation, self.hue)
         return list(map(int, order)), *factors
 
@@ -137,7 +137,7 @@ class ColorJitter(Transform):
         )
 
 
-def _draw_factors(
+def draw_factors(
     draws: Draws, brightness: Range | None, contrast: Range | None, saturation: Range | None, hue: Range | None
 ) -> Factors:
     return (

@@ -8,7 +8,7 @@ from typing import Any
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import python_random
 from fastaug._draft.pipeline import checked_arithmetic, checked_mode
-from fastaug._draft.replaced import TransformDraft
+from fastaug._draft.replaced import called
 from fastaug._draft.through import draft_through
 from fastaug._inspect.methods import SeenPipeline
 from fastaug.transforms._base import Transform, happens, lines
@@ -161,12 +161,7 @@ class RandomOrder(RandomTransforms):
     _drawn = ("order",)
 
     def __call__(self, img: Any) -> Any:
-        draft = TransformDraft(img)
-        try:
-            self._draft(draft, self._sample(draft))
-            return draft.finish()
-        finally:
-            draft.call.draws.release()
+        return called(self, img)
 
     def _sample(self, draft: Draft) -> list[int]:
         order = list(range(len(self.transforms)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from PIL import Image
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._program import arguments, ops
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, need_shape
 
@@ -146,20 +144,7 @@ class Normalize(Transform):
         self.inplace = inplace
 
     def _draft(self, draft: Draft, params: None) -> None:
-        if not draft.store:  # not straight after a conversion to float
-            draft.normalize(self.mean, self.std, self.inplace)
-            return
-        mean: Any = self.mean
-        std: Any = self.std
-        if type(mean) is not tuple:
-            mean = _values(mean)
-        if type(std) is not tuple:
-            std = _values(std)
-        try:
-            packed = _pack(mean, std, draft.channels)
-        except TypeError:
-            packed = None  # not hashable, so not numbers
-        draft.normalize(self.mean, self.std, self.inplace, packed)
+        draft.normalize(self.mean, self.std, self.inplace)
 
     def forward(self, tensor: Tensor) -> Any:
         """The normalised tensor."""
@@ -167,6 +152,42 @@ class Normalize(Transform):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(mean={self.mean}, std={self.std})"
+
+
+def check_matrix(matrix: Tensor, mean: Tensor) -> None:
+    """Of what LinearTransformation is given."""
+    shape = tuple(matrix.size())
+    if matrix.size(0) != matrix.size(1):
+        raise ValueError(f"transformation_matrix should be square. Got {shape} rectangular matrix.")
+    if mean.size(0) != matrix.size(0):
+        raise ValueError(
+            f"mean_vector should have the same length {mean.size(0)} as any one of the dimensions of the "
+            f"transformation_matrix [{shape}]"
+        )
+    for name in ("device", "dtype"):
+        of_matrix, of_mean = getattr(matrix, name), getattr(mean, name)
+        if of_matrix != of_mean:
+            what = "be on the same device" if name == "device" else "have the same dtype"
+            raise ValueError(f"Input tensors should {what}. Got {of_matrix} and {of_mean}")
+
+
+def length_for(image: Any, matrix: Tensor, mean: Tensor) -> int:
+    """How many samples an image has, which are to be multiplied by a matrix, once the two are known to fit."""
+    shape = image.shape
+    length: int = shape[-3] * shape[-2] * shape[-1]
+    if length != matrix.shape[0]:
+        raise ValueError(
+            f"Input tensor and transformation matrix have incompatible shape. [{shape[-3]} x {shape[-2]} x "
+            f"{shape[-1]}] != {matrix.shape[0]}"
+        )
+    if not isinstance(image, Tensor):
+        raise AttributeError(f"tensor should be a Tensor image. Got {type(image)}, which is on no device")
+    if image.device.type != mean.device.type:
+        raise ValueError(
+            "Input tensor should be on the same device as transformation matrix and mean vector. "
+            f"Got {image.device} vs {mean.device}"
+        )
+    return length
 
 
 class LinearTransformation(Transform):
@@ -189,18 +210,7 @@ class LinearTransformation(Transform):
 
     def __init__(self, transformation_matrix: Tensor, mean_vector: Tensor) -> None:
         super().__init__()
-        shape = tuple(transformation_matrix.size())
-        if transformation_matrix.size(0) != transformation_matrix.size(1):
-            raise ValueError(f"transformation_matrix should be square. Got {shape} rectangular matrix.")
-        if mean_vector.size(0) != transformation_matrix.size(0):
-            raise ValueError(
-                f"mean_vector should have the same length {mean_vector.size(0)} as any one of the dimensions of the "
-                f"transformation_matrix [{shape}]"
-            )
-        for name in ("device", "dtype"):
-            of_matrix, of_mean = getattr(transformation_matrix, name), getattr(mean_vector, name)
-            if of_matrix != of_mean:
-                raise ValueError(f"Input tensors should have the same {name}. Got {of_matrix} and {of_mean}")
+        check_matrix(transformation_matrix, mean_vector)
         self.transformation_matrix = transformation_matrix
         self.mean_vector = mean_vector
 
@@ -210,22 +220,9 @@ class LinearTransformation(Transform):
     def _transformed(self, draft: Draft) -> None:
         image = draft.flush()
         need_shape(image, "tensor")
-        shape = image.shape
-        length = shape[-3] * shape[-2] * shape[-1]
-        if length != self.transformation_matrix.shape[0]:
-            raise ValueError(
-                f"Input tensor and transformation matrix have incompatible shape. [{shape[-3]} x {shape[-2]} x "
-                f"{shape[-1]}] != {self.transformation_matrix.shape[0]}"
-            )
-        if not isinstance(image, Tensor):
-            raise AttributeError(f"tensor should be a Tensor image. Got {type(image)}, which is on no device")
-        if image.device.type != self.mean_vector.device.type:
-            raise ValueError(
-                "Input tensor should be on the same device as transformation matrix and mean vector. "
-                f"Got {image.device} vs {self.mean_vector.device}"
-            )
+        length = length_for(image, self.transformation_matrix, self.mean_vector)
         flat = image.view(-1, length) - self.mean_vector
-        draft.reset(torch.mm(flat, self.transformation_matrix.to(flat.dtype)).view(shape))
+        draft.reset(torch.mm(flat, self.transformation_matrix.to(flat.dtype)).view(image.shape))
 
     def forward(self, tensor: Tensor) -> Any:
         """The transformed tensor."""
@@ -236,26 +233,3 @@ class LinearTransformation(Transform):
             f"{type(self).__name__}(transformation_matrix={self.transformation_matrix.tolist()}, "
             f"mean_vector={self.mean_vector.tolist()})"
         )
-
-
-def _values(argument: Any) -> tuple[Any, ...] | None:
-    """The numbers in a list, array or tensor; None when it is anything else."""
-    if isinstance(argument, (Tensor, np.ndarray)):
-        argument = argument.tolist() if argument.ndim == 1 else None
-    try:
-        return tuple(argument)
-    except TypeError:
-        return None
-
-
-@functools.lru_cache(maxsize=256)
-def _pack(mean: tuple[Any, ...] | None, std: tuple[Any, ...] | None, channels: int) -> Any:
-    """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
-    if mean is None or std is None or len(mean) not in (1, channels) or len(std) not in (1, channels):
-        return None
-    means, stds = ([arguments.real(value) for value in values] * (channels // len(values)) for values in (mean, std))
-    # Divisions by zero and numbers that are not finite are torch's to handle.
-    if not (np.isfinite(means).all() and np.isfinite(stds).all() and np.asarray(stds, np.float32).all()):
-        return None
-    packed = tuple(ops.normalize(means[k : k + 4], stds[k : k + 4]) for k in range(0, channels, 4))
-    return packed[0] if channels <= 4 else packed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.replaced import TransformDraft
 from fastaug.transforms import functional as F
-from fastaug.transforms._base import Transform, setup_size
+from fastaug.transforms._base import Transform, check_ranges, setup_size
 
 __all__ = ["CenterCrop", "FiveCrop", "RandomCrop", "RandomResizedCrop", "TenCrop"]
 
@@ -249,12 +248,7 @@ class RandomResizedCrop(Transform):
     ) -> None:
         super().__init__()
         self.size = setup_size(size)
-        if not isinstance(scale, Sequence):
-            raise TypeError(f"Scale should be a sequence. Got {scale!r}")
-        if not isinstance(ratio, Sequence):
-            raise TypeError(f"Ratio should be a sequence. Got {ratio!r}")
-        if scale[0] > scale[1] or ratio[0] > ratio[1]:
-            warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=2)
+        check_ranges(scale, ratio)
         self.interpolation = stored_interpolation(interpolation)
         self.antialias = antialias
         self.scale = scale
@@ -271,7 +265,7 @@ class RandomResizedCrop(Transform):
             (0, 0, 8, 8)
         """
         _, height, width = Draft(img).dimensions()
-        return _draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(_TORCH, ratio, scale))
+        return draw_resized_crop(_TORCH, height, width, scale, ratio, log_bounds(_TORCH, ratio, scale))
 
     def _sample(self, draft: Draft) -> Box:
         if self.get_params is not self._own_params:
@@ -279,7 +273,7 @@ class RandomResizedCrop(Transform):
             return box
         _, height, width = draft.dimensions()
         bounds = log_bounds(draft.call.draws, self.ratio, self.scale)
-        return _draw_resized_crop(draft.call.draws, height, width, self.scale, self.ratio, bounds)
+        return draw_resized_crop(draft.call.draws, height, width, self.scale, self.ratio, bounds)
 
     def _draft(self, draft: Draft, params: Box) -> None:
         top, left, height, width = params
@@ -316,7 +310,7 @@ def _logarithms(low: float, high: float, dtype: torch.dtype) -> tuple[float, flo
     return first.item(), second.item()
 
 
-def _draw_resized_crop(
+def draw_resized_crop(
     draws: Draws, height: int, width: int, scale: Sequence[float], ratio: Sequence[float], bounds: tuple[float, float]
 ) -> Box:
     sides = draws.sides(height * width, (width, height), (scale[0], scale[1]), bounds, False)

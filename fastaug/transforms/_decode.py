@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PIL import ImageOps
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
-from fastaug._image.encoded import check_colorspace, check_mode, is_encoded
+from fastaug._image.encoded import check_colorspace, check_mode, is_encoded, is_entry
 from fastaug._image.kept import Never
 from fastaug._image.lazy import LazyImage
+from fastaug._image.pillow import orientation_of
+from fastaug._program.kinds import PIL_IMAGE
 from fastaug.transforms._base import Transform
 
 if TYPE_CHECKING:
@@ -37,11 +40,14 @@ class Decode(Transform):
             lie in says so; None for what they say themselves. Gray JPEGs and other formats have no use for it.
 
     What it is called with: a path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor; a file
-    open for reading in binary mode; or a :class:`fastaug.io.LazyImage`, which stays as it is.
+    open for reading in binary mode; a dictionary ``{"bytes": ..., "path": ...}``, as Hugging Face datasets have
+    undecoded images, where bytes that are not None are taken, and else the path; or an image that is opened already: a
+    :class:`fastaug.io.LazyImage`, which stays as it is, or a PIL image, which is oriented and converted as is asked for
+    here, if it is not so yet.
 
     Raises:
         TypeError: when called, something else than these.
-        ValueError: unknown ``mode`` or ``colorspace``.
+        ValueError: unknown ``mode`` or ``colorspace``; when called, a dictionary with neither bytes nor a path.
         fastaug.DecodeError: when called, bytes that cannot be decoded.
 
     Example:
@@ -77,13 +83,25 @@ class Decode(Transform):
     def _draft(self, draft: Draft, params: None) -> None:
         if isinstance(draft.image, LazyImage) or getattr(draft, "decoded", draft) is draft.image:
             return
+        if draft.kind == PIL_IMAGE:
+            self._draft_opened(draft)
+            return
         source: Any = draft.finish()
-        if not is_encoded(source):
+        if not (is_encoded(source) or is_entry(source)):
             raise TypeError(
-                "Decode takes a path, encoded bytes, a one-dimensional uint8 array or tensor of them, or a binary "
-                f"file, got {_described(source)}"
+                "Decode takes a path, encoded bytes, a one-dimensional uint8 array or tensor of them, a binary file, "
+                f"a dictionary of bytes and path, or a PIL image, got {_described(source)}"
             )
         draft.reset(self._lazy(source))
+
+    def _draft_opened(self, draft: Draft) -> None:
+        """Of an image of Pillow's, which somebody has opened: as it would be if it were opened here."""
+        if self.exif:
+            image = draft.flush()
+            if orientation_of(image) > 1:
+                draft.reset(ImageOps.exif_transpose(image))
+        if self.mode is not None and draft.mode != self.mode:
+            draft.reset(draft.flush().convert(self.mode))
 
     def _lazy(self, source: Source) -> LazyImage:
         image = LazyImage(source, self.mode, exif=self.exif, jpeg_tables=self.jpeg_tables, colorspace=self.colorspace)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -17,7 +16,7 @@ from fastaug._draft.replaced import functions
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program.kinds import TENSOR
-from fastaug.transforms._base import Transform, happens, need_shape
+from fastaug.transforms._base import Transform, check_ranges, happens, need_shape
 from fastaug.transforms._crops import log_bounds
 
 __all__ = ["RandomErasing"]
@@ -26,6 +25,19 @@ __all__ = ["RandomErasing"]
 Drawn = tuple[int, int, int, int, Tensor | bytes | None]
 
 _TORCH = TorchDraws()
+
+
+def check_value(value: Any) -> None:
+    """Of what is written into the box."""
+    if not isinstance(value, (numbers.Number, str, tuple, list)):
+        raise TypeError(f"Argument value should be either a number or str or a sequence. Got {value!r}")
+    if isinstance(value, str) and value != "random":
+        raise ValueError(f"If value is str, it should be 'random'. Got {value!r}")
+
+
+def check_share(scale: Sequence[float]) -> None:
+    if scale[0] < 0 or scale[1] > 1:
+        raise ValueError(f"Scale should be between 0 and 1. Got {scale}")
 
 
 class RandomErasing(Transform):
@@ -65,18 +77,9 @@ class RandomErasing(Transform):
         inplace: bool = False,
     ) -> None:
         super().__init__()
-        if not isinstance(value, (numbers.Number, str, tuple, list)):
-            raise TypeError(f"Argument value should be either a number or str or a sequence. Got {value!r}")
-        if isinstance(value, str) and value != "random":
-            raise ValueError(f"If value is str, it should be 'random'. Got {value!r}")
-        if not isinstance(scale, Sequence):
-            raise TypeError(f"Scale should be a sequence. Got {scale!r}")
-        if not isinstance(ratio, Sequence):
-            raise TypeError(f"Ratio should be a sequence. Got {ratio!r}")
-        if scale[0] > scale[1] or ratio[0] > ratio[1]:
-            warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=2)
-        if scale[0] < 0 or scale[1] > 1:
-            raise ValueError(f"Scale should be between 0 and 1. Got {scale}")
+        check_value(value)
+        check_ranges(scale, ratio)
+        check_share(scale)
         if p < 0 or p > 1:
             raise ValueError(f"Random erasing probability should be between 0 and 1. Got {p}")
         self.p = p
@@ -99,7 +102,7 @@ class RandomErasing(Transform):
             (4, 4)
         """
         channels, height, width = img.shape[-3], img.shape[-2], img.shape[-1]
-        drawn = _draw_box(
+        drawn = draw_box(
             _TORCH, channels, height, width, scale, log_bounds(_TORCH, ratio, scale), value is None, False, value
         )
         if drawn is None:
@@ -127,7 +130,7 @@ class RandomErasing(Transform):
             return asked
         bounds = log_bounds(draws, self.ratio, self.scale)
         taped = draft.call.tape is not None
-        drawn = _draw_box(draws, channels, height, width, self.scale, bounds, values is None, taped)
+        drawn = draw_box(draws, channels, height, width, self.scale, bounds, values is None, taped)
         return (0, 0, 0, 0, None) if drawn is None else drawn
 
     def _values(self) -> list[float] | None:
@@ -201,7 +204,7 @@ def _inside(params: Drawn, draft: Draft) -> tuple[int, int, int, int]:
     return top, left, max(min(height, draft.height - top), 0), max(min(width, draft.width - left), 0)
 
 
-def _draw_box(
+def draw_box(
     draws: Draws,
     channels: int,
     height: int,

@@ -6,7 +6,7 @@ from typing import Any
 
 from PIL import Image
 
-from fastaug._draft.draft import Draft
+from fastaug._draft.progress import begun, ended
 
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:
@@ -25,9 +25,9 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
         >>> adjust_brightness(torch.full((1, 1, 2), 100, dtype=torch.uint8), 0.5)
         tensor([[[50, 50]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.adjust_brightness(brightness_factor)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def adjust_contrast(img: Any, contrast_factor: float) -> Any:
@@ -46,9 +46,9 @@ def adjust_contrast(img: Any, contrast_factor: float) -> Any:
         >>> adjust_contrast(torch.tensor([[[50, 150]]], dtype=torch.uint8), 0.5)
         tensor([[[ 75, 125]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.adjust_contrast(contrast_factor)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def adjust_saturation(img: Any, saturation_factor: float) -> Any:
@@ -68,9 +68,9 @@ def adjust_saturation(img: Any, saturation_factor: float) -> Any:
         >>> adjust_saturation(Image.new("RGB", (1, 1), (200, 100, 0)), 0).getpixel((0, 0))
         (118, 118, 118)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.adjust_saturation(saturation_factor)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def adjust_hue(img: Any, hue_factor: float) -> Any:
@@ -89,9 +89,9 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
         >>> adjust_hue(Image.new("RGB", (1, 1), (255, 0, 0)), 0.5).getpixel((0, 0))
         (0, 255, 252)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.adjust_hue(hue_factor)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def to_grayscale(img: Image.Image, num_output_channels: int = 1) -> Image.Image:
@@ -131,9 +131,9 @@ def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
         >>> rgb_to_grayscale(torch.tensor([[[200]], [[100]], [[0]]], dtype=torch.uint8))
         tensor([[[118]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.grayscale(num_output_channels)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:
@@ -153,9 +153,9 @@ def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:
         >>> adjust_gamma(torch.tensor([[[0, 64, 255]]], dtype=torch.uint8), 0.5)
         tensor([[[  0, 128, 255]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.adjust_gamma(gamma, gain)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
@@ -174,9 +174,9 @@ def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
         >>> adjust_sharpness(torch.eye(3, dtype=torch.uint8)[None] * 65, 0)[0, 1]
         tensor([ 0, 35,  0], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.adjust_sharpness(sharpness_factor)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def invert(img: Any) -> Any:
@@ -194,9 +194,9 @@ def invert(img: Any) -> Any:
         >>> invert(torch.tensor([[[0, 55, 255]]], dtype=torch.uint8))
         tensor([[[255, 200,   0]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.invert()
-    return draft.finish()
+    return ended(draft, img)
 
 
 def posterize(img: Any, bits: int) -> Any:
@@ -216,9 +216,9 @@ def posterize(img: Any, bits: int) -> Any:
         >>> posterize(torch.tensor([[[63, 64, 255]]], dtype=torch.uint8), 2)
         tensor([[[  0,  64, 192]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.posterize(bits)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def solarize(img: Any, threshold: float) -> Any:
@@ -237,9 +237,9 @@ def solarize(img: Any, threshold: float) -> Any:
         >>> solarize(torch.tensor([[[127, 128, 255]]], dtype=torch.uint8), 128)
         tensor([[[127, 127,   0]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.solarize(threshold)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def autocontrast(img: Any) -> Any:
@@ -257,9 +257,9 @@ def autocontrast(img: Any) -> Any:
         >>> autocontrast(torch.tensor([[[10, 15, 20]]], dtype=torch.uint8))
         tensor([[[  0, 127, 255]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.autocontrast()
-    return draft.finish()
+    return ended(draft, img)
 
 
 def equalize(img: Any) -> Any:
@@ -278,6 +278,6 @@ def equalize(img: Any) -> Any:
         >>> equalize(torch.arange(16, dtype=torch.uint8).repeat(1, 32, 1))[0, 0, :4]
         tensor([ 0, 32, 64, 96], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.equalize()
-    return draft.finish()
+    return ended(draft, img)

@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from fastaug._draft.draft import Draft
+from fastaug._draft.progress import begun, ended, in_progress
 from fastaug._fallback import tensor as tensor_fallback
 
 
@@ -25,7 +25,7 @@ def get_dimensions(img: Any) -> list[int]:
         >>> get_dimensions(Image.new("RGB", (4, 3)))
         [3, 3, 4]
     """
-    return list(Draft(img).dimensions())
+    return list(begun(img).dimensions())
 
 
 def get_image_size(img: Any) -> list[int]:
@@ -39,7 +39,7 @@ def get_image_size(img: Any) -> list[int]:
         >>> get_image_size(torch.zeros(3, 5, 7))
         [7, 5]
     """
-    _, height, width = Draft(img).dimensions()
+    _, height, width = begun(img).dimensions()
     return [width, height]
 
 
@@ -54,7 +54,7 @@ def get_image_num_channels(img: Any) -> int:
         >>> get_image_num_channels(Image.new("LA", (4, 3)))
         2
     """
-    return Draft(img).dimensions()[0]
+    return begun(img).dimensions()[0]
 
 
 def to_tensor(pic: Image.Image | np.ndarray) -> Tensor:
@@ -75,9 +75,9 @@ def to_tensor(pic: Image.Image | np.ndarray) -> Tensor:
         >>> to_tensor(Image.new("RGB", (2, 1), (255, 0, 51)))[:, 0, 0]
         tensor([1.0000, 0.0000, 0.2000])
     """
-    draft = Draft(pic)
+    draft = begun(pic)
     draft.to_float()
-    return draft.finish()  # type: ignore[no-any-return]
+    return ended(draft, pic)  # type: ignore[no-any-return]
 
 
 def pil_to_tensor(pic: Image.Image) -> Tensor:
@@ -94,9 +94,9 @@ def pil_to_tensor(pic: Image.Image) -> Tensor:
         >>> pil_to_tensor(Image.new("RGB", (2, 1), (255, 0, 51)))[:, 0, 0]
         tensor([255,   0,  51], dtype=torch.uint8)
     """
-    draft = Draft(pic)
+    draft = begun(pic)
     draft.to_uint8_tensor()
-    return draft.finish()  # type: ignore[no-any-return]
+    return ended(draft, pic)  # type: ignore[no-any-return]
 
 
 def convert_image_dtype(image: Tensor, dtype: torch.dtype = torch.float) -> Tensor:
@@ -117,9 +117,9 @@ def convert_image_dtype(image: Tensor, dtype: torch.dtype = torch.float) -> Tens
         >>> convert_image_dtype(torch.full((1, 1, 1), 255, dtype=torch.uint8), torch.float32)
         tensor([[[1.]]])
     """
-    draft = Draft(image)
+    draft = begun(image)
     draft.convert_dtype(dtype)
-    return draft.finish()  # type: ignore[no-any-return]
+    return ended(draft, image)  # type: ignore[no-any-return]
 
 
 def to_pil_image(pic: Tensor | np.ndarray, mode: str | None = None) -> Image.Image:
@@ -141,9 +141,9 @@ def to_pil_image(pic: Tensor | np.ndarray, mode: str | None = None) -> Image.Ima
         >>> image.mode, image.size
         ('RGB', (4, 2))
     """
-    draft = Draft(pic)
+    draft = begun(pic)
     draft.to_pil(mode)
-    return draft.finish()  # type: ignore[no-any-return]
+    return ended(draft, pic)  # type: ignore[no-any-return]
 
 
 def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> Tensor:
@@ -164,6 +164,9 @@ def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inpla
         >>> normalize(torch.ones(1, 1, 2), [0.5], [0.25])
         tensor([[[2., 2.]]])
     """
+    if (draft := in_progress(tensor)) is not None:
+        draft.normalize(mean, std, inplace)
+        return ended(draft, tensor)  # type: ignore[no-any-return]
     if not isinstance(tensor, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(tensor)}")
     return tensor_fallback.normalize(tensor, mean, std, inplace)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation
+from fastaug._draft.progress import begun, ended, in_progress
 from fastaug._draft.replaced import TransformDraft, functions
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
@@ -44,9 +45,9 @@ def resize(
         >>> resize(Image.new("RGB", (40, 30)), 15).size
         (20, 15)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.resize(size, interpolation, max_size, antialias)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def pad(
@@ -71,9 +72,9 @@ def pad(
         >>> pad(Image.new("L", (4, 3)), (1, 2)).size
         (6, 7)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.pad(padding, fill, padding_mode)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
@@ -96,9 +97,9 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     """
     if isinstance(img, Tensor):
         return tensor_fallback.crop(img, top, left, height, width)
-    draft = Draft(img)
+    draft = begun(img)
     draft.crop(top, left, height, width)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def center_crop(img: Any, output_size: int | Sequence[int]) -> Any:
@@ -116,9 +117,9 @@ def center_crop(img: Any, output_size: int | Sequence[int]) -> Any:
         >>> center_crop(Image.new("RGB", (40, 30)), (50, 20)).size
         (20, 50)
     """
-    draft = TransformDraft(img)
+    draft = begun(img, TransformDraft)
     Draft.center_crop(draft, output_size)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def resized_crop(
@@ -152,9 +153,9 @@ def resized_crop(
         >>> resized_crop(Image.new("RGB", (40, 30)), 2, 3, 10, 20, (5, 5)).size
         (5, 5)
     """
-    draft = TransformDraft(img)
+    draft = begun(img, TransformDraft)
     Draft.resized_crop(draft, top, left, height, width, size, interpolation, antialias)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def hflip(img: Any) -> Any:
@@ -168,9 +169,9 @@ def hflip(img: Any) -> Any:
         >>> hflip(torch.tensor([[[1, 2, 3]]], dtype=torch.uint8))
         tensor([[[3, 2, 1]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.hflip()
-    return draft.finish()
+    return ended(draft, img)
 
 
 def vflip(img: Any) -> Any:
@@ -185,9 +186,9 @@ def vflip(img: Any) -> Any:
         tensor([[[2],
                  [1]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.vflip()
-    return draft.finish()
+    return ended(draft, img)
 
 
 def rotate(
@@ -217,9 +218,9 @@ def rotate(
         >>> rotate(Image.new("RGB", (40, 30)), 90, expand=True).size
         (30, 40)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.rotate(angle, interpolation, expand, center, fill)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def affine(
@@ -253,9 +254,9 @@ def affine(
         >>> affine(torch.tensor([[[1, 2, 3]]], dtype=torch.uint8), 0.0, [1, 0], 1.0, 0.0)
         tensor([[[0, 1, 2]]], dtype=torch.uint8)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.affine(angle, translate, scale, shear, interpolation, fill, center)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def perspective(
@@ -284,9 +285,9 @@ def perspective(
         >>> perspective(Image.new("RGB", (40, 30)), corners, [[4, 2], [35, 0], [39, 29], [0, 29]]).size
         (40, 30)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.perspective(startpoints, endpoints, interpolation, fill)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def elastic_transform(
@@ -321,9 +322,9 @@ def elastic_transform(
             stacklevel=2,
         )
         mode = as_interpolation(mode)
-    draft = Draft(img)
+    draft = begun(img)
     draft.elastic_transform(displacement, mode, fill)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def gaussian_blur(img: Any, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None) -> Any:
@@ -347,9 +348,9 @@ def gaussian_blur(img: Any, kernel_size: int | Sequence[int], sigma: float | Seq
         >>> gaussian_blur(Image.new("RGB", (40, 30)), 5).size
         (40, 30)
     """
-    draft = Draft(img)
+    draft = begun(img)
     draft.gaussian_blur(kernel_size, sigma)
-    return draft.finish()
+    return ended(draft, img)
 
 
 def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, Any]:
@@ -368,8 +369,10 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
         >>> [crop.size for crop in five_crop(Image.new("RGB", (40, 30)), (10, 20))]
         [(20, 10), (20, 10), (20, 10), (20, 10), (20, 10)]
     """
+    if in_progress(img) is not None:
+        raise TypeError("img is an image in progress, of which only one image can be made: crop it instead")
     crop_height, crop_width = _crop_size(size)
-    _, height, width = Draft(img).dimensions()
+    _, height, width = begun(img).dimensions()
     if crop_width > width or crop_height > height:
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
     bottom, right = height - crop_height, width - crop_width
@@ -436,6 +439,9 @@ def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool 
         tensor([[[1., 0., 1.],
                  [1., 0., 1.]]])
     """
+    if (draft := in_progress(img)) is not None:
+        draft.overwrite(i, j, h, w, v, inplace)
+        return ended(draft, img)  # type: ignore[no-any-return]
     if not isinstance(img, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(img)}")
     return tensor_fallback.erase(img, i, j, h, w, v, inplace)

@@ -61,9 +61,9 @@ class RandomRotation(Transform):
     ) -> None:
         super().__init__()
         self.interpolation = stored_interpolation(interpolation)
-        self.degrees = _angles(degrees, "degrees", (2,))
+        self.degrees = angles(degrees, "degrees", (2,))
         if center is not None:
-            _check_lengths(center, "center", (2,))
+            check_lengths(center, "center", (2,))
         self.center = center
         self.expand = expand
         self.fill = _stored_fill(fill)
@@ -139,21 +139,12 @@ class RandomAffine(Transform):
     ) -> None:
         super().__init__()
         self.interpolation = stored_interpolation(interpolation)
-        self.degrees = _angles(degrees, "degrees", (2,))
-        if translate is not None:
-            _check_lengths(translate, "translate", (2,))
-            if not all(0.0 <= share <= 1.0 for share in translate):
-                raise ValueError(f"translation values should be between 0 and 1. Got {translate}")
+        self.degrees = angles(degrees, "degrees", (2,))
+        check_affine(translate, scale, center)
         self.translate = translate
-        if scale is not None:
-            _check_lengths(scale, "scale", (2,))
-            if any(factor <= 0 for factor in scale):
-                raise ValueError(f"scale values should be positive. Got {scale}")
         self.scale = scale
-        self.shear = None if shear is None else _angles(shear, "shear", (2, 4))
+        self.shear = None if shear is None else angles(shear, "shear", (2, 4))
         self.fill = _stored_fill(fill)
-        if center is not None:
-            _check_lengths(center, "center", (2,))
         self.center = center
 
     @staticmethod
@@ -171,13 +162,13 @@ class RandomAffine(Transform):
             >>> T.RandomAffine.get_params((0, 0), None, None, (5, 5), (40, 30))
             (0.0, (0, 0), 1.0, (5.0, 0.0))
         """
-        return _draw_affine(_TORCH, degrees, translate, scale_ranges, shears, img_size)
+        return draw_affine(_TORCH, degrees, translate, scale_ranges, shears, img_size)
 
     def _sample(self, draft: Draft) -> Affine:
         check_fill(self.fill, draft)
         size = [draft.width, draft.height]
         if self.get_params is self._own_params:
-            return _draw_affine(draft.call.draws, self.degrees, self.translate, self.scale, self.shear, size)
+            return draw_affine(draft.call.draws, self.degrees, self.translate, self.scale, self.shear, size)
         drawn: Affine = self._asked(draft, self.degrees, self.translate, self.scale, self.shear, size)
         return drawn
 
@@ -200,7 +191,18 @@ class RandomAffine(Transform):
         return text + ")"
 
 
-def _draw_affine(
+def check_affine(translate: Any, scale: Any, center: Any) -> None:
+    """Of what RandomAffine is given, those that have two numbers, or are None."""
+    for name, given in (("translate", translate), ("scale", scale), ("center", center)):
+        if given is not None:
+            check_lengths(given, name, (2,))
+    if translate is not None and not all(0.0 <= share <= 1.0 for share in translate):
+        raise ValueError(f"translation values should be between 0 and 1. Got {translate}")
+    if scale is not None and any(factor <= 0 for factor in scale):
+        raise ValueError(f"scale values should be positive. Got {scale}")
+
+
+def draw_affine(
     draws: Draws,
     degrees: Sequence[float],
     translate: Sequence[float] | None,
@@ -270,7 +272,7 @@ class RandomPerspective(Transform):
             >>> T.RandomPerspective.get_params(40, 30, 0.0)[1]
             [[0, 0], [39, 0], [39, 29], [0, 29]]
         """
-        return _draw_corners(_TORCH, width, height, distortion_scale)
+        return draw_corners(_TORCH, width, height, distortion_scale)
 
     def _sample(self, draft: Draft) -> tuple[Points, Points] | None:
         check_fill(self.fill, draft)
@@ -278,7 +280,7 @@ class RandomPerspective(Transform):
         if not happens(draws, self.p):
             return None
         if self.get_params is self._own_params:
-            return _draw_corners(draws, draft.width, draft.height, self.distortion_scale)
+            return draw_corners(draws, draft.width, draft.height, self.distortion_scale)
         corners: tuple[Points, Points] = self._asked(draft, draft.width, draft.height, self.distortion_scale)
         return corners
 
@@ -291,7 +293,7 @@ class RandomPerspective(Transform):
         return f"{type(self).__name__}(p={self.p})"
 
 
-def _draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
+def draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
     half_height, half_width = height // 2, width // 2
     draw = draws.randint
     slack_x = int(distortion_scale * half_width)
@@ -404,7 +406,7 @@ def _draw_plane(generator: torch.Generator | None, axis: int, sigma: Sequence[fl
     plane = torch.rand([1, 1, *size], **drawn_from(generator))
     extent = sigma[axis]
     if extent > 0.0:
-        kernel, _ = arguments.checked_blur([_kernel_size(extent)] * 2, sigma)
+        kernel, _ = arguments.checked_blur([kernel_size(extent)] * 2, sigma)
         if kernel[0] // 2 >= min(plane.shape[-2:]):
             # torch draws no further where the mirrored border is wider than the image.
             _smooth(plane, extent, sigma)
@@ -422,16 +424,16 @@ def _smooth(noise: Tensor, extent: float, sigma: Sequence[float]) -> Tensor:
     """Noise in [-1, 1), blurred by a kernel that is cut off at four times `extent`."""
     noise = noise * 2 - 1
     if extent > 0.0:
-        size = _kernel_size(extent)
+        size = kernel_size(extent)
         noise = warp_fallback.gaussian_blur(noise, *arguments.checked_blur([size, size], sigma))
     return noise
 
 
-def _kernel_size(extent: float) -> int:
+def kernel_size(extent: float) -> int:
     return int(8 * extent + 1) | 1
 
 
-def _check_lengths(value: Any, name: str, lengths: tuple[int, ...]) -> None:
+def check_lengths(value: Any, name: str, lengths: tuple[int, ...]) -> None:
     message = f"{name} should be a sequence of length {' or '.join(map(str, lengths))}. Got {value!r}"
     if not isinstance(value, Sequence):
         raise TypeError(message)
@@ -439,14 +441,14 @@ def _check_lengths(value: Any, name: str, lengths: tuple[int, ...]) -> None:
         raise ValueError(message)
 
 
-def _angles(value: Any, name: str, lengths: tuple[int, ...]) -> list[float]:
+def angles(value: Any, name: str, lengths: tuple[int, ...]) -> list[float]:
     """[-x, x] for a number x; else the numbers themselves."""
     if isinstance(value, numbers.Number):
         number: Any = value
         if number < 0:
             raise ValueError(f"If {name} is a single number, it must be positive. Got {value}")
         return [float(-number), float(number)]
-    _check_lengths(value, name, lengths)
+    check_lengths(value, name, lengths)
     return [float(angle) for angle in value]
 
 

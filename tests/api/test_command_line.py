@@ -26,6 +26,7 @@ IMAGE = photo("chelsea", 120, 150)
 PIPELINE = """
 import torch
 import fastaug.transforms as T
+from fastaug.transforms import v2
 
 def darken(image):
     return image.point(lambda value: value // 2)
@@ -41,7 +42,7 @@ class Views:
         self.transform = transform
 
     def __call__(self, image):
-        return [self.transform(image)] * 2
+        return [self.transform(image)] * 2 if image.width else []
 
 transform = T.Compose([T.RandomResizedCrop(32), T.RandomHorizontalFlip(), T.ToTensor()])
 array = T.Compose([T.ToPILImage(), T.Resize(20)])
@@ -51,6 +52,8 @@ always = T.Compose([T.RandomCrop(500)])
 sometimes = T.Compose([Sometimes(), T.Pad(1)])
 views = Views(transform)
 fast = T.Compose([T.RandomRotation(20, T.InterpolationMode.BILINEAR), T.Resize(20)], mode="fast")
+samples = v2.Compose([v2.RandomResizedCrop(32), v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])
+raising = v2.Compose([v2.RandomCrop(500)])
 number = 3
 """
 
@@ -97,6 +100,8 @@ def test_every_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Equal" in printed("check", "--size", "50x60", "--name", "array")
     assert "contract of fast mode is kept in all 3 calls" in printed("check", *images, "--seeds", "3", "--name", "fast")
     printed("show", *images, "--seeds", "3", "--out", "sheet.png")
+    assert "PIL RGB 120x150 -> Image float32 3x32x32" in printed("explain", "--name", "samples", *images)
+    assert "Equal" in printed("check", *images, "--seeds", "2", "--name", "samples")
     assert "Equal" in Path("report.txt").read_text()
     for name in ("plan.png", "bars.png", "sheet.png"):
         with Image.open(name) as drawn:
@@ -138,11 +143,12 @@ def test_check_ends_with_1_where_the_pipeline_raises(files: Path, capsys: pytest
     assert "KeyError: 'no luck'" in out and "Equal" in out
 
 
+@pytest.mark.parametrize("name", ["always", "raising"])
 @pytest.mark.parametrize("command", ["explain", "profile", "show"])
 def test_a_pipeline_that_raises_is_told_in_a_line(
-    command: str, files: Path, capsys: pytest.CaptureFixture[str]
+    command: str, name: str, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert command_line.main([command, "pipeline.py:always", "--images", "images"]) == 1
+    assert command_line.main([command, f"pipeline.py:{name}", "--images", "images"]) == 1
     err = capsys.readouterr().err
     assert err.startswith(f"fastaug {command}: the pipeline raises ValueError: Required crop size (500, 500)")
     assert err.count("\n") == 1

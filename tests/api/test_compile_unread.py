@@ -28,7 +28,7 @@ class TwoViews:
         self.sizes = [3, 4]
 
     def __call__(self, image: Any) -> Any:
-        return [self.transform(image), self.transform(image)]
+        return [self.transform(image), self.transform(image), self.sizes[-1], print()]
 
 
 class Views(nn.Module):
@@ -37,7 +37,7 @@ class Views(nn.Module):
         self.first, self.others, self.model = TV.Pad(1), nn.ModuleList([TV.Resize(9)]), nn.Linear(1, 1)
 
     def forward(self, image: Any) -> Any:
-        return self.first(image)
+        return self.first(self.model(image) if image.width > 9 else image)
 
 
 class Squeezed(TV.Resize):
@@ -51,17 +51,24 @@ class Ours(T.RandomRotation):
         return 90.0
 
 
-PRESET = TV._presets.ImageClassification(crop_size=24)
+PRESET = TV._presets.OpticalFlow()
+
+
+class Brightened(TV2.Transform):
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self._call_kernel(TV2.functional.adjust_brightness, inpt, 1.5)
+
+
 HOOKED = TV.Pad(1)
 HOOKED.register_forward_hook(lambda module, images, result: None)
 UNREAD: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "preset": (PRESET, ("torchvision.transforms._presets.ImageClassification: a callable", "Write what it does")),
+    "preset": (PRESET, ("torchvision.transforms._presets.OpticalFlow: a callable", "Write what it does")),
     "wrapper": (TwoViews(TV.Pad(1)), ("TwoViews: a callable", "Compile what is inside it instead: its transform.")),
     "module": (Views(), ("Views: a callable", "its first and others.")),
     "wrapper of what is not read": (TwoViews(double), ("TwoViews", "Write what it does")),
     "function": (double, (" double: a function of yours",)),
     "lambda": (lambda image: image, ("lambda at test_compile_unread.py:", "a function of yours")),
-    "v2": (TV2.Resize(9), ("v2._geometry.Resize: a transform of torchvision's v2 API",)),
+    "v2": (Brightened(), ("Brightened: a transform of yours",)),
     "subclass": (Squeezed(9), ("Squeezed: overrides forward of Resize",)),
     "hooked": (HOOKED, ("Pad: has hooks",)),
 }

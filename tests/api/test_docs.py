@@ -16,15 +16,18 @@ import fastaug.data
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 import fastaug.tv_tensors
-from docs._ext import examples, pages, pictures
+from docs._ext import examples, groups, pages, pictures
+from fastaug import pillow
 from fastaug._tv_tensors import own
+from fastaug.transforms import v2
 from support.images import photo
 from support.pages import FENCE, run_blocks, run_doctest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "notes").glob("*.md"))]
-#: Those of engines.md run where the engines are installed (tests/engines).
-WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text()) and page.name != "engines.md"]
+#: Those of these run where what they are about is installed (tests/engines, tests/clients).
+ELSEWHERE = ("engines.md", "huggingface.md", "timm.md")
+WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text()) and page.name not in ELSEWHERE]
 WITH_PICTURE = [name for name, example in examples.EXAMPLES.items() if isinstance(example, examples.Example)]
 
 
@@ -32,8 +35,15 @@ def documented() -> dict[str, Any]:
     """Everything public that carries a docstring, and the get_params of classes."""
     found: dict[str, Any] = {"fastaug.compile": fastaug.compile, "fastaug.isa": fastaug.isa, "fastaug.transforms": T}
     found["fastaug.tv_tensors"] = fastaug.tv_tensors
-    for module in (T, F, fastaug.data, own):
+    found["fastaug.Views"] = fastaug.Views
+    for name in ("batch", "replay", "sample"):
+        found[f"fastaug.Views.{name}"] = getattr(fastaug.Views, name)
+    found["fastaug.transforms.v2"] = v2
+    kernels = set(groups.kernels())
+    for module in (T, F, pillow, fastaug.data, own, v2, v2.functional):
         for name in module.__all__:
+            if module is v2.functional and name in kernels:
+                continue
             value = getattr(module, name)
             if inspect.isclass(value) or inspect.isfunction(value):
                 found[f"{module.__name__}.{name}"] = value
@@ -98,6 +108,26 @@ def test_pages_of_the_reference(tmp_path: Path) -> None:
     functions = (tmp_path / "reference" / "functional.rst").read_text()
     for name in F.__all__:
         assert f"fastaug.transforms.functional.{name}\n" in functions or inspect.isclass(getattr(F, name))
+    written = {path.stem for path in (tmp_path / "reference" / "v2").iterdir()}
+    assert written == {*groups.public_classes(), "index"}
+    index = (tmp_path / "reference" / "v2" / "index.rst").read_text()
+    assert all(name in index for name in v2.__all__)
+    functions = (tmp_path / "reference" / "v2_functional.rst").read_text()
+    for name in set(v2.functional.__all__) - {"InterpolationMode"}:
+        assert f".. autofunction:: fastaug.transforms.v2.functional.{name}\n" in functions
+
+
+def test_functionals_and_kernels_of_samples() -> None:
+    """torchvision 0.29 has 56 functions and 108 kernels, and each kernel says of which function it is."""
+    assert (len(groups.functionals()), len(groups.kernels())) == (56, 108)
+    for name in groups.kernels():
+        assert "The kernel of :func:`" in (inspect.getdoc(getattr(v2.functional, name)) or ""), name
+
+
+def test_a_class_of_samples_without_a_group_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(groups.CLASSES, "Videos", ())
+    with pytest.raises(pages.PagesError, match="UniformTemporalSubsample"):
+        pages.write(tmp_path)
 
 
 def test_a_class_without_a_line_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

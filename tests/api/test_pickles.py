@@ -50,7 +50,7 @@ def modules_in(pickled: bytes) -> set[str]:
 
 
 def test_public_names() -> None:
-    for value in (fastaug.Compiled, fastaug.DecodeError, *(getattr(T, name) for name in T.__all__)):
+    for value in (fastaug.Compiled, fastaug.DecodeError, fastaug.Views, *(getattr(T, name) for name in T.__all__)):
         if inspect.isclass(value):
             assert value.__module__ in ("fastaug", "fastaug.transforms"), value
             assert pickle.loads(pickle.dumps(value)) is value

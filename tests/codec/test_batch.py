@@ -94,10 +94,14 @@ def test_other_errors(tmp_path: Path) -> None:
 def test_interrupted(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Control-C in this thread ends the others, too."""
     imread, here = _batch.imread, threading.get_ident()
+    reached = threading.Event()
 
     def interrupted(source: Any, *args: Any, **options: Any) -> np.ndarray:
         if threading.get_ident() == here:
+            reached.set()
             raise KeyboardInterrupt
+        # Else the others may have read all before this thread has its turn.
+        assert reached.wait(60)
         return imread(source, *args, **options)
 
     monkeypatch.setattr(_batch, "imread", interrupted)

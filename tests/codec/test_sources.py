@@ -141,8 +141,9 @@ def test_no_source(source: Any, error: type[Exception], words: str) -> None:
 def test_no_mode(mode: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="mode"):
         fastaug.io.imread(DATA, mode)
-    with pytest.raises(error, match="mode"):
-        fastaug.io.lazy(DATA).convert(mode)
+    if mode is not None:  # of which Pillow makes a copy
+        with pytest.raises(error, match="mode"):
+            fastaug.io.lazy(DATA).convert(mode)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,8 @@ _AUGMIX = (
 )
 
 RECIPES = (*_PIPELINES, "AugMix")
-NAMES = (*RECIPES, *(name for name, _ in _C.OPS))
+#: BOX_BLUR is left to the CPU.
+NAMES = (*RECIPES, *(name for name, _ in _C.OPS if name != "BOX_BLUR"))
 
 
 class Kernel(NamedTuple):

@@ -29,8 +29,28 @@ _FUSED = ("FFMA", "FFMA2", "DFMA")
 
 _BYTES, _FLOAT32 = 0, 1
 _READ, _KEEP, _STORE = 2, 1, 2  # flags, ends, ends
-_COLOURED = 1 << (8 + 10)
-_DIVISION = 1 << 5
+_PART = _C.CUDA_HEADERS["cuda/part.h"]
+
+
+def _enumerators(name: str) -> list[str]:
+    """Of an enumeration that begins at 0, in their order."""
+    found = re.search(rf"enum {name} [^{{]*{{([^}}]*)}}", _PART)
+    assert found is not None
+    return re.findall(r"\bk\w+", found[1])
+
+
+def _constant(name: str) -> int:
+    """What a name stands for that is written as a number, or as 1 << number."""
+    found = re.search(rf"\b{name} = (?:1 << )?(\d+)", _PART)
+    assert found is not None
+    return int(found[1])
+
+
+_STEPS = {name: 1 << number for number, name in enumerate(_enumerators("StepKind"))}
+_FILTERS = _STEPS["kAcross"] | _STEPS["kDown"]
+_COLOURED = _STEPS["kStepKinds"] << _constant("kColoured")
+_DIVISION = 1 << _constant("kHasDivision")
+_LOOKUPS = 1 << _constant("kHasLookups")
 
 
 @functools.cache
@@ -98,13 +118,13 @@ class Case(NamedTuple):
 
 _CASES = {
     "read": Case((0, 3, _BYTES, 0, _STORE, 0, _READ)),
-    "filters": Case((0, 3, _BYTES, 0b110, _KEEP, 0, _READ)),
-    "filters of one channel": Case((0, 1, _BYTES, 0b110, _KEEP, 0, _READ)),
+    "filters": Case((0, 3, _BYTES, _FILTERS, _KEEP, 0, _READ)),
+    "filters of one channel": Case((0, 1, _BYTES, _FILTERS, _KEEP, 0, _READ)),
     "nearest affine": Case((1, 3, _BYTES, 0, _KEEP, 0, _READ)),
     "linear affine": Case((2, 3, _BYTES, 0, _KEEP, 0, _READ)),
     "cubic affine": Case((3, 3, _BYTES, 0, _KEEP, 0, _READ)),
-    "sharpness": Case((0, 3, _BYTES, 1 << 3, _STORE, 0, _READ)),
-    "lookups": Case((0, 3, _BYTES, _COLOURED, _STORE, 0, _READ | 1 << 2)),
+    "sharpness": Case((0, 3, _BYTES, _STEPS["kSharpen"], _STORE, 0, _READ)),
+    "lookups": Case((0, 3, _BYTES, _COLOURED, _STORE, 0, _READ | _LOOKUPS)),
     "brightness and saturation": Case(_coloured(_BYTES, "BRIGHTNESS", "SATURATION")),
     # The mean is Pillow's, or torch's.
     "contrast too": Case(_coloured(_BYTES, "BRIGHTNESS", "CONTRAST", "SATURATION"), 1, 1),
@@ -150,7 +170,7 @@ def test_stores_that_divide(arch: str) -> None:
 @pytest.mark.parametrize("arch", _ARCHS)
 def test_blur_fuses_where_it_is_told_to(arch: str) -> None:
     """There are two forms of it: one fuses, the other multiplies and adds as often."""
-    counted = _instructions(_C.cuda_source((0, 3, _BYTES, 1 << 6, _STORE, 0, _READ)), arch)
+    counted = _instructions(_C.cuda_source((0, 3, _BYTES, _STEPS["kBlur"], _STORE, 0, _READ)), arch)
     assert 0 < counted["FFMA"] == counted["FADD"] < counted["FMUL"]
     assert counted["FFMA2"] == counted["DFMA"] == 0
 

@@ -63,12 +63,13 @@ struct Pixel {
   template <class Body> void reduce(Body body) const { v[0] = body(v[0], v[1], v[2]); }
   void replicate(int copies) const { for (int c = 1; c < copies; ++c) v[c] = v[0]; }
   template <class Body> void with_alpha(Body body, int channels) const { v[0] = body(v[0], v[channels - 1]); }
+  void permute(const int32_t* from, int) const { v[0] = v[from[0]]; }
 };
 
 template <int kChannels>
 void warps(WarpSource s, Position at, const uint8_t* fill, const GridMap& map, uint8_t* out) {
   const float shade[kMaxChannels] = {map.theta[0]};
-  const GridFill outside = {true, shade};
+  const GridFill outside = {Filling::kV2, shade};
   const GridPoint point = grid_point(map, s.width, s.height);
   grid_nearest_pixel<kChannels>(s, point.x, point.y, outside, out);
   grid_linear_pixel<kChannels>(s, point.x, point.y, outside, out);

@@ -330,8 +330,11 @@ def test_nothing_is_left_of_an_interruption(tmp_path: Path, command: str) -> Non
     for number in range(60):
         image.save(tmp_path / "src" / f"{number}.png")
     code = f"""if True:
-        import sys, time, fastaug.transforms as T
+        import signal, sys, time, fastaug.transforms as T
         from fastaug.data import _cache, cache
+
+        # A process that was started in the background ignores it, and so do its children.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
         def slow(image):
             time.sleep(0.05)

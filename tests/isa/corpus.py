@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils._pytree import tree_flatten
 
 from support.images import noise, photo, pil, to_chw
-from support.outcomes import run, snapshot
+from support.outcomes import run, seed_all, snapshot
 from support.programs import execute, random_program, reference
 from tables.calls import FUNCTIONAL
 from tables.cases import PIL_CASES
 from tables.recipes import PIPELINES, pathology
+from tables.v2_recipes import PIPELINES as V2_PIPELINES
 
 SHAPES = {"L": (61, 83), "RGB": (67, 75), "RGBA": (33, 49), "LA": (20, 91)}
 PROGRAMS = 250
@@ -55,6 +57,20 @@ def transforms(package: Any, functional: Any) -> dict[str, str]:
     return digests
 
 
+def samples(v2: Any) -> dict[str, str]:
+    """Digests of the pipelines of v2 whose results are torchvision's bit for bit, on a few samples each."""
+    digests = {}
+    for name, (make, draw, exact) in V2_PIPELINES.items():
+        transform = make(v2)
+        for seed in range(4 if exact else 0):
+            seed_all(seed)
+            leaves, structure = tree_flatten(transform(*draw(seed)))
+            plain = [leaf.as_subclass(torch.Tensor) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+            kinds = [(type(leaf).__name__, getattr(leaf, "canvas_size", None)) for leaf in leaves]
+            digests[f"v2 {name} {seed}"] = digest((plain, kinds, str(structure), torch.get_rng_state()))
+    return digests
+
+
 def programs(run_program: Any) -> dict[str, str]:
     """Digests of random native programs; `run_program` takes the ops and the image."""
     digests = {}
@@ -69,16 +85,19 @@ def programs(run_program: Any) -> dict[str, str]:
 def main() -> None:
     import fastaug
     import fastaug.transforms as T
+    from fastaug.transforms import v2
 
     torch.set_num_threads(1)
-    print(json.dumps({"isa": fastaug.isa(), **transforms(T, T.functional), **programs(execute)}))
+    digests = {**transforms(T, T.functional), **samples(v2), **programs(execute)}
+    print(json.dumps({"isa": fastaug.isa(), **digests}))
 
 
 def expected() -> dict[str, str]:
     """What torchvision, Pillow and numpy give."""
     import torchvision.transforms as TV
+    from torchvision.transforms import v2
 
-    return {**transforms(TV, TV.functional), **programs(reference)}
+    return {**transforms(TV, TV.functional), **samples(v2), **programs(reference)}
 
 
 if __name__ == "__main__":

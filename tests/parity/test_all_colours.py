@@ -51,6 +51,7 @@ def test_every_colour(colours: Image.Image, name: str, argument: float) -> None:
         *(Op("TORCH_HUE", f=(factor,)) for factor in (-0.5, -0.0371, 0.0, 0.1, 0.33, 0.5)),
         Op("TORCH_LUMA"),
         Op("V2_LUMA"),
+        *(Op("V2_CONTRAST", f=(factor,)) for factor in (0.1, 0.73, 1.27, 1.9)),
         *(Op("V2_SATURATION", f=(factor,)) for factor in (0.1, 0.73, 1.27, 1.9, 1 + 1e-9)),
         *(Op("V2_HUE", f=(factor,)) for factor in (-0.5, -0.0371, 0.0, 0.1, 0.33, 0.5)),
     ],
@@ -60,7 +61,7 @@ def test_every_colour_of_a_tensor(colours: Image.Image, op: Op) -> None:
     """torchvision's arithmetic for tensors, a part of the colours at a time, unless it needs them all."""
     pixels = np.asarray(colours)
     result = execute([op], pixels)
-    rows = len(pixels) if op.name == "TORCH_CONTRAST" else 512
+    rows = len(pixels) if op.name in ("TORCH_CONTRAST", "V2_CONTRAST") else 512
     for top in range(0, len(pixels), rows):
         band = slice(top, top + rows)
         assert np.array_equal(result[band], by_reference([op], pixels[band]))

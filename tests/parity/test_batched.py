@@ -409,3 +409,19 @@ def test_batches_in_several_threads_at_a_time() -> None:
 def test_normalised_with_constants() -> None:
     pipeline = lambda package: package.Compose([*train(package).transforms, package.Normalize(*IMAGENET)])  # noqa: E731
     assert isinstance(assert_batch(pipeline(T), pipeline(TV), photographs()), torch.Tensor)
+
+
+def test_crops_behind_flips_of_what_the_core_does_not_make() -> None:
+    """What is forgotten of an outline's ops is forgotten of the first of them, too."""
+    image = torch.rand(5, 17, 13)
+    transform = T.Compose([T.ConvertImageDtype(torch.uint8), T.RandomHorizontalFlip(1.0), T.RandomResizedCrop(7)])
+    torch.manual_seed(3)
+    expected = transform(image)
+    torch.manual_seed(3)
+    assert torch.equal(transform.batch([image])[0], expected)
+    image = torch.randint(0, 256, (3, 17, 13), dtype=torch.uint8)
+    transform = T.Compose([T.Resize((20, 21), antialias=False), T.RandomVerticalFlip(1.0), T.RandomCrop(9)])
+    torch.manual_seed(3)
+    expected = transform(image)
+    torch.manual_seed(3)
+    assert torch.equal(transform.batch([image])[0], expected)

@@ -1,4 +1,4 @@
-"""Warps of uint8 tensors by the native core equal those of torchvision's functions on tensors, bit for bit."""
+"""Warps of uint8 tensors by the native core equal torchvision's functions on tensors, and its v2's, bit for bit."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import torch
 import torchvision.transforms.functional as F
 from torchvision.transforms import InterpolationMode
 from torchvision.transforms import _functional_tensor as tensor_functional
+from torchvision.transforms.v2 import functional as F2
+from torchvision.transforms.v2.functional import _geometry as v2_geometry
 
 from fastaug import _C
 from fastaug._draft.geometry import fuses_products
@@ -48,8 +50,9 @@ def fill_of(rng: random.Random, channels: int) -> Any:
     return [rng.choice([0.5, 255.0, rng.uniform(0, 255)]) for _ in range(channels)]
 
 
-def flags_of(mode: InterpolationMode, fill: Any) -> int:
-    return MODES[mode] | fuses_products() | (0 if fill is None else ops.FILLED)
+def flags_of(mode: InterpolationMode, fill: Any, v2: bool) -> int:
+    filled = 0 if fill is None else ops.FILLED | (ops.V2_FILL if v2 else 0)
+    return MODES[mode] | fuses_products() | filled
 
 
 def packed(fill: Any, channels: int) -> bytes | Sequence[float]:
@@ -66,16 +69,9 @@ def run(program: bytes, image: torch.Tensor, height: int, width: int) -> torch.T
     return result
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> object:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
+@pytest.mark.parametrize("v2", [False, True])
 @pytest.mark.parametrize("block", range(8))
-def test_rotations(block: int) -> None:
+def test_rotations(block: int, v2: bool) -> None:
     for seed in range(100 * block, 100 * block + 100):
         rng = random.Random(seed)
         image = image_of(rng)
@@ -84,15 +80,19 @@ def test_rotations(block: int) -> None:
         centre = rng.choice([None, [0, 0], [rng.uniform(-9, width), rng.uniform(-9, height)]])
         expand = rng.random() < 0.6
         mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
-        expected = F.rotate(image, angle, mode, expand, centre, fill)
+        expected = (F2 if v2 else F).rotate(image, angle, mode, expand, centre, fill)
         matrix = tensor_warp.rotation_matrix(height, width, angle, centre)
-        size = tensor_warp.size_around(matrix, height, width) if expand else (height, width)
-        program = ops.torch_affine(*size, flags_of(mode, fill), matrix, packed(fill, channels))
+        size = tensor_warp.size_around(matrix, height, width, v2) if expand else (height, width)
+        program = ops.torch_affine(*size, flags_of(mode, fill, v2), matrix, packed(fill, channels))
+        if v2 and centre is None and (angle % 180 == 0 or (angle % 90 == 0 and (expand or height == width))):
+            program = ops.ROT90.get(int(angle % 360), b"")  # whatever the interpolation
+            size = (width, height) if angle % 180 else (height, width)
         assert torch.equal(run(program, image, *size), expected), seed
 
 
+@pytest.mark.parametrize("v2", [False, True])
 @pytest.mark.parametrize("block", range(8))
-def test_affine_maps(block: int) -> None:
+def test_affine_maps(block: int, v2: bool) -> None:
     for seed in range(100 * block, 100 * block + 100):
         rng = random.Random(1000 + seed)
         image = image_of(rng)
@@ -103,25 +103,35 @@ def test_affine_maps(block: int) -> None:
         shear = [rng.choice([0.0, rng.uniform(-60, 60)]), rng.choice([0.0, rng.uniform(-60, 60)])]
         centre = rng.choice([None, [0, 0], [rng.randint(-9, width), rng.randint(-9, height)]])
         mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
-        expected = F.affine(image, angle, shift, scale, shear, mode, fill, centre)
+        expected = (F2 if v2 else F).affine(image, angle, shift, scale, shear, mode, fill, centre)
         matrix = tensor_warp.affine_matrix(height, width, angle, shift, scale, shear, centre)
-        program = ops.torch_affine(height, width, flags_of(mode, fill), matrix, packed(fill, channels))
+        program = ops.torch_affine(height, width, flags_of(mode, fill, v2), matrix, packed(fill, channels))
         assert torch.equal(run(program, image, height, width), expected), seed
 
 
+@pytest.mark.parametrize("v2", [False, True])
 @pytest.mark.parametrize("block", range(4))
-def test_size_around_a_rotation(block: int) -> None:
+def test_size_around_a_rotation(block: int, v2: bool) -> None:
     rng = random.Random(block)
+    size_of = v2_geometry._compute_affine_output_size if v2 else tensor_functional._compute_affine_output_size
     sure = 0
     for _ in range(2500):
         height, width = (rng.choice([rng.randint(1, 40), rng.randint(1, 1200), rng.randint(1, 9000)]) for _ in "hw")
         angle = rng.choice([rng.uniform(-360, 360), float(rng.randint(-360, 360)), rng.uniform(-0.1, 0.1), 90.0])
         centre = None if rng.random() < 0.7 else [rng.uniform(-width, 2 * width), float(rng.randint(0, height))]
         matrix = tensor_warp.rotation_matrix(height, width, angle, centre)
-        expected = tensor_functional._compute_affine_output_size(matrix, width, height)[::-1]
-        assert tensor_warp.size_around(matrix, height, width) == expected, (height, width, angle, centre)
+        expected = size_of(matrix, width, height)[::-1]
+        assert tensor_warp.size_around(matrix, height, width, v2) == expected, (height, width, angle, centre)
         sure += tensor_warp._sure_size_around(matrix, height, width) is not None
     assert sure > 1000
+
+
+def test_sizes_that_v2_rounds_otherwise() -> None:
+    for height, width, angle, expected in ((19, 734, 0.00035007244595482157, (21, 734)), (1, 697, 0.0081683, (3, 697))):
+        matrix = tensor_warp.rotation_matrix(height, width, angle, None)
+        assert v2_geometry._compute_affine_output_size(matrix, width, height) == expected[::-1]
+        assert tensor_warp.size_around(matrix, height, width, True) == expected
+        assert tensor_warp.size_around(matrix, height, width) == (expected[0], expected[1] + 1)
 
 
 def corners_of(rng: random.Random, height: int, width: int) -> list[list[int]]:
@@ -133,8 +143,9 @@ def corners_of(rng: random.Random, height: int, width: int) -> list[list[int]]:
     return [[rng.randint(*x), rng.randint(*y)] for x, y in ((left, top), (right, top), (right, bottom), (left, bottom))]
 
 
+@pytest.mark.parametrize("v2", [False, True])
 @pytest.mark.parametrize("block", range(8))
-def test_perspectives(block: int) -> None:
+def test_perspectives(block: int, v2: bool) -> None:
     for seed in range(100 * block, 100 * block + 100):
         rng = random.Random(2000 + seed)
         image = image_of(rng)
@@ -150,14 +161,18 @@ def test_perspectives(block: int) -> None:
             coefficients[6:] = [rng.uniform(-3, 3) / width, rng.uniform(-3, 3) / height]
         if not all(map(math.isfinite, coefficients)):
             continue
-        expected = tensor_functional.perspective(image, coefficients, mode.value, fill)
-        flags = flags_of(mode, fill)
+        if v2:
+            expected = F2.perspective(image, None, None, mode, fill, coefficients)
+        else:
+            expected = tensor_functional.perspective(image, coefficients, mode.value, fill)
+        flags = flags_of(mode, fill, v2)
         program = ops.torch_perspective(height, width, flags, coefficients, packed(fill, channels))
         assert torch.equal(run(program, image, height, width), expected), seed
 
 
+@pytest.mark.parametrize("v2", [False, True])
 @pytest.mark.parametrize("block", range(8))
-def test_elastic_transforms(block: int) -> None:
+def test_elastic_transforms(block: int, v2: bool) -> None:
     """By displacements of any size, on tensors of any memory format, and on batches."""
     for seed in range(100 * block, 100 * block + 100):
         rng = random.Random(3000 + seed)
@@ -178,9 +193,9 @@ def test_elastic_transforms(block: int) -> None:
         if rng.random() < 0.2:
             displacement.view(-1)[:: rng.randint(3, 50)] = rng.choice([math.nan, math.inf, -math.inf, 1e30])
         mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
-        expected = F.elastic_transform(image, displacement, mode, fill)
+        expected = (F2 if v2 else F).elastic_transform(image, displacement, mode, fill)
         colour = None if fill is None else packed(fill, channels)
-        result = fields.displaced(image, displacement, mode is InterpolationMode.NEAREST, colour)
+        result = fields.displaced(image, displacement, mode is InterpolationMode.NEAREST, colour, v2)
         assert torch.equal(result, expected), seed
         assert result.stride() == expected.stride(), seed
 
@@ -199,7 +214,8 @@ def test_fills_that_are_left_to_torch() -> None:
         run(program, torch.zeros(3, 4, 5, dtype=torch.uint8), 4, 5)
 
 
-def test_translations_by_whole_pixels() -> None:
+@pytest.mark.parametrize("v2", [False, True])
+def test_translations_by_whole_pixels(v2: bool) -> None:
     """They become windows, up to sides at which torch's roundings of positions might show."""
     windows = 0
     for seed in range(300):
@@ -210,9 +226,9 @@ def test_translations_by_whole_pixels() -> None:
         image = torch.from_numpy(noise(height, width, 3, seed)).permute(2, 0, 1).contiguous()
         shift = [rng.randint(-width - 2, width + 2), rng.randint(-height - 2, height + 2)]
         mode, fill = rng.choice(list(MODES)), fill_of(rng, 3)
-        expected = F.affine(image, 0.0, shift, 1.0, [0.0, 0.0], mode, fill)
+        expected = (F2 if v2 else F).affine(image, 0.0, shift, 1.0, [0.0, 0.0], mode, fill)
         matrix = tensor_warp.affine_matrix(height, width, 0.0, shift, 1.0, (0.0, 0.0), None)
-        program = ops.torch_affine(height, width, flags_of(mode, fill), matrix, packed(fill, 3))
+        program = ops.torch_affine(height, width, flags_of(mode, fill, v2), matrix, packed(fill, 3))
         assert torch.equal(run(program, image, height, width), expected), seed
         windows += "TORCH_AFFINE" not in str(_C.plan(program, height, width, 3))
     assert 100 < windows < 300

@@ -1,11 +1,14 @@
-"""TORCH_CONTRAST on images whose mean torch adds up in float32 beyond 2^24, where the order of the additions shows."""
+"""Contrast of tensors whose mean torch adds up in float32 beyond 2^24, where the order of the additions shows."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from torchvision.transforms import _functional_tensor as tensor_functional
+from torchvision.transforms.v2 import functional as v2_functional
 
 from fastaug import _C
 from support.programs import execute
@@ -16,6 +19,8 @@ SIZES = (
     *((257, 257), (256, 257), (512, 512), (513, 511), (301, 1007), (731, 333), (1024, 1024), (1, 400_003)),
     *((300_007, 1), (64, 4096), (4096, 65), (4111, 4101)),
 )
+#: Torchvision's functions of each op.
+FUNCTIONS: dict[str, Any] = {"TORCH_CONTRAST": tensor_functional, "V2_CONTRAST": v2_functional}
 #: How the image comes to be what its mean is of: ops, and what torch does.
 BEFORE = {
     "nothing": ((), lambda x: x),
@@ -36,37 +41,55 @@ def as_tensor(image: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(image.transpose(2, 0, 1).copy())
 
 
-def check(before: tuple[Op, ...], image: np.ndarray, expected: torch.Tensor, behind: tuple[Op, ...] = ()) -> None:
+def check(
+    name: str, before: tuple[Op, ...], image: np.ndarray, expected: torch.Tensor, behind: tuple[Op, ...] = ()
+) -> None:
     """`expected`: what torch has where its mean is taken."""
+    functional = FUNCTIONS[name]
     # In fast mode a contrast by 0 stores the mean itself, as a share of 255.
-    gray = tensor_functional.rgb_to_grayscale(expected)
+    gray = functional.rgb_to_grayscale(expected)
     mean = torch.mean(gray.to(torch.float32), dim=(-3, -2, -1))
-    ops = [*before, Op("TORCH_CONTRAST", f=(0.0,)), *behind, Op("TO_FLOAT")]
+    ops = [*before, Op(name, f=(0.0,)), *behind, Op("TO_FLOAT")]
     # Vector kernels store by a product.
     stored = mean / 255 if _C.isa() == "scalar" else mean * np.float32(1 / 255)
     assert (execute(ops, image, rewrites=_C.FAST) == stored.numpy()).all()
     for factor in (0.731, 1.9):
-        ops = [*before, Op("TORCH_CONTRAST", f=(factor,))]
-        adjusted = tensor_functional.adjust_contrast(expected, factor).permute(1, 2, 0).numpy()
+        ops = [*before, Op(name, f=(factor,))]
+        adjusted = functional.adjust_contrast(expected, factor).permute(1, 2, 0).numpy()
         for plain in (False, True):
             assert np.array_equal(execute(ops, image, plain=plain), adjusted)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize(("height", "width"), SIZES)
-def test_mean_of_many_pixels(height: int, width: int, channels: int) -> None:
+def test_mean_of_many_pixels(name: str, height: int, width: int, channels: int) -> None:
     for image in images(height, width, channels):
-        check((), image, as_tensor(image))
+        check(name, (), image, as_tensor(image))
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("before", BEFORE)
-def test_mean_is_of_the_image_as_it_is_at_that_point(before: str) -> None:
+def test_mean_is_of_the_image_as_it_is_at_that_point(name: str, before: str) -> None:
     ops, change = BEFORE[before]
     for height, width in ((301, 407), (512, 640), (297, 400)):
         for image in images(height, width, 3):
             tensor = change(as_tensor(image))
-            check(ops, image, tensor)
-            check(ops, image, tensor, (Op("HFLIP"), Op("VFLIP")))
+            check(name, ops, image, tensor)
+            check(name, ops, image, tensor, (Op("HFLIP"), Op("VFLIP")))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_v2_means_of_batches(channels: int) -> None:
+    """torch adds up each image of a batch as if it were alone."""
+    for height, width in ((17, 23), (257, 257), (301, 1007)):
+        batch = torch.stack([as_tensor(image) for image in images(height, width, channels)])
+        for tensor in (batch, batch.contiguous(memory_format=torch.channels_last), batch[None]):
+            for factor in (0.0, 0.731, 1.9):
+                adjusted = v2_functional.adjust_contrast(tensor, factor).reshape(batch.shape)
+                for image, expected in zip(batch, adjusted, strict=True):
+                    found = execute([Op("V2_CONTRAST", f=(factor,))], image.permute(1, 2, 0).numpy())
+                    assert np.array_equal(found, expected.permute(1, 2, 0).numpy()), (tensor.stride(), factor)
 
 
 def test_the_order_shows() -> None:

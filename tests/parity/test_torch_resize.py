@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -15,17 +14,10 @@ from fastaug import _C
 from fastaug._program import ops
 from support.processes import ISAS, python
 from support.programs import execute
+from support.resizes import TELLING, picture, random_resizes
 from tables.op_table import BICUBIC, BILINEAR, Op, torch_resize
 
 FILTERS = {BILINEAR: InterpolationMode.BILINEAR, BICUBIC: InterpolationMode.BICUBIC}
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def resized(image: np.ndarray, size: tuple[int, int], number: int) -> np.ndarray:
@@ -33,18 +25,6 @@ def resized(image: np.ndarray, size: tuple[int, int], number: int) -> np.ndarray
         return torch_resize(Op("TORCH_RESIZE", size, flags=number), image)  # see there
     tensor = torch.from_numpy(np.ascontiguousarray(image.transpose(2, 0, 1)))
     return np.asarray(F.resize(tensor, list(size), FILTERS[number], antialias=True).permute(1, 2, 0).numpy())
-
-
-def picture(rng: random.Random, height: int, width: int, channels: int) -> np.ndarray:
-    """Noise, black and white, or a gradient: ties, clipped sums, and what photographs mostly are."""
-    noise = np.random.default_rng(rng.getrandbits(32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
-    kind = rng.randrange(3)
-    if kind == 1:
-        return np.where(noise < 128, 0, 255).astype(np.uint8)
-    if kind == 2:
-        ramp = np.linspace(0, 255, height)[:, None, None] * 0.5 + np.linspace(0, 255, width)[None, :, None] * 0.4
-        return np.asarray(ramp + noise / 11, np.uint8)
-    return noise
 
 
 def test_packer() -> None:
@@ -61,36 +41,13 @@ def assert_same(image: np.ndarray, size: tuple[int, int], number: int, **options
 @pytest.mark.parametrize("most", [9, 40, 300])
 def test_random_sizes(most: int, number: int) -> None:
     rng = random.Random(most + number)
-    for _ in range(2400 // most + 60):
-        height, width, *size = (rng.randint(1, most) for _ in range(4))
-        if rng.random() < 0.2:
-            size[rng.randrange(2)] = (height, width)[rng.randrange(2)]
-        if rng.random() < 0.1:
-            size[0] = height
-        image = picture(rng, height, width, rng.randint(1, 4))
-        assert_same(image, (size[0], size[1]), number)
-        assert_same(image, (size[0], size[1]), number, plain=True)
+    for image, size in random_resizes(rng, most, 2400 // most + 60):
+        assert_same(image, size, number)
+        assert_same(image, size, number, plain=True)
 
 
 @pytest.mark.parametrize("number", FILTERS)
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ((1, 1), (7, 5)),
-        ((1, 1), (1, 1)),
-        ((1, 4097), (3, 2)),
-        ((3001, 2), (1, 40)),
-        ((2, 3), (517, 1000)),
-        ((1200, 9), (7, 900)),
-        ((64, 64), (64, 17)),
-        ((64, 64), (17, 64)),
-        ((64, 20), (9, 1)),
-        ((700, 1), (33, 1)),
-        ((960, 40), (100, 960)),
-        ((512, 512), (224, 224)),
-        ((375, 500), (700, 933)),
-    ],
-)
+@pytest.mark.parametrize(("before", "after"), [*TELLING, ((64, 20), (9, 1)), ((700, 1), (33, 1))])
 def test_telling_sizes(before: tuple[int, int], after: tuple[int, int], number: int) -> None:
     rng = random.Random(1)
     for channels in (1, 3):

@@ -21,11 +21,14 @@ from PIL import Image
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._pytree import tree_map
+from torchvision import tv_tensors
+from torchvision.transforms import v2 as V2
 
 import fastaug
 import fastaug.transforms as T
 from fastaug._program.eager import traced
 from fastaug.io import decode_image
+from fastaug.transforms import v2 as V2_OURS
 from tests.tables.tolerances import FLOAT_TENSOR
 
 HEIGHT, WIDTH = 12, 16
@@ -470,3 +473,36 @@ def test_nothing_is_traced_otherwise() -> None:
         with context:
             assert not traced()
             assert torch.equal(T.functional.adjust_hue(pixels(2), 0.2), expected)
+
+
+# ---- transforms.v2
+
+
+def v2_pipeline(package: Any) -> Any:
+    steps = [package.Resize((9, 10)), package.RandomHorizontalFlip(1.0), package.ColorJitter((0.7, 0.7))]
+    return package.Compose(
+        [*steps, package.ToDtype(torch.float32, scale=True), package.Normalize([0.5] * 3, [0.2] * 3)]
+    )
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_samples_in_compiled_code(backend: str) -> None:
+    """Whatever of them Dynamo takes into graphs, and whatever it leaves to Python."""
+    image = torch.randint(0, 256, (3, HEIGHT, WIDTH), dtype=torch.uint8, generator=torch.Generator().manual_seed(3))
+    expected = v2_pipeline(V2)(image)
+    compiled = torch.compile(v2_pipeline(V2_OURS), backend=backend)
+    for _ in range(2):
+        assert torch.allclose(compiled(image), expected, rtol=0, atol=FLOAT_TENSOR)
+    found, label = compiled(tv_tensors.Image(image), 3)
+    assert isinstance(found, tv_tensors.Image) and label == 3
+    assert torch.allclose(found.as_subclass(torch.Tensor), expected, rtol=0, atol=FLOAT_TENSOR)
+    boxes = tv_tensors.BoundingBoxes([[1, 2, 9, 10]], format="XYXY", canvas_size=(HEIGHT, WIDTH))
+    moved = compiled({"boxes": boxes})["boxes"]
+    assert torch.equal(moved.as_subclass(torch.Tensor), v2_pipeline(V2)(boxes).as_subclass(torch.Tensor))
+
+
+def test_samples_are_traced() -> None:
+    image, other = (torch.full((3, HEIGHT, WIDTH), value, dtype=torch.uint8) for value in (7, 90))
+    traced_ = torch.jit.trace(v2_pipeline(V2_OURS), image, check_trace=False)
+    assert torch.allclose(traced_(other), v2_pipeline(V2)(other), rtol=0, atol=FLOAT_TENSOR)
+    assert v2_pipeline(V2_OURS)(image.to("meta")).shape == (3, 9, 10)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator
 
@@ -19,14 +20,6 @@ from support.programs import execute
 from tables.op_table import Op
 
 FACTORS = (0.0, 0.1, 0.3, 0.5, 0.73, 1.0, 1 + 1e-9, 1.1, 1.27, 1.9, 2.0, 3.3, 17.0)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def tensors(image: np.ndarray) -> list[torch.Tensor]:
@@ -52,6 +45,7 @@ def assert_same(op: Op, image: np.ndarray, change: Callable[[torch.Tensor], torc
 @pytest.mark.parametrize(
     ("name", "function", "counts"),
     [
+        ("V2_CONTRAST", "adjust_contrast", (1, 3)),
         ("V2_SATURATION", "adjust_saturation", (3,)),
         ("V2_SHARPNESS", "adjust_sharpness", (1, 3)),
     ],
@@ -92,6 +86,22 @@ def test_autocontrast_of_every_range() -> None:
             assert np.array_equal(execute([Op("V2_AUTOCONTRAST")], ramp), expected), (low, high)
 
 
+def test_permutations() -> None:
+    for channels in (1, 2, 3, 4):
+        for order in itertools.permutations(range(channels)):
+            for size in ((1, 1), (5, 7), (3, 130)):
+                image = noise(*size, channels, 7)
+                assert_same(Op("V2_PERMUTE", order), image, lambda x, order=order: F.permute_channels(x, list(order)))
+            assert ops.v2_permute(order) == Op("V2_PERMUTE", (*order, *range(channels, 4))).pack()
+
+
+def test_what_is_no_permutation() -> None:
+    image = noise(4, 5, 3, 1)
+    for order in ((0, 1, 1), (1, 2, 3), (-1, 0, 1)):
+        with pytest.raises(ValueError, match=f"V2_PERMUTE: each of 3 channels must occur once, got {order[0]} "):
+            execute([Op("V2_PERMUTE", order)], image)
+
+
 def test_shares_of_255() -> None:
     """Before NORMALIZE too, whatever divides there, and in narrower floats."""
     rng = random.Random(4)
@@ -110,6 +120,7 @@ def test_shares_of_255() -> None:
 
 
 def test_packers() -> None:
+    assert ops.v2_contrast(0.3) == Op("V2_CONTRAST", f=(0.3,)).pack()
     assert ops.v2_saturation(0.3) == Op("V2_SATURATION", f=(0.3,)).pack()
     assert ops.v2_sharpness(0.3) == Op("V2_SHARPNESS", f=(0.3,)).pack()
     assert ops.v2_hue(-0.3) == Op("V2_HUE", f=(-0.3,)).pack()
@@ -155,6 +166,6 @@ def test_blur() -> None:
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_each_instruction_set(isa: str) -> None:
-    chosen = "factors or hues or luma or autocontrast_of_images or shares"
+    chosen = "factors or hues or luma or autocontrast_of_images or permutations or shares"
     done = python(["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", chosen], isa=isa)
     assert done.returncode == 0, done.stdout[-2000:]

@@ -24,6 +24,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from argument_values import ENDLESS, IMAGES, NAMES, ODD, OF_TENSORS, USUAL, USUAL_OF
+from shrinking import shrunk
 from support.outcomes import numpy_state, seed_all, snapshot
 from tables.tolerances import FLOAT_TENSOR
 
@@ -287,14 +288,7 @@ def simpler(case: Case) -> Iterator[Case]:
 
 def shrink(case: Case) -> Case:
     """A simpler case that still fails."""
-    found = True
-    while found:
-        found = False
-        for candidate in simpler(case):
-            if difference(candidate):
-                case, found = candidate, True
-                break
-    return case
+    return shrunk(case, simpler, difference)
 
 
 def check(number: int) -> str:

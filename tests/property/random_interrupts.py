@@ -27,14 +27,17 @@ import torch
 import torchvision.transforms as TV
 from PIL import Image
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 from torch.utils.data import DataLoader, Dataset
 
 import fastaug
 import fastaug.transforms as T
+import random_v2
 from fastaug._draft.draws import DEFAULT
 from fastaug.io import imread_batch
 from random_pipelines import WAYS, build, draw_case, evaluate, one_difference
 from support.outcomes import clone, run, seed_all, snapshot
+from support.v2_outcomes import run_v2
 
 #: Seconds after which something hangs, on the busiest of machines.
 PATIENCE = 60
@@ -186,6 +189,51 @@ def calls(rng: random.Random) -> str:
         return f"the call after interrupted ones: {found_after}; {text}"
     if count := alive(images):
         return f"{count} images of interrupted calls are kept; {text}"
+    return ""
+
+
+def samples(rng: random.Random) -> str:
+    """Calls of a random pipeline of v2 with a whole sample are interrupted, and then it is called once more."""
+    case = random_v2.draw_case(rng.getrandbits(30))
+    torchvisions = random_v2.build_or_none(case.pipeline())
+    if torchvisions is None:
+        return ""
+    theirs = run_v2(torchvisions, case.sample.build(), case.seed)
+    seed_all(case.seed)
+    with Boundaries() as boundaries, contextlib.suppress(Exception), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torchvisions(*case.sample.build())
+    way = rng.choice(["fastaug", "op by op", "compiled"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pipeline = random_v2.WAYS[way](case.pipeline())
+    begun = time.perf_counter()
+    usual = run_v2(pipeline, case.sample.build(), case.seed)
+    seconds = time.perf_counter() - begun
+    text = f"{way}: {case.pipeline()} on {case.sample.source()}, seed {case.seed}"
+    leaves: list[weakref.ref[Any]] = []
+    for _ in range(5):
+        given = case.sample.build()
+        leaves += [weakref.ref(leaf) for leaf in tree_leaves(given) if isinstance(leaf, (torch.Tensor, Image.Image))]
+        seed_all(case.seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                interrupted(lambda given=given: pipeline(*given), rng.uniform(0, seconds))
+            except Exception as error:
+                if type(error) is not type(usual.error):
+                    return f"{error!r} in place of an interruption; {text}"
+        if theirs.error is None and not boundaries.hold():
+            return f"torch's generator is in the middle of a draw; {text}"
+        given = None
+    if not is_free():
+        return f"torch's generator stays locked; {text}"
+    after = run_v2(pipeline, case.sample.build(), case.seed)
+    found = random_v2.compared(case, way, after, theirs)
+    if found is not None:
+        return f"the call after interrupted ones: {found}; {text}"
+    if count := alive(leaves):
+        return f"{count} leaves of interrupted calls are kept; {text}"
     return ""
 
 
@@ -435,7 +483,14 @@ def loaders(rng: random.Random) -> str:
 
 
 #: What is tried, and how often each of it.
-KINDS: dict[Callable[[random.Random], str], int] = {calls: 160, batches: 24, threads: 12, forks: 3, loaders: 1}
+KINDS: dict[Callable[[random.Random], str], int] = {
+    calls: 120,
+    samples: 40,
+    batches: 24,
+    threads: 12,
+    forks: 3,
+    loaders: 1,
+}
 
 
 def check(number: int) -> str:

@@ -27,8 +27,8 @@ import fastaug.transforms as T
 import pipeline_steps as steps
 from fastaug._image.lazy import LazyImage
 from pipeline_steps import Step
-from support.outcomes import Outcome, explain, run, snapshot
-from tables.tolerances import FLOAT_TENSOR
+from shrinking import shrunk
+from support.outcomes import Outcome, close, explain, run, snapshot, state_difference, stride_difference
 
 #: How pixels are made: a (height, width, channels) array of bytes.
 CONTENTS = {
@@ -211,16 +211,6 @@ def flattened(value: Any) -> Any:
     return value
 
 
-def close(ours: Any, theirs: Any) -> bool:
-    if isinstance(ours, (tuple, list)):
-        return len(ours) == len(theirs) and all(close(a, b) for a, b in zip(ours, theirs))
-    if not isinstance(ours, torch.Tensor) or ours.dtype != theirs.dtype or ours.shape != theirs.shape:
-        return False
-    finite = theirs[theirs.isfinite()].abs()
-    scale = max(1.0, finite.max().item() if finite.numel() else 1.0)
-    return torch.allclose(ours, theirs, rtol=0, atol=FLOAT_TENSOR * scale, equal_nan=True)
-
-
 def difference(case: Case) -> str | None:
     """What fastaug does differently from torchvision, or in one way from another, in a line; None when all agree."""
     image, given = evaluate(case)
@@ -245,7 +235,7 @@ def difference(case: Case) -> str | None:
 def one_difference(case: Case, ours: Outcome, theirs: Outcome) -> str | None:
     if ours.error is not None or theirs.error is not None:
         if type(ours.error) is type(theirs.error):
-            return state_difference(ours, theirs)
+            return state_difference(ours.states, theirs.states)
         return f"{ours.error!r}, torchvision {theirs.error!r}"
     values = ours.value, theirs.value
     if case.as_pil:
@@ -258,25 +248,7 @@ def one_difference(case: Case, ours: Outcome, theirs: Outcome) -> str | None:
         found = stride_difference(ours.value, theirs.value)
         if found is not None:
             return found
-    return state_difference(ours, theirs)
-
-
-def stride_difference(ours: Any, theirs: Any) -> str | None:
-    """Axes lie in memory in torchvision's order: where it gives a view of what it made, ours may be of other memory."""
-    if not isinstance(theirs, torch.Tensor):
-        return None
-    kept = [axis for axis, size in enumerate(theirs.shape) if size > 1]
-    orders = [sorted(kept, key=lambda axis: -tensor.stride(axis)) for tensor in (ours, theirs)]
-    same = ours.is_contiguous() == theirs.is_contiguous() or not theirs.is_contiguous()
-    return None if same and orders[0] == orders[1] else f"strides {ours.stride()}, torchvision {theirs.stride()}"
-
-
-def state_difference(ours: Outcome, theirs: Outcome) -> str | None:
-    for name in ("torch", "python", "numpy"):
-        one, other = (getattr(outcome, f"{name}_state") for outcome in (ours, theirs))
-        if not (torch.equal(one, other) if name == "torch" else one == other):
-            return f"{name}'s generator was left in another state"
-    return None
+    return state_difference(ours.states, theirs.states)
 
 
 # ---- making a failing case small
@@ -299,17 +271,7 @@ def smaller(case: Case) -> Iterator[Case]:
 
 def shrink(case: Case, attempts: int = 400) -> Case:
     """A smaller case that still fails."""
-    found = True
-    while found and attempts > 0:
-        found = False
-        for candidate in smaller(case):
-            attempts -= 1
-            if attempts <= 0:
-                break
-            if difference(candidate) is not None:
-                case, found = candidate, True
-                break
-    return case
+    return shrunk(case, smaller, difference, attempts)
 
 
 SCRIPT = """\

@@ -24,11 +24,15 @@ import random_failures
 import random_interrupts
 import random_pipelines
 import random_rewrites
+import random_v2
+import random_views
 
 #: What each number is a case of: a name, what says of a number what differs, and the suffix of that text.
 CHECKS = (
     ("pipeline", random_pipelines.check, "py"),
     ("tensor", partial(random_pipelines.check, tensors=True), "py"),
+    ("v2", random_v2.check, "py"),
+    ("views", random_views.check, "txt"),
     ("program", random_rewrites.check, "txt"),
     ("failure", random_failures.check, "txt"),
     ("interrupt", random_interrupts.check, "txt"),

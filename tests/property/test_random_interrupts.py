@@ -18,13 +18,15 @@ import random_interrupts
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import DEFAULT
 from fastaug._draft.pipeline import Pipeline
-from random_interrupts import batches, calls, check, forks, interrupted, interruptions, loaders, threads
+from random_interrupts import batches, calls, check, forks, interrupted, interruptions, loaders, samples, threads
 from support.processes import python
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no such signals and forks")
 
 
-@pytest.mark.parametrize(("kind", "count"), [(calls, 80), (batches, 20), (threads, 6), (forks, 3), (loaders, 1)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [(calls, 80), (samples, 60), (batches, 20), (threads, 6), (forks, 3), (loaders, 1)]
+)
 def test_interrupts(kind: Callable[[random.Random], str], count: int) -> None:
     with interruptions():
         found = [text for number in range(count) if (text := kind(random.Random(number)))]

@@ -91,7 +91,8 @@ class HostDevice:
         if tensor.device.type != "cpu":
             return False
         start = tensor.untyped_storage().data_ptr()
-        return any(begin <= start < begin + len(memory) for begin, memory in self._given.items())
+        # Of a copy: a loader's thread may be given memory meanwhile.
+        return any(begin <= start < begin + len(memory) for begin, memory in list(self._given.items()))
 
     def put(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy on the device, with the same strides."""
@@ -196,7 +197,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> HostBackend:
     """Has fastaug believe that these are the CUDA devices of this machine."""
     backend = HostBackend()
     monkeypatch.setattr(memory, "backend", backend)
-    for name in ("fastaug._program.placed", "fastaug._batch.device", "fastaug._batch.run", "fastaug._batch.sources"):
+    for name in ("fastaug._program.placed", "fastaug._batch.device", "fastaug._batch.slots", "fastaug._batch.sources"):
         module = importlib.import_module(name)
         for function in ("device_of", "on_host"):
             if hasattr(module, function):

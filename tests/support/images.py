@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -77,3 +78,12 @@ def to_chw(image: Image.Image) -> torch.Tensor:
     pixels = np.asarray(image)
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     return torch.from_numpy(pixels.transpose(2, 0, 1).copy())
+
+
+def undated(info: dict[Any, Any]) -> dict[Any, Any]:
+    """An image's info without the second in which the profile that Pillow makes for LAB was made.
+
+    The header of an ICC profile holds it in bytes 24 to 35 (ICC.1:2022, section 7.2.8).
+    """
+    profile = info.get("icc_profile")
+    return {**info, "icc_profile": profile[:24] + bytes(12) + profile[36:]} if profile else info

@@ -19,6 +19,7 @@ import torch
 from PIL import Image, ImageFilter, ImageOps
 from torchvision.transforms import _functional_tensor as tensor_functional
 from torchvision.transforms.v2 import functional as v2_functional
+from torchvision.transforms.v2.functional import _geometry as v2_geometry
 
 from fastaug import _C
 
@@ -31,6 +32,7 @@ SHORT_WEIGHTS = 8
 UNFUSED = 2
 FILLED = 0x800
 FLOAT_FILL = 0x2000
+V2_FILL = 0x4000
 LANCZOS, BILINEAR, BICUBIC, BOX, HAMMING = 1, 2, 3, 4, 5
 PAD_MODES = ("edge", "reflect", "symmetric")
 LARGEST = 90
@@ -122,7 +124,8 @@ def sampled(op: Op, image: np.ndarray, grid: torch.Tensor) -> np.ndarray:
     numbers = struct.unpack("<4f", struct.pack("<4i", *op.i[2:])) if op.flags & FLOAT_FILL else op.fill
     fill = [float(value) for value in numbers[: image.shape[2]]] if op.flags & FILLED else None
     rule = "bilinear" if op.flags & 0xFF == BILINEAR else "nearest"
-    return on_tensor(image, lambda x: tensor_functional._apply_grid_transform(x, grid, rule, fill))
+    apply = v2_geometry._apply_grid_transform if op.flags & V2_FILL else tensor_functional._apply_grid_transform
+    return on_tensor(image, lambda x: apply(x, grid, rule, fill))
 
 
 def torch_affine(op: Op, image: np.ndarray) -> np.ndarray:
@@ -306,7 +309,7 @@ def draw_pad(rng: random.Random, image: np.ndarray) -> Op:
 
 def sampling(rng: random.Random, name: str, out: tuple[int, int], numbers: tuple[float, ...]) -> Op:
     """A warp that samples a grid, which has a fill of numbers a quarter of the time."""
-    flags = rng.choice([0, BILINEAR]) | rng.choice([0, FILLED])
+    flags = rng.choice([0, BILINEAR]) | rng.choice([0, FILLED, FILLED | V2_FILL])
     if rng.random() < 0.75:
         return Op(name, out, numbers, flags, fill(rng))
     shade = rng.choice([0.5, rng.uniform(0, 255)])
@@ -360,6 +363,20 @@ def draw_blur(rng: random.Random, image: np.ndarray) -> Op:
     packed = struct.pack("<16f", *halves, *[0.0] * (16 - len(halves)))
     flags = (SQUARE if square else 0) | rng.choice([0, 0, UNFUSED])
     return Op("BLUR", (width, height), struct.unpack("<8d", packed), flags)
+
+
+def box_blur(op: Op, image: np.ndarray) -> np.ndarray:
+    def blurred(plane: Image.Image, _: int) -> Image.Image:
+        return plane._new(plane.im.box_blur((op.f[0], op.f[1]), op.i[0]))
+
+    return planes(image, blurred)
+
+
+def draw_box_blur(rng: random.Random, image: np.ndarray) -> Op:
+    def radius() -> float:
+        return rng.choice([0.0, 1.0, rng.uniform(0, 1), rng.uniform(0, 4), float(rng.randint(2, 40)), 70.5, 1000.25])
+
+    return Op("BOX_BLUR", (rng.choice([1, 2, 3, 3, 3, 4]),), (radius(), radius()))
 
 
 def draw_affine(rng: random.Random, image: np.ndarray) -> Op:
@@ -548,6 +565,7 @@ ROWS: dict[str, Row] = {
     ),
     "SHARPNESS": blends("filter", "SHARPNESS", sharpness),
     "BLUR": Row("filter", blur, draw_blur),
+    "BOX_BLUR": Row("filter", box_blur, draw_box_blur),
     "ERASE": Row("store", erase, draw_erase),
     "TORCH_AFFINE": Row("geometry", torch_affine, draw_torch_affine),
     "TORCH_CONTRAST": torch_blends("reduction", "TORCH_CONTRAST", "adjust_contrast", TENSORS),
@@ -590,6 +608,12 @@ ROWS: dict[str, Row] = {
         lambda op, x: on_tensor(x, v2_functional.rgb_to_grayscale),
         lambda rng, x: Op("V2_LUMA"),
         TENSORS & COLOURS,
+    ),
+    "V2_CONTRAST": torch_blends("reduction", "V2_CONTRAST", "adjust_contrast", TENSORS),
+    "V2_PERMUTE": Row(
+        "pointwise",
+        lambda op, x: on_tensor(x, lambda tensor: v2_functional.permute_channels(tensor, list(op.i[: x.shape[2]]))),
+        lambda rng, x: Op("V2_PERMUTE", tuple(rng.sample(range(x.shape[2]), x.shape[2]))),
     ),
     "V2_SATURATION": torch_blends("pointwise", "V2_SATURATION", "adjust_saturation", TENSORS & COLOURS),
     "V2_HUE": Row(

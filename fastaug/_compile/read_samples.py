@@ -1,0 +1,205 @@
+"""Reads transforms of v2, torchvision's and this package's, into new ones, by their classes and attributes.
+
+As in fastaug._compile.adopt, torchvision is never imported, nothing is written to its objects, and what behaves in a
+way of its own stays the object that it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+from torch import nn
+
+import fastaug.transforms as T
+from fastaug._compile.adopt import Reader, copied
+from fastaug._compile.trace import traced
+from fastaug._draft.recognise import HOOKS, altered, is_own, known_class
+from fastaug._extend import registry
+from fastaug._names import is_ours
+from fastaug.transforms import v2
+
+_THEIRS = "torchvision.transforms.v2."
+
+# What no call of a transform depends on.
+_HARMLESS = {
+    "__getstate__",
+    "__init__",
+    "__init_subclass__",
+    "__module__",
+    "__prepare_scriptable__",
+    "__repr__",
+    "__setstate__",
+    "_extract_params_for_v1_transform",
+    "extra_repr",
+    "get_params",
+}
+
+# What decides, beside the methods of a class's own, what a call of an object does.
+_CALLING = {"__call__", "__getattr__", "__getattribute__", "_call_impl", "_slow_forward", "_wrapped_call_impl"}
+
+
+@functools.cache
+def _of_v2(cls: Any) -> type | None:
+    """The class of v2 that a class is, or is derived from; None if there is none that this package has as well."""
+    for base in cls.__mro__:
+        theirs = base.__module__.startswith(_THEIRS)
+        if not theirs and not (is_ours(base) and base.__module__.startswith("fastaug.transforms.v2")):
+            continue
+        known = getattr(v2, base.__name__, None)
+        module = sys.modules.get("torchvision.transforms.v2") if theirs else v2
+        if isinstance(known, type) and issubclass(known, nn.Module) and getattr(module, base.__name__, None) is base:
+            return base
+    return None
+
+
+def takes_samples(transform: Any, around: frozenset[int] = frozenset()) -> bool:
+    """Whether a transform is one of v2, or is made of others of which one is.
+
+    Args:
+        transform: any callable.
+        around: the ids of those that it is inside of.
+    """
+    cls: Any = type(transform)
+    if _of_v2(cls) is not None:
+        return True
+    if id(transform) in around:
+        return False
+    around |= {id(transform)}
+    if type(transform) is nn.Sequential or type(transform).__name__ == "Compose":
+        inner = list(transform) if isinstance(transform, nn.Sequential) else getattr(transform, "transforms", ())
+        return isinstance(inner, (Sequence, nn.ModuleList)) and any(takes_samples(one, around) for one in inner)
+    inside = _inside(transform)
+    if inside is None and (seen := traced(transform)) is not None and seen.optional:
+        # It is called as it is, with all that it takes.
+        inside = [call[0] for call in seen.calls]
+    return any(takes_samples(one, around) for one in inside or ())
+
+
+def parts_of(transform: Any) -> list[Any] | None:
+    """Those that a container calls one after the other, or that a reader makes of an object; None of all others."""
+    cls: Any = type(transform)
+    known = _of_v2(cls)
+    if known is not None:
+        return list(transform.transforms) if known.__name__ == "Compose" and reason(transform) is None else None
+    if known_class(cls) is None:
+        return registry.read(transform)
+    if not Reader().reads(transform):
+        return None
+    if known_class(cls) is nn.Sequential:
+        return list(transform._modules.values())
+    return list(transform.transforms) if cls.__name__ == "Compose" else None
+
+
+def _inside(transform: Any) -> list[Any] | None:
+    """Those that an object of a class that is not known calls, or is made of, where that is clear."""
+    made = registry.read(transform)
+    if made is None and (seen := traced(transform)) is not None and not seen.optional:
+        return seen.chain
+    return made
+
+
+def reason(transform: Any) -> str | None:
+    """Why a transform of v2 is not read and stays the object that it is, in words; None if it is read."""
+    cls: Any = type(transform)
+    known: Any = _of_v2(cls)
+    if known is None:
+        return "a callable that fastaug does not know"
+    if known.__name__ == "Transform":
+        return "a transform of yours"
+    behaviour = _behaviour(known)
+    if changed := altered(transform, known, behaviour):
+        return changed
+    for owner in known.__mro__:
+        if owner.__module__.startswith(_THEIRS):
+            for name in sorted(behaviour & vars(owner).keys()):
+                function = getattr(vars(owner)[name], "__func__", vars(owner)[name])
+                if isinstance(function, FunctionType) and not is_own(function, owner.__module__, None):
+                    return f"{owner.__name__}.{name} is not torchvision's own"
+    return None
+
+
+@functools.cache
+def _behaviour(known: type) -> frozenset[str]:
+    """The names that decide what a call of an object of this class does."""
+    names = {"_transformed_types", "forward"} | _CALLING
+    for owner in known.__mro__:
+        if owner is not nn.Module and owner is not object:
+            names |= {
+                name
+                for name, value in vars(owner).items()
+                if isinstance(getattr(value, "__func__", value), FunctionType)
+            }
+    return frozenset(names - _HARMLESS)
+
+
+class SampleReader:
+    """Makes transforms of this package of those that it reads."""
+
+    def __init__(self) -> None:
+        self._read: dict[int, Any] = {}
+        self._reader = Reader(alone=False)
+        self._inner: dict[int, list[Any] | None] = {}
+        self._kept: list[Any] = []
+
+    def steps(self, transform: Any) -> list[Any]:
+        """Those that a callable is made of, one after the other."""
+        cls: Any = type(transform)
+        if cls is nn.Identity and not any(vars(transform).get(hooks) for hooks in HOOKS):
+            return []
+        known = _of_v2(cls)
+        if known is not None and known.__name__ == "Compose" and reason(transform) is None:
+            return [step for child in transform.transforms for step in self.steps(child)]
+        if known is None and takes_samples(transform) and self._reader.reads(transform):
+            inner = list(transform) if isinstance(transform, nn.Sequential) else transform.transforms
+            return [step for child in inner for step in self.steps(child)]
+        if id(transform) not in self._inner:
+            # Of itself, if it holds itself.
+            self._inner[id(transform)] = None
+            inside = _inside(transform) if known is None else None
+            if inside is not None and any(map(takes_samples, inside)):
+                self._inner[id(transform)] = [step for one in inside for step in self.steps(one)]
+                self._kept.append(inside)
+        inner = self._inner[id(transform)]
+        return [self._one(transform)] if inner is None else inner
+
+    def _one(self, transform: Any) -> Any:
+        if id(transform) not in self._read:
+            self._read[id(transform)] = self._made_of(transform)
+        return self._read[id(transform)]
+
+    def _made_of(self, transform: Any) -> Any:
+        cls: Any = type(transform)
+        known = _of_v2(cls)
+        if known is None:
+            # A function, or a transform of v1, which takes the image alone.
+            steps = self._reader.steps(transform)
+            if not steps:
+                return transform
+            return steps[0] if len(steps) == 1 else T.Compose(steps)
+        if reason(transform) is not None:
+            return transform
+        if known.__name__ == "Compose":
+            return v2.Compose(self.steps(transform))
+        ours = getattr(v2, known.__name__)
+        made = ours.__new__(ours)
+        nn.Module.__init__(made)
+        internal = vars(nn.Module())
+        for name, value in vars(transform).items():
+            if name not in internal:
+                setattr(made, name, self._value(name, value))
+        for name, module in transform._modules.items():
+            setattr(made, name, self._value(name, module))
+        for name, buffer in transform._buffers.items():
+            made.register_buffer(name, copied(buffer))
+        made.training = transform.training
+        return made
+
+    def _value(self, name: str, value: Any) -> Any:
+        if name != "transforms":
+            return {key: copied(one) for key, one in value.items()} if type(value) is dict else copied(value)
+        inner = [self._one(one) for one in value]
+        return nn.ModuleList(inner) if isinstance(value, nn.ModuleList) else inner

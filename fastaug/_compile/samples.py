@@ -1,0 +1,76 @@
+"""What fastaug.compile returns for transforms of v2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from fastaug._compile import read_samples
+from fastaug._compile.compiled import Compiled, converted
+from fastaug._inspect import words
+from fastaug._inspect.sample_methods import SeenSamples
+from fastaug._program.job import Job
+from fastaug._sample.sample import Sample
+from fastaug.transforms.v2._transform import Transform, take_all
+
+
+class CompiledSamples(SeenSamples, Compiled):
+    """A transform of v2 that was read once, and is one pass over each image of a sample wherever it can be.
+
+    :func:`fastaug.compile` makes it. It is called as the original is. Its attributes are those of :class:`Compiled`;
+    ``dtype`` and ``memory_format`` are of the images and videos that come out as floating point.
+    """
+
+    def _read(self, original: Any) -> str | None:
+        reader = read_samples.SampleReader()
+        self.transforms = tuple(reader.steps(original))
+        if len(self.transforms) != 1 or self.transforms[0] is not original:
+            return None
+        return (
+            f"fastaug.compile cannot read {words.called(original)}: {read_samples.reason(original)}. It is called as "
+            "it is, and is no faster than before."
+        )
+
+    def _prepare(self) -> None:
+        self._call = self._own_call()
+
+    def __call__(self, *inputs: Any) -> Any:
+        return self._run_sample(inputs)
+
+    def _take(self, sample: Sample) -> None:
+        outer = sample.call
+        if self.generator is not None:
+            self._follow_worker()
+            if outer is not self._call:
+                outer.draws.release()
+                sample.call = outer.like(draws=self._call.draws)
+        try:
+            take_all(self.transforms, sample)
+        finally:
+            if sample.call is not outer:
+                sample.call.draws.release()
+                sample.call = outer
+
+    def _job(self, draft: Any) -> Job | None:
+        if self.dtype is None and self.memory_format is None:
+            return super()._job(draft)
+        return self._job_as(draft.alone)
+
+    def _formatted(self, result: Any) -> Any:
+        if self._is_plain() or (self.dtype is None and self.memory_format is None):
+            return result
+        sample = Sample((result,))
+        for index, leaf in enumerate(sample.leaves):
+            if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() and _is_image(leaf, sample.leaves):
+                plain = converted(leaf.as_subclass(torch.Tensor), self.dtype, self.memory_format)
+                sample.leaves[index] = plain.as_subclass(type(leaf))
+                sample.rebuilt = True
+        return sample.finish()
+
+
+def _is_image(leaf: torch.Tensor, leaves: list[Any]) -> bool:
+    """Whether transforms of v2 take a leaf for an image, or a video."""
+    needs = Transform()._needs_transform_list(leaves)
+    here = next(needed for needed, other in zip(needs, leaves) if other is leaf)
+    return here and leaf.ndim > 2 and type(leaf).__name__ in ("Tensor", "Image", "Video")

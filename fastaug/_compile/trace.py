@@ -1,0 +1,382 @@
+"""Looks into objects that hold transforms and call them, one after the other or one for each view of an image.
+
+What such an object does is found out by calling its function once, with symbols in the place of the image and of the
+transforms: presets, wrappers, lists of views. That tells what it does for every image only if nothing else can decide
+what it does. So its code may read the attributes of the object, which are then as they are now, call the transforms
+with the image or with what others have made of it, loop and build lists, tuples and dictionaries of the results. Code
+that looks at the image, draws, writes to the object, or uses anything global but a few builtins is not looked into.
+"""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import inspect
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from fastaug._draft.recognise import HOOKS
+from fastaug._views.program import Value, built
+
+#: Builtins whose results depend on their arguments alone, and that ask nothing of a symbol but to be held.
+_PURE = {"dict", "enumerate", "len", "list", "max", "min", "range", "reversed", "sum", "tuple", "zip"}
+
+# What code does to anything but its own variables; how it asks what an image is; and what it does only if a transform
+# raises, which `try`, `finally` and `with` compile to.
+_EFFECTS = {
+    "DELETE_ATTR",
+    "DELETE_GLOBAL",
+    "DELETE_NAME",
+    "IMPORT_FROM",
+    "IMPORT_NAME",
+    "LOAD_BUILD_CLASS",
+    "MATCH_CLASS",
+    "MATCH_KEYS",
+    "MATCH_MAPPING",
+    "MATCH_SEQUENCE",
+    "PUSH_EXC_INFO",
+    "SETUP_FINALLY",
+    "SETUP_WITH",
+    "STORE_ATTR",
+    "STORE_GLOBAL",
+    "STORE_NAME",
+}
+
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+# How many transforms are called at most: more than any object holds, fewer than a loop without an end has.
+_MOST_CALLS = 1000
+
+# Of how many of the calls it is seen one by one what the object does where they give None.
+_MOST_NOTHING = 32
+
+
+@dataclass
+class Traced:
+    """What an object does when it is called with an image.
+
+    Attributes:
+        calls: of each transform that it calls, in their order: the transform, the number of what it is called with, and
+            the number of its result.
+        result: what it returns: lists, tuples and dictionaries of images, and constants. For images there are values:
+            0 is what it is called with, and each call makes one of the others.
+        inputs: how many arguments it is called with: one, or several that are handed on together, such as an image and
+            its boxes, and then count as one.
+        optional: whether it may be called with more of them, and does something else then.
+    """
+
+    calls: list[tuple[Any, int, int]]
+    result: Any
+    inputs: int
+    optional: bool = False
+
+    @property
+    def chain(self) -> list[Any] | None:
+        """The transforms, where each is called with what the one before it made and the last result is returned."""
+        linear = all(source == number for number, (_, source, _) in enumerate(self.calls))
+        return [call[0] for call in self.calls] if linear and self.result == Value(len(self.calls)) else None
+
+
+_ABSENT: Any = object()
+
+
+class _Unclear(Exception):
+    """What the object does is not clear; the message says why, in words."""
+
+
+def traced(transform: Any) -> Traced | None:
+    """What an object does, where it is clear; None where it is not, or where the object calls no transform."""
+    try:
+        return _traced(transform)
+    except _Unclear:
+        return None
+
+
+def _traced(transform: Any) -> Traced:
+    cls: Any = type(transform)
+    function = inspect.getattr_static(cls, "forward" if isinstance(transform, nn.Module) else "__call__", None)
+    if not isinstance(function, FunctionType) or not _is_plain(transform):
+        raise _Unclear("what calling it does is not a function of its class")
+    count, optional = _required(function)
+    calls, result = _run(transform, function, count)
+    if not calls:
+        raise _Unclear("it calls no transform")
+    # A transform may return None, which is all that code can tell of a result without touching it.
+    numbers = [call[2] for call in calls]
+    for nothing in (numbers, *([number] for number in numbers[:_MOST_NOTHING])):
+        others, other = _run(transform, function, count, frozenset(nothing))
+        expected = [(one, None if source in nothing else source, value) for one, source, value in calls]
+        same = len(others) == len(calls) and all(
+            one is two and source == where for (one, source, _), (two, where, _) in zip(others, expected)
+        )
+        if not same or other != built(result, [None if n in nothing else Value(n) for n in range(len(calls) + 1)]):
+            raise _Unclear("it asks whether a transform gives None")
+    return Traced(calls, result, count, optional)
+
+
+def _run(
+    transform: Any, function: FunctionType, count: int, nothing: frozenset[int] = frozenset()
+) -> tuple[list[tuple[Any, Any, int]], Any]:
+    """What is called and returned, where the calls of these numbers give None."""
+    recording = _Recording(count, nothing)
+    try:
+        result = _checked(function)(_Shadow(recording, transform), *recording.inputs)
+    except _Unclear:
+        raise
+    except Exception as error:
+        raise _Unclear(f"it raised {type(error).__name__}") from None
+    recording.check()
+    return recording.calls, recording.read(result)
+
+
+def _required(function: FunctionType) -> tuple[int, bool]:
+    """How many arguments a method is called with: one, or several where it takes no others; and if it takes more."""
+    code, optional = function.__code__, len(function.__defaults__ or ())
+    count = code.co_argcount - optional - 1
+    more = bool(optional or code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
+    if count != 1 and (more or count < 1):
+        raise _Unclear("it does not say what it is called with")
+    return count, more
+
+
+def _is_plain(transform: Any) -> bool:
+    """Whether calling an object is calling that function of its class: nothing was hung onto it."""
+    cls: Any = type(transform)
+    own = getattr(transform, "__dict__", None)
+    if own is None or {"__call__", "forward"} & own.keys() or own.get("_compiled_call_impl") is not None:
+        return False
+    if "__getattr__" in vars(cls) or cls.__getattribute__ is not object.__getattribute__:
+        return False
+    if isinstance(transform, nn.Module):
+        return cls.__call__ is nn.Module.__call__ and not any(own.get(hooks) for hooks in HOOKS)
+    return True
+
+
+def _checked(function: FunctionType) -> FunctionType:
+    """The function, if all that its code can depend on are its arguments.
+
+    Raises:
+        _Unclear: it can depend on something else.
+    """
+    if hasattr(function, "__wrapped__") or function.__closure__:
+        raise _Unclear("its function is made of another one")
+    if function.__code__.co_flags & _SUSPENDED:
+        raise _Unclear("it is a generator")
+    if not all(map(_is_constant, (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()))):
+        raise _Unclear("what it has for arguments that nobody gives may change")
+    _check_code(function.__code__, function.__globals__)
+    return function
+
+
+def _is_constant(value: Any) -> bool:
+    """Whether nothing that code can do to a value depends on anything else, or leaves a trace."""
+    if type(value) is tuple:
+        return all(map(_is_constant, value))
+    return value is None or type(value) in (bool, int, float, str, bytes) or isinstance(value, (Enum, np.generic))
+
+
+def _is_pythons(name: str) -> bool:
+    """Whether an attribute leads from any object to classes, hashes and all else that Python knows."""
+    return name.startswith("__") and name.endswith("__")
+
+
+def _check_code(code: CodeType, names: dict[str, Any]) -> None:
+    before = None
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in _EFFECTS:
+            raise _Unclear("it does more than call transforms")
+        none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
+        if instruction.opname == "IS_OP" and not none:
+            # Of None everybody knows what it is not, but a transform may return the image that it is given.
+            raise _Unclear("it asks what an image is")
+        before = instruction
+        if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and _is_pythons(instruction.argval):
+            raise _Unclear(f"it uses {instruction.argval}")
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            name = instruction.argval
+            if name not in _PURE or name in names or not hasattr(builtins, name):
+                raise _Unclear(f"it uses the global {name}")
+    # Comprehensions and functions inside, whose free variables are variables of this one.
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _check_code(constant, names)
+
+
+class _Recording:
+    """What was called, with symbols for images."""
+
+    def __init__(self, inputs: int, nothing: frozenset[int] = frozenset()) -> None:
+        self.inputs = [_Symbol(self, 0) for _ in range(inputs)]
+        self.calls: list[tuple[Any, Any, int]] = []
+        self._nothing = nothing
+        self.unclear: str | None = None
+        self._held: list[tuple[Any, Any]] = []
+
+    def fail(self, why: str) -> _Unclear:
+        """The object did what it may not. That stays so, even where it catches what is raised."""
+        self.unclear = self.unclear or why
+        return _Unclear(why)
+
+    def call(self, transform: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        whole = len(arguments) == len(self.inputs) and all(map(operator.is_, arguments, self.inputs))
+        one = arguments[0] if len(arguments) == 1 else None
+        made_none = len(arguments) == 1 and one is None and bool(self._nothing)
+        if named or not (whole or type(one) is _Symbol or made_none):
+            raise self.fail("it calls a transform with something else than an image")
+        if len(self.calls) == _MOST_CALLS:
+            raise self.fail("it calls very many transforms")
+        source = None if made_none else object.__getattribute__(arguments[0], "index")
+        if source == 0 and not whole:
+            raise self.fail("it takes its arguments apart")
+        self.calls.append((transform, source, len(self.calls) + 1))
+        return None if len(self.calls) in self._nothing else _Symbol(self, len(self.calls))
+
+    def attribute(self, owner: Any, name: str) -> Any:
+        """An attribute of an object as it is now, if it is one that is not computed."""
+        own = getattr(owner, "__dict__", {})
+        found = inspect.getattr_static(type(owner), name, _ABSENT)
+        if name in own and not hasattr(type(found), "__set__"):
+            return self.wrapped(own[name])
+        # Python looks for modules last.
+        if found is _ABSENT and name in (modules := own.get("_modules") or {}):
+            return self.wrapped(modules[name])
+        if found is _ABSENT or hasattr(type(found), "__get__"):
+            raise self.fail(f"it uses {name}, which is computed")
+        return self.wrapped(found)
+
+    def wrapped(self, value: Any) -> Any:
+        """An attribute of an object's: data is itself, lists are copies, and what can be called is recorded."""
+        if type(value) is not tuple and _is_constant(value):
+            return value
+        cls = type(value)
+        if cls in (list, tuple) or cls is nn.ModuleList:
+            return self._hold((tuple if cls is tuple else list)(map(self.wrapped, value)))
+        if cls is dict or cls is nn.ModuleDict:
+            return self._hold({key: self.wrapped(one) for key, one in value.items()})
+        if callable(value) and not isinstance(value, type):
+            return _Recorder(self, value)
+        raise self.fail(f"it uses an attribute of type {cls.__name__}")
+
+    def _hold(self, copy: Any) -> Any:
+        """Keeps what was handed out, to see whether it was written to."""
+        self._held.append((copy, _parts(copy)))
+        return copy
+
+    def check(self) -> None:
+        """
+        Raises:
+            _Unclear: the object did what it may not.
+        """
+        for copy, before in self._held:
+            now = _parts(copy)
+            if len(now) != len(before) or any(one is not other for one, other in zip(now, before)):
+                self.fail("it writes to what it holds")
+        if self.unclear is not None:
+            raise _Unclear(self.unclear)
+
+    def read(self, result: Any) -> Any:
+        """What was returned, with values for symbols."""
+        cls = type(result)
+        if cls is _Symbol:
+            index = object.__getattribute__(result, "index")
+            if not index and len(self.inputs) > 1:
+                raise _Unclear("it takes its arguments apart")
+            return Value(index)
+        if cls in (list, tuple):
+            return cls(map(self.read, result))
+        if cls is dict:
+            return {key: self.read(value) for key, value in result.items()}
+        if _is_constant(result) and not isinstance(result, (Enum, np.generic)):
+            return result
+        raise _Unclear(f"it returns a {cls.__name__}")
+
+
+def _parts(container: Any) -> list[Any]:
+    return [part for pair in container.items() for part in pair] if isinstance(container, dict) else list(container)
+
+
+def _untouchable(cls: type) -> type:
+    """Has every use of an object that Python's syntax knows be a failure of its recording."""
+
+    def refused(name: str) -> Callable[..., Any]:
+        def method(self: Any, *arguments: Any) -> Any:
+            raise object.__getattribute__(self, "recording").fail(f"it uses {name} of an image, a transform or itself")
+
+        return method
+
+    for name in (
+        *("__bool__", "__len__", "__iter__", "__contains__", "__getitem__", "__setitem__", "__delitem__"),
+        *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__", "__str__", "__format__"),
+        *("__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__truediv__", "__rtruediv__"),
+        *("__floordiv__", "__mod__", "__pow__", "__matmul__", "__and__", "__or__", "__xor__", "__neg__", "__pos__"),
+        *("__invert__", "__abs__", "__int__", "__float__", "__index__", "__enter__", "__exit__", "__next__"),
+        *("__iadd__", "__setattr__", "__delattr__"),
+    ):
+        setattr(cls, name, refused(name))
+    return cls
+
+
+@_untouchable
+class _Symbol:
+    """An image that nobody may look at."""
+
+    __slots__ = ("index", "recording")
+
+    def __init__(self, recording: _Recording, index: int) -> None:
+        object.__setattr__(self, "recording", recording)
+        object.__setattr__(self, "index", index)
+
+    def __getattribute__(self, name: str) -> Any:
+        raise object.__getattribute__(self, "recording").fail(f"it uses {name} of an image")
+
+
+@_untouchable
+class _Recorder:
+    """In the place of a transform: calls are noted, and its attributes are as they are now."""
+
+    __slots__ = ("recording", "transform")
+
+    def __init__(self, recording: _Recording, transform: Any) -> None:
+        object.__setattr__(self, "recording", recording)
+        object.__setattr__(self, "transform", transform)
+
+    def __getattribute__(self, name: str) -> Any:
+        recording: _Recording = object.__getattribute__(self, "recording")
+        return recording.attribute(object.__getattribute__(self, "transform"), name)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        recording: _Recording = object.__getattribute__(self, "recording")
+        return recording.call(object.__getattribute__(self, "transform"), arguments, named)
+
+
+@_untouchable
+class _Shadow:
+    """In the place of the object: its attributes as they are now, and its methods, which may do no more than it."""
+
+    __slots__ = ("original", "recording")
+
+    def __init__(self, recording: _Recording, original: Any) -> None:
+        object.__setattr__(self, "recording", recording)
+        object.__setattr__(self, "original", original)
+
+    def __getattribute__(self, name: str) -> Any:
+        recording: _Recording = object.__getattribute__(self, "recording")
+        original = object.__getattribute__(self, "original")
+        found = inspect.getattr_static(type(original), name, None)
+        own = getattr(original, "__dict__", {})
+        if not isinstance(found, FunctionType) or name in own:
+            return recording.attribute(original, name)
+        try:
+            return MethodType(_checked(found), self)
+        except _Unclear as error:
+            raise recording.fail(str(error)) from None
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise object.__getattribute__(self, "recording").fail("it calls itself")

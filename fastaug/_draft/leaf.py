@@ -1,0 +1,224 @@
+"""Drafts of the leaves of a sample: images, videos and masks whose type a transform asks for, and gets back."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, ClassVar
+
+import PIL.Image
+import torch
+
+from fastaug._draft import finish
+from fastaug._draft.base import DraftBase
+from fastaug._draft.call import Call
+from fastaug._draft.draft import Draft
+from fastaug._draft.leaf_color import LeafColor
+from fastaug._draft.leaf_geometry import LeafGeometry
+from fastaug._draft.replaced import TransformDraft
+from fastaug._fallback import v2_color, v2_geometry
+from fastaug._program.borrow import is_interleaved
+from fastaug._program.kinds import PIL_IMAGE, TENSOR
+
+_Tensor = torch.Tensor
+
+
+class Leaf:
+    """What stands for a leaf: kernels of functionals that get one draft what is to be done."""
+
+    __slots__ = ()
+
+    #: The leaf that it stood for at first.
+    origin: Any
+
+    #: Whether a kernel was called: what torchvision's would return is a new object then, but for no-ops.
+    touched: bool
+
+    @property
+    @abstractmethod
+    def type(self) -> type:
+        """The class that the leaf would be of now."""
+
+    def start(self, jobs: list[Any]) -> Callable[[], Any]:
+        """Appends what is to be done to jobs that are done in one call of the core; what gives the leaf after it."""
+        return self.result
+
+    @abstractmethod
+    def result(self) -> Any:
+        """The leaf, with all done."""
+
+    def choose_order(self) -> None:
+        """What it gives is the user's result: its samples may be in the order that takes less time."""
+
+
+class PixelDraft(LeafGeometry, LeafColor, Leaf):
+    """What has pixels. uint8 tensors are computed as torchvision's v2 does.
+
+    Args:
+        image: the leaf, or a plain tensor.
+        call: what the pipeline's call shares.
+        cls: the class of tv_tensors that the result is of; None for a plain tensor or a PIL image.
+        plain: a tv_tensor without its class, where that is at hand.
+    """
+
+    __slots__ = ("cls", "origin", "touched")
+
+    _torch_functions: ClassVar[dict[str, Any]] = {
+        **LeafGeometry._torch_functions,
+        **vars(v2_geometry),
+        **vars(v2_color),
+    }
+
+    def __init__(self, image: Any, call: Call | None = None, cls: type | None = None, plain: Any = None) -> None:
+        self.cls = cls
+        self.origin = image
+        self.touched = False
+        if plain is None:
+            plain = image if cls is None else image.as_subclass(_Tensor)
+        super().__init__(plain, call)
+
+    def _await_pixels(self) -> None:
+        self.image.load()
+        self.reset(self.image, True)
+
+    @property
+    def type(self) -> type:
+        if self.kind == TENSOR:
+            return self.cls or _Tensor
+        # Tensors and arrays may be drafted as images of Pillow's without an op.
+        made = self.ops or self.copied or (self.kind == PIL_IMAGE and self.source != PIL_IMAGE)
+        return PIL.Image.Image if made else type(self.image)
+
+    @property
+    def dtype(self) -> torch.dtype | None:
+        """That of a tensor; None for PIL images."""
+        if self.kind != TENSOR:
+            return None
+        if self.store:
+            return torch.float32
+        dtype: torch.dtype = self.image.dtype if self.source == TENSOR else torch.uint8
+        return dtype
+
+    def start(self, jobs: list[Any]) -> Callable[[], Any]:
+        if not self.touched:
+            return lambda: self.origin
+        self.call.draws.release()
+        later = finish.start(self, jobs)
+        if later is None:
+            later = self.handed
+        return lambda: self._restored(later())
+
+    def result(self) -> Any:
+        return self._restored(self.handed()) if self.touched else self.origin
+
+    def _restored(self, result: Any) -> Any:
+        """The result as the leaf was."""
+        return result if self.cls is None else result.as_subclass(self.cls)
+
+
+class ImageDraft(PixelDraft):
+    """An image: of Pillow's, a plain tensor, or a tv_tensor."""
+
+    __slots__ = ()
+
+    def as_plain(self) -> TransformDraft:
+        """A draft of the same image, with the same ops, for transforms of single images."""
+        draft = TransformDraft.__new__(TransformDraft)
+        _hand_over(self, draft)
+        return draft
+
+    def go_on_from(self, draft: Draft) -> None:
+        """Takes over what has become of the one that `as_plain` gave."""
+        _hand_over(draft, self)
+        self.touched = True
+
+    def unclass(self) -> None:
+        """The result is a plain tensor."""
+        if self.cls is not None:
+            self.cls = None
+            if isinstance(self.origin, _Tensor):
+                self.origin = self.origin.as_subclass(_Tensor)
+
+
+# Of these `decoded` is set by encoded images alone.
+_ALWAYS_SET = tuple(name for name in DraftBase.__slots__ if name != "decoded")
+_all_of = attrgetter(*_ALWAYS_SET)
+
+
+def _hand_over(draft: DraftBase, other: DraftBase) -> None:
+    for name, value in zip(_ALWAYS_SET, _all_of(draft)):
+        setattr(other, name, value)
+    if hasattr(draft, "decoded"):
+        other.decoded = draft.decoded
+
+
+class VideoDraft(PixelDraft):
+    """Frames with one set of parameters: the leading dimensions of a tensor."""
+
+    __slots__ = ()
+
+
+class MaskDraft(PixelDraft):
+    """Masks of one byte a pixel: the channels of an image that has no colours. Those of bools are bytes meanwhile."""
+
+    __slots__ = ("given", "is_bool")
+
+    def __init__(self, mask: Any, call: Call | None = None, cls: type | None = None, plain: Any = None) -> None:
+        if plain is None:
+            plain = mask if cls is None else mask.as_subclass(_Tensor)
+        is_bool = plain.dtype is torch.bool
+        if is_bool:
+            plain = plain.view(torch.uint8)
+        if plain.ndim < 3:
+            plain = plain.unsqueeze(0)
+        super().__init__(mask, call, cls, plain)
+        self.is_bool = is_bool
+        self.given = plain
+
+    def fill_of(self, fill: Any, rounds: bool) -> Any:
+        """A fill as it is for the bytes of the mask: bools are 0 and 1, of numbers that torch rounds, or does not."""
+        if not self.is_bool or fill is None:
+            return fill
+        if isinstance(fill, (tuple, list)):
+            return [self.fill_of(value, rounds) for value in fill]
+        if not isinstance(fill, (int, float)):
+            return fill
+        return int(not -0.5 <= fill <= 0.5 if rounds else bool(fill))
+
+    def _restored(self, result: Any) -> Any:
+        if result is self.given and self.origin.ndim > 2:
+            result = self.origin if self.cls is None else self.origin.as_subclass(_Tensor)
+        else:
+            if self.is_bool:
+                result = result.view(torch.bool)
+            if self.origin.ndim < 3:
+                result = result.squeeze(0)
+        return super()._restored(result)
+
+    def select(self, valid: torch.Tensor) -> bool:
+        """Keeps the masks of a boolean vector; False, with nothing done, where it is not as long as there are masks.
+
+        Nothing is done to the others then: their ops are still to come.
+        """
+        if valid.ndim != 1 or self.origin.ndim != 3 or self.bands != len(valid) or not self.native:
+            return False
+        self.touched = True
+        if valid.all():
+            self.copied = True
+            return True
+        # A selection by numbers takes a fraction of the time of one by bools.
+        planes = self.image.index_select(0, valid.nonzero()[:, 0])
+        if not len(planes):
+            self.reset(planes.new_empty((0, self.height, self.width)))
+            return True
+        self.image, self.bands, self.channels = planes, len(planes), len(planes)
+        self.channel_last = is_interleaved(planes)
+        self.first, self.views = None, 0
+        # A fill is the same for all masks, and one for every four channels if there are more.
+        groups = -(-len(planes) // 4)
+        self.ops = [
+            op[:groups] if isinstance(op, tuple) and groups > 1 else op[0] if isinstance(op, tuple) else op
+            for op in self.ops
+        ]
+        return True

@@ -1,0 +1,101 @@
+"""Drawn: the base of transforms that are made of a draw, and of functions of images."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from fastaug._draft.draft import Draft
+from fastaug._draft.replaced import called, functions
+
+
+class Drawn:
+    """Base of a transform of your own that becomes part of fastaug's one pass over the image.
+
+    A subclass says what is drawn, in :meth:`draw`, and what is done with it, in :meth:`apply`, by functions of
+    ``fastaug.transforms.functional`` and ``fastaug.pillow``. These get an image in progress, which has a size, but no
+    pixels yet, append to it what is to be done, and return it. The transform is called with an image, as any other, and
+    it works in a ``Compose``, with batches, devices, ``explain`` and the rest. A reader given to
+    :func:`fastaug.register` may return it in the place of another library's transform.
+
+    What is known of an image in progress: its ``width``, ``height``, ``channels`` and ``mode`` (of Pillow; None for a
+    tensor and an array), and whether it ``is_pil`` and ``is_tensor``.
+
+    Raises:
+        TypeError: when called, if :meth:`apply` returns something else than the image that it was given, or a new one.
+
+    Example:
+        >>> import random
+        >>> import fastaug
+        >>> import fastaug.transforms.functional as F
+        >>> from PIL import Image
+        >>> class Dimmed(fastaug.Drawn):
+        ...     def draw(self, image):
+        ...         return random.uniform(0.5, 1.0)
+        ...
+        ...     def apply(self, image, factor):
+        ...         return F.adjust_brightness(image, factor)
+        >>> image = Image.new("L", (8, 6), 100)
+        >>> random.seed(0)
+        >>> Dimmed()(image).getpixel((0, 0))
+        92
+    """
+
+    #: The names of what is drawn; none for a transform that draws nothing.
+    _drawn: tuple[str, ...] = ("params",)
+
+    def draw(self, image: Any) -> Any:
+        """The parameters for an image; by default None.
+
+        It may draw from the global generators of torch, Python and NumPy, as the transform that it stands for does.
+        What it returns should be numbers, strings, and lists and tuples of them, which ``sample`` and ``replay`` keep.
+
+        Args:
+            image: an image in progress. Its size, channels and mode count; it has no pixels.
+        """
+
+    def apply(self, image: Any, params: Any) -> Any:
+        """The image with these parameters applied. Draws nothing.
+
+        Args:
+            image: an image in progress, to be handed to functions; or an image, where somebody has put a function of
+                his own in the place of one of ``fastaug.transforms.functional``.
+            params: what :meth:`draw` returned, for this image or for another one.
+
+        Returns:
+            What the last function returned; ``image`` itself where nothing is to be done.
+
+        Raises:
+            NotImplementedError: a subclass without it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no apply(image, params)")
+
+    def __call__(self, img: Any) -> Any:
+        return called(self, img)
+
+    def _sample(self, draft: Draft) -> Any:
+        draft.call.draws.release()
+        return self.draw(draft)
+
+    def _draft(self, draft: Draft, params: Any) -> None:
+        draft.as_one(partial(self._apply, params))
+
+    def _apply(self, params: Any, draft: Draft) -> None:
+        image: Any = draft.flush() if functions else draft
+        result = self.apply(image, params)
+        if result is draft:
+            return
+        if result is None or isinstance(result, Draft):
+            raise TypeError(
+                f"apply of {type(self).__name__} should return the image that it was given, or a new one. Got "
+                f"{'another image in progress' if result is not None else None}"
+            )
+        draft.reset(result)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
+        return f"{type(self).__name__}({settings})"
+
+
+# Its public name, by which it pickles.
+Drawn.__module__ = "fastaug"

@@ -1,0 +1,3 @@
+"""Bounding boxes and key points under transforms, exactly as torchvision.transforms.v2 moves them."""
+
+from __future__ import annotations

@@ -1,0 +1,141 @@
+"""Sizes, matrices and coefficients that boxes and points are moved by, with torchvision's roundings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fastaug._fallback import tensor_warp
+from fastaug._program import arguments, v2_arguments
+from fastaug._program.v2_arguments import central_corner as central_corner
+from fastaug._program.v2_arguments import padding_sides as padding_sides
+from fastaug._program.v2_arguments import perspective_coefficients as perspective_coefficients
+
+Canvas = tuple[int, int]
+
+
+def resized_canvas(canvas_size: Canvas, size: Any, max_size: int | None) -> Canvas:
+    """(height, width) after a resize.
+
+    Args:
+        canvas_size: before it.
+        size: (height, width); or the short side, as an int or a sequence of one; or None.
+        max_size: limit of the long side, where `size` is the short one; its length, where `size` is None.
+
+    Raises:
+        ValueError: `max_size` where it has no meaning, or is not above the short side.
+    """
+    return v2_arguments.resized_size(*canvas_size, size, max_size)
+
+
+def output_size(size: Any) -> list[int]:
+    """[height, width] of a central crop: a number or a sequence of one means a square."""
+    return list(arguments.square_if_single(size))
+
+
+def affine_matrices(
+    canvas_size: Canvas, angle: Any, translate: Any, scale: Any, shear: Any, center: Any
+) -> tuple[list[float], list[float]]:
+    """Six numbers of an affine map from input to output, and of the one back.
+
+    The map is clockwise rotation, scale and shear about the centre, then a shift; without a centre it is the canvas's.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: wrong length of a sequence, or a scale that is not positive.
+    """
+    across, down = arguments.checked_shear(angle, translate, scale, shear, center)
+    if center is None:
+        center = (canvas_size[1] * 0.5, canvas_size[0] * 0.5)
+    return v2_arguments.affine_matrices(
+        [float(value) for value in center], float(angle), translate, scale, (across, down)
+    )
+
+
+def expanded_canvas(back: Sequence[float], canvas_size: Canvas) -> Canvas:
+    """(height, width) that hold a canvas mapped about its centre, by the map from output to input."""
+    return tensor_warp.size_around(back, *canvas_size, v2=True)
+
+
+def inverse_perspective(coefficients: Sequence[float], of: str) -> list[float]:
+    """The eight numbers of the map back.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    a, b, c, d, e, f, g, h = coefficients
+    determinant = a * e - b * d
+    if determinant == 0:
+        raise RuntimeError(
+            f"Provided perspective_coeffs {coefficients} can not be inverted to transform {of}. "
+            f"Denominator is zero, denom={determinant}"
+        )
+    numerators = (
+        e - f * h,
+        -b + c * h,
+        b * f - c * e,
+        -d + f * g,
+        a - c * g,
+        -a * f + c * d,
+        -e * g + d * h,
+        -a * h + b * g,
+    )
+    return [number / determinant for number in numerators]
+
+
+def check_displacement(displacement: Any, canvas_size: Canvas) -> None:
+    """Raises TypeError for anything but a tensor, and ValueError for one that is not of the canvas's size."""
+    expected = (1, canvas_size[0], canvas_size[1], 2)
+    if not isinstance(displacement, Tensor):
+        raise TypeError(f"Argument displacement should be a Tensor, got {type(displacement)}")
+    if displacement.shape != expected:
+        raise ValueError(f"Argument displacement shape should be {expected}, but given {displacement.shape}")
+
+
+def with_ones(points: Tensor, dtype: torch.dtype | None = None) -> Tensor:
+    """(points, 3), for matrices; the default dtype's ones decide with the points' what they are."""
+    return torch.cat([points, torch.ones(points.shape[0], 1, device=points.device, dtype=dtype)], dim=-1)
+
+
+def mapped(points: Tensor, matrix: Sequence[float]) -> Tensor:
+    """Floating point (points, 2) under six numbers."""
+    rows = torch.tensor(matrix, dtype=points.dtype, device=points.device).reshape(2, 3)
+    return torch.matmul(with_ones(points, points.dtype), rows.T)
+
+
+def corner_of(canvas_size: Canvas, matrix: Sequence[float], like: Tensor) -> Tensor:
+    """The least x and y of the mapped canvas, (1, 2)."""
+    height, width = canvas_size
+    corners = [[0.0, 0.0], [0.0, float(height)], [float(width), float(height)], [float(width), 0.0]]
+    ends = mapped(torch.tensor(corners, dtype=like.dtype, device=like.device), matrix)
+    return torch.amin(ends, dim=0, keepdim=True)
+
+
+def projected(points: Tensor, inverse: Sequence[float]) -> Tensor:
+    """(points, 2) of any dtype under the eight numbers of a perspective; integers become floats."""
+    dtype = points.dtype if points.is_floating_point() else torch.float32
+    device = points.device
+    above = torch.tensor(inverse[:6], dtype=dtype, device=device).reshape(2, 3)
+    below = torch.tensor([[*inverse[6:], 1.0]] * 2, dtype=dtype, device=device)
+    rows = with_ones(points)
+    return torch.matmul(rows, above.T).div_(torch.matmul(rows, below.T))
+
+
+def displaced(points: Tensor, canvas_size: Canvas, displacement: Tensor, dtype: torch.dtype) -> Tensor:
+    """Where the pixels of int64 (points, 2) come to lie, in `dtype`.
+
+    The displacement says where pixels come from, and is taken for its own inverse, with the sign changed.
+    """
+    height, width = canvas_size
+    device = points.device
+    x, y = points[:, 0].clamp(0, width - 1), points[:, 1].clamp(0, height - 1)
+
+    def along(size: int, index: Tensor) -> Tensor:
+        return torch.linspace((-size + 1) / size, (size - 1) / size, size, dtype=dtype, device=device)[index]
+
+    at = torch.stack((along(width, x), along(height, y)), -1)
+    moved = at.sub_(displacement.to(device=device)[0, y, x, :].to(dtype))
+    return moved.add_(1).mul_(0.5 * torch.tensor((width, height), dtype=dtype, device=device)).sub_(0.5)

@@ -1,0 +1,363 @@
+"""A sample on its way through transforms: its leaves, of which drafts take the places as transforms change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import PIL.Image
+import torch
+from torch.utils import _pytree
+
+from fastaug._draft.call import PLAIN, Call
+from fastaug._draft.draws import Draws
+from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
+from fastaug._draft.through import MAX_DRAFT, known, replaced
+from fastaug._image.encoded import is_encoded, is_entry
+from fastaug._image.lazy import LazyImage
+from fastaug._names import is_ours
+from fastaug._places.draft import BoxesDraft, PointsDraft
+from fastaug._sample.tape import SampleTape
+from fastaug._sample.watch import Watch
+from fastaug._tv_tensors.choice import loaded
+
+_Drawn = TypeVar("_Drawn")
+
+# Types that pytrees look into, and a registered type may be added to them at any time.
+_nodes = _pytree.SUPPORTED_NODES
+
+
+class Leaves(list[Any]):
+    """The leaves of a sample that a transform is to draw for, and where it draws from."""
+
+    __slots__ = ("draws",)
+
+    draws: Draws
+
+
+class Sample:
+    """What a call of a pipeline has got, taken apart.
+
+    Args:
+        inputs: the arguments of the call.
+        call: its settings.
+        tape: keeps what transforms draw, or hands it out.
+        watch: hears what becomes of it.
+    """
+
+    __slots__ = ("_types", "call", "given", "leaves", "rebuilt", "spec", "tape", "unpacked", "watch")
+
+    def __init__(
+        self,
+        inputs: tuple[Any, ...],
+        call: Call = PLAIN,
+        tape: SampleTape | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self.call = call
+        self.tape = tape
+        self.watch = watch
+        self.unpacked = len(inputs) > 1
+        self._begin(inputs if self.unpacked else inputs[0])
+
+    def _begin(self, structure: Any) -> None:
+        self.given = structure
+        self.leaves: list[Any] = []
+        self.rebuilt = False
+        self.spec: Any = flatten(structure, self.leaves)
+        self._types: tuple[type, ...] | None = tuple(map(type, self.leaves))
+        if LazyImage in self._types:
+            self._open()
+
+    def _open(self) -> None:
+        """Takes handles for the images of Pillow's that they are, which are decoded in the end."""
+        for index, leaf in enumerate(self.leaves):
+            if type(leaf) is LazyImage:
+                draft = self.draft(index)
+                if isinstance(draft, ImageDraft):
+                    draft.touched = True
+                else:
+                    self.leaves[index] = leaf.view()
+        self.rebuilt = True
+        self._types = None
+
+    def draft(self, index: int) -> Any:
+        """The leaf, or a draft in its place if there can be one."""
+        leaf = self.leaves[index]
+        make = _makers.get(type(leaf))
+        if make is None:
+            make = _maker(type(leaf))
+        drafted = make(leaf, self.call if self.watch is None else self.call.like(log=self.watch.log(self, index)))
+        if drafted is not None:
+            self.leaves[index] = leaf = drafted
+        return leaf
+
+    def change(self, transform: Any, indices: Sequence[int]) -> None:
+        """Has a transform draw for leaves, and change them: drafts, where there can be drafts."""
+        leaves = self.leaves
+        for index in indices:
+            if not isinstance(leaves[index], Leaf):
+                self.draft(index)
+        params = {}
+        if transform._draws:
+            chosen = Leaves([leaves[index] for index in indices])
+            chosen.draws = self.call.draws
+            if self.tape is None:
+                params = transform.make_params(chosen)
+            else:
+                params = self.tape.params(transform, lambda: transform.make_params(chosen))
+        if transform._retypes:
+            self._types = None
+        self.rebuilt = True
+        watch = self.watch
+        if watch is None:
+            for index in indices:
+                leaves[index] = transform.transform(leaves[index], params)
+            return
+        for index in indices:
+            leaf = leaves[index]
+            watch.arrive(self, index)
+            leaves[index] = transform.transform(leaf, params)
+            watch.leave(self, index, leaf)
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        """Those of the leaves, or of what drafts stand for."""
+        types = self._types
+        if types is None:
+            types = self._types = tuple([leaf.type if isinstance(leaf, Leaf) else type(leaf) for leaf in self.leaves])
+        return types
+
+    def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
+        """What decides how a transform goes on, by its name: drawn, or as a tape has it."""
+        return draw() if self.tape is None else self.tape.drawn(transform, name, draw)
+
+    def finish(self, whole: bool = True) -> Any:
+        """The arguments with all done, as one transform hands them to the next.
+
+        Args:
+            whole: whether that is the result of the call, and not what a callable in the middle of it gets.
+        """
+        self.call.draws.release()
+        if whole:
+            for leaf in self.leaves:
+                if isinstance(leaf, Leaf):
+                    leaf.choose_order()
+        if self.watch is not None:
+            return self._finish_watched(self.watch)
+        if not self.rebuilt:
+            return self.given
+        if self.spec is None:
+            leaf = self.leaves[0]
+            return leaf.result() if isinstance(leaf, Leaf) else leaf
+        jobs: list[Any] = []
+        ended = self.start(jobs)
+        if jobs:
+            self.call.run(jobs, self.call.rewrites)
+        return ended()
+
+    def start(self, jobs: list[Any]) -> Callable[[], Any]:
+        """Appends what is to be done to jobs that are done in one call of the core; what gives the sample after it."""
+        later = [(index, leaf.start(jobs)) for index, leaf in enumerate(self.leaves) if isinstance(leaf, Leaf)]
+
+        def ended() -> Any:
+            leaves = list(self.leaves)
+            for index, finish in later:
+                leaves[index] = finish()
+            return unflatten(self.spec, iter(leaves)) if self.rebuilt else self.given
+
+        return ended
+
+    def _finish_watched(self, watch: Watch) -> Any:
+        """Leaf by leaf, so that it is known of each what is done."""
+        watch.finishing(self)
+        for index, leaf in enumerate(self.leaves):
+            if isinstance(leaf, Leaf):
+                self.leaves[index] = leaf.result()
+        watch.finished(self)
+        return self.structure()
+
+    def restart(self, structure: Any) -> None:
+        """Goes on from what a callable returned for what `finish` gave it."""
+        self._begin(structure)
+
+    def regroup(self) -> None:
+        """Looks for leaves in what a transform left in the place of one: transforms may return whole structures."""
+        self._begin(self.structure())
+        self._types = None  # there are drafts among the leaves
+        self.rebuilt = True
+
+    def structure(self) -> Any:
+        """The arguments as they are now, with drafts among their leaves."""
+        return unflatten(self.spec, iter(self.leaves)) if self.rebuilt else self.given
+
+    def apart(self, function: Callable[..., Any], transform: Any = None) -> None:
+        """Has a callable do what it does to the sample so far: on behalf of a transform, if there is one."""
+        if self._opened(function) or self._drafted(function):
+            return
+        if self.call.beside is not None:
+            self.call.beside.settle()
+        inputs = self.finish(False)
+        self.restart(function(*inputs) if self.unpacked else function(inputs))
+        if self.watch is not None:
+            self.watch.called(function if transform is None else transform, self)
+
+    def _opened(self, decode: Any) -> bool:
+        """Whether a callable is fastaug.transforms.Decode, and opened the whole sample, which is decoded in the end."""
+        lazy = getattr(decode, "_lazy", None)
+        if lazy is None or not is_ours(type(decode)):
+            return False
+        if self.spec is not None:
+            if self.rebuilt or self.unpacked or not is_entry(self.given):
+                return False
+            self.restart(lazy(self.given))
+            return True
+        leaf = self.leaves[0]
+        if isinstance(self.given, LazyImage):
+            return True  # and stays as it is
+        if not is_encoded(leaf):
+            return False
+        self.restart(lazy(leaf))
+        return True
+
+    def _drafted(self, function: Any) -> bool:
+        """Whether a callable is a transform of single images that is drafted; the sample is one image of Pillow's."""
+        step, forward, _ = known(type(function))
+        if step is None or forward is not None or replaced(type(function)) or self.spec is not None or self.unpacked:
+            return False
+        prepare, draw, do = step
+        records = self.tape is not None and (draw is not None or hasattr(function, "transforms"))
+        if prepare is not None or (records and getattr(function, "_drawn", ()) != ("params",)):
+            return False
+        if not isinstance(self.leaves[0], Leaf):
+            self.draft(0)
+        leaf = self.leaves[0]
+        if type(leaf) is not ImageDraft or leaf.cls is not None or not leaf.is_pil:
+            return False
+        if self.watch is not None:
+            self.watch.arrive(self, 0)
+        draft = leaf.as_plain()
+        params = None if draw is None else self.drawn(function, "params", lambda: draw(function, draft))
+        do(function, draft, params)
+        if len(draft.ops) > MAX_DRAFT:
+            draft.shorten()
+        leaf.go_on_from(draft)
+        self.rebuilt = True
+        self._types = None
+        if self.watch is not None:
+            self.watch.leave(self, 0, leaf)
+        return True
+
+    def paths(self) -> list[str]:
+        """Of each leaf, how it is written in Python after the name of the sample."""
+        return paths(self.spec, len(self.leaves))
+
+
+def flatten(node: Any, leaves: list[Any]) -> Any:
+    """Appends the leaves of a tree, in the order of torch's pytrees; a description of the tree, None for a leaf."""
+    cls = type(node)
+    if cls is tuple or cls is list:
+        return cls, [flatten(part, leaves) for part in node]
+    if cls is dict:
+        return cls, {key: flatten(part, leaves) for key, part in node.items()}
+    if cls not in _nodes and not (isinstance(node, tuple) and hasattr(cls, "_fields")):
+        leaves.append(node)
+        return None
+    parts, spec = _pytree.tree_flatten(node)
+    leaves += parts
+    return spec, len(parts)
+
+
+def unflatten(spec: Any, leaves: Iterator[Any]) -> Any:
+    """The tree of a description that `flatten` returned, with these leaves."""
+    if spec is None:
+        return next(leaves)
+    cls, parts = spec
+    if cls is tuple:
+        return tuple([unflatten(part, leaves) for part in parts])
+    if cls is list:
+        return [unflatten(part, leaves) for part in parts]
+    if cls is dict:
+        return {key: unflatten(part, leaves) for key, part in parts.items()}
+    return _pytree.tree_unflatten([next(leaves) for _ in range(parts)], cls)
+
+
+def paths(spec: Any, count: int) -> list[str]:
+    """How the leaves of a description that `flatten` returned are reached, as one writes it in Python.
+
+    Args:
+        spec: the description.
+        count: of the leaves.
+
+    Returns:
+        For each leaf what follows the name of the whole, such as ``[1]['boxes']``; an empty string if it is the whole.
+    """
+    tree = unflatten(spec, iter(range(count)))
+    try:
+        found, _ = _pytree.tree_flatten_with_path(tree)
+    except ValueError:
+        # A class of the user's is registered without the names of its parts.
+        return [f" leaf {number}" for number in range(count)]
+    return [_pytree.keystr(path) for path, _ in found]
+
+
+def _draft_image(image: Any, call: Call) -> Any:
+    draft = ImageDraft(image, call)
+    return draft if draft.native else None
+
+
+def _draft_plain(tensor: Any, call: Call) -> Any:
+    return _draft_image(tensor, call) if tensor.dtype is torch.uint8 and tensor.ndim > 1 else None
+
+
+def _draft_as(draft: Any, *dtypes: torch.dtype) -> Any:
+    def make(leaf: Any, call: Call) -> Any:
+        plain = leaf.as_subclass(torch.Tensor)  # it takes a tv_tensor longer to answer
+        if plain.dtype not in dtypes or plain.ndim < 2 or plain.requires_grad or not plain.is_cpu:
+            return None
+        drafted = draft(leaf, call, type(leaf), plain)
+        return drafted if drafted.native else None
+
+    return make
+
+
+def _draft_boxes(boxes: Any, call: Call) -> Any:
+    return None if call.traced else BoxesDraft(boxes)
+
+
+def _draft_points(points: Any, call: Call) -> Any:
+    return None if call.traced else PointsDraft(points)
+
+
+def _none(leaf: Any, call: Call) -> None:
+    """Of what there are no drafts."""
+
+
+_makers: dict[type, Any] = {
+    PIL.Image.Image: _draft_image,
+    torch.Tensor: _draft_plain,
+    LazyImage: _draft_image,
+    np.ndarray: _draft_image,
+}
+
+
+def _maker(cls: type) -> Any:
+    """What drafts leaves of a class: kept, as classes do not change."""
+    classes = loaded()
+    make: Any = _none
+    if issubclass(cls, PIL.Image.Image):
+        make = _draft_image
+    elif classes is not None and issubclass(cls, classes.TVTensor):
+        if cls is classes.Image:
+            make = _draft_as(ImageDraft, torch.uint8)
+        elif cls is classes.Video:
+            make = _draft_as(VideoDraft, torch.uint8)
+        elif cls is classes.Mask:
+            make = _draft_as(MaskDraft, torch.uint8, torch.bool)
+        elif cls is classes.BoundingBoxes:
+            make = _draft_boxes
+        elif cls is getattr(classes, "KeyPoints", None):
+            make = _draft_points
+    _makers[cls] = make
+    return make

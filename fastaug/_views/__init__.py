@@ -1,0 +1,1 @@
+"""Views: several transforms of one image, in one call."""

@@ -1,0 +1,157 @@
+"""Ways to look into views: each as its own pipeline is looked into, with what it has in a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from PIL import Image
+
+from fastaug._draft.generators import generator_of, seed_all, untouched
+from fastaug._image.encoded import is_encoded
+from fastaug._image.lazy import LazyImage
+from fastaug._inspect import check as checks
+from fastaug._inspect import explain as explanations
+from fastaug._inspect import profile as profiles
+from fastaug._inspect import words
+from fastaug._inspect.overlay import sample_picture
+from fastaug._inspect.picture import decoded, listed, normalisation, picture
+from fastaug._inspect.show import sheet
+from fastaug._sample.pipeline import SamplePipeline
+from fastaug._views.program import Step, taken
+
+
+class Parts:
+    """What is said of each view, one after the other.
+
+    Attributes:
+        head: what is said of all of them.
+        names: of the views.
+        parts: what is said of them.
+    """
+
+    def __init__(self, names: list[str], parts: list[Any], head: str = "") -> None:
+        self.head = head
+        self.names = names
+        self.parts = parts
+
+    def __bool__(self) -> bool:
+        """Whether all parts are true."""
+        return all(map(bool, self.parts))
+
+    def __str__(self) -> str:
+        said = [f"{name}\n{part}" for name, part in zip(self.names, self.parts)]
+        return "\n\n".join([self.head, *said] if self.head else said)
+
+    __repr__ = __str__
+
+
+def _names(views: Any) -> list[str]:
+    """Of the views, by what they are made of and by."""
+    transforms = [words.called(getattr(transform, "original", transform)) for transform, _, _ in views.calls]
+    return [
+        f"view {step.value}: {name}" + ("" if step.source == 0 else f" of value {step.source}")
+        for name, step in zip(transforms, views._program.steps)
+    ]
+
+
+def _walked(views: Any, image: Any) -> Iterator[tuple[Any, Any]]:
+    """The pipeline of each step, with the value that it is called with, which the calls before it have made."""
+    program = views._program
+    values = {0: image}
+    decoders = [image] * len(program.decoders)
+    if isinstance(image, LazyImage):
+        values[0] = image.in_memory()
+        decoders = [values[0]] * len(decoders)
+    elif is_encoded(image):
+        handles = [LazyImage(image) if decode is None else decode._lazy(image) for decode in program.decoders]
+        decoders = [handle.in_memory() for handle in handles]
+    wanted = {step.source for step in program.steps}
+    for step in program.steps:
+        pipeline = views._seen(step.pipeline)
+        value = decoders[step.decoder] if step.source == 0 else values[step.source]
+        yield pipeline, value
+        # The next one draws from where this one ends.
+        result = pipeline(value)
+        if step.value in wanted:
+            values[step.value] = result
+
+
+def explain(views: Any, image_or_size: Any, plot: Any, seed: int | None, device: Any) -> Parts:
+    """What fastaug.Views.explain is."""
+    if plot is not None:
+        raise ValueError("plot is of one view: explain(image).parts[0].plot(path)")
+    image = views._image_of((512, 512) if image_or_size is None else image_or_size)
+    generator = generator_of(views)
+    parts = []
+    with untouched(generator):
+        if seed is not None:
+            seed_all(seed, generator)
+        for pipeline, value in _walked(views, image):
+            parts.append(explanations.explain(pipeline, value, None, None, device))
+    return Parts(_names(views), parts, _head(views, image))
+
+
+def _head(views: Any, image: Any) -> str:
+    """How the views of an image come together."""
+    program = views._program
+    made = [f"value {step.source}" for step in program.steps if step.source > 0 and not step.fused]
+    said = f"{len(program.outputs)} views of one image: drawn one after the other, then made by one call of the core"
+    if made:
+        said += f", but for what is made before: {', '.join(dict.fromkeys(made))}"
+    if isinstance(image, LazyImage) or is_encoded(image):
+        said += "\nthe image is decoded once, as far as any of them reads it"
+    return said
+
+
+def _each(views: Any, images: Any, seen: Callable[[Step, Any], Any]) -> Parts:
+    """What `seen` says of each step and the values that it is called with."""
+    steps = views._program.steps
+    inputs: list[list[Any]] = [[] for _ in steps]
+    with untouched(generator_of(views)):
+        seed_all(0, generator_of(views))
+        for image in listed(images, all(step.sampled for step in steps)):
+            for known, (_, value) in zip(inputs, _walked(views, image)):
+                known.append(value)
+    return Parts(_names(views), [seen(step, values) for step, values in zip(steps, inputs)])
+
+
+def profile(views: Any, images: Any, repeat: int, plot: Any, seed: int) -> Parts:
+    """What fastaug.Views.profile is."""
+    if plot is not None:
+        raise ValueError("plot is of one view: profile(images).parts[0].plot(path)")
+    return _each(views, images, lambda step, values: profiles.profile(step.pipeline, values, repeat, None, seed))
+
+
+def check(views: Any, images: Any, seeds: Any) -> Parts:
+    """What fastaug.Views.check is."""
+    numbers = seeds if isinstance(seeds, int) else list(seeds)
+    return _each(views, images, lambda step, values: checks.check(step.pipeline, values, numbers))
+
+
+def show(views: Any, images: Any, n: int, seed: int | None) -> Image.Image:
+    """What fastaug.Views.show is."""
+    if n < 1:
+        raise ValueError(f"n should be at least 1, got {n}")
+    steps = {step.value: step for step in views._program.steps}
+    of_samples = all(step.sampled for step in steps.values())
+    originals = listed(images, of_samples)[:n]
+    generator = generator_of(views)
+    sources: list[Image.Image | None] = []
+    rows = []
+    with untouched(generator):
+        if seed is not None:
+            seed_all(seed, generator)
+        for number in range(n):
+            original = originals[number % len(originals)]
+            values: dict[int, Any] = {}
+            taken(views.result, views(original), values)
+            sources.append((sample_picture if of_samples else picture)(decoded(original)))
+            rows.append([_picture(steps[value].pipeline, one) for value, one in values.items() if value in steps])
+    return sheet(sources, rows, "originals" if n > 1 else "original", "views")
+
+
+def _picture(pipeline: Any, result: Any) -> Image.Image:
+    seen = sample_picture if isinstance(pipeline, SamplePipeline) else picture
+    shown: Image.Image = seen(result, normalisation(pipeline.transforms))
+    return shown

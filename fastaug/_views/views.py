@@ -1,0 +1,390 @@
+"""Views: several transforms of one image in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils._pytree import tree_map_only
+
+from fastaug._draft.call import Call
+from fastaug._draft.pipeline import blank
+from fastaug._draft.tape import Recording, Replaying
+from fastaug._image.lazy import LazyImage
+from fastaug._inspect.methods import SeenPipeline
+from fastaug._program import eager
+from fastaug._sample.pipeline import sample_of
+from fastaug._sample.tape import SampleRecording, SampleReplaying
+from fastaug._views.drawn import DrawnViews
+from fastaug._views.program import Program, Value, ViewCall, built
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL import Image
+
+    from fastaug._batch.batch import Batch
+    from fastaug._batch.slots import Slots
+    from fastaug._views.seen import Parts
+
+
+class Views(SeenPipeline):
+    """Several transforms of one image in one call, as DINO, SimCLR and TwoCrops take them: a list of their results.
+
+    Equal to ``[transform(image) for transform in transforms]``, bit for bit and in what it leaves of the random
+    generators. All of them are drawn first, in order; then their pixels are made by one native call, in which an
+    encoded image is decoded once, as far as the views show it.
+
+    What it is called with: what the transforms take, PIL images, arrays and tensors; handles of ``fastaug.io.lazy``;
+    paths and encoded bytes, which are opened as a ``Decode`` at the head of a view says, or else as ``fastaug.io.lazy``
+    does. Callables of your own get the PIL image of an encoded one. Transforms of v2 also take samples, such as
+    ``(image, target)``, and several arguments; each view is such a sample then. Each ``Compose`` keeps its own mode and
+    arithmetic.
+
+    Args:
+        transforms: a sequence of transforms: of fastaug, or any callables. The same one may be there several times.
+
+    Attributes:
+        transforms: the same, as a tuple.
+
+    Raises:
+        TypeError: no sequence, or one with something in it that is not callable.
+        ValueError: an empty one.
+        fastaug.DecodeError: when called, bytes that cannot be decoded.
+
+    Example:
+        >>> import fastaug, fastaug.transforms as T
+        >>> from PIL import Image
+        >>> crop = T.Compose([T.RandomResizedCrop(32), T.RandomHorizontalFlip(), T.ToTensor()])
+        >>> views = fastaug.Views([crop, crop])
+        >>> [view.shape for view in views(Image.new("RGB", (80, 60)))]
+        [torch.Size([3, 32, 32]), torch.Size([3, 32, 32])]
+    """
+
+    #: What stands for the value of a call in the result of :meth:`_of_calls`.
+    Value = Value
+
+    # Set by the constructors.
+    calls: tuple[ViewCall, ...]
+    result: Any
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        given: Any = transforms
+        if isinstance(given, (str, bytes)) or not isinstance(given, (Sequence, torch.nn.ModuleList)):
+            hint = "; for one view, pass a list of it" if callable(transforms) else ""
+            raise TypeError(f"Argument transforms should be a sequence of callables, got {type(transforms)}{hint}")
+        if not len(transforms):
+            raise ValueError("Pass at least one transform: argument transforms is empty")
+        for number, transform in enumerate(transforms):
+            if not callable(transform):
+                raise TypeError(f"Argument transforms should be callables, got {type(transform)} as number {number}")
+        self._set(
+            [(transform, 0, number) for number, transform in enumerate(transforms, 1)],
+            [Value(number) for number in range(1, len(transforms) + 1)],
+        )
+
+    @classmethod
+    def _of_calls(cls, calls: Sequence[ViewCall], result: Any) -> Views:
+        """Of any calls, in the order in which they draw.
+
+        Args:
+            calls: (transform, number of the value that it is called with, number of the value that it makes). The value
+                0 is what the whole is called with. A value that one other call takes, and nothing else, is never made:
+                its ops are done with those of that call.
+            result: what a call returns: lists, tuples and dictionaries in which :class:`Value` objects stand for
+                values; anything else in them is returned as it is.
+
+        Raises:
+            TypeError: a transform that is not callable.
+            ValueError: a value that is used before it is made, or made twice.
+        """
+        made = cls.__new__(cls)
+        made._set(calls, result)
+        return made
+
+    def _set(self, calls: Sequence[ViewCall], result: Any) -> None:
+        self.calls = tuple((transform, source, value) for transform, source, value in calls)
+        self.result = result
+        self._plan()
+
+    def _plan(self) -> None:
+        self._program = Program(self.calls, self.result)
+
+    @property
+    def transforms(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return tuple([transform for transform, _, _ in self.calls])
+
+    def __call__(self, image: Any, *others: Any) -> Any:
+        if eager.traced():
+            return self._one_by_one((image, *others))
+        return self._run_inputs((image, *others), self._call)
+
+    def _one_by_one(self, inputs: tuple[Any, ...]) -> Any:
+        """As a loop over the calls: torch wants to see what each does."""
+        values: list[Any] = [None] * self._program.count
+        values[0] = inputs if len(inputs) > 1 else inputs[0]
+        for transform, source, value in self.calls:
+            values[value] = transform(*inputs) if source == 0 else transform(values[source])
+        return built(self.result, values)
+
+    def _run_inputs(self, inputs: tuple[Any, ...], call: Call, tapes: list[Any] | None = None) -> Any:
+        drawn = DrawnViews(self._program, inputs, call, tapes)
+        try:
+            self._draft_all(drawn)
+            return self._delivered(drawn)
+        finally:
+            call.draws.release()
+
+    def _run(self, img: Any, call: Call) -> Any:
+        return self._run_inputs((img,), call)
+
+    def _seen(self, pipeline: Any) -> Any:
+        """One of its pipelines, as it can be called by itself with the draws that it has here."""
+        return pipeline
+
+    def _is_plain(self) -> bool:
+        """Whether it is no more than transforms one after the other."""
+        return False
+
+    # For batches: fastaug._batch.task.Task.
+
+    def _begin(self, image: Any, call: Call) -> Any:
+        return DrawnViews(self._program, (image,), call)
+
+    def _draft_all(self, draft: Any) -> None:
+        draft.draw()
+
+    def _delivered(self, draft: Any) -> Any:
+        draft.finish()
+        return built(self.result, draft.values)
+
+    def _job(self, draft: Any) -> Any:
+        return draft.jobs()
+
+    def _presented(self, drawn: Any, result: Any) -> Any:
+        drawn.put(result)
+        return built(self.result, drawn.values)
+
+    def _batch_of(self, call: Call, count: int, slots: Any) -> Batch:
+        from fastaug._views.batch import ViewsBatch
+
+        return ViewsBatch(self, call, count, slots)
+
+    def _slots_of(self, out: Any, count: int, device: torch.device | None) -> Slots:
+        from fastaug._views.batch import SlotGroup
+
+        return SlotGroup.of_user(self._program.outputs, self.result, out, count, device)
+
+    def _handle(self, source: Any) -> LazyImage:
+        decoders = self._program.decoders
+        if len(decoders) > 1:
+            from fastaug._views.batch import Unopened
+
+            return Unopened(source)  # type: ignore[return-value]
+        handle: LazyImage = LazyImage(source) if decoders[0] is None else decoders[0]._lazy(source)
+        return handle
+
+    def batch(  # type: ignore[override]
+        self,
+        images: Any,
+        out: Sequence[torch.Tensor | np.ndarray] | None = None,
+        num_threads: int | None = None,
+        seeds: Sequence[int] | None = None,
+        device: str | torch.device | None = None,
+    ) -> Any:
+        """The views of many images: for each view, one tensor of that view of all images.
+
+        Equal to what ``[views(image) for image in images]`` collates to, with the draws of that loop: image by image,
+        and of each view by view. Tuples stay tuples, and what is no view in a result stays as it is.
+        The views of one image are made by one thread, those of several images at a time.
+
+        Args:
+            images: as in :meth:`fastaug.transforms.Compose.batch`.
+            out: for each view, in the order of the result, the memory that its batch is written to: [N, ...] of its
+                shape and dtype, as of ``Compose.batch``. After an error it holds anything.
+            num_threads: as in ``Compose.batch``.
+            seeds: an integer for each image: ``torch.manual_seed`` of it before the draws for the image.
+            device: where the results are to be. Views of images on the host are made on the CPU, and copied; those of
+                images on a device are made there, image by image.
+
+        Returns:
+            A list with one tensor for each view; a list of results in its place where these are no tensors, or differ
+            in shape or dtype.
+
+        Raises:
+            Exception: what the call raises for the first image that it raises for, with the number of that image as
+                ``index``.
+            TypeError, ValueError: as ``Compose.batch``; an ``out`` that is no sequence of one for each view.
+
+        Example:
+            >>> import fastaug, fastaug.transforms as T
+            >>> from PIL import Image
+            >>> crop = T.Compose([T.RandomResizedCrop(32), T.ToTensor()])
+            >>> first, second = fastaug.Views([crop, crop]).batch([Image.new("RGB", (80, 60))] * 5)
+            >>> first.shape
+            torch.Size([5, 3, 32, 32])
+        """
+        from fastaug._views import batch
+
+        return batch.run(self, images, out, num_threads, seeds, device)
+
+    def sample(self, size: Any) -> Any:
+        """Draws the parameters of all views of one image, as a call would, and finishes no pixels.
+
+        Args:
+            size: as of :meth:`fastaug.transforms.Compose.sample`: (height, width), an int, or an image.
+
+        Returns:
+            A list with the parameters of each transform, as its own ``sample`` gives them. :meth:`replay` takes it.
+
+        Example:
+            >>> import fastaug, fastaug.transforms as T
+            >>> views = fastaug.Views([T.RandomHorizontalFlip(p=1.0), T.RandomVerticalFlip(p=0.0)])
+            >>> [len(params) for params in views.sample((60, 80))]
+            [1, 1]
+        """
+        tapes: list[Any] = [SampleRecording() if step.sampled else Recording() for step in self._program.steps]
+        given = tree_map_only(torch.Tensor, lambda leaf: leaf.clone(), self._image_of(size))
+        drawn = DrawnViews(self._program, (given,), self._call, tapes)
+        try:
+            self._draft_all(drawn)
+        finally:
+            self._call.draws.release()
+        return [tape.entries if isinstance(tape, SampleRecording) else tape.params for tape in tapes]
+
+    def _image_of(self, size: Any) -> Any:
+        """A black image of a size, which the first view takes; anything else is an image itself."""
+        pair = isinstance(size, (tuple, list)) and len(size) == 2 and all(type(side) is int for side in size)
+        if not pair and not isinstance(size, int):
+            return size
+        first = self._program.steps[0]
+        return sample_of(size) if first.sampled else blank(first.pipeline.transforms, size)
+
+    def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
+        """The views of an image, with parameters that :meth:`sample` has drawn. Draws nothing.
+
+        Args:
+            image: as in a call with one argument; of any size that the parameters fit.
+            params: what :meth:`sample` returned, unchanged or edited.
+            subset: as of :meth:`fastaug.transforms.Compose.replay`, for each view; not for transforms of v2.
+
+        Raises:
+            TypeError: ``params`` are no list, or not of lists of dictionaries.
+            ValueError: ``params`` are of other views.
+
+        Example:
+            >>> import fastaug, fastaug.transforms as T
+            >>> from PIL import Image
+            >>> views = fastaug.Views([T.RandomCrop(24), T.RandomCrop(32)])
+            >>> [view.size for view in views.replay(Image.new("RGB", (80, 60)), views.sample((60, 80)))]
+            [(24, 24), (32, 32)]
+        """
+        steps = self._program.steps
+        if isinstance(params, (str, bytes, dict)) or not isinstance(params, Sequence):
+            raise TypeError(f"params should be a list with the parameters of each view, got {type(params)}")
+        if len(params) != len(steps):
+            raise ValueError(f"params should be those of {len(steps)} transforms, got those of {len(params)}")
+        if subset and any(step.sampled for step in steps):
+            raise ValueError("subset is of pipelines of single images: a sample is transformed as a whole")
+        tapes: list[Any] = [
+            SampleReplaying(own) if step.sampled else Replaying(own, subset) for step, own in zip(steps, params)
+        ]
+        result = self._run_inputs((image,), self._call, tapes)
+        for tape in tapes:
+            tape.end()
+        return result
+
+    def explain(  # type: ignore[override]
+        self, image_or_size: Any = None, plot: Any = None, seed: int | None = None, device: Any = None
+    ) -> Parts:
+        """The plan of each view of an image, as its own ``explain`` gives it, with the draws that it has in a call.
+
+        Args:
+            image_or_size: an image, or (height, width).
+            plot: not of views: plot one of them, ``views.explain(image).parts[0].plot(path)``. Only None is taken.
+            seed: of the draws; by default they are those of the next call.
+            device: "cuda", to be told what of each view a device would do.
+
+        Returns:
+            An object that prints as one table for each view; they are its ``parts``.
+
+        Raises:
+            ValueError: another device, or a ``plot``.
+        """
+        from fastaug._views import seen
+
+        return seen.explain(self, image_or_size, plot, seed, device)
+
+    def profile(self, images: Any, repeat: int = 5, plot: Any = None, seed: int = 0) -> Parts:  # type: ignore[override]
+        """Where the time of each view goes, as its own ``profile`` says; without what views save by being one call.
+
+        Args:
+            images: an image, or several.
+            repeat: how often each image is timed.
+            plot: not of views; only None is taken.
+            seed: of the draws.
+
+        Returns:
+            An object that prints as one table for each view; they are its ``parts``.
+
+        Raises:
+            ValueError: a ``plot``; no images, or ``repeat`` below 1.
+        """
+        from fastaug._views import seen
+
+        return seen.profile(self, images, repeat, plot, seed)
+
+    def check(self, images: Any, seeds: int | Iterable[int] = range(10)) -> Parts:  # type: ignore[override]
+        """Compares each view with torchvision on your own images, as its own ``check`` does.
+
+        Args:
+            images: an image, or several.
+            seeds: of the random generators; an int for the first so many.
+
+        Returns:
+            An object that is true if every view is, and prints what each ``check`` says; they are its ``parts``.
+        """
+        from fastaug._views import seen
+
+        return seen.check(self, images, seeds)
+
+    def show(self, images: Any, n: int = 16, seed: int | None = None) -> Image.Image:
+        """A sheet with the views of ``n`` calls: a row for each, with the image that they are of.
+
+        Args:
+            images: an image, or several to take turns.
+            n: number of calls.
+            seed: of the draws; by default they are those of the next calls.
+
+        Raises:
+            ValueError: no images, or ``n`` below 1.
+        """
+        from fastaug._views import seen
+
+        return seen.show(self, images, n, seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        state.pop("_program", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._plan()
+
+    def __repr__(self) -> str:
+        plain = [(0, number) for number in range(1, len(self.calls) + 1)]
+        if [(source, value) for _, source, value in self.calls] == plain and self.result == [
+            Value(number) for _, number in plain
+        ]:
+            lines = [repr(transform) for transform in self.transforms]
+        else:
+            lines = [f"Value({value}) = {transform!r} of Value({source})" for transform, source, value in self.calls]
+            lines.append(f"result = {self.result!r}")
+        inner = "".join("\n    " + line.replace("\n", "\n    ") for line in lines)
+        return f"Views({inner}\n)"
+
+
+# Their public names, by which they pickle.
+Views.__module__ = Value.__module__ = "fastaug"
+Value.__qualname__ = "Views.Value"

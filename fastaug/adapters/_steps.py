@@ -1,0 +1,74 @@
+"""Steps that transforms of several packages are made of."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from fastaug._draft.draft import Draft
+from fastaug._draft.draws import python_random
+from fastaug._draft.progress import is_tensor
+from fastaug._draft.through import draft_through
+from fastaug._extend import registry
+from fastaug._extend.drawn import Drawn
+from fastaug.transforms import functional as F
+
+#: Of modules of a package, what reads their classes.
+Readers = Mapping[str, Mapping[str, Callable[[Any], Any]]]
+
+
+def register_all(readers: Readers, known: Callable[[Any], bool]) -> None:
+    """Registers readers for those of their classes that this version of the package has.
+
+    Args:
+        readers: by the names of modules and classes.
+        known: whether an object is one that its reader was written for.
+    """
+    for name, of_module in readers.items():
+        try:
+            module = importlib.import_module(name)
+        except ImportError:
+            continue
+        for cls, reader in of_module.items():
+            if inspect.isclass(theirs := getattr(module, cls, None)):
+                registry.register(theirs, partial(_read, reader, known))
+
+
+def _read(reader: Callable[[Any], Any], known: Callable[[Any], bool], transform: Any) -> Any:
+    return reader(transform) if known(transform) else None
+
+
+class ToTensorUnlessTensor(Drawn):
+    """ToTensor, which leaves tensors as they are."""
+
+    _drawn = ()
+
+    def apply(self, image: Any, params: None) -> Any:
+        return image if is_tensor(image) else F.to_tensor(image)
+
+
+class PILToTensorUnlessTensor(Drawn):
+    """PILToTensor, which leaves tensors as they are."""
+
+    _drawn = ()
+
+    def apply(self, image: Any, params: None) -> Any:
+        return image if is_tensor(image) else F.pil_to_tensor(image)
+
+
+class SometimesByRandom(Drawn):
+    """All of the transforms with probability ``p``, which is drawn from Python's ``random``."""
+
+    def __init__(self, transforms: Sequence[Any], p: float) -> None:
+        self.transforms = list(transforms)
+        self.p = p
+
+    def draw(self, image: Any) -> bool:
+        return bool(python_random().random() < self.p)
+
+    def _draft(self, draft: Draft, params: bool) -> None:
+        if params:
+            draft_through(self.transforms, draft)

@@ -1,0 +1,91 @@
+"""Reads the transforms of lightly that are its own. Its views, such as SimCLRViewTransform, call transforms alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fastaug import pillow
+from fastaug._draft.progress import is_tensor
+from fastaug._extend.drawn import Drawn
+from fastaug.adapters._known import Known
+from fastaug.adapters._steps import Readers, register_all
+from fastaug.transforms import functional as F
+
+# Of lightly 1.4 to 1.6, as tools/digests.py prints them.
+_known = Known(
+    {
+        "GaussianBlur": {"2428a610bb112033", "4ce879e01e87c86d", "74faba83da053074"},
+        "RandomRotate": {"225c5e08ff246e54", "77754e2fa15a8742"},
+        "RandomSolarization": {"cdbcc3d5f06755f5"},
+        "ToTensor": {"4bdd4e6029127b31", "6641097c273c2321"},
+    }
+)
+
+
+def install() -> None:
+    """Registers the readers."""
+    register_all(_READERS, _known.made)
+
+
+def _happens(p: float) -> bool:
+    return bool(np.random.random_sample() < p)  # noqa: NPY002 - lightly draws from the global generator
+
+
+class GaussianBlur(Drawn):
+    """Pillow's Gaussian blur with probability ``prob``, of a width that is drawn from ``sigmas``."""
+
+    def __init__(self, transform: Any) -> None:
+        self.prob = transform.prob
+        self.sigmas = tuple(transform.sigmas)
+
+    def draw(self, image: Any) -> float | None:
+        """The width; None for none."""
+        if not _happens(self.prob):
+            return None
+        return float(np.random.uniform(self.sigmas[0], self.sigmas[1]))  # noqa: NPY002
+
+    def apply(self, image: Any, params: float | None) -> Any:
+        # A tensor is converted whether it is blurred or not.
+        tensor = is_tensor(image)
+        image = F.to_pil_image(image) if tensor else image
+        image = image if params is None else pillow.gaussian_blur(image, params)
+        return F.to_tensor(image) if tensor else image
+
+
+class RandomSolarization(Drawn):
+    """Samples from a threshold on are inverted, with probability ``prob``."""
+
+    def __init__(self, transform: Any) -> None:
+        self.prob = transform.prob
+        self.threshold = transform.threshold
+
+    def draw(self, image: Any) -> bool:
+        return _happens(self.prob)
+
+    def apply(self, image: Any, params: bool) -> Any:
+        return pillow.solarize(image, self.threshold) if params else image
+
+
+class RandomRotate(Drawn):
+    """A rotation by a fixed angle, with probability ``prob``."""
+
+    def __init__(self, transform: Any) -> None:
+        self.prob = transform.prob
+        self.angle = transform.angle
+
+    def draw(self, image: Any) -> bool:
+        return _happens(self.prob)
+
+    def apply(self, image: Any, params: bool) -> Any:
+        return F.rotate(image, self.angle) if params else image
+
+
+_READERS: Readers = {
+    "lightly.transforms.gaussian_blur": {"GaussianBlur": GaussianBlur},
+    "lightly.transforms.rotation": {"RandomRotate": RandomRotate},
+    "lightly.transforms.solarize": {"RandomSolarization": RandomSolarization},
+    # It holds that of torchvision's v1 or v2 API, as lightly has chosen.
+    "lightly.transforms.torchvision_v2_compatibility": {"ToTensor": lambda transform: transform.transform},
+}

@@ -1,0 +1,177 @@
+"""Hugging Face image processors as pipelines: the ``pixel_values`` of the processor, from fastaug's kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+import fastaug.transforms as T
+from fastaug.transforms import InterpolationMode, v2
+from fastaug.transforms._base import Transform
+from fastaug.transforms.v2 import functional as F
+from fastaug.transforms.v2._utils import query_size
+
+if TYPE_CHECKING:
+    from fastaug._draft.draft import Draft
+
+__all__ = ["pipeline_of"]
+
+_PIL_FILTERS = {
+    "NEAREST": InterpolationMode.NEAREST,
+    "LANCZOS": InterpolationMode.LANCZOS,
+    "BILINEAR": InterpolationMode.BILINEAR,
+    "BICUBIC": InterpolationMode.BICUBIC,
+    "BOX": InterpolationMode.BOX,
+    "HAMMING": InterpolationMode.HAMMING,
+}
+_TENSOR_FILTERS = {name: _PIL_FILTERS[name] for name in ("BILINEAR", "BICUBIC")}
+_BY_NUMBER = ("NEAREST", "LANCZOS", "BILINEAR", "BICUBIC", "BOX", "HAMMING")
+
+# What a processor computes, as methods of its backend.
+_METHODS = ("__call__", "preprocess", "_preprocess", "process_image", "convert_to_rgb", "resize", "center_crop") + (
+    "rescale",
+    "normalize",
+    "rescale_and_normalize",
+    "_fuse_mean_std_and_rescale_factor",
+)
+
+
+def pipeline_of(processor: Any) -> Any:
+    """The pipeline that makes of an image what ``processor(images=image)`` makes of it, with the same bits.
+
+    Read are processors of transformers 5 that resize, crop, rescale by 1/255 and normalise, as those of ViT, CLIP,
+    DINOv2 and SigLIP do: of Pillow's backend and of torchvision's ("slow" and "fast").
+
+    Args:
+        processor: the image processor; of a processor of several kinds of inputs, its ``image_processor``.
+
+    Returns:
+        A ``Compose`` of images in RGB: PIL images, handles, paths, encoded bytes and dictionaries of them. It returns
+        a float32 tensor [3, height, width]; its ``batch`` returns ``pixel_values``, [N, 3, height, width]. Other modes
+        become RGB as ``Image.convert`` has it; the processor lays what is transparent on white before that, if it
+        converts at all.
+
+    Raises:
+        ImportError: transformers is not installed, or has no backends of image processors (before 5).
+        TypeError: no image processor of one of the two backends.
+        ValueError: it does something else than what is read here, which the message names.
+
+    Example::
+
+        from fastaug.adapters.transformers import pipeline_of
+
+        processor = AutoImageProcessor.from_pretrained("google/vit-base-patch16-224")
+        pixel_values = pipeline_of(processor).batch(paths)
+    """
+    from transformers.image_processing_backends import PilBackend, TorchvisionBackend
+
+    backend: Any = next((one for one in (PilBackend, TorchvisionBackend) if isinstance(processor, one)), None)
+    if backend is None:
+        raise TypeError(f"processor should be an image processor of transformers, got {type(processor)}")
+    for name in _METHODS:
+        if name in vars(processor) or getattr(type(processor), name, None) is not getattr(backend, name, None):
+            raise ValueError(f"processor has a {name} of its own, which is not read: {type(processor).__name__}")
+    by_pillow = backend is PilBackend
+    _check(processor)
+    mean, std = _three(processor.image_mean), _three(processor.image_std)
+    if by_pillow:
+        ends: list[Any] = [T.ToTensor(), T.Normalize(mean, std)]
+        return T.Compose([T.Decode(), *_geometry(processor, T.Resize, _PIL_FILTERS, Crop), *ends])
+    # As the backend does it: normalised by means of unscaled samples, in float32.
+    unit = 1.0 / processor.rescale_factor
+    mean, std = (torch.tensor(values) * unit for values in (mean, std))
+    steps = _geometry(processor, v2.Resize, _TENSOR_FILTERS, SampleCrop)
+    ends = [v2.ToDtype(torch.float32), v2.Normalize(mean.tolist(), std.tolist()), v2.ToPureTensor()]
+    return v2.Compose([T.Decode(), v2.ToImage(), *steps, *ends])
+
+
+def _check(processor: Any) -> None:
+    """
+    Raises:
+        ValueError: it does not rescale by 1/255 and normalise, or pads.
+    """
+    for name, wanted in (("do_rescale", True), ("do_normalize", True), ("do_pad", False)):
+        if bool(getattr(processor, name, None)) is not wanted:
+            raise ValueError(f"processor should have {name} {wanted}, got {getattr(processor, name, None)}")
+    if processor.rescale_factor != 1 / 255:
+        raise ValueError(f"processor should have the rescale_factor 1/255, got {processor.rescale_factor}")
+
+
+def _geometry(processor: Any, resize: Any, filters: Mapping[str, InterpolationMode], crop: Any) -> list[Any]:
+    """The steps that change the size."""
+    steps = []
+    if processor.do_resize:
+        sides = _sides(processor.size)
+        interpolation = filters.get(_filter(processor.resample))
+        if interpolation is None:
+            raise ValueError(f"processor should resample by one of {', '.join(filters)}, got {processor.resample}")
+        if sides.keys() == {"shortest_edge"}:
+            steps.append(resize(sides["shortest_edge"], interpolation, antialias=True))
+        elif sides.keys() == {"height", "width"}:
+            steps.append(resize([sides["height"], sides["width"]], interpolation, antialias=True))
+        else:
+            raise ValueError(f"processor should have a size of height and width, or shortest_edge, got {sides}")
+    if processor.do_center_crop:
+        sides = _sides(processor.crop_size)
+        if sides.keys() != {"height", "width"}:
+            raise ValueError(f"processor should have a crop_size of height and width, got {sides}")
+        steps.append(crop((sides["height"], sides["width"])))
+    return steps
+
+
+def _sides(size: Any) -> dict[str, int]:
+    """The sides that are given, by name."""
+    return {name: int(value) for name, value in dict(size).items() if value is not None}
+
+
+def _filter(resample: Any) -> str:
+    """Pillow's name of a filter: of its number, or of torchvision's enumeration. Both backends' default is bilinear."""
+    if resample is None:
+        return "BILINEAR"
+    name = getattr(resample, "name", None)
+    if name is None and isinstance(resample, int) and 0 <= resample < len(_BY_NUMBER):
+        name = _BY_NUMBER[resample]
+    return str(name)
+
+
+def _three(values: Any) -> list[float]:
+    return [float(value) for value in values] if isinstance(values, (list, tuple)) else [float(values)] * 3
+
+
+class Crop(Transform):
+    """The middle, rounded down, where torchvision rounds to even; zeros around it, the more of them in front."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        super().__init__()
+        self.size = size
+
+    def _draft(self, draft: Draft, params: None) -> None:
+        _, height, width = draft.dimensions()
+        rows, columns = self.size
+        above, left = max(rows - height, 0), max(columns - width, 0)
+        if above or left:
+            draft.pad([left - left // 2, above - above // 2, left // 2, above // 2], 0, "constant")
+        draft.crop(max(height - rows, 0) // 2, max(width - columns, 0) // 2, rows, columns)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self.size})"
+
+
+class SampleCrop(v2.Transform):
+    """Likewise, with the more of the zeros behind it."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        super().__init__()
+        self.size = size
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        height, width = query_size([inpt])
+        rows, columns = self.size
+        above, left = max(rows - height, 0), max(columns - width, 0)
+        if above or left:
+            sides = [left // 2, above // 2, (left + 1) // 2, (above + 1) // 2]
+            inpt = self._call_kernel(F.pad, inpt, padding=sides, fill=0)
+        top, left = max(height - rows, 0) // 2, max(width - columns, 0) // 2
+        return self._call_kernel(F.crop, inpt, top=top, left=left, height=rows, width=columns)

@@ -1,0 +1,502 @@
+"""Normalization, filters, dtypes, functions of one's own, and what is sanitized."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import PIL.Image
+import torch
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from fastaug import transforms as _v1
+from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
+from fastaug._places.draft import BoxesDraft, PointsDraft
+from fastaug._sample.sample import Sample
+from fastaug.transforms._convert import check_matrix, length_for
+from fastaug.transforms.v2 import functional as F
+from fastaug.transforms.v2._transform import Transform, reads_drafts, run
+from fastaug.transforms.v2._utils import (
+    _find_labels_default_heuristic,
+    _no_labels,
+    _parse_labels_getter,
+    _setup_number_or_seq,
+    _setup_size,
+    draws_of,
+    get_bounding_boxes,
+    get_keypoints,
+    has_any,
+    settled,
+    tv_named,
+    tv_types,
+    type_of,
+    wrapped,
+)
+from fastaug.transforms.v2.functional._utils import is_pure_tensor
+
+_LabelsGetter = Callable[[Any], Any] | str | None
+
+
+class Identity(Transform):
+    """The sample as it is.
+
+    Example:
+        >>> from fastaug.transforms import v2
+        >>> v2.Identity()("anything")
+        'anything'
+    """
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return inpt
+
+
+class Lambda(Transform):
+    """What a function of yours makes of each leaf of some types.
+
+    Args:
+        lambd: the function, of one leaf.
+        *types: of the leaves that it gets; all by default.
+
+    Example:
+        >>> from fastaug.transforms import v2
+        >>> v2.Lambda(str.upper, str)({"label": "cat", "index": 3})
+        {'label': 'CAT', 'index': 3}
+    """
+
+    _transformed_types = (object,)
+
+    def __init__(self, lambd: Callable[[Any], Any], *types: type) -> None:
+        super().__init__()
+        self.lambd = lambd
+        self.types = types or self._transformed_types
+
+    def _change(self, sample: Sample) -> None:
+        # The function may draw from torch's generator, and return a structure in the place of a leaf.
+        sample.call.draws.release()
+        super()._change(sample)
+        sample.regroup()
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self.lambd(settled(inpt)) if issubclass(type_of(inpt), self.types) else inpt
+
+    def extra_repr(self) -> str:
+        name = getattr(self.lambd, "__name__", None)
+        types = f"types={[cls.__name__ for cls in self.types]}"
+        return f"{name}, {types}" if name else types
+
+
+class LinearTransformation(Transform):
+    """Tensor images and videos, flattened, minus a mean and times a square matrix, such as whitening needs.
+
+    Args:
+        transformation_matrix: tensor of shape (D, D), with D = channels * height * width.
+        mean_vector: tensor of shape (D,).
+
+    Raises:
+        TypeError: when called, a sample with PIL images.
+        ValueError: shapes, devices or dtypes that do not match; when called, an image of another size or device.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms import v2
+        >>> v2.LinearTransformation(torch.eye(4) * 2, torch.ones(4))(torch.ones(1, 2, 2) * 3)
+        tensor([[[4., 4.],
+                 [4., 4.]]])
+    """
+
+    _v1_transform_cls = _v1.LinearTransformation
+
+    _transformed_types = tv_types(is_pure_tensor, "Image", "Video")
+
+    def __init__(self, transformation_matrix: torch.Tensor, mean_vector: torch.Tensor) -> None:
+        super().__init__()
+        check_matrix(transformation_matrix, mean_vector)
+        self.transformation_matrix = transformation_matrix
+        self.mean_vector = mean_vector
+
+    def check_inputs(self, sample: list[Any]) -> None:
+        """Raises a TypeError if there are PIL images in the sample."""
+        if has_any(sample, PIL.Image.Image):
+            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        inpt = settled(inpt)
+        length = length_for(inpt, self.transformation_matrix, self.mean_vector)
+        flat = inpt.reshape(-1, length) - self.mean_vector
+        output = torch.mm(flat, self.transformation_matrix.to(flat.dtype)).reshape(inpt.shape)
+        return wrapped(output, like=inpt)
+
+
+class Normalize(Transform):
+    """(image - mean) / std for each channel of float tensors, images and videos.
+
+    Args:
+        mean: one mean per channel.
+        std: one standard deviation per channel.
+        inplace: write into the tensor that is given.
+
+    Raises:
+        TypeError: when called, a sample with PIL images, or not floating point.
+        ValueError: when called, fewer than 3 dimensions, or a standard deviation of 0.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms import v2
+        >>> v2.Normalize([0.5], [0.25])(torch.ones(1, 1, 2))
+        tensor([[[2., 2.]]])
+    """
+
+    _v1_transform_cls = _v1.Normalize
+
+    def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:
+        super().__init__()
+        self.mean = list(mean)
+        self.std = list(std)
+        self.inplace = inplace
+
+    def check_inputs(self, sample: list[Any]) -> None:
+        """Raises a TypeError if there are PIL images in the sample."""
+        if has_any(sample, PIL.Image.Image):
+            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
+
+
+class GaussianBlur(Transform):
+    """Images and videos blurred by a Gaussian of random width.
+
+    Draws one standard deviation for both axes. The border is mirrored.
+
+    Args:
+        kernel_size: (width, height) of the kernel in pixels, both odd; or a number or sequence of one for both.
+        sigma: (low, high) of the standard deviation in pixels, or a number.
+
+    Raises:
+        TypeError: ``sigma`` is neither a number nor a sequence.
+        ValueError: a size that is even or not positive, a ``sigma`` that is not positive, or wrong lengths.
+
+    Example:
+        >>> from fastaug.transforms import v2
+        >>> from PIL import Image
+        >>> v2.GaussianBlur(5, sigma=(0.1, 2.0))(Image.new("RGB", (40, 30))).size
+        (40, 30)
+    """
+
+    _v1_transform_cls = _v1.GaussianBlur
+
+    def __init__(self, kernel_size: int | Sequence[int], sigma: int | float | Sequence[float] = (0.1, 2.0)) -> None:
+        super().__init__()
+        self.kernel_size = _setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
+        if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
+            raise ValueError(f"Kernel size value should be an odd and positive number. Got {kernel_size}")
+        self.sigma = _setup_number_or_seq(sigma, "sigma")
+        if not 0.0 < self.sigma[0] <= self.sigma[1]:
+            raise ValueError(f"sigma values should be positive and of the form (min, max). Got {self.sigma}")
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        sigma = draws_of(flat_inputs).uniform(self.sigma[0], self.sigma[1])
+        return {"sigma": [sigma, sigma]}
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self._call_kernel(F.gaussian_blur, inpt, self.kernel_size, **params)
+
+
+class GaussianNoise(Transform):
+    """Tensor images and videos with normally distributed noise added, another to each.
+
+    Args:
+        mean: of the noise, where 1 is the whole range of samples.
+        sigma: its standard deviation.
+        clip: whether samples stay in their range; those of uint8 that leave it wrap around if not.
+
+    Raises:
+        ValueError: when called, a PIL image, a negative ``sigma``, or a dtype that is neither uint8 nor floating point.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms import v2
+        >>> v2.GaussianNoise(mean=0.5, sigma=0.0)(torch.tensor([[[0, 200]]], dtype=torch.uint8))
+        tensor([[[127, 255]]], dtype=torch.uint8)
+    """
+
+    def __init__(self, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> None:
+        super().__init__()
+        self.mean = mean
+        self.sigma = sigma
+        self.clip = clip
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self._call_kernel(F.gaussian_noise, inpt, mean=self.mean, sigma=self.sigma, clip=self.clip)
+
+
+class ToDtype(Transform):
+    """Leaves with another dtype.
+
+    Args:
+        dtype: of images and videos; or a dictionary of dtypes by the types of leaves, with "others" for types that it
+            does not have, and None for those that stay as they are.
+        scale: whether the samples of images and videos are scaled to the range of the dtype.
+
+    Raises:
+        ValueError: neither a dtype nor a dictionary; when called, a dictionary that does not have a leaf's type.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms import v2
+        >>> v2.ToDtype(torch.float32, scale=True)(torch.full((1, 1, 1), 51, dtype=torch.uint8))
+        tensor([[[0.2000]]])
+    """
+
+    _transformed_types = (torch.Tensor,)
+
+    def __init__(self, dtype: torch.dtype | dict[Any, torch.dtype | None], scale: bool = False) -> None:
+        super().__init__()
+        if not isinstance(dtype, (dict, torch.dtype)):
+            raise ValueError(f"dtype must be a dict or a torch.dtype, got {type(dtype)} instead")
+        if (
+            isinstance(dtype, dict)
+            and torch.Tensor in dtype
+            and any(cls in dtype for cls in tv_named("Image", "Video"))
+        ):
+            warnings.warn(
+                "Got `dtype` values for `torch.Tensor` and either `tv_tensors.Image` or `tv_tensors.Video`. "
+                "Note that a plain `torch.Tensor` will *not* be transformed by this (or any other transformation) "
+                "in case a `tv_tensors.Image` or `tv_tensors.Video` is present in the input.",
+                stacklevel=2,
+            )
+        self.dtype = dtype
+        self.scale = scale
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        drafted = isinstance(inpt, (ImageDraft, VideoDraft)) and inpt.dtype is not None
+        if drafted and type(self.dtype) is torch.dtype:
+            return self._call_kernel(F.to_dtype, inpt, self.dtype, self.scale)
+        cls = type_of(inpt)
+        scalable = is_pure_tensor(inpt) or issubclass(cls, tv_named("Image", "Video"))
+        if isinstance(self.dtype, torch.dtype):
+            if not scalable:
+                return inpt
+            dtype: torch.dtype | None = self.dtype
+        elif cls in self.dtype:
+            dtype = self.dtype[cls]
+        elif "others" in self.dtype:
+            dtype = self.dtype["others"]
+        else:
+            raise ValueError(
+                f"No dtype was specified for type {cls}. To convert images and videos alone, pass their dtype, such as "
+                'dtype=torch.float32. In a dict, "others" is for all other types: dtype={tv_tensors.Mask: torch.int64, '
+                '"others": None} leaves the rest as it is.'
+            )
+        if dtype is None:
+            if self.scale and scalable:
+                warnings.warn(
+                    "scale was set to True but no dtype was specified for images or videos: no scaling will be done.",
+                    stacklevel=2,
+                )
+            return inpt
+        return self._call_kernel(F.to_dtype, inpt, dtype=dtype, scale=self.scale)
+
+
+class ConvertImageDtype(Transform):
+    """Tensors with another dtype, samples of images and videos scaled. Deprecated in favour of :class:`ToDtype`.
+
+    Unlike that one it converts masks, boxes and points too, unscaled.
+
+    Args:
+        dtype: dtype of the result.
+
+    Raises:
+        RuntimeError: when called, a conversion of floats to integers that they cannot count.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms import v2
+        >>> v2.ConvertImageDtype(torch.float32)(torch.full((1, 1, 1), 51, dtype=torch.uint8))
+        tensor([[[0.2000]]])
+    """
+
+    _v1_transform_cls = _v1.ConvertImageDtype
+
+    def __init__(self, dtype: torch.dtype = torch.float32) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return self._call_kernel(F.to_dtype, inpt, dtype=self.dtype, scale=True)
+
+
+class _Sanitizer(Transform):
+    """Cuts what is not valid out of some leaves, and out of their labels."""
+
+    labels_getter: _LabelsGetter
+    _labels_getter: Callable[[Any], Any]
+
+    @abstractmethod
+    def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
+        """What :meth:`transform` is to know: which are "valid", and the "labels", a tuple of tensors or None."""
+
+    def forward(self, *inputs: Any) -> Any:
+        """The sample without what is not valid."""
+        if reads_drafts(self):
+            return run(self, inputs)
+        structure = inputs if len(inputs) > 1 else inputs[0]
+        labels = _tensors(self._labels_getter(structure))
+        flat_inputs, spec = tree_flatten(structure)
+        params = self._params_for(flat_inputs, labels)
+        return tree_unflatten([self.transform(inpt, params) for inpt in flat_inputs], spec)
+
+    def _take(self, sample: Sample) -> None:
+        labels = None
+        if self._labels_getter is not _no_labels:
+            labels = self._labels_of(sample)
+        leaves = sample.leaves
+        params = self._params_for(leaves, labels)
+        sample.leaves = [self.transform(leaf, params) for leaf in leaves]
+        sample.rebuilt = True
+
+    def _labels_of(self, sample: Sample) -> Any:
+        if self._labels_getter is _find_labels_default_heuristic:
+            labels = self._labels_getter(sample.structure())
+            parts = labels if isinstance(labels, (tuple, list)) else (labels,)
+            if not any(isinstance(part, Leaf) for part in parts):
+                return _tensors(labels)
+        # A function of the user's gets the leaves themselves, of which it may return some.
+        sample.restart(sample.finish(False))
+        return _tensors(self._labels_getter(sample.given))
+
+
+def _tensors(labels: Any) -> Any:
+    """Labels as a tuple or list of tensors, or None.
+
+    Raises:
+        ValueError: they are something else.
+    """
+    if labels is None:
+        return None
+    if isinstance(labels, torch.Tensor):
+        return (labels,)
+    parts = labels if isinstance(labels, (tuple, list)) else (labels,)
+    for part in parts:
+        if not isinstance(part, torch.Tensor):
+            raise ValueError(
+                f"The labels in the input to forward() must be a tensor or None, got {type(part)} instead."
+            )
+    return labels
+
+
+def _is_one_of(inpt: Any, labels: Any) -> bool:
+    return labels is not None and any(inpt is label for label in labels)
+
+
+def _check_count(places: Any, labels: Any, name: str) -> None:
+    for label in labels or ():
+        if places.shape[0] != label.shape[0]:
+            raise ValueError(
+                f"Number of {name} (shape={places.shape}) must match the number of labels. "
+                f"Found labels with shape={label.shape})."
+            )
+
+
+class SanitizeBoundingBoxes(_Sanitizer):
+    """The sample without boxes that are too small or reach out of the image, nor their labels and masks.
+
+    Masks are those of shape (boxes, height, width). Others stay as they are, unless their first dimension happens to be
+    as long.
+
+    Args:
+        min_size: least width and height of boxes.
+        min_area: their least area.
+        labels_getter: a function of the sample that returns its labels, a tensor or a sequence of them, whose first
+            dimensions are as long as there are boxes. "default" finds them under a key with "label" in it, None says
+            that there are none.
+
+    Raises:
+        ValueError: ``min_size`` or ``min_area`` below 1, or a ``labels_getter`` that is none; when called, a sample
+            without boxes, or labels that are not found, are no tensors or have another length.
+
+    Example:
+        >>> import torch
+        >>> from fastaug import tv_tensors
+        >>> from fastaug.transforms import v2
+        >>> boxes = tv_tensors.BoundingBoxes([[0, 0, 5, 5], [3, 3, 3, 8]], format="XYXY", canvas_size=(10, 10))
+        >>> v2.SanitizeBoundingBoxes()({"boxes": boxes, "labels": torch.tensor([7, 8])})["labels"]
+        tensor([7])
+    """
+
+    def __init__(self, min_size: float = 1.0, min_area: float = 1.0, labels_getter: _LabelsGetter = "default") -> None:
+        super().__init__()
+        for name, least in (("min_size", min_size), ("min_area", min_area)):
+            if least < 1:
+                raise ValueError(f"{name} must be >= 1, got {least}.")
+        self.min_size = min_size
+        self.min_area = min_area
+        self.labels_getter = labels_getter
+        self._labels_getter = _parse_labels_getter(labels_getter)
+
+    def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
+        boxes = get_bounding_boxes(flat_inputs)
+        _check_count(boxes, labels, "boxes")
+        draft = boxes if isinstance(boxes, BoxesDraft) else BoxesDraft(boxes)
+        return {"valid": draft.sanitize(self.min_size, self.min_area), "labels": labels}
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        valid = params["valid"]
+        if isinstance(inpt, MaskDraft) and inpt.select(valid):
+            return inpt
+        if isinstance(inpt, BoxesDraft):
+            inpt.keep(valid)
+            return inpt
+        is_label = _is_one_of(inpt, params["labels"])
+        if not is_label and not issubclass(type_of(inpt), tv_named("BoundingBoxes", "Mask")):
+            return inpt
+        inpt = settled(inpt)
+        try:
+            output = inpt[valid]
+        except IndexError:
+            return inpt
+        return output if is_label else wrapped(output, like=inpt)
+
+
+class SanitizeKeyPoints(_Sanitizer):
+    """The sample without key points outside of the image, nor their labels.
+
+    Of groups of points, of shape (groups, ..., 2), those with a point outside are removed.
+
+    Args:
+        labels_getter: as in :class:`SanitizeBoundingBoxes`; by default there are no labels.
+
+    Raises:
+        ValueError: a ``labels_getter`` that is none; when called, a sample without key points, or labels that are not
+            found, are no tensors or have another length.
+
+    Example:
+        >>> from fastaug import tv_tensors
+        >>> from fastaug.transforms import v2
+        >>> points = tv_tensors.KeyPoints([[1.0, 2.0], [3.0, 12.0]], canvas_size=(10, 10))
+        >>> v2.SanitizeKeyPoints()(points).tolist()
+        [[1.0, 2.0]]
+    """
+
+    def __init__(self, labels_getter: _LabelsGetter = None) -> None:
+        super().__init__()
+        self.labels_getter = labels_getter
+        self._labels_getter = _parse_labels_getter(labels_getter)
+
+    def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
+        points = get_keypoints(flat_inputs)
+        _check_count(points, labels, "keypoints")
+        draft = points if isinstance(points, PointsDraft) else PointsDraft(points)
+        return {"valid": draft.sanitize(), "labels": labels}
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if isinstance(inpt, PointsDraft):
+            inpt.keep(params["valid"])
+            return inpt
+        is_label = _is_one_of(inpt, params["labels"])
+        if not is_label and not isinstance(inpt, tv_named("KeyPoints")):
+            return inpt
+        output = inpt[params["valid"]]
+        return output if is_label else wrapped(output, like=inpt)

@@ -1,0 +1,329 @@
+"""What all transforms of v2 are: which leaves of a sample they change, how they draw, and how users build on them."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Iterable
+from operator import attrgetter
+from typing import Any, ClassVar, Literal
+
+import PIL.Image
+import torch
+from torch import nn
+from torch.nn.modules import module as _module
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from fastaug._names import is_ours
+from fastaug._sample.sample import Sample
+from fastaug._tv_tensors.choice import loaded
+from fastaug.transforms._base import happens
+from fastaug.transforms.v2._utils import check_type, draws_of, tv_named, tv_types, type_of
+from fastaug.transforms.v2.functional._utils import _get_kernel, found, is_pure_tensor
+
+# What a class or an object may have of its own that changes what a call does: it gets leaves then, not drafts.
+_BEHAVIOUR = frozenset(
+    (
+        "__call__",
+        "_apply_image_or_video_transform",
+        "_call_kernel",
+        "_flatten_and_extract_image_or_video",
+        "_needs_transform_list",
+        "_sample_dirichlet",
+        "_transformed_types",
+        "_unflatten_and_insert_image_or_video",
+        "check_inputs",
+        "forward",
+        "make_params",
+        "transform",
+    )
+)
+
+# Hooks on all modules. torch changes these dictionaries in place.
+_pre_hooks, _hooks = _module._global_forward_pre_hooks, _module._global_forward_hooks
+
+# What a class of this package was written with: the names of all that decides on a call, what asks a class for those
+# that are methods, and these methods.
+_Written = tuple[frozenset[str], Callable[[type], Any], Any]
+_written: dict[type, _Written] = {}
+
+# That of the class of this package that a class is derived from; False if it differs in more than methods.
+_reads: dict[type, _Written | Literal[False]] = {}
+
+# A class keeps so many plans: samples of one pipeline are mostly of the same types.
+_MOST_PLANS = 1000
+
+
+def getattr_of(cls: type, name: str) -> Any:
+    """A class attribute as it is written down, without descriptors."""
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+
+
+class Transform(nn.Module):
+    """The base of transforms of samples: anything nested of images, videos, masks, boxes, points and other objects.
+
+    A transform of your own overrides :meth:`transform`, and :meth:`make_params` where it draws.
+
+    Raises:
+        NotImplementedError: when called, by a subclass that does not override :meth:`transform`.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms import v2
+        >>> class Brighter(v2.Transform):
+        ...     def transform(self, inpt, params):
+        ...         return self._call_kernel(v2.functional.adjust_brightness, inpt, 2.0)
+        >>> Brighter()({"image": torch.ones(1, 1, 2, dtype=torch.uint8), "label": "cat"})
+        {'image': tensor([[[2, 2]]], dtype=torch.uint8), 'label': 'cat'}
+    """
+
+    #: The types of leaves that are changed, or predicates. Others are handed on.
+    _transformed_types: Any = (torch.Tensor, PIL.Image.Image)
+
+    #: The class of ``fastaug.transforms`` that does the same to single images; None if there is none.
+    _v1_transform_cls: type[nn.Module] | None = None
+
+    #: Whether `make_params` gives any.
+    _draws = False
+
+    #: Whether leaves may be of other types afterwards.
+    _retypes = False
+
+    # Which leaves are changed, by the types of all: nothing else decides on it, nor on what `check_inputs` says.
+    _plans: ClassVar[dict[tuple[type, ...], list[int]]] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls._plans = {}
+        if "make_params" in vars(cls):
+            cls._draws = True
+        if cls._v1_transform_cls is not None and hasattr(cls._v1_transform_cls, "get_params"):
+            cls.get_params = staticmethod(cls._v1_transform_cls.get_params)  # type: ignore[attr-defined]
+        if is_ours(cls):
+            names = frozenset(name for name in _BEHAVIOUR if getattr_of(cls, name) is not None)
+            methods = attrgetter(*sorted(names - {"_transformed_types"}))
+            _written[cls] = names, methods, methods(cls)
+
+    def check_inputs(self, flat_inputs: list[Any]) -> None:
+        """Raises an error if the transform cannot be applied to a sample of these leaves."""
+
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        """Draws the parameters for the leaves that are to be changed, once for all of them."""
+        return {}
+
+    def _call_kernel(self, functional: Callable[..., Any], inpt: Any, *args: Any, **kwargs: Any) -> Any:
+        """What a functional makes of a leaf; the leaf itself where it has no kernel for its type."""
+        kernel = found.get((functional, type(inpt)))
+        if kernel is None:
+            kernel = _get_kernel(functional, type(inpt), allow_passthrough=True)
+        return kernel(inpt, *args, **kwargs)
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        """One leaf, transformed.
+
+        Args:
+            inpt: the leaf.
+            params: what :meth:`make_params` returned.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not override transform")
+
+    def forward(self, *inputs: Any) -> Any:
+        """The sample with all leaves transformed. Several arguments are a tuple."""
+        if reads_drafts(self):
+            return run(self, inputs)
+        flat_inputs, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
+        self.check_inputs(flat_inputs)
+        return self._transformed(flat_inputs, spec)
+
+    def _transformed(self, flat_inputs: list[Any], spec: Any) -> Any:
+        needs = self._needs_transform_list(flat_inputs)
+        params = self.make_params([inpt for inpt, needed in zip(flat_inputs, needs) if needed])
+        outputs = [self.transform(inpt, params) if needed else inpt for inpt, needed in zip(flat_inputs, needs)]
+        return tree_unflatten(outputs, spec)
+
+    def _needs_transform_list(self, flat_inputs: list[Any]) -> list[bool]:
+        """For each leaf whether it is changed: if it is of a type that is, and a pure tensor only if it is the image.
+
+        That is the first pure tensor of a sample without other images and videos.
+        """
+        types = _types_of(self)
+        pure = not any(issubclass(type_of(inpt), _images()) for inpt in flat_inputs)
+        needs = []
+        for inpt in flat_inputs:
+            needed = check_type(inpt, types)
+            if needed and is_pure_tensor(inpt):
+                needed, pure = pure, False
+            needs.append(needed)
+        return needs
+
+    def _take(self, sample: Sample) -> None:
+        """What `forward` does, to a sample in drafts."""
+        self._change(sample)
+
+    def _change(self, sample: Sample) -> None:
+        sample.change(self, self._plan(sample))
+
+    def _plan(self, sample: Sample) -> list[int]:
+        """The leaves that are changed, of a sample that the transform can be applied to."""
+        types = sample.types
+        plan = self._plans.get(types)
+        if plan is None:
+            self.check_inputs(sample.leaves)
+            plan = self._found(sample.leaves)
+            if len(self._plans) < _MOST_PLANS:
+                self._plans[types] = plan
+        return plan
+
+    def _found(self, leaves: list[Any]) -> list[int]:
+        return [index for index, needed in enumerate(self._needs_transform_list(leaves)) if needed]
+
+    def extra_repr(self) -> str:
+        settings = []
+        for name, value in vars(self).items():
+            shown = isinstance(value, (bool, int, float, str, tuple, list, enum.Enum))
+            if shown and not name.startswith("_") and name != "training":
+                settings.append(f"{name}={value}")
+        return ", ".join(settings)
+
+    def _extract_params_for_v1_transform(self) -> dict[str, Any]:
+        """The arguments of the class of v1."""
+        common = vars(nn.Module())
+        params = {name: value for name, value in vars(self).items() if not name.startswith("_") and name not in common}
+        if isinstance(params.get("interpolation"), str):
+            from fastaug.transforms import InterpolationMode
+
+            params["interpolation"] = InterpolationMode(params["interpolation"])
+        return params
+
+    def __prepare_scriptable__(self) -> nn.Module:
+        if self._v1_transform_cls is None:
+            raise RuntimeError(
+                f"Transform {type(self).__name__} cannot be JIT scripted: only transforms that v1 has can be, as those"
+            )
+        return self._v1_transform_cls(**self._extract_params_for_v1_transform())
+
+
+class _RandomApplyTransform(Transform):
+    """A transform that happens with a probability."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        if not (0.0 <= p <= 1.0):
+            raise ValueError(f"`p` should be a floating point value in the interval [0.0, 1.0], got {p}.")
+        super().__init__()
+        self.p = p
+
+    def forward(self, *inputs: Any) -> Any:
+        """The sample with all leaves transformed, or the sample itself."""
+        if reads_drafts(self):
+            return run(self, inputs)
+        structure = inputs if len(inputs) > 1 else inputs[0]
+        flat_inputs, spec = tree_flatten(structure)
+        self.check_inputs(flat_inputs)
+        return self._transformed(flat_inputs, spec) if happens(draws_of(flat_inputs), self.p) else structure
+
+    def _take(self, sample: Sample) -> None:
+        self._plan(sample)
+        if applied(self, sample):
+            self._change(sample)
+
+
+def applied(transform: Any, sample: Sample) -> bool:
+    """Whether a transform that happens with a probability does: drawn, or as a tape has it."""
+    if sample.tape is None:
+        return happens(sample.call.draws, transform.p)
+    return sample.drawn(transform, "applied", lambda: happens(sample.call.draws, transform.p))
+
+
+def run(transform: Any, inputs: tuple[Any, ...]) -> Any:
+    """What a transform that reads drafts makes of the arguments of a call."""
+    sample = Sample(inputs)
+    try:
+        transform._take(sample)
+        return sample.finish()
+    finally:
+        sample.call.draws.release()
+
+
+def take_all(transforms: Iterable[Any], sample: Sample) -> None:
+    """As `take`, one transform after the other.
+
+    Of most classes, what `take` comes to by way of methods is done here: a sample goes through many transforms.
+    """
+    if sample.watch is not None or sample.tape is not None:
+        for transform in transforms:
+            take(transform, sample)
+        return
+    draws = sample.call.draws
+    for transform in transforms:
+        if not reads_drafts(transform):
+            sample.apart(transform)
+            continue
+        cls = type(transform)
+        gated = _gated(cls)  # type: ignore[arg-type]
+        if gated is None:
+            transform._take(sample)
+            continue
+        plan = cls._plans.get(sample.types)
+        if plan is None:
+            plan = transform._plan(sample)
+        if not gated or happens(draws, transform.p):
+            sample.change(transform, plan)
+
+
+@functools.cache
+def _gated(cls: Any) -> bool | None:
+    """Whether the transforms of a class happen with a probability; None if they take samples in a way of their own."""
+    if cls._change is not Transform._change:
+        return None
+    return {Transform._take: False, _RandomApplyTransform._take: True}.get(cls._take)
+
+
+def take(transform: Any, sample: Sample) -> None:
+    """Has a transform change a sample; one that reads no drafts is called with the leaves so far."""
+    watch = sample.watch
+    if watch is not None:
+        watch.begin(transform, sample)
+    if reads_drafts(transform):
+        transform._take(sample)
+    else:
+        sample.apart(transform)
+    if watch is not None:
+        watch.end(transform, sample)
+
+
+def reads_drafts(transform: Any) -> bool:
+    """Whether a transform is one of this package in all that it does, and nobody wants to see its inputs."""
+    cls = type(transform)
+    written = _reads.get(cls)
+    if written is None:
+        written = _reads[cls] = _written_for(cls)
+    if written is False or _pre_hooks or _hooks:
+        return False
+    # Methods are compared in each call: users and their tests replace those of our classes for a while.
+    names, methods, originals = written
+    if methods(cls) != originals:
+        return False
+    own = transform.__dict__
+    return not own["_forward_hooks"] and not own["_forward_pre_hooks"] and own.keys().isdisjoint(names)
+
+
+def _written_for(cls: type) -> _Written | Literal[False]:
+    """The methods that a class has to have to be of this package in all that it does; False if that is not enough."""
+    known = next((base for base in cls.__mro__ if is_ours(base)), None)
+    if known is None or not issubclass(cls, Transform) or known in (Transform, _RandomApplyTransform):
+        return False
+    same = getattr_of(cls, "_transformed_types") is getattr_of(known, "_transformed_types")
+    return _written[known] if same else False
+
+
+def _types_of(transform: Transform) -> tuple[Any, ...]:
+    types = vars(transform).get("_transformed_types") or getattr_of(type(transform), "_transformed_types")
+    existing: tuple[Any, ...] = types.existing() if isinstance(types, tv_types) else types
+    return existing
+
+
+def _images() -> tuple[type, ...]:
+    return (PIL.Image.Image, *tv_named("Image", "Video")) if loaded() is not None else (PIL.Image.Image,)

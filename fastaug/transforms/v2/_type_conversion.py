@@ -1,0 +1,106 @@
+"""Transforms between PIL images, arrays, tensors and tv_tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import PIL.Image
+import torch
+
+from fastaug._draft.leaf import ImageDraft
+from fastaug.transforms.v2 import functional as F
+from fastaug.transforms.v2._transform import Transform
+from fastaug.transforms.v2._utils import settled, tv_types
+from fastaug.transforms.v2.functional._utils import is_pure_tensor
+
+
+class PILToTensor(Transform):
+    """PIL images as CHW tensors of the same samples.
+
+    Example:
+        >>> from fastaug.transforms import v2
+        >>> from PIL import Image
+        >>> v2.PILToTensor()(Image.new("L", (4, 3))).shape
+        torch.Size([1, 3, 4])
+    """
+
+    _retypes = True
+
+    _transformed_types = (PIL.Image.Image,)
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return F.pil_to_tensor(inpt)
+
+
+class ToImage(Transform):
+    """Tensors, HWC arrays and PIL images as ``tv_tensors.Image`` of the same samples.
+
+    Raises:
+        ValueError: when called, a tensor of fewer than 2 dimensions.
+
+    Example:
+        >>> from fastaug import tv_tensors
+        >>> from fastaug.transforms import v2
+        >>> from PIL import Image
+        >>> isinstance(v2.ToImage()(Image.new("L", (4, 3))), tv_tensors.Image)
+        True
+    """
+
+    _retypes = True
+
+    _transformed_types = (is_pure_tensor, PIL.Image.Image, np.ndarray)
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return F.to_image(inpt)
+
+
+class ToPILImage(Transform):
+    """CHW tensors and HWC arrays as PIL images.
+
+    Args:
+        mode: mode of the images; by default from the number of channels and the dtype.
+
+    Raises:
+        TypeError: when called, a dtype that no mode holds.
+        ValueError: when called, not 2 or 3 dimensional, more than 4 channels, or a ``mode`` for another number of them.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms import v2
+        >>> v2.ToPILImage()(torch.zeros(3, 4, 6, dtype=torch.uint8)).size
+        (6, 4)
+    """
+
+    _retypes = True
+
+    _transformed_types = tv_types(is_pure_tensor, "Image", np.ndarray)
+
+    def __init__(self, mode: str | None = None) -> None:
+        super().__init__()
+        self.mode = mode
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        return F.to_pil_image(inpt, mode=self.mode)
+
+
+class ToPureTensor(Transform):
+    """tv_tensors as plain tensors of the same memory, without what else they hold.
+
+    Example:
+        >>> from fastaug import tv_tensors
+        >>> from fastaug.transforms import v2
+        >>> v2.ToPureTensor()(tv_tensors.KeyPoints([[1.0, 2.0]], canvas_size=(10, 10)))
+        tensor([[1., 2.]])
+    """
+
+    _retypes = True
+
+    _transformed_types = tv_types("TVTensor")
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if isinstance(inpt, ImageDraft):
+            inpt.unclass()
+            return inpt
+        # Masks and videos that are plain tensors are images to what follows, and so no drafts of their kind any more.
+        return settled(inpt).as_subclass(torch.Tensor)

@@ -1,0 +1,354 @@
+"""Crops and borders of images, videos and masks; boxes and points: _geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import PIL.Image
+import torch
+
+from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._program import v2_arguments
+from fastaug._program.arguments import square_if_single
+from fastaug._tv_tensors.choice import chosen
+from fastaug.transforms.v2.functional._flips import (
+    _horizontal_flip_image_pil,
+    _vertical_flip_image_pil,
+    horizontal_flip_image,
+    vertical_flip_image,
+)
+from fastaug.transforms.v2.functional._kernels import (
+    _PIL,
+    Tensor,
+    _Fill,
+    _on_mask,
+    _on_pil,
+    _on_tensor,
+)
+from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+
+__all__: list[str] = [
+    "center_crop",
+    "center_crop_image",
+    "center_crop_mask",
+    "center_crop_video",
+    "crop",
+    "crop_image",
+    "crop_mask",
+    "crop_video",
+    "five_crop",
+    "five_crop_image",
+    "five_crop_video",
+    "pad",
+    "pad_image",
+    "pad_mask",
+    "pad_video",
+    "ten_crop",
+    "ten_crop_image",
+    "ten_crop_video",
+]
+
+
+def pad(inpt: Any, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> Any:
+    """The input with a border around it, as :class:`~fastaug.transforms.v2.Pad` does it.
+
+    Args:
+        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., channels, height, width)
+            and any dtype, or a tv_tensor.
+        padding: by how much on each side; left and right, top and bottom; or left, top, right and bottom. Negative
+            numbers cut off.
+        fill: of a constant border: a number, or one for each channel; a number for masks. None is zero.
+        padding_mode: ``constant``, ``edge`` (the outermost pixels again), ``reflect`` (without them) or ``symmetric``
+            (with them). Boxes and points take only the first.
+
+    Returns:
+        A new object of the same type.
+
+    Raises:
+        TypeError: an object of another type, or a padding of another type.
+        ValueError: a padding of a wrong length, no such mode, a fill for each channel of a border that is not constant,
+            or of a mask.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.pad(torch.tensor([[[1, 2]]]), [1, 0], fill=7)
+        tensor([[[7, 1, 2, 7]]])
+    """
+    kernel = _get_kernel(pad, type(inpt))
+    return kernel(inpt, padding=padding, fill=fill, padding_mode=padding_mode)
+
+
+def _parse_pad_padding(padding: Any) -> list[int]:
+    """[left, right, top, bottom], as RandomCrop keeps them."""
+    left, top, right, bottom = v2_arguments.padding_sides(padding)
+    return [left, right, top, bottom]
+
+
+@registered(pad, ImageDraft, VideoDraft)
+def _pad(draft: Any, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> None:
+    if draft.mode is None:
+        padding = v2_arguments.padding_sides(padding)
+        v2_arguments.check_padding_mode(padding_mode)
+    draft.pad(padding, fill, padding_mode)
+
+
+@registered(pad, MaskDraft)
+def _pad_planes(draft: Any, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> None:
+    if isinstance(fill, (tuple, list)):
+        raise ValueError(f"Non-scalar fill value is not supported, got {fill!r}")
+    _pad(draft, padding, draft.fill_of(fill, False), padding_mode)
+
+
+@registered(pad, torch.Tensor, "Image")
+def pad_image(
+    image: Tensor, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant"
+) -> Tensor:
+    """The kernel of :func:`pad` for images, of shape (..., channels, height, width)."""
+    return _on_tensor(image, _pad, padding, fill, padding_mode)
+
+
+@registered(pad, PIL.Image.Image)
+def _pad_image_pil(img: _PIL, padding: int | Sequence[int], fill: _Fill = 0, padding_mode: str = "constant") -> _PIL:
+    return _on_pil(img, _pad, padding, fill, padding_mode)
+
+
+@registered(pad, "Mask")
+def pad_mask(mask: Tensor, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> Tensor:
+    """The kernel of :func:`pad` for masks, of shape (..., height, width)."""
+    return _on_mask(mask, _pad_planes, padding, fill, padding_mode)
+
+
+@registered(pad, "Video")
+def pad_video(
+    video: Tensor, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant"
+) -> Tensor:
+    """The kernel of :func:`pad` for videos, of shape (..., frames, channels, height, width)."""
+    return pad_image(video, padding, fill, padding_mode)
+
+
+def crop(inpt: Any, top: int, left: int, height: int, width: int) -> Any:
+    """A box of the input, with zeros where it reaches beyond, as :class:`~fastaug.transforms.v2.RandomCrop` does it.
+
+    Args:
+        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., channels, height, width)
+            and any dtype, or a tv_tensor.
+        top: of the box's first row.
+        left: of its first column.
+        height: of the box.
+        width: of the box.
+
+    Returns:
+        An object of the same type; of a tensor a view, where the box lies inside.
+
+    Raises:
+        TypeError: an object of another type.
+        ValueError: a box that reaches out of a plane without an axis of channels.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.crop(torch.tensor([[[1, 2, 3]]]), top=0, left=1, height=1, width=2)
+        tensor([[[2, 3]]])
+    """
+    kernel = _get_kernel(crop, type(inpt))
+    return kernel(inpt, top=top, left=left, height=height, width=width)
+
+
+@registered(crop, ImageDraft, VideoDraft, MaskDraft)
+def _crop(draft: Any, top: int, left: int, height: int, width: int) -> None:
+    draft.crop(top, left, height, width)
+
+
+@registered(crop, torch.Tensor, "Image")
+def crop_image(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
+    """The kernel of :func:`crop` for images, of shape (..., channels, height, width)."""
+    return _on_tensor(image, _crop, top, left, height, width)
+
+
+@registered(crop, PIL.Image.Image)
+def _crop_image_pil(img: _PIL, top: int, left: int, height: int, width: int) -> _PIL:
+    return _on_pil(img, _crop, top, left, height, width)
+
+
+@registered(crop, "Mask")
+def crop_mask(mask: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
+    """The kernel of :func:`crop` for masks, of shape (..., height, width)."""
+    return _on_mask(mask, _crop, top, left, height, width)
+
+
+@registered(crop, "Video")
+def crop_video(video: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
+    """The kernel of :func:`crop` for videos, of shape (..., frames, channels, height, width)."""
+    return crop_image(video, top, left, height, width)
+
+
+def center_crop(inpt: Any, output_size: int | Sequence[int]) -> Any:
+    """The middle of the input, as :class:`~fastaug.transforms.v2.CenterCrop` does it.
+
+    Args:
+        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., height, width) and any
+            dtype, or a tv_tensor.
+        output_size: (height, width); or the side of a square, as a number or a sequence of one. Where the input is
+            smaller, there are zeros around it.
+
+    Returns:
+        An object of the same type; of a tensor a view, where it is large enough.
+
+    Raises:
+        TypeError: an object of another type.
+        ValueError: an ``output_size`` of another length.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.center_crop(torch.tensor([[[1, 2, 3]]]), 1)
+        tensor([[[2]]])
+    """
+    return _get_kernel(center_crop, type(inpt))(inpt, output_size=output_size)
+
+
+@registered(center_crop, ImageDraft, VideoDraft, MaskDraft)
+def _center_crop(draft: Any, output_size: int | Sequence[int]) -> None:
+    size = square_if_single(output_size)
+    if len(size) != 2:
+        raise ValueError(f"output_size should be a number or a sequence of one or two, got {output_size!r}")
+    draft.center_crop(size)
+
+
+@registered(center_crop, torch.Tensor, "Image")
+def center_crop_image(image: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """The kernel of :func:`center_crop` for images, of shape (..., channels, height, width)."""
+    return _on_tensor(image, _center_crop, output_size)
+
+
+@registered(center_crop, PIL.Image.Image)
+def _center_crop_image_pil(image: _PIL, output_size: int | Sequence[int]) -> _PIL:
+    return _on_pil(image, _center_crop, output_size)
+
+
+@registered(center_crop, "Mask")
+def center_crop_mask(mask: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """The kernel of :func:`center_crop` for masks, of shape (..., height, width)."""
+    return _on_mask(mask, _center_crop, output_size)
+
+
+@registered(center_crop, "Video")
+def center_crop_video(video: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """The kernel of :func:`center_crop` for videos, of shape (..., frames, channels, height, width)."""
+    return center_crop_image(video, output_size)
+
+
+def five_crop(inpt: Any, size: int | Sequence[int]) -> Any:
+    """The corners of the input and its middle, as :class:`~fastaug.transforms.v2.FiveCrop` does it.
+
+    Args:
+        inpt: an image or a video: a PIL image, a tensor of shape (..., channels, height, width) and any dtype, or a
+            tv_tensor.
+        size: (height, width); or the side of a square, as a number or a sequence of one.
+
+    Returns:
+        Top left, top right, bottom left, bottom right and middle; of a tensor they are views.
+
+    Raises:
+        TypeError: an object of another type.
+        ValueError: a size of another length, or larger than the input.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> [crop.item() for crop in F.five_crop(torch.arange(9).reshape(1, 3, 3), 1)]
+        [0, 2, 6, 8, 4]
+    """
+    return _get_kernel(five_crop, type(inpt))(inpt, size=size)
+
+
+def _five(image: Any, size: int | Sequence[int], height: int, width: int) -> tuple[Any, ...]:
+    """Of a tensor or PIL image of that size."""
+    pair = square_if_single(size)
+    if len(pair) != 2:
+        raise ValueError(f"Please provide only two dimensions (h, w) for size, got {size!r}")
+    rows, columns = pair
+    if columns > width or rows > height:
+        raise ValueError(f"Requested crop size {pair} is bigger than input size {(height, width)}")
+    corners = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]
+    return (*[done(image, _crop, *corner, rows, columns) for corner in corners], done(image, _center_crop, pair))
+
+
+@registered(five_crop, torch.Tensor)
+def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """The kernel of :func:`five_crop` for images, of shape (..., channels, height, width)."""
+    if image.ndim < 2:
+        raise ValueError(f"A tensor should have the shape (..., height, width), got {tuple(image.shape)}")
+    return _five(image, size, *image.shape[-2:])
+
+
+@registered(five_crop, PIL.Image.Image)
+def _five_crop_image_pil(image: _PIL, size: int | Sequence[int]) -> tuple[_PIL, ...]:
+    return _five(image, size, image.height, image.width)
+
+
+def five_crop_video(video: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
+    """The kernel of :func:`five_crop` for videos, of shape (..., frames, channels, height, width)."""
+    return five_crop_image(video, size)
+
+
+@registered(five_crop, "Image", "Video", wrapped=False)
+def _five_crop_dispatch(inpt: Any, size: int | Sequence[int]) -> tuple[Any, ...]:
+    return _each_wrapped(five_crop_image(inpt.as_subclass(Tensor), size), inpt)
+
+
+def _each_wrapped(crops: tuple[Tensor, ...], like: Any) -> tuple[Any, ...]:
+    wrap = chosen().wrap
+    return tuple([wrap(crop, like=like) for crop in crops])
+
+
+def ten_crop(inpt: Any, size: int | Sequence[int], vertical_flip: bool = False) -> Any:
+    """The crops of :func:`five_crop`, and those of the mirrored input, as :class:`~fastaug.transforms.v2.TenCrop`.
+
+    Args:
+        inpt: an image or a video: a PIL image, a tensor of shape (..., channels, height, width) and any dtype, or a
+            tv_tensor.
+        size: (height, width); or the side of a square, as a number or a sequence of one.
+        vertical_flip: whether it is mirrored top to bottom, not left to right.
+
+    Returns:
+        Ten of them, in the order of :func:`five_crop`.
+
+    Raises:
+        TypeError: an object of another type.
+        ValueError: a size of another length, or larger than the input.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> [crop.item() for crop in F.ten_crop(torch.arange(9).reshape(1, 3, 3), 1)]
+        [0, 2, 6, 8, 4, 2, 0, 8, 6, 4]
+    """
+    return _get_kernel(ten_crop, type(inpt))(inpt, size=size, vertical_flip=vertical_flip)
+
+
+@registered(ten_crop, torch.Tensor)
+def ten_crop_image(image: Tensor, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Tensor, ...]:
+    """The kernel of :func:`ten_crop` for images, of shape (..., channels, height, width)."""
+    crops = five_crop_image(image, size)
+    mirrored = vertical_flip_image(image) if vertical_flip else horizontal_flip_image(image)
+    return crops + five_crop_image(mirrored, size)
+
+
+@registered(ten_crop, PIL.Image.Image)
+def _ten_crop_image_pil(image: _PIL, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[_PIL, ...]:
+    crops = _five_crop_image_pil(image, size)
+    mirrored = _vertical_flip_image_pil(image) if vertical_flip else _horizontal_flip_image_pil(image)
+    return crops + _five_crop_image_pil(mirrored, size)
+
+
+def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Tensor, ...]:
+    """The kernel of :func:`ten_crop` for videos, of shape (..., frames, channels, height, width)."""
+    return ten_crop_image(video, size, vertical_flip)
+
+
+@registered(ten_crop, "Image", "Video", wrapped=False)
+def _ten_crop_dispatch(inpt: Any, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Any, ...]:
+    return _each_wrapped(ten_crop_image(inpt.as_subclass(Tensor), size, vertical_flip), inpt)

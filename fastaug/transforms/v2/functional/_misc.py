@@ -1,0 +1,252 @@
+"""Normalization, filters, dtypes and what is sanitized."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import PIL.Image
+import torch
+
+from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
+from fastaug._places.meta import sanitize_bounding_boxes, sanitize_keypoints
+from fastaug._program.kinds import TENSOR
+from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+
+__all__: list[str] = [
+    "convert_image_dtype",
+    "gaussian_blur",
+    "gaussian_blur_image",
+    "gaussian_blur_video",
+    "gaussian_noise",
+    "gaussian_noise_image",
+    "gaussian_noise_video",
+    "normalize",
+    "normalize_image",
+    "normalize_video",
+    "sanitize_bounding_boxes",
+    "sanitize_keypoints",
+    "to_dtype",
+    "to_dtype_image",
+    "to_dtype_video",
+]
+
+
+def normalize(inpt: Any, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> Any:
+    """(input - mean) / std for each channel, as :class:`~fastaug.transforms.v2.Normalize` does it.
+
+    Args:
+        inpt: floating point image or video of shape (..., channels, height, width).
+        mean: one mean per channel; a sequence or a tensor.
+        std: one standard deviation per channel; a sequence or a tensor.
+        inplace: write into the tensor that is given.
+
+    Raises:
+        TypeError: not floating point, or an input of a type that has no kernel.
+        ValueError: fewer than 3 dimensions, or a standard deviation of 0.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.normalize(torch.ones(1, 1, 2), mean=[0.5], std=[0.25])
+        tensor([[[2., 2.]]])
+    """
+    return _get_kernel(normalize, type(inpt))(inpt, mean=mean, std=std, inplace=inplace)
+
+
+@registered(normalize, ImageDraft, VideoDraft)
+def _normalize(draft: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
+    if draft.kind != TENSOR:
+        return draft
+    draft.normalize(mean, std, inplace)
+    return None
+
+
+@registered(normalize, torch.Tensor, "Image")
+def normalize_image(
+    image: torch.Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False
+) -> torch.Tensor:
+    """The kernel of :func:`normalize` for images, of shape (..., channels, height, width)."""
+    normalized: torch.Tensor = done(image, _normalize, mean, std, inplace)
+    return normalized
+
+
+@registered(normalize, "Video")
+def normalize_video(
+    video: torch.Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False
+) -> torch.Tensor:
+    """The kernel of :func:`normalize` for videos, of shape (..., frames, channels, height, width)."""
+    return normalize_image(video, mean, std, inplace=inplace)
+
+
+def gaussian_blur(inpt: Any, kernel_size: Sequence[int], sigma: Sequence[float] | None = None) -> Any:
+    """The input blurred, as :class:`~fastaug.transforms.v2.GaussianBlur` does it. Borders are mirrored.
+
+    Args:
+        inpt: image or video of any dtype and number of channels, or a PIL image.
+        kernel_size: (width, height) of the kernel in pixels, or one number for both; odd.
+        sigma: (horizontal, vertical) standard deviation, or one number for both; by default 0.15 * size + 0.35.
+
+    Raises:
+        TypeError: a sigma of another type, or an input of a type that has no kernel.
+        ValueError: wrong length of a sequence, an even or negative kernel size, or a sigma that is not positive.
+        RuntimeError: half of the kernel is not smaller than the image.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.gaussian_blur(torch.tensor([[[0, 200, 0]] * 3], dtype=torch.uint8), [3, 3], [1.0])[0, 1]
+        tensor([110,  90, 110], dtype=torch.uint8)
+    """
+    return _get_kernel(gaussian_blur, type(inpt))(inpt, kernel_size=kernel_size, sigma=sigma)
+
+
+@registered(gaussian_blur, ImageDraft, VideoDraft)
+def _gaussian_blur(draft: Any, kernel_size: Any, sigma: Any = None) -> None:
+    draft.gaussian_blur(kernel_size, sigma)
+
+
+@registered(gaussian_blur, torch.Tensor, "Image")
+def gaussian_blur_image(
+    image: torch.Tensor, kernel_size: Sequence[int], sigma: Sequence[float] | None = None
+) -> torch.Tensor:
+    """The kernel of :func:`gaussian_blur` for images, of shape (..., channels, height, width)."""
+    blurred: torch.Tensor = done(image, _gaussian_blur, kernel_size, sigma)
+    return blurred
+
+
+@registered(gaussian_blur, PIL.Image.Image)
+def _gaussian_blur_image_pil(
+    image: PIL.Image.Image, kernel_size: Sequence[int], sigma: Sequence[float] | None = None
+) -> PIL.Image.Image:
+    blurred: PIL.Image.Image = done(image, _gaussian_blur, kernel_size, sigma)
+    return blurred
+
+
+@registered(gaussian_blur, "Video")
+def gaussian_blur_video(
+    video: torch.Tensor, kernel_size: Sequence[int], sigma: Sequence[float] | None = None
+) -> torch.Tensor:
+    """The kernel of :func:`gaussian_blur` for videos, of shape (..., frames, channels, height, width)."""
+    return gaussian_blur_image(video, kernel_size, sigma)
+
+
+def gaussian_noise(inpt: Any, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> Any:
+    """The input with normally distributed noise added, from torch's generator: one number for each sample.
+
+    Args:
+        inpt: uint8 or floating point image or video, of any number of channels.
+        mean: of the noise, for samples in [0, 1]; those of uint8 get 255 times as much.
+        sigma: standard deviation of the noise, not negative.
+        clip: whether the result is kept in the range of samples. What is beyond it wraps around in uint8 else.
+
+    Raises:
+        ValueError: sigma is negative, another dtype, or a PIL image.
+        TypeError: an input of a type that has no kernel.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.gaussian_noise(torch.zeros(1, 1, 2), mean=0.5, sigma=0.0)
+        tensor([[[0.5000, 0.5000]]])
+    """
+    return _get_kernel(gaussian_noise, type(inpt))(inpt, mean=mean, sigma=sigma, clip=clip)
+
+
+@registered(gaussian_noise, ImageDraft, VideoDraft)
+def _gaussian_noise(draft: Any, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> None:
+    draft.gaussian_noise(mean, sigma, clip)
+
+
+@registered(gaussian_noise, torch.Tensor, "Image")
+def gaussian_noise_image(image: torch.Tensor, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> torch.Tensor:
+    """The kernel of :func:`gaussian_noise` for images, of shape (..., channels, height, width)."""
+    noisy: torch.Tensor = done(image, _gaussian_noise, mean, sigma, clip)
+    return noisy
+
+
+@registered(gaussian_noise, "Video")
+def gaussian_noise_video(video: torch.Tensor, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> torch.Tensor:
+    """The kernel of :func:`gaussian_noise` for videos, of shape (..., frames, channels, height, width)."""
+    return gaussian_noise_image(video, mean=mean, sigma=sigma, clip=clip)
+
+
+@registered(gaussian_noise, PIL.Image.Image)
+def _gaussian_noise_pil(
+    video: PIL.Image.Image, mean: float = 0.0, sigma: float = 0.1, clip: bool = True
+) -> PIL.Image.Image:
+    noisy: PIL.Image.Image = done(video, _gaussian_noise, mean, sigma, clip)
+    return noisy
+
+
+def to_dtype(inpt: Any, dtype: torch.dtype = torch.float, scale: bool = False) -> Any:
+    """The input with another dtype, as :class:`~fastaug.transforms.v2.ToDtype` does it.
+
+    Args:
+        inpt: image or video of any dtype; or masks, boxes and points, which are never scaled.
+        dtype: dtype of the result.
+        scale: whether black stays black and white stays white: 1 in floating point, the largest value of an integer
+            dtype. uint8 becomes x * (1 / 255).
+
+    Raises:
+        RuntimeError: to be scaled from float32 to int32 or int64, or from float64 to int64, where white does not fit.
+        TypeError: an input of a type that has no kernel.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.to_dtype(torch.tensor([[[0, 51, 255]]], dtype=torch.uint8), torch.float32, scale=True)
+        tensor([[[0.0000, 0.2000, 1.0000]]])
+    """
+    return _get_kernel(to_dtype, type(inpt))(inpt, dtype=dtype, scale=scale)
+
+
+@registered(to_dtype, ImageDraft, VideoDraft)
+def _to_dtype(draft: Any, dtype: torch.dtype = torch.float, scale: bool = False) -> Any:
+    if draft.kind != TENSOR:
+        return draft
+    draft.to_dtype(dtype, scale)
+    return None
+
+
+@registered(to_dtype, torch.Tensor, "Image")
+def to_dtype_image(image: torch.Tensor, dtype: torch.dtype = torch.float, scale: bool = False) -> torch.Tensor:
+    """The kernel of :func:`to_dtype` for images, of any shape."""
+    converted: torch.Tensor = done(image, _to_dtype, dtype, scale)
+    return converted
+
+
+@registered(to_dtype, "Video")
+def to_dtype_video(video: torch.Tensor, dtype: torch.dtype = torch.float, scale: bool = False) -> torch.Tensor:
+    """The kernel of :func:`to_dtype` for videos, of any shape."""
+    return to_dtype_image(video, dtype, scale=scale)
+
+
+@registered(to_dtype, "Mask", "BoundingBoxes", "KeyPoints", wrapped=False)
+def _to_dtype_tensor_dispatch(inpt: torch.Tensor, dtype: torch.dtype, scale: bool = False) -> torch.Tensor:
+    return inpt.to(dtype)
+
+
+@registered(to_dtype, Leaf)
+def _to_dtype_finished(draft: Leaf, dtype: torch.dtype, scale: bool = False) -> torch.Tensor:
+    converted: torch.Tensor = draft.result().to(dtype)
+    return converted
+
+
+def convert_image_dtype(image: torch.Tensor, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """An image with another dtype, its samples scaled: :func:`to_dtype` with ``scale=True``, whatever its type.
+
+    Args:
+        image: tensor of any shape and dtype.
+        dtype: dtype of the result.
+
+    Raises:
+        RuntimeError: as in :func:`to_dtype`.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.convert_image_dtype(torch.ones(1, 1, 2), torch.uint8)
+        tensor([[[255, 255]]], dtype=torch.uint8)
+    """
+    return to_dtype_image(image, dtype=dtype, scale=True)

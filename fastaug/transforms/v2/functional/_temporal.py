@@ -1,0 +1,47 @@
+"""Frames of videos."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from fastaug._draft.leaf import ImageDraft, VideoDraft
+from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+
+__all__: list[str] = ["uniform_temporal_subsample", "uniform_temporal_subsample_video"]
+
+
+def uniform_temporal_subsample(inpt: Any, num_samples: int) -> Any:
+    """So many frames, evenly spaced, as :class:`~fastaug.transforms.v2.UniformTemporalSubsample` takes them.
+
+    Args:
+        inpt: video or plain tensor, of shape (..., frames, channels, height, width).
+        num_samples: how many frames. The first and the last are among them, and some twice where there are not enough.
+
+    Raises:
+        IndexError: fewer than 4 dimensions.
+        TypeError: an input of a type that has no kernel.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.uniform_temporal_subsample(torch.arange(5).view(5, 1, 1, 1), 3).flatten()
+        tensor([0, 2, 4])
+    """
+    return _get_kernel(uniform_temporal_subsample, type(inpt))(inpt, num_samples=num_samples)
+
+
+@registered(uniform_temporal_subsample, ImageDraft, VideoDraft)
+def _uniform_temporal_subsample(draft: Any, num_samples: int) -> Any:
+    if type(draft) is ImageDraft and draft.type is not torch.Tensor:
+        return draft
+    draft.uniform_temporal_subsample(num_samples)
+    return None
+
+
+@registered(uniform_temporal_subsample, torch.Tensor, "Video")
+def uniform_temporal_subsample_video(video: torch.Tensor, num_samples: int) -> torch.Tensor:
+    """The kernel of :func:`uniform_temporal_subsample` for videos, of shape (..., frames, channels, height, width)."""
+    frames: torch.Tensor = done(video.as_subclass(torch.Tensor), _uniform_temporal_subsample, num_samples)
+    return frames

@@ -1,0 +1,258 @@
+"""Which kernel does an operation to a type of input, and how a kernel for tensors and images is made of a draft."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import PIL.Image
+import torch
+
+from fastaug._draft.leaf import ImageDraft, Leaf
+from fastaug._image.lazy import LazyImage
+from fastaug._program.ops import MAX_OPS
+from fastaug._tv_tensors.choice import chosen, loaded
+
+__all__: list[str] = ["is_pure_tensor", "register_kernel"]
+
+
+_Kernel = Callable[..., Any]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+#: The names of the classes of tv_tensors that kernels are registered for before there are the classes.
+_TV_NAMES = ("Image", "Video", "Mask", "BoundingBoxes", "KeyPoints")
+
+_THEIRS = "torchvision.transforms.v2.functional"
+_OURS = "fastaug.transforms.v2.functional"
+
+#: The kernels of each functional, by the type of its first argument.
+_KERNEL_REGISTRY: dict[Callable[..., Any], dict[Any, _Kernel]] = {}
+
+# Those for classes of tv_tensors, by the names of the classes, until there are such classes.
+_awaiting: list[tuple[Callable[..., Any], str, _Kernel]] = []
+
+# Ops before a draft is done so far. A kernel drafts few, so that a program stays below the native core's limit.
+_MOST_OPS = MAX_OPS // 2
+
+# What was looked up, for types that no user registers kernels for. None: there is no kernel.
+found: dict[tuple[Callable[..., Any], type], _Kernel | None] = {}
+
+
+def is_pure_tensor(inpt: Any) -> bool:
+    """Whether ``inpt`` is a tensor and no tv_tensor.
+
+    Args:
+        inpt: anything.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.is_pure_tensor(torch.zeros(3))
+        True
+    """
+    if isinstance(inpt, Leaf):
+        return inpt.type is torch.Tensor
+    if not isinstance(inpt, torch.Tensor):
+        return False
+    classes = loaded()
+    return classes is None or not isinstance(inpt, classes.TVTensor)
+
+
+def registered(
+    functional: Callable[..., Any], *types: type | str, wrapped: bool = True, asks: bool = False
+) -> Callable[[_Function], _Function]:
+    """Registers a kernel of a functional for types; classes of tv_tensors go by their names.
+
+    Args:
+        functional: what dispatches.
+        types: of the first argument. Drafts are types like others; their kernels return nothing, or another draft in
+            the place of this one.
+        wrapped: whether a kernel for tv_tensors is one for plain tensors, and gets and returns such.
+        asks: whether the kernel changes nothing, and returns what it was asked for.
+
+    Returns:
+        A decorator that returns the kernel unchanged.
+    """
+    registry = _KERNEL_REGISTRY.setdefault(functional, {})
+
+    def register(kernel: _Function) -> _Function:
+        for cls in types:
+            if isinstance(cls, str):
+                assert cls in _TV_NAMES, cls
+                _awaiting.append((functional, cls, _wrapping(kernel) if wrapped and not asks else kernel))
+            elif issubclass(cls, Leaf):
+                registry[cls] = kernel if asks else _touching(kernel)
+            else:
+                registry[cls] = kernel
+        return kernel
+
+    return register
+
+
+def _same(inpt: Any, *args: Any, **kwargs: Any) -> Any:
+    """What a transform does where there is no kernel."""
+    return inpt
+
+
+def _touching(kernel: _Kernel) -> _Kernel:
+    """A kernel of drafts that hands the draft on, and has its ops done when there are about as many as may be."""
+
+    @functools.wraps(kernel)
+    def drafted(draft: Any, *args: Any, **kwargs: Any) -> Any:
+        other = kernel(draft, *args, **kwargs)
+        if other is not None:
+            return other
+        draft.touched = True
+        if len(draft.ops) > _MOST_OPS:
+            draft.shorten()
+        return draft
+
+    return drafted
+
+
+def _wrapping(kernel: _Kernel) -> _Kernel:
+    """A kernel of plain tensors for tv_tensors."""
+
+    @functools.wraps(kernel)
+    def wrapper(inpt: Any, *args: Any, **kwargs: Any) -> Any:
+        return chosen().wrap(kernel(inpt.as_subclass(torch.Tensor), *args, **kwargs), like=inpt)
+
+    return wrapper
+
+
+def done(image: Any, kernel: _Kernel, *args: Any) -> Any:
+    """What the kernel of drafts makes of a PIL image or a plain tensor."""
+    draft = ImageDraft(image)
+    kernel(draft, *args)
+    return draft.finish()
+
+
+def _bind() -> Any:
+    """Registers what awaits the classes, if there are any now. Gives their module."""
+    classes = loaded()
+    if classes is not None and _awaiting:
+        for functional, name, kernel in _awaiting:
+            _KERNEL_REGISTRY[functional][getattr(classes, name)] = kernel
+        _awaiting.clear()
+        found.clear()
+    return classes
+
+
+def _own(functional: Callable[..., Any]) -> Callable[..., Any]:
+    """The functional of this package that is meant: torchvision's of the same name means ours."""
+    if functional in _KERNEL_REGISTRY:
+        return functional
+    if getattr(functional, "__module__", "").startswith(_THEIRS):
+        ours = getattr(sys.modules[_OURS], functional.__name__, None)
+        if ours in _KERNEL_REGISTRY:
+            own: Callable[..., Any] = ours
+            return own
+    raise ValueError(f"No kernel registered for functional {getattr(functional, '__name__', functional)}.")
+
+
+def _theirs(functional: Callable[..., Any]) -> dict[Any, _Kernel]:
+    """What is registered with torchvision for the functional of this name."""
+    utils = sys.modules.get(f"{_THEIRS}._utils")
+    if utils is None:
+        return {}
+    function = getattr(sys.modules[_THEIRS], functional.__name__, None)
+    kernels: dict[Any, _Kernel] = utils._KERNEL_REGISTRY.get(function, {})
+    return kernels
+
+
+def _get_kernel(functional: Callable[..., Any], input_type: type, *, allow_passthrough: bool = False) -> _Kernel:
+    """The kernel of a functional for a type.
+
+    Raises:
+        TypeError: there is none, and none is not allowed.
+        ValueError: not a functional that has kernels.
+    """
+    try:
+        kernel = found[functional, input_type]
+    except KeyError:
+        kernel = _look_up(functional, input_type)
+    if kernel is None:
+        if allow_passthrough:
+            return _same
+        known = [cls.__name__ for cls in _KERNEL_REGISTRY[_own(functional)] if not issubclass(cls, Leaf)]
+        raise TypeError(
+            f"Functional F.{functional.__name__} supports inputs of type {', '.join(known)}, but got {input_type}"
+        )
+    return kernel
+
+
+def _look_up(functional: Callable[..., Any], input_type: type) -> _Kernel | None:
+    functional = _own(functional)
+    classes = _bind()
+    builtin = () if classes is None else tuple(getattr(classes, name, None) for name in _TV_NAMES)
+    registry = _KERNEL_REGISTRY[functional]
+    theirs: dict[Any, _Kernel] = {}
+    users = classes is not None and issubclass(input_type, classes.TVTensor) and input_type not in builtin
+    if users:
+        theirs = _theirs(functional)
+    kernel = None
+    for cls in PIL.Image.Image.__mro__ if input_type is LazyImage else input_type.__mro__:
+        if cls in registry:
+            kernel = registry[cls]
+        elif cls in theirs and cls not in builtin:
+            kernel = theirs[cls]
+        elif classes is None or cls is not classes.TVTensor:
+            continue
+        break
+    if not users:
+        found[functional, input_type] = kernel
+    return kernel
+
+
+def register_kernel(functional: Callable[..., Any] | str, tv_tensor_cls: type) -> Callable[[_Kernel], _Kernel]:
+    """Decorates a function as the kernel of a functional for a class of tv_tensors of your own.
+
+    The function gets the object as it is, and what it returns is the result. Kernels that were registered with
+    torchvision's function of this name are called too.
+
+    Args:
+        functional: of ``v2.functional``, or its name.
+        tv_tensor_cls: a subclass of ``TVTensor``.
+
+    Raises:
+        ValueError: no such functional, not a subclass, one of the classes that have kernels, or one that has a kernel
+            already.
+
+    Example:
+        >>> import torch
+        >>> from fastaug import tv_tensors
+        >>> from fastaug.transforms import v2
+        >>> class Label(tv_tensors.TVTensor):
+        ...     pass
+        >>> @v2.functional.register_kernel("horizontal_flip", Label)
+        ... def flip_label(label):
+        ...     return tv_tensors.wrap(-label, like=label)
+        >>> v2.functional.horizontal_flip(torch.ones(1).as_subclass(Label))
+        Label([-1.])
+    """
+    given: Any = functional
+    if isinstance(given, str):
+        named = getattr(sys.modules[_OURS], given, None)
+        if named is None:
+            raise ValueError(f"Could not find functional with name '{given}' in {_OURS}.")
+        given = named
+    elif not (callable(given) and getattr(given, "__module__", "").startswith((_OURS, _THEIRS))):
+        raise ValueError(f"Kernels can only be registered on functionals from {_OURS} or {_THEIRS}, got {given}.")
+    classes: Any = chosen()
+    cls: Any = tv_tensor_cls
+    if not (isinstance(cls, type) and issubclass(cls, classes.TVTensor)):
+        raise ValueError(f"Kernels can only be registered for subclasses of TVTensor, but got {tv_tensor_cls}.")
+    if tv_tensor_cls in [getattr(classes, name, None) for name in (*_TV_NAMES, "TVTensor")]:
+        raise ValueError(f"Kernels cannot be registered for the builtin tv_tensor classes, but got {tv_tensor_cls}")
+    _bind()
+    registry = _KERNEL_REGISTRY.setdefault(_own(given), {})
+    if tv_tensor_cls in registry:
+        raise ValueError(f"Functional {given} already has a kernel registered for type {tv_tensor_cls}.")
+
+    def register(kernel: _Kernel) -> _Kernel:
+        registry[tv_tensor_cls] = kernel
+        return kernel
+
+    return register
