@@ -1,6 +1,6 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality|cuda|tensors: another suite.
+python -m bench decode|loading|quality|cuda|tensors|samples|clients: another suite.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -64,7 +63,7 @@ def run(
     return rows, versions
 
 
-SUITES = ("decode", "loading", "quality", "cuda", "tensors")
+SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "clients")
 
 
 def main() -> int:
@@ -90,10 +89,7 @@ def main() -> int:
     rows, versions = run(cases, columns, variants, options.seconds, options.clock)
 
     about = report.machine(versions) | {"clock": options.clock}
-    print("\n" + report.text(report.table(rows, about["isa"])) + "\n\n" + report.NOTE)
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    if options.only is None:
-        print("written: " + ", ".join(os.path.relpath(path) for path in report.write(rows, about, options.out)))
+    report.show(rows, about, options.out if options.only is None else None)
     unequal = [
         f"{row.case.name} ({label}, by up to {times.difference:g})"
         for row in rows

@@ -169,8 +169,3 @@ RECIPES = (
 
 CASES = PIPELINES + RECIPES + OPERATIONS
 BY_NAME = {case.name: case for case in CASES}
-
-
-def covered_ops() -> frozenset[str]:
-    """The native ops that some row exercises; every name of `fastaug._C.OPS` must be among them but V2_'s."""
-    return frozenset(op for case in CASES for op in case.ops)

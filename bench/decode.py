@@ -89,11 +89,7 @@ def main() -> int:
     load = os.getloadavg()[0]
     rows, versions = run(cases, columns_for(cases, options.peers), options.seconds)
     about = report.machine(versions) | {"load before": f"{load:.1f}"}
-    print("\n" + report.text(report.table(rows, about["isa"], REFERENCE)) + "\n\n" + NOTE)
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    if options.only == "*":
-        paths = report.write(rows, about, options.out, "Decoding", REFERENCE, NOTE)
-        print("written: " + ", ".join(os.path.relpath(path) for path in paths))
+    report.show(rows, about, options.out if options.only == "*" else None, "Decoding", REFERENCE, NOTE)
     if differing := unequal(rows):
         print("DIFFERS FROM PILLOW: " + "; ".join(differing))
     return 1 if differing else 0

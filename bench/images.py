@@ -7,6 +7,7 @@ otherwise those inside scikit-image's package.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -74,8 +75,13 @@ BAGS: dict[str, Callable[[], Pixels]] = {
     "tiles 1024x1024": lambda: windows(photographs("tile1024", TILES), 64, 1024, 1024),
     "photographs 500x375": lambda: windows(scaled(photographs("in500", PHOTOGRAPHS), 375, 500), 96, 375, 500),
     "photographs 2040x1356": lambda: windows(scaled(photographs("d2k", PHOTOGRAPHS), 1356, 2040), 12, 1356, 2040),
+    "photographs 640x480": lambda: windows(scaled(photographs("in500", PHOTOGRAPHS), 480, 640), 48, 480, 640),
+    "frames 320x240": lambda: windows(photographs("in500", PHOTOGRAPHS), 16, 240, 320),
     "images 224x224": lambda: windows(photographs("in500", PHOTOGRAPHS), 512, 224, 224),
-    "images 1x1": lambda: windows(photographs("in500", PHOTOGRAPHS), 16, 1, 1),
+    **{
+        f"images {side}x{side}": partial(lambda side: windows(photographs("in500", PHOTOGRAPHS), 16, side, side), side)
+        for side in (1, 8, 32, 64)
+    },
     "images 512x512": lambda: windows(photographs("in500", PHOTOGRAPHS), 96, 512, 512),
 }
 

@@ -135,11 +135,7 @@ def main() -> int:
         "load before": f"{load:.1f}",
         "load after": f"{os.getloadavg()[0]:.1f}",
     }
-    print("\n" + report.text(report.table(rows, about["isa"], unit="")) + "\n\n" + NOTE)
-    print(", ".join(f"{name} {value}" for name, value in about.items()))
-    if options.only == "*":
-        paths = report.write(rows, about, options.out, "Loading", REFERENCE, NOTE, unit="")
-        print("written: " + ", ".join(os.path.relpath(path) for path in paths))
+    report.show(rows, about, options.out if options.only == "*" else None, "Loading", REFERENCE, NOTE, unit="")
     missed = [
         f"{row.case.name}, {verdict}"
         for row in rows

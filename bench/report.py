@@ -6,6 +6,7 @@ import dataclasses
 import datetime
 import importlib.metadata
 import json
+import os
 import platform
 import re
 from pathlib import Path
@@ -196,3 +197,20 @@ def write(
     paths[0].write_text(page)
     paths[1].write_text(as_json(rows, about) + "\n")
     return paths
+
+
+def show(
+    rows: list[Row],
+    about: dict[str, str],
+    folder: Path | None,
+    title: str = "Speed",
+    reference: str = REFERENCE,
+    note: str = NOTE,
+    unit: str = ", ms",
+) -> None:
+    """Prints the table; writes it too where there is a folder for it."""
+    print("\n" + text(table(rows, about["isa"], reference, unit)) + "\n\n" + note)
+    print(", ".join(f"{name} {value}" for name, value in about.items()))
+    if folder is not None:
+        paths = write(rows, about, folder, title, reference, note, unit)
+        print("written: " + ", ".join(os.path.relpath(path) for path in paths))

@@ -2,16 +2,64 @@
 
 from __future__ import annotations
 
-from bench import decode, decoders, encoded
-from bench.case import FASTEST
-from bench.cases import BY_NAME, CASES, covered_ops
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from bench import cases, clients, decode, decoders, encoded, samples, tensors
+from bench.case import FASTEST, Case
+from bench.cases import BY_NAME
 from bench.images import BAGS
+from bench.libraries import Fastaug, Library
+from bench.suite import covered_ops
+from bench.turn import Turn
+
+ON_TENSORS = tuple(case for case in tensors.CASES if not case.pipeline)
 
 
 def test_every_native_op_is_timed() -> None:
     from fastaug import _C
 
-    assert {name for name, _ in _C.OPS if not name.startswith("V2_")} == covered_ops()
+    assert {name for name, _ in _C.OPS} == covered_ops()
+
+
+@pytest.mark.parametrize(
+    ("make", "rows"),
+    [
+        (Fastaug, cases.OPERATIONS),
+        (tensors.FastaugOnTensors, ON_TENSORS),
+        (samples.FastaugSamples, samples.OPERATIONS),
+    ],
+    ids=["operations", "tensors", "samples"],
+)
+def test_rows_run_the_ops_that_they_name(
+    make: Callable[[], Library], rows: tuple[Case, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fastaug._draft import finish
+    from fastaug._inspect.log import name_of, ops_of
+
+    drafted: set[str] = set()
+    apart = finish._apart
+
+    def watched(draft: Any) -> Any:
+        drafted.update(map(name_of, ops_of(b"".join((*draft.ops, *draft.store, *draft.erases)))))
+        return apart(draft)
+
+    monkeypatch.setattr(finish, "_apart", watched)
+    library = make()
+    pixels = np.random.default_rng(0).integers(0, 256, (512, 512, 3), np.uint8)
+    for case in rows:
+        drafted.clear()
+        transform = library.transform(case)
+        assert transform is not None
+        torch.manual_seed(0)
+        transform(library.image(case, pixels))
+        assert drafted >= set(case.ops), case.name
 
 
 def test_every_class_and_function_is_timed() -> None:
@@ -36,8 +84,9 @@ def test_every_class_and_function_is_timed() -> None:
 
 
 def test_names_are_unique_and_bags_exist() -> None:
-    assert len(BY_NAME) == len(CASES)
-    assert {case.bag for case in CASES} <= BAGS.keys()
+    for suite in (cases, tensors, samples):
+        assert len(suite.BY_NAME) == len(suite.CASES)
+        assert {case.bag for case in suite.CASES} <= BAGS.keys()
 
 
 def test_rows_of_decoding_have_bags_and_columns() -> None:
@@ -48,3 +97,28 @@ def test_rows_of_decoding_have_bags_and_columns() -> None:
     assert labels <= decoders.LIBRARIES.keys()
     asked = {name for case in cases for label, goal in case.asked for name in (label, goal.against)}
     assert asked <= labels | {FASTEST}
+
+
+def test_rows_of_clients(tmp_path: Path) -> None:
+    """Those of torchvision's, which is here: own and ours are timed on the same files, and compared whole."""
+    bag = tmp_path / "two.npy"
+    np.save(bag, np.random.default_rng(0).integers(0, 256, (2, 90, 120, 3), np.uint8))
+    clients.write_files(bag)
+    assert len({case.name for case in clients.CASES}) == len(clients.CASES)
+    for case in clients.CASES:
+        if case.package != "torchvision":
+            continue
+        found = []
+        for library in (clients.Client(), clients.Fastaug()):
+            turn = Turn(library.transform(case), library.images(case, bag), library.seed)
+            found.append([clients.as_array(turn.call(number)) for number in range(2)])
+        for theirs, ours in zip(*found, strict=True):
+            assert theirs.size > 1000 and np.array_equal(ours, theirs), case.name
+
+
+def test_a_client_that_leaves_a_generator_elsewhere_differs() -> None:
+    clients.seed(3)
+    image = torch.zeros(3, 4, 4)
+    before = clients.as_array([image, {"small": [image]}])
+    random.random()
+    assert not np.array_equal(clients.as_array([image, {"small": [image]}]), before)
