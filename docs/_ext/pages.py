@@ -11,14 +11,19 @@ from pathlib import Path
 import torch
 
 import fastaug
+import fastaug.adapters.transformers
 import fastaug.data
 import fastaug.io
+import fastaug.pillow
 import fastaug.transforms
 import fastaug.transforms.functional
+from docs._ext import groups
 from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
 from fastaug._draft.pipeline import Pipeline
 from fastaug._tv_tensors import own
+from fastaug.transforms import v2
 
+V2 = "fastaug.transforms.v2"
 ROOT = Path(__file__).parents[2]
 
 
@@ -86,6 +91,59 @@ def gallery() -> str:
     return ".. py:currentmodule:: fastaug.transforms\n\n" + "\n".join(parts)
 
 
+def sample_class_page(name: str) -> str:
+    """The page of a class of v2."""
+    value = getattr(v2, name)
+    # What users of a transform call is the transform; the rest is for those who write their own.
+    options = ":members:\n"
+    if issubclass(value, Pipeline):
+        options += "    :inherited-members: Module\n"
+    elif issubclass(value, Enum):
+        options += "    :undoc-members:\n    :member-order: bysource\n"
+    elif value is v2.Transform:
+        options += "    :private-members: _call_kernel\n    :exclude-members: extra_repr\n"
+    else:
+        options += "    :exclude-members: check_inputs, extra_repr, forward, make_params, transform\n"
+    directive = f".. py:currentmodule:: {V2}\n\n.. autoclass:: {V2}.{name}\n    {options}"
+    same = ""
+    if isinstance(EXAMPLES.get(name), Example):
+        same = f"Pictures: :doc:`{name} of fastaug.transforms </reference/transforms/{name}>`.\n"
+    return f"{heading(name)}\n{same}\n{directive}"
+
+
+def samples() -> str:
+    """The classes of v2 by group, and the functions beside them."""
+    parts = [
+        f".. py:currentmodule:: {V2}\n",
+        heading("Transforms of samples"),
+        "The classes of ``fastaug.transforms.v2``. :doc:`/v2` says what they do to a sample.\n",
+    ]
+    for group, names in groups.CLASSES.items():
+        parts.append(heading(group, "-"))
+        parts.extend(f":doc:`{name} <{name}>`\n    {summary(name, getattr(v2, name))}\n" for name in names)
+    parts.append(heading("For transforms of your own", "-"))
+    for name in groups.helpers():
+        summary(name, getattr(v2, name))
+        parts.append(f".. autofunction:: {V2}.{name}\n")
+    parts.append(".. toctree::\n    :hidden:\n")
+    parts.append("".join(f"    {name}\n" for name in groups.public_classes()))
+    return "\n".join(parts)
+
+
+def sample_functions() -> str:
+    """The functionals of v2, and after them the kernels that they choose from."""
+    module, functional = f"{V2}.functional", v2.functional
+    parts = [heading("Functions of samples"), f".. automodule:: {module}\n"]
+    for title, names in (("Functions", groups.functionals()), ("Kernels", groups.kernels())):
+        parts.append(heading(title, "-"))
+        if title == "Kernels":
+            parts.append("Each is a function for one type of leaf, and takes and returns plain tensors.\n")
+        for name in names:
+            summary(name, getattr(functional, name))
+            parts.append(f".. autofunction:: {module}.{name}\n")
+    return "\n".join(parts)
+
+
 def module_page(title: str, module: object, module_name: str, names: list[str], classes: bool = False) -> str:
     """A module's docstring and its functions and data; its classes too, unless they have pages of their own."""
     parts = [heading(title), f".. automodule:: {module_name}\n"]
@@ -117,16 +175,24 @@ def write(folder: Path) -> None:
     """Writes the pages, replacing those that are there.
 
     Raises:
-        PagesError: a public class has no line in docs/_ext/examples.py, or a public name has no docstring.
+        PagesError: a public class has no line in docs/_ext/examples.py or docs/_ext/groups.py, or a public name has
+            no docstring.
     """
     if names := missing():
         raise PagesError(f"these public classes need a line in docs/_ext/examples.py: {', '.join(names)}")
+    if names := groups.ungrouped():
+        raise PagesError(f"these need to be in, or out of, a group of docs/_ext/groups.py: {', '.join(names)}")
     shutil.rmtree(folder, ignore_errors=True)
     transforms = folder / "transforms"
     transforms.mkdir(parents=True)
     (transforms / "index.rst").write_text(gallery())
     for name in public_classes():
         (transforms / f"{name}.rst").write_text(class_page(name))
+    (folder / "v2").mkdir()
+    (folder / "v2" / "index.rst").write_text(samples())
+    for name in groups.public_classes():
+        (folder / "v2" / f"{name}.rst").write_text(sample_class_page(name))
+    (folder / "v2_functional.rst").write_text(sample_functions())
     functional = fastaug.transforms.functional
     page = module_page("Functions", functional, "fastaug.transforms.functional", sorted(functional.__all__))
     (folder / "functional.rst").write_text(page)
@@ -134,8 +200,13 @@ def write(folder: Path) -> None:
     (folder / "fastaug.rst").write_text(module_page("fastaug", fastaug, "fastaug", names))
     page = module_page("Reading images", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
     (folder / "io.rst").write_text(page)
+    page = module_page("Pillow's operations", fastaug.pillow, "fastaug.pillow", list(fastaug.pillow.__all__))
+    (folder / "pillow.rst").write_text(page)
     page = module_page("Data", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)
     (folder / "data.rst").write_text(page)
+    adapter = fastaug.adapters.transformers
+    page = module_page("Hugging Face", adapter, "fastaug.adapters.transformers", adapter.__all__)
+    (folder / "huggingface.rst").write_text(page)
     page = module_page("Tensors of a sample", own, "fastaug.tv_tensors", own.__all__, classes=True)
     (folder / "tv_tensors.rst").write_text(page)
     results = folder / "results"

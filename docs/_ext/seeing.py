@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/seeing.md: a plan, a chart of times and a contact sheet, of this build on this machine."""
+"""Draws the pictures of docs/seeing.md and docs/v2.md: a plan, times, contact sheets, of this build on this machine."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from PIL import Image
+import torch
+from PIL import Image, ImageDraw
 
 import fastaug.transforms as T
 from docs._ext.pictures import PicturesError
+from fastaug.transforms import v2
 
 
 def photograph() -> Image.Image:
@@ -34,8 +36,37 @@ def pipeline() -> Any:
     )
 
 
+def detected(image: Image.Image) -> dict[str, Any]:
+    """The photograph with a box around the face of the cat, a mask of it, and a point on its nose."""
+    from fastaug import tv_tensors
+
+    mask = Image.new("L", image.size)
+    ImageDraw.Draw(mask).ellipse((110, 15, 375, 290), fill=1)
+    canvas = (image.height, image.width)
+    return {
+        "image": image,
+        "boxes": tv_tensors.BoundingBoxes([[110, 15, 375, 290]], format="XYXY", canvas_size=canvas),
+        "masks": tv_tensors.Mask(v2.functional.pil_to_tensor(mask)),
+        "points": tv_tensors.KeyPoints([[264.0, 232.0]], canvas_size=canvas),
+        "labels": torch.tensor([1]),
+    }
+
+
+def sample_pipeline() -> Any:
+    """The pipeline of docs/v2.md, in essence."""
+    return v2.Compose(
+        [
+            v2.RandomPhotometricDistort(),
+            v2.RandomZoomOut(fill={Image.Image: 114, "others": 0}, side_range=(1.0, 2.0)),
+            v2.RandomAffine(15, translate=(0.1, 0.1), interpolation="bilinear"),
+            v2.RandomHorizontalFlip(),
+            v2.Resize((144, 216)),
+        ]
+    )
+
+
 def draw(folder: Path) -> list[Path]:
-    """Writes plan.webp, profile.webp and sheet.webp.
+    """Writes plan.webp, profile.webp, sheet.webp and samples.webp.
 
     Raises:
         PicturesError: there are no photographs.
@@ -44,8 +75,9 @@ def draw(folder: Path) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     image, transform = photograph(), pipeline()
-    plan, chart, sheet = (folder / f"{name}.webp" for name in ("plan", "profile", "sheet"))
+    plan, chart, sheet, samples = (folder / f"{name}.webp" for name in ("plan", "profile", "sheet", "samples"))
     explain.explain(transform, image, plan, seed=2)
     profile.profile(transform, image, plot=chart)
     show.show(transform, image, 12, seed=0).save(sheet)
-    return [plan, chart, sheet]
+    sample_pipeline().show(detected(image), 8, seed=0).save(samples)
+    return [plan, chart, sheet, samples]
