@@ -213,7 +213,7 @@ def flip(v2: Any) -> Transform:
 
 def both(name: str, bag: str, build: Callable[[Any], Transform], make: Any = None, goal: float = 0) -> tuple[Case, ...]:
     """The row for PIL images and the one for tensors."""
-    goals = {"avx2": goal, "avx512": goal} if goal else {}
+    goals = {"avx2": goal, "avx512vbmi": goal} if goal else {}
     containers = {"PIL": pil, "tensor": image}
     return tuple(
         Sampled(
@@ -230,7 +230,7 @@ def both(name: str, bag: str, build: Callable[[Any], Transform], make: Any = Non
 
 
 def one(name: str, bag: str, build: Callable[[Any], Transform], make: _Make, goal: float = 0) -> Case:
-    goals = {"avx2": goal, "avx512": goal} if goal else {}
+    goals = {"avx2": goal, "avx512vbmi": goal} if goal else {}
     return Sampled(name, bag, build, (), pipeline=True, goal=goals, make=make)
 
 

@@ -24,12 +24,12 @@ of fast mode."""
 
 
 def one(name: str, build: Callable[[Any], Transform], *ops: str, goal: float | None = None) -> Case:
-    goals = {} if goal is None else dict.fromkeys(("scalar", "sse4", "avx2", "avx512"), goal)
+    goals = {} if goal is None else dict.fromkeys(("scalar", "sse4", "avx2", "avx512vbmi"), goal)
     return Case(name, "images 512x512", build, ops, goal=goals)
 
 
 def pipeline(name: str, bag: str, build: Callable[[Any], Transform], goal: float | None = None) -> Case:
-    goals = {} if goal is None else {"avx2": goal, "avx512": goal}
+    goals = {} if goal is None else {"avx2": goal, "avx512vbmi": goal}
     return Case(name, bag, build, (), pipeline=True, goal=goals)
 
 

@@ -162,14 +162,14 @@ def isa() -> str:
     native core was first used.
 
     Returns:
-        One of ``"scalar"``, ``"sse4"``, ``"avx2"``, ``"avx512"``, ``"neon"``.
+        One of ``"scalar"``, ``"sse4"``, ``"avx2"``, ``"avx512"``, ``"avx512vbmi"``, ``"neon"``.
 
     Raises:
         ValueError: ``FASTAUG_ISA`` names an instruction set that this build or this machine does not have.
 
     Example:
         >>> import fastaug
-        >>> fastaug.isa() in ("scalar", "sse4", "avx2", "avx512", "neon")
+        >>> fastaug.isa() in ("scalar", "sse4", "avx2", "avx512", "avx512vbmi", "neon")
         True
     """
     from fastaug import _C

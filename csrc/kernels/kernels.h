@@ -116,7 +116,7 @@ struct FilteredRows {
 };
 
 struct Kernels {
-  const char* name;  // "scalar", "sse4", "avx2", "avx512", "neon"
+  const char* name;  // "scalar", "sse4", "avx2", "avx512", "avx512vbmi", "neon"
 
   // Horizontal pass of a resize. Sample indices in `taps` are relative to the start of the source row buffers.
   void (*build_row_table)(const Taps& taps, RowTable* table);

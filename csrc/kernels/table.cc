@@ -1,4 +1,5 @@
 // The kernel tables and the choice among them.
+#define FASTAUG_VBMI  // so that HWY_TARGETS names all that any family is built for
 #include "kernels/table.h"
 
 #include <array>
@@ -16,10 +17,11 @@ struct Named {
   Isa isa;
   const char* name;
 };
-constexpr std::array<Named, 5> kIsas = {{{Isa::kScalar, "scalar"},
+constexpr std::array<Named, 6> kIsas = {{{Isa::kScalar, "scalar"},
                                          {Isa::kSse4, "sse4"},
                                          {Isa::kAvx2, "avx2"},
                                          {Isa::kAvx512, "avx512"},
+                                         {Isa::kAvx512Vbmi, "avx512vbmi"},
                                          {Isa::kNeon, "neon"}}};
 
 constexpr bool built(Isa isa) {
@@ -32,6 +34,8 @@ constexpr bool built(Isa isa) {
       return (HWY_TARGETS & HWY_AVX2) != 0;
     case Isa::kAvx512:
       return (HWY_TARGETS & HWY_AVX3) != 0;
+    case Isa::kAvx512Vbmi:
+      return (HWY_TARGETS & HWY_AVX3_DL) != 0;
     case Isa::kNeon:
       return (HWY_TARGETS & HWY_NEON) != 0;
   }
@@ -53,7 +57,11 @@ bool machine_has(Isa isa) {
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                       __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl");
-  return isa == Isa::kAvx512 && avx512;
+  if (isa == Isa::kAvx512) return avx512;
+  return isa == Isa::kAvx512Vbmi && avx512 && __builtin_cpu_supports("avx512vbmi") &&
+         __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
+         __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq") &&
+         __builtin_cpu_supports("vaes") && __builtin_cpu_supports("vpclmulqdq");
 #elif HWY_ARCH_ARM_A64
   return isa == Isa::kNeon;  // part of the architecture
 #else

@@ -6,8 +6,8 @@
 
 namespace fastaug {
 
-// Worst first. kAvx512 is AVX-512 F, BW, CD, DQ and VL.
-enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kNeon };
+// Worst first. kAvx512 is AVX-512 F, BW, CD, DQ and VL; kAvx512Vbmi has VBMI, VBMI2, VNNI, BITALG and VPOPCNTDQ too.
+enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kAvx512Vbmi, kNeon };
 
 // Each is called only for an instruction set that both the build and the machine have, and sets every member of its
 // family.

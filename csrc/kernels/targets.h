@@ -26,6 +26,10 @@
 //
 // Highway is used header-only: nothing of libhwy is linked (its HWY_DYNAMIC_DISPATCH is not used). Its own baseline
 // target, which gcc compiles as SCALAR or EMU128, stays empty: our scalar kernels are plain C++.
+//
+// A family that has kernels of its own for VBMI and its kin defines FASTAUG_VBMI before it includes anything; of the
+// others kAvx512Vbmi has kAvx512's. There `#if HWY_TARGET == HWY_AVX3_DL` stands about what VBMI adds, and
+// `#if HWY_TARGET <= HWY_AVX3` about what AVX-512 is enough for.
 #pragma once
 
 // No kernel uses AES, PCLMUL or half floats; leave them out of what a target demands.
@@ -34,7 +38,12 @@
 #if defined(FASTAUG_SCALAR_ONLY)  // FASTAUG_SIMD=OFF
 #define FASTAUG_SIMD_TARGETS 0
 #else
+#ifdef FASTAUG_VBMI
+#define HWY_WANT_AVX3_DL
+#define FASTAUG_SIMD_TARGETS (HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL | HWY_NEON)
+#else
 #define FASTAUG_SIMD_TARGETS (HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON)
+#endif
 #endif
 // Whatever other targets this version of Highway knows are off.
 #define HWY_DISABLED_TARGETS (~(FASTAUG_SIMD_TARGETS | HWY_SCALAR | HWY_EMU128))
@@ -65,6 +74,17 @@
 #else
 #define FASTAUG_CASE_AVX3(fill, table)
 #endif
+#if HWY_TARGETS & HWY_AVX3_DL
+#define FASTAUG_CASE_AVX3_DL(fill, table) \
+  case Isa::kAvx512Vbmi:                  \
+    return N_AVX3_DL::fill(table);
+#elif HWY_TARGETS & HWY_AVX3
+#define FASTAUG_CASE_AVX3_DL(fill, table) \
+  case Isa::kAvx512Vbmi:                  \
+    return N_AVX3::fill(table);
+#else
+#define FASTAUG_CASE_AVX3_DL(fill, table)
+#endif
 #if HWY_TARGETS & HWY_NEON
 #define FASTAUG_CASE_NEON(fill, table) \
   case Isa::kNeon:                     \
@@ -77,4 +97,5 @@
   FASTAUG_CASE_SSE4(fill, table)        \
   FASTAUG_CASE_AVX2(fill, table)        \
   FASTAUG_CASE_AVX3(fill, table)        \
+  FASTAUG_CASE_AVX3_DL(fill, table)     \
   FASTAUG_CASE_NEON(fill, table)

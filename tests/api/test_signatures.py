@@ -270,7 +270,7 @@ def test_get_params(name: str) -> None:
 
 def test_version_and_isa() -> None:
     assert fastaug.__version__
-    assert fastaug.isa() in ("scalar", "sse4", "avx2", "avx512", "neon")
+    assert fastaug.isa() in ("scalar", "sse4", "avx2", "avx512", "avx512vbmi", "neon")
     assert "transforms" in dir(fastaug)
     with pytest.raises(AttributeError, match="no attribute 'bogus'"):
         _ = fastaug.bogus

@@ -14,7 +14,7 @@ from fastaug import _C
 TESTS = Path(__file__).parents[1]
 
 #: Every instruction set the project knows, best last; those this machine lacks are skipped.
-KNOWN_ISAS = ("scalar", "sse4", "avx2", "avx512", "neon")
+KNOWN_ISAS = ("scalar", "sse4", "avx2", "avx512", "avx512vbmi", "neon")
 ISAS = [
     pytest.param(name, marks=[] if name in _C.isas() else pytest.mark.skip(reason=f"this machine has no {name}"))
     for name in KNOWN_ISAS

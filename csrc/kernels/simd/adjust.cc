@@ -1,5 +1,6 @@
 // Ops on single samples by table, threshold or mask, what AUTOCONTRAST and EQUALIZE count, and SHARPNESS, on planar
 // rows.
+#define FASTAUG_VBMI
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/adjust.cc"
 #include "kernels/targets.h"
@@ -30,6 +31,31 @@ using Bytes = hn::ScalableTag<uint8_t>;
 using Words = hn::ScalableTag<uint16_t>;
 using Floats = hn::ScalableTag<float>;
 using B = hn::Vec<Bytes>;
+
+#if HWY_TARGET == HWY_AVX3_DL
+
+// A table of 256 samples as two permutations of 128, of which a sample's highest bit chooses.
+class Table {
+ public:
+  HWY_INLINE explicit Table(const uint8_t* table) {
+    for (int k = 0; k < 4; ++k) parts_[k] = _mm512_loadu_si512(table + 64 * k);
+  }
+
+  // Looks up kVectors vectors at row.
+  HWY_INLINE void look_up(uint8_t* row) const {
+    const __m512i v = _mm512_loadu_si512(row);
+    const __m512i low = _mm512_permutex2var_epi8(parts_[0], v, parts_[1]);
+    const __m512i high = _mm512_permutex2var_epi8(parts_[2], v, parts_[3]);
+    _mm512_storeu_si512(row, _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(v), high));
+  }
+
+  static constexpr int kVectors = 1;
+
+ private:
+  __m512i parts_[4];
+};
+
+#else
 
 // A table of 256 samples as 16 shuffles of 16, which are xored: eight by the sample for those below 128, eight by the
 // sample with its highest bit turned for the others. Part k of either half is looked up with that minus 16 k, which has
@@ -85,6 +111,8 @@ class Table {
  private:
   alignas(16) uint8_t parts_[256];
 };
+
+#endif
 
 void lookup(const uint8_t* table, uint8_t* row, int width) {
   const Table parts(table);

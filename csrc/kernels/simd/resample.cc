@@ -202,12 +202,12 @@ void build_row_table(const Taps& taps, RowTable* table) {
 
 // One window per block, the first one in the lowest block.
 HWY_INLINE hn::Vec<Bytes> load_windows(const uint8_t* src, const int32_t* base) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX2
   const hn::Half<Bytes> half;
 #endif
 #if HWY_TARGET == HWY_AVX2
   return hn::Combine(Bytes(), hn::LoadU(half, src + base[1]), hn::LoadU(half, src + base[0]));
-#elif HWY_TARGET == HWY_AVX3
+#elif HWY_TARGET <= HWY_AVX3
   const hn::Half<hn::Half<Bytes>> quarter;
   return hn::Combine(Bytes(), hn::Combine(half, hn::LoadU(quarter, src + base[3]), hn::LoadU(quarter, src + base[2])),
                      hn::Combine(half, hn::LoadU(quarter, src + base[1]), hn::LoadU(quarter, src + base[0])));
@@ -295,7 +295,7 @@ HWY_INLINE hn::Vec128<int32_t> dots(const uint8_t* src, const int32_t* base, con
   const DotSum s13 = hn::Add(hn::InterleaveLower(d32, s1, s3), hn::InterleaveUpper(d32, s1, s3));
   const DotSum all = hn::Add(hn::InterleaveLower(d32, s02, s13), hn::InterleaveUpper(d32, s02, s13));
   const hn::Full128<int32_t> d128;
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX2
   const auto sum = hn::Add(hn::LowerHalf(d128, all), hn::UpperHalf(d128, all));
 #else
   const auto sum = all;
