@@ -82,4 +82,10 @@ class Arena {
   size_t wanted_ = 0;
 };
 
+// Resets an arena at the end of a scope.
+struct ArenaReset {
+  Arena& arena;
+  ~ArenaReset() { arena.reset(); }
+};
+
 }  // namespace fastaug

@@ -1,9 +1,9 @@
 #include "execute/execute.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/status.h"
 #include "execute/blit.h"
 #include "execute/materialise.h"
@@ -19,13 +19,6 @@ Arena& thread_arena() {
   thread_local Arena arena;
   return arena;
 }
-
-struct ArenaReset {
-  Arena& arena;
-  ~ArenaReset() { arena.reset(); }
-};
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Adds up the seconds that its input takes.
 class TimedStage final : public Stage {

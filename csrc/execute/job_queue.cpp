@@ -1,16 +1,14 @@
 #include "execute/job_queue.h"
 
 #include <algorithm>
-#include <chrono>
 #include <tuple>
 #include <utility>
 
+#include "base/clock.h"
 #include "execute/together.h"
 
 namespace fastaug {
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // A source that adds up the seconds that its pixels take.
 class TimedSource final : public PixelSource {

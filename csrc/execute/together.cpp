@@ -1,28 +1,21 @@
 #include "execute/together.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <utility>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/clock.h"
 
 namespace fastaug {
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Apart from the one of execute(), which every job resets: what a source has made outlives them.
 Arena& shared_arena() {
   thread_local Arena arena;
   return arena;
 }
-
-struct ArenaReset {
-  Arena& arena;
-  ~ArenaReset() { arena.reset(); }
-};
 
 // What a source has made, for whoever wants any of it.
 class Made final : public PixelSource {
