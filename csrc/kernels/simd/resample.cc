@@ -3,6 +3,7 @@
 //
 // A 22-bit weight w is split into high = w >> 12 (signed) and low = w & 4095, so that both fit the 16-bit multiply-add,
 // and sum(w * v) = (sum(high * v) << 12) + sum(low * v), exactly, in whatever order. Shorter weights fit as they are.
+#define FASTAUG_VBMI
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/resample.cc"
 #include "kernels/targets.h"
@@ -15,154 +16,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/simd/resample_layout.h"
 #include "kernels/table.h"
-
-#ifndef FASTAUG_SIMD_RESAMPLE_ONCE
-#define FASTAUG_SIMD_RESAMPLE_ONCE
-namespace fastaug::resample {
-
-constexpr int kLowBits = 12;
-
-// How a RowTable is laid out; RowTable::layout holds it, packed.
-//
-// kWindows: a block is 4 outputs, one 128-bit part of a vector. Its samples come from a window of 16 bytes by a table
-// lookup, 2 taps per output at a time; when the taps do not all lie in one window, the window moves on by 2 * pairs
-// bytes and the lookup stays the same. Four vectors make a batch: with `blocks` blocks to a vector, vector k has the
-// blocks k, 4 + k, ... of the batch, the order in which narrow() puts them back in a row. RowTable::base: the window of
-// each block, vector by vector. Data, vector by vector: the lookup, then for every pair of taps the high and the low
-// weights, or the short ones.
-//
-// kDots: for strong shrinking. Each output is a dot product of consecutive samples and weights, `blocks` times 8 at a
-// time. RowTable::base: first sample of each output. Data, output by output: for every group the high and the low
-// weights, or the short ones.
-struct Layout {
-  enum Kind { kWindows, kDots };
-  Kind kind;
-  int pairs;   // kWindows: pairs of taps in one window, 1..8
-  int offset;  // of the first byte of data that is aligned to a cache line
-
-  int pack() const { return kind | pairs << 4 | offset << 8; }
-  static Layout unpack(int packed) { return {static_cast<Kind>(packed & 15), packed >> 4 & 15, packed >> 8}; }
-};
-
-// Gives `table` room for `size` bytes of zeros; returns where the first aligned one is.
-inline int allocate(size_t size, RowTable* table) {
-  constexpr size_t kLine = 64;
-  table->data.assign(size + kLine, 0);
-  return static_cast<int>(-reinterpret_cast<uintptr_t>(table->data.data()) % kLine);
-}
-
-// Vectors of weights for the same samples.
-inline int parts_of(int bits) { return bits == kWeightBits ? 2 : 1; }
-
-// The second part goes `distance` bytes after the first.
-inline void put_weight(int32_t weight, int parts, uint8_t* to, size_t distance) {
-  if (parts == 1) {
-    const auto whole = static_cast<int16_t>(weight);
-    std::memcpy(to, &whole, 2);
-    return;
-  }
-  const int16_t split[2] = {static_cast<int16_t>(weight >> kLowBits),
-                            static_cast<int16_t>(weight & ((1 << kLowBits) - 1))};
-  std::memcpy(to, &split[0], 2);
-  std::memcpy(to + distance, &split[1], 2);
-}
-
-// Where the taps lie.
-struct Extent {
-  int longest = 1;  // taps of one output
-  int end = 0;      // after the last source sample
-  int spread = 0;   // between the first samples of a block of 4 outputs
-};
-
-inline Extent extent_of(const Taps& taps) {
-  Extent extent;
-  for (int i = 0; i < taps.out; ++i) {
-    extent.longest = std::max(extent.longest, taps.count[i]);
-    extent.end = std::max(extent.end, taps.first[i] + taps.count[i]);
-  }
-  for (int i = 0; i < taps.out; i += 4) {
-    const auto [low, high] = std::minmax_element(&taps.first[i], taps.first.data() + std::min(i + 4, taps.out));
-    extent.spread = std::max(extent.spread, *high - *low);
-  }
-  return extent;
-}
-
-// False when the taps are too far apart. Windows that would leave the row buffer count as too far, too.
-template <int blocks>
-bool build_windows(const Taps& taps, const Extent& extent, RowTable* table) {
-  const int all_pairs = (extent.longest + 1) / 2;
-  const int room = (16 - extent.spread) / 2;
-  if (room < 1) return false;
-  const int windows = (all_pairs + room - 1) / room;
-  const int pairs = (all_pairs + windows - 1) / windows;
-  if (2 * pairs * (windows - 1) + 16 > kRowPad) return false;
-
-  constexpr int vector_bytes = 16 * blocks;
-  const int parts = parts_of(taps.bits);
-  const int batches = (taps.out + 16 * blocks - 1) / (16 * blocks);
-  const size_t vector_size = static_cast<size_t>(vector_bytes) * (1 + parts * pairs * windows);
-  const int offset = allocate(vector_size * 4 * batches, table);
-  table->out = taps.out;
-  table->bits = taps.bits;
-  table->groups = windows;
-  table->layout = Layout{Layout::kWindows, pairs, offset}.pack();
-  table->base.resize(static_cast<size_t>(batches) * 4 * blocks);
-
-  for (int block = 0; block < batches * 4 * blocks; ++block) {
-    const int batch = block / (4 * blocks);
-    const int place = block % (4 * blocks);
-    const int vector = batch * 4 + place % 4;
-    uint8_t* data = table->data.data() + offset + vector_size * vector + 16 * (place / 4);
-    int32_t& base = table->base[static_cast<size_t>(vector) * blocks + place / 4];
-    // The outputs after the last one repeat its block.
-    const int begin = std::min(4 * block, (taps.out - 1) / 4 * 4);
-    const int outputs = std::min(4, taps.out - begin);
-    base = *std::min_element(&taps.first[begin], &taps.first[begin] + outputs);
-    for (int i = 0; i < outputs; ++i) {
-      const int at = taps.first[begin + i] - base;
-      const uint8_t lookup[4] = {static_cast<uint8_t>(at), 0x80, static_cast<uint8_t>(at + 1), 0x80};
-      std::memcpy(data + 4 * i, lookup, 4);
-      const int32_t* weights = taps.weights(begin + i);
-      uint8_t* to = data + vector_bytes + 4 * i;
-      for (int t = 0; t < taps.count[begin + i]; ++t, to += 2) {
-        put_weight(weights[t], parts, to, vector_bytes);
-        if (t % 2 == 1) to += parts * vector_bytes - 4;
-      }
-    }
-  }
-  return true;
-}
-
-template <int blocks>
-void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
-  constexpr int step = 8 * blocks;
-  const int groups = (extent.longest + step - 1) / step;
-  const int parts = parts_of(taps.bits);
-  const size_t group_size = static_cast<size_t>(2) * parts * step;
-  const size_t output_size = group_size * groups;
-  const int padded_out = (taps.out + 15) / 16 * 16;
-  const int offset = allocate(output_size * padded_out, table);
-  table->out = taps.out;
-  table->bits = taps.bits;
-  table->groups = groups;
-  table->layout = Layout{Layout::kDots, 0, offset}.pack();
-  table->base.assign(padded_out, 0);
-  for (int i = 0; i < taps.out; ++i) {
-    // Outputs at the right end start earlier, with zero weights, rather than read past the row.
-    const int base = std::min(taps.first[i], std::max(0, extent.end - step * groups));
-    table->base[i] = base;
-    uint8_t* data = table->data.data() + offset + output_size * i;
-    const int32_t* weights = taps.weights(i);
-    for (int t = 0; t < taps.count[i]; ++t) {
-      const int at = taps.first[i] - base + t;
-      put_weight(weights[t], parts, data + group_size * (at / step) + 2 * (at % step), 2 * step);
-    }
-  }
-}
-
-}  // namespace fastaug::resample
-#endif  // FASTAUG_SIMD_RESAMPLE_ONCE
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -193,9 +48,18 @@ HWY_INLINE V finish(V high, V low, int bits) {
   return hn::ShiftRight<kWeightBits>(hn::Add(hn::ShiftLeft<kLowBits>(high), low));
 }
 
+#if HWY_TARGET == HWY_AVX3_DL
+using resample::Digits;
+
+#include "kernels/simd/resample_vbmi-inl.h"
+#endif
+
 // ---- Rows ----
 
 void build_row_table(const Taps& taps, RowTable* table) {
+#if HWY_TARGET == HWY_AVX3_DL
+  if (resample::build_wide(taps, table)) return;
+#endif
   const resample::Extent extent = resample::extent_of(taps);
   if (!resample::build_windows<kBlocks>(taps, extent, table)) resample::build_dots<kDotBlocks>(taps, extent, table);
 }
@@ -336,6 +200,13 @@ void windows_row_of(const RowTable& table, const Layout& layout, const uint8_t* 
 
 void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels) {
   const Layout layout = Layout::unpack(table.layout);
+#if HWY_TARGET == HWY_AVX3_DL
+  if (layout.kind == Layout::kWideTwo) return wide_rows<Wide::kTwo>(table, layout, src, dst, channels);
+  if (layout.kind == Layout::kWideDigits) {
+    if (table.bits != kWeightBits) return wide_rows<Wide::kTwoDigits>(table, layout, src, dst, channels);
+    return wide_rows<Wide::kThreeDigits>(table, layout, src, dst, channels);
+  }
+#endif
   if (layout.kind == Layout::kDots) {
     if (table.bits != kWeightBits) return dots_row<true>(table, layout, src, dst, channels);
     return dots_row<false>(table, layout, src, dst, channels);
@@ -439,6 +310,9 @@ void resample_column(const uint8_t* const* rows, const int32_t* weights, int tap
     std::memcpy(dst, rows[0], static_cast<size_t>(width));
     return;
   }
+#if HWY_TARGET == HWY_AVX3_DL
+  if (mix_two(rows, weights, taps, bits, width, dst) || digit_column(rows, weights, taps, bits, width, dst)) return;
+#endif
   const int pairs = (taps + 1) / 2;
   constexpr int kOnStack = 32;
   WeightPair stack_weights[kOnStack];

@@ -133,7 +133,8 @@ TEST_CASE("a copied row table works like the original") {
   }
 }
 
-void check_column(const Kernels& tested, const std::vector<int32_t>& weights, int width, Random& random) {
+void check_column(const Kernels& tested, const std::vector<int32_t>& weights, int width, Random& random,
+                  int bits = kWeightBits) {
   CAPTURE(tested.name);
   CAPTURE(width);
   CAPTURE(weights.size());
@@ -141,8 +142,8 @@ void check_column(const Kernels& tested, const std::vector<int32_t>& weights, in
   for (Side side : {Side::kFront, Side::kBack}) {
     GuardedRows rows(taps, width, side), dst(1, width, side), expected(1, width, side);
     for (int t = 0; t < taps; ++t) fill_samples(random, rows[t], width);
-    tested.resample_column(rows.get_const(), weights.data(), taps, kWeightBits, width, dst[0]);
-    kernels("scalar")->resample_column(rows.get_const(), weights.data(), taps, kWeightBits, width, expected[0]);
+    tested.resample_column(rows.get_const(), weights.data(), taps, bits, width, dst[0]);
+    kernels("scalar")->resample_column(rows.get_const(), weights.data(), taps, bits, width, expected[0]);
     REQUIRE(std::memcmp(dst[0], expected[0], static_cast<size_t>(width)) == 0);
     REQUIRE(rows.intact());
     REQUIRE(dst.intact());
@@ -219,6 +220,83 @@ TEST_CASE("short weights give the scalar kernels' bits too") {
         REQUIRE(std::memcmp(dst[0], expected[0], static_cast<size_t>(width)) == 0);
         REQUIRE(dst.intact());
       }
+    }
+  }
+}
+
+// Outputs of `count` taps each, from the first sample of outputs[i] on.
+Taps taps_of(const std::vector<int>& outputs, int count, int bits, const std::vector<int32_t>& weights) {
+  Taps taps;
+  taps.out = static_cast<int>(outputs.size());
+  taps.stride = count;
+  taps.bits = bits;
+  taps.first.assign(outputs.begin(), outputs.end());
+  taps.count.assign(outputs.size(), count);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (int t = 0; t < count; ++t) taps.weight.push_back(weights[(i + t) % weights.size()]);
+  return taps;
+}
+
+TEST_CASE("resample_row equals the scalar kernel where taps are just near enough, and just not") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(10);
+    const std::vector<int32_t> weights = {1 << 20, -(1 << 18), 3 << 19, 12345, -54321, 1 << 21};
+    for (int count : {1, 2, 3, 4, 5, 8, 9}) {
+      for (int distance :
+           {1, 16, 54, 55, 56, 57, 59, 60, 61, 62, 63, 64, 118, 119, 120, 121, 123, 124, 125, 126, 127, 128}) {
+        // Of the first 16 outputs, and of the next 64, the last lies that far from the first.
+        std::vector<int> outputs(80);
+        for (int i = 0; i < 80; ++i) outputs[i] = i < 16 ? i % 2 * distance : (i - 16) * distance / 63;
+        CAPTURE(count);
+        CAPTURE(distance);
+        check_row(*kernels(name), taps_of(outputs, count, kWeightBits, weights), distance + count, 3, random);
+      }
+    }
+  }
+}
+
+TEST_CASE("weights at the ends of what digits can hold give the scalar kernels' bits") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(11);
+    for (int bits : {12, 14, kWeightBits}) {
+      const int32_t half = bits == kWeightBits ? 0x808080 : 0x8080;
+      const int32_t greatest = bits == kWeightBits ? 0x7f7f7f : 0x7f7f;
+      // Just outside, short weights are still of 16 bits.
+      const std::vector<int32_t> ends = {
+          greatest, greatest + 1, bits == kWeightBits ? -half : -0x8000, greatest - 1, 127, 128, -128, -129,
+          0x7f80,   -0x7f80};
+      for (int32_t weight : ends) {
+        CAPTURE(weight);
+        check_row(*kernels(name), taps_of({0, 5, 2}, 1, bits, {weight}), 6, 4, random);
+        check_row(*kernels(name), taps_of({0, 5, 2}, 3, bits, {weight, -weight / 2, 77}), 8, 4, random);
+        check_column(*kernels(name), {weight}, 70, random, bits);
+        check_column(*kernels(name), {weight, -weight / 2, 77}, 70, random, bits);
+      }
+    }
+  }
+}
+
+TEST_CASE("a column of two taps equals the scalar kernel for every pair of samples") {
+  constexpr int32_t kOne = 1 << kWeightBits;
+  std::vector<int32_t> seconds = {0, 1, 2, kOne - 1, kOne / 2, kOne / 2 - 1, kOne / 2 + 1, kOne / 3, 0x2aaaaa, kOne};
+  for (int zeros = 8; zeros <= kWeightBits; ++zeros)
+    for (int32_t odd : {1, 3, 5, 85, 127, 255}) seconds.push_back((odd << zeros) % kOne);
+  constexpr int kWidth = 256 * 256;
+  GuardedRows rows(2, kWidth), dst(1, kWidth), expected(1, kWidth);
+  for (int x = 0; x < kWidth; ++x) {
+    rows[0][x] = static_cast<uint8_t>(x);
+    rows[1][x] = static_cast<uint8_t>(x >> 8);
+  }
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (int32_t second : seconds) {
+      CAPTURE(second);
+      const int32_t weights[2] = {kOne - second, second};
+      kernels(name)->resample_column(rows.get_const(), weights, 2, kWeightBits, kWidth, dst[0]);
+      kernels("scalar")->resample_column(rows.get_const(), weights, 2, kWeightBits, kWidth, expected[0]);
+      REQUIRE(std::memcmp(dst[0], expected[0], kWidth) == 0);
     }
   }
 }

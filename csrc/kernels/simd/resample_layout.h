@@ -1,0 +1,263 @@
+// How the filters of resample.cc's rows are laid out for its kernels: the same code for every instruction set.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "kernels/kernels.h"
+
+namespace fastaug::resample {
+
+constexpr int kLowBits = 12;
+
+// How a RowTable is laid out; RowTable::layout holds it, packed.
+//
+// kWindows: a block is 4 outputs, one 128-bit part of a vector. Its samples come from a window of 16 bytes by a table
+// lookup, 2 taps per output at a time; when the taps do not all lie in one window, the window moves on by 2 * pairs
+// bytes and the lookup stays the same. Four vectors make a batch: with `blocks` blocks to a vector, vector k has the
+// blocks k, 4 + k, ... of the batch, the order in which narrow() puts them back in a row. RowTable::base: the window of
+// each block, vector by vector. Data, vector by vector: the lookup, then for every pair of taps the high and the low
+// weights, or the short ones.
+//
+// kDots: for strong shrinking. Each output is a dot product of consecutive samples and weights, `blocks` times 8 at a
+// time. RowTable::base: first sample of each output. Data, output by output: for every group the high and the low
+// weights, or the short ones.
+// kWideTwo, kWideDigits, for byte permutations of 64 or 128 bytes (VBMI) and dot products (VNNI): a vector is 16
+// outputs, and four vectors make a batch. They have a window each or, where one reaches, share one; then vector k has
+// every fourth block of 4 outputs, from block k on, the order in which packing puts them back in a row. RowTable::base:
+// the window of each vector. Data, vector by vector: the lookup and the weights. kWideTwo, for one or two taps: their
+// high and low weights. kWideDigits: for every group of four taps the weights' digits, as Digits has them, lowest
+// first.
+struct Layout {
+  enum Kind { kWindows, kDots, kWideTwo, kWideDigits };
+  Kind kind;
+  int pairs;   // kWindows: pairs of taps in one window, 1..8; kWide...: kLong, if a window has 128 bytes, and kShared
+  int offset;  // of the first byte of data that is aligned to a cache line
+
+  static constexpr int kLong = 1;
+  static constexpr int kShared = 2;
+
+  int pack() const { return kind | pairs << 4 | offset << 8; }
+  static Layout unpack(int packed) { return {static_cast<Kind>(packed & 15), packed >> 4 & 15, packed >> 8}; }
+};
+
+// Gives `table` room for `size` bytes of zeros; returns where the first aligned one is.
+inline int allocate(size_t size, RowTable* table) {
+  constexpr size_t kLine = 64;
+  table->data.assign(size + kLine, 0);
+  return static_cast<int>(-reinterpret_cast<uintptr_t>(table->data.data()) % kLine);
+}
+
+// Vectors of weights for the same samples.
+inline int parts_of(int bits) { return bits == kWeightBits ? 2 : 1; }
+
+// The second part goes `distance` bytes after the first.
+inline void put_weight(int32_t weight, int parts, uint8_t* to, size_t distance) {
+  if (parts == 1) {
+    const auto whole = static_cast<int16_t>(weight);
+    std::memcpy(to, &whole, 2);
+    return;
+  }
+  const int16_t split[2] = {static_cast<int16_t>(weight >> kLowBits),
+                            static_cast<int16_t>(weight & ((1 << kLowBits) - 1))};
+  std::memcpy(to, &split[0], 2);
+  std::memcpy(to + distance, &split[1], 2);
+}
+
+// Where the taps lie.
+struct Extent {
+  int longest = 1;  // taps of one output
+  int end = 0;      // after the last source sample
+  int spread = 0;   // between the first samples of a block of 4 outputs
+};
+
+inline Extent extent_of(const Taps& taps) {
+  Extent extent;
+  for (int i = 0; i < taps.out; ++i) {
+    extent.longest = std::max(extent.longest, taps.count[i]);
+    extent.end = std::max(extent.end, taps.first[i] + taps.count[i]);
+  }
+  for (int i = 0; i < taps.out; i += 4) {
+    const auto [low, high] = std::minmax_element(&taps.first[i], taps.first.data() + std::min(i + 4, taps.out));
+    extent.spread = std::max(extent.spread, *high - *low);
+  }
+  return extent;
+}
+
+// False when the taps are too far apart. Windows that would leave the row buffer count as too far, too.
+template <int blocks>
+bool build_windows(const Taps& taps, const Extent& extent, RowTable* table) {
+  const int all_pairs = (extent.longest + 1) / 2;
+  const int room = (16 - extent.spread) / 2;
+  if (room < 1) return false;
+  const int windows = (all_pairs + room - 1) / room;
+  const int pairs = (all_pairs + windows - 1) / windows;
+  if (2 * pairs * (windows - 1) + 16 > kRowPad) return false;
+
+  constexpr int vector_bytes = 16 * blocks;
+  const int parts = parts_of(taps.bits);
+  const int batches = (taps.out + 16 * blocks - 1) / (16 * blocks);
+  const size_t vector_size = static_cast<size_t>(vector_bytes) * (1 + parts * pairs * windows);
+  const int offset = allocate(vector_size * 4 * batches, table);
+  table->out = taps.out;
+  table->bits = taps.bits;
+  table->groups = windows;
+  table->layout = Layout{Layout::kWindows, pairs, offset}.pack();
+  table->base.resize(static_cast<size_t>(batches) * 4 * blocks);
+
+  for (int block = 0; block < batches * 4 * blocks; ++block) {
+    const int batch = block / (4 * blocks);
+    const int place = block % (4 * blocks);
+    const int vector = batch * 4 + place % 4;
+    uint8_t* data = table->data.data() + offset + vector_size * vector + 16 * (place / 4);
+    int32_t& base = table->base[static_cast<size_t>(vector) * blocks + place / 4];
+    // The outputs after the last one repeat its block.
+    const int begin = std::min(4 * block, (taps.out - 1) / 4 * 4);
+    const int outputs = std::min(4, taps.out - begin);
+    base = *std::min_element(&taps.first[begin], &taps.first[begin] + outputs);
+    for (int i = 0; i < outputs; ++i) {
+      const int at = taps.first[begin + i] - base;
+      const uint8_t lookup[4] = {static_cast<uint8_t>(at), 0x80, static_cast<uint8_t>(at + 1), 0x80};
+      std::memcpy(data + 4 * i, lookup, 4);
+      const int32_t* weights = taps.weights(begin + i);
+      uint8_t* to = data + vector_bytes + 4 * i;
+      for (int t = 0; t < taps.count[begin + i]; ++t, to += 2) {
+        put_weight(weights[t], parts, to, vector_bytes);
+        if (t % 2 == 1) to += parts * vector_bytes - 4;
+      }
+    }
+  }
+  return true;
+}
+
+// A weight as digits of base 256, each from -128 to 127: sum(w * v) is the sum of their dot products with v, each
+// shifted by its place, modulo 2^32, exactly.
+struct Digits {
+  static constexpr int kMost = 3;
+
+  static int count(int bits) { return bits == kWeightBits ? 3 : 2; }
+  // Whether so many digits are enough.
+  static bool fit(int32_t weight, int digits) {
+    const int32_t half = digits == 3 ? 0x808080 : 0x8080;
+    return weight >= -half && weight < (1 << 8 * digits) - half;
+  }
+
+  explicit Digits(int32_t weight) {
+    for (int8_t& digit : digits) {
+      digit = static_cast<int8_t>(weight & 255);
+      weight = (weight - digit) >> 8;
+    }
+  }
+  int8_t digits[kMost];
+};
+
+// The output of a lane of a vector.
+inline int wide_output(bool shared, int vector, int lane) {
+  return shared ? vector / 4 * 64 + lane / 4 * 16 + vector % 4 * 4 + lane % 4 : 16 * vector + lane;
+}
+
+// False when taps are too far apart, or have weights that are no digits.
+inline bool build_wide(const Taps& taps, RowTable* table) {
+  const int batches = (taps.out + 63) / 64;
+  const int digits = Digits::count(taps.bits);
+  int longest = 1;
+  bool negative = false;
+  for (int i = 0; i < taps.out; ++i) {
+    longest = std::max(longest, taps.count[i]);
+    for (int t = 0; t < taps.count[i]; ++t) {
+      if (!Digits::fit(taps.weights(i)[t], digits)) return false;
+      negative |= taps.weights(i)[t] < 0;
+    }
+  }
+  const bool two = longest <= 2 && !negative && taps.bits == kWeightBits;
+  const int groups = two ? 1 : (longest + 3) / 4;
+  const int reach = two ? 2 : 4 * groups;
+  // The least and the greatest first sample of some outputs; those after the last one repeat it.
+  const auto firsts = [&](int begin, int outputs) {
+    int32_t low = INT32_MAX, high = 0;
+    for (int i = begin; i < begin + outputs; ++i) {
+      const int32_t first = taps.first[std::min(i, taps.out - 1)];
+      low = std::min(low, first);
+      high = std::max(high, first);
+    }
+    return std::pair(low, high);
+  };
+  const auto longest_window = [&](int outputs) {
+    int bytes = 0;
+    for (int begin = 0; begin < 64 * batches; begin += outputs) {
+      const auto [low, high] = firsts(begin, outputs);
+      bytes = std::max(bytes, high - low + reach);
+    }
+    return bytes;
+  };
+  constexpr int kBytes = 128;
+  int bytes = longest_window(64);
+  const bool shared = bytes <= kBytes;
+  if (!shared) bytes = longest_window(16);
+  if (bytes > kBytes) return false;
+
+  const size_t vector_size = static_cast<size_t>(64) * (1 + (two ? 2 : digits * groups));
+  const int offset = allocate(vector_size * 4 * batches, table);
+  table->out = taps.out;
+  table->bits = taps.bits;
+  table->groups = groups;
+  const int how = (bytes > kBytes / 2 ? Layout::kLong : 0) | (shared ? Layout::kShared : 0);
+  table->layout = Layout{two ? Layout::kWideTwo : Layout::kWideDigits, how, offset}.pack();
+  table->base.resize(static_cast<size_t>(4) * batches);
+  for (int v = 0; v < 4 * batches; ++v) {
+    const int32_t base = shared ? firsts(v / 4 * 64, 64).first : firsts(16 * v, 16).first;
+    table->base[v] = base;
+    uint8_t* data = table->data.data() + offset + vector_size * v;
+    for (int lane = 0; lane < 16; ++lane) {
+      const int i = std::min(wide_output(shared, v, lane), taps.out - 1);
+      const int at = taps.first[i] - base;
+      const int32_t* weights = taps.weights(i);
+      uint8_t* lookup = data + 4 * lane;
+      if (two) {
+        lookup[0] = static_cast<uint8_t>(at);
+        lookup[2] = static_cast<uint8_t>(at + 1);
+        for (int t = 0; t < taps.count[i]; ++t) put_weight(weights[t], 2, data + 64 + 4 * lane + 2 * t, 64);
+        continue;
+      }
+      for (int t = 0; t < 4; ++t) lookup[t] = static_cast<uint8_t>(at + t);
+      for (int t = 0; t < taps.count[i]; ++t) {
+        const Digits split(weights[t]);
+        uint8_t* to = data + 64 * (1 + digits * (t / 4)) + 4 * lane + t % 4;
+        for (int d = 0; d < digits; ++d) to[64 * d] = static_cast<uint8_t>(split.digits[d]);
+      }
+    }
+  }
+  return true;
+}
+
+template <int blocks>
+void build_dots(const Taps& taps, const Extent& extent, RowTable* table) {
+  constexpr int step = 8 * blocks;
+  const int groups = (extent.longest + step - 1) / step;
+  const int parts = parts_of(taps.bits);
+  const size_t group_size = static_cast<size_t>(2) * parts * step;
+  const size_t output_size = group_size * groups;
+  const int padded_out = (taps.out + 15) / 16 * 16;
+  const int offset = allocate(output_size * padded_out, table);
+  table->out = taps.out;
+  table->bits = taps.bits;
+  table->groups = groups;
+  table->layout = Layout{Layout::kDots, 0, offset}.pack();
+  table->base.assign(padded_out, 0);
+  for (int i = 0; i < taps.out; ++i) {
+    // Outputs at the right end start earlier, with zero weights, rather than read past the row.
+    const int base = std::min(taps.first[i], std::max(0, extent.end - step * groups));
+    table->base[i] = base;
+    uint8_t* data = table->data.data() + offset + output_size * i;
+    const int32_t* weights = taps.weights(i);
+    for (int t = 0; t < taps.count[i]; ++t) {
+      const int at = taps.first[i] - base + t;
+      put_weight(weights[t], parts, data + group_size * (at / step) + 2 * (at % step), 2 * step);
+    }
+  }
+}
+
+}  // namespace fastaug::resample
