@@ -1,4 +1,5 @@
-// A warp walks through its source on a diagonal, which no hardware prefetcher follows.
+// A warp walks through its source on a diagonal, which no hardware prefetcher follows. Whole source rows are not what
+// to ask for: those that a row of the output crosses are more than a cache holds, and leave it before they are read.
 #pragma once
 
 #include <vector>
@@ -22,7 +23,9 @@ class DiagonalPrefetch {
   }
 
  private:
-  static constexpr int kBlock = 8;
+  // Lines at the borders of blocks are asked for twice, so blocks are not to be small; nearly level maps, whose lines
+  // are of use to one block only, want them no larger.
+  static constexpr int kBlock = 12;
 
   struct Point {
     float x;
