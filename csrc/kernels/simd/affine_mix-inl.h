@@ -117,7 +117,13 @@ void interior_pixels(const WarpRow& row, Span span, uint8_t* const* dst, SpanBod
     const int column = row.x + begin;
     locate(v, {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]}, count, &at);
     kind.prepare(at);
-    mix_chunk<Kind, kStride>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    if (at.whole_y) {
+      mix_chunk<Kind, kStride, Axes::kAcross>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    } else if (at.whole_x) {
+      mix_chunk<Kind, kStride, Axes::kDown>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    } else {
+      mix_chunk<Kind, kStride>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    }
   }
 }
 

@@ -169,6 +169,9 @@ HWY_INLINE uint32_t store_block(const PixelV* v, float eps, int channels, uint8_
   return close & used;
 }
 
+// The axes along which taps other than that at the floor have a weight.
+enum class Axes { kBoth, kAcross, kDown };
+
 // The two interpolations: taps at pixels -kBefore .. kAfter from the position's floor, along each axis.
 struct Linear {
   static constexpr int kBefore = 0;
@@ -181,10 +184,12 @@ struct Linear {
 
   void prepare(const Positions& at) { at_ = &at; }
 
-  template <int kStride>
+  template <int kStride, Axes kAxes>
   HWY_INLINE PixelV pixel(const uint8_t* p, ptrdiff_t row_stride, int k) const {
-    const PairV column = mix(load_pair(p, kStride), load_pair(p + row_stride, kStride), at_->dy[k]);
+    PairV column = load_pair(p, kStride);
+    if constexpr (kAxes != Axes::kAcross) column = mix(column, load_pair(p + row_stride, kStride), at_->dy[k]);
     const PixelV left = first(column);
+    if constexpr (kAxes == Axes::kDown) return left;
     return hn::MulAdd(hn::Sub(second<kStride>(column), left), hn::Set(Pixel(), at_->dx[k]), left);
   }
 
@@ -230,11 +235,14 @@ struct Cubic {
     weigh(at.dy, wy_);
   }
 
-  template <int kStride>
+  template <int kStride, Axes kAxes>
   HWY_INLINE PixelV pixel(const uint8_t* p, ptrdiff_t row_stride, int k) const {
-    const uint8_t* corner = p - row_stride - kStride;
-    const PairV left = pair<kStride>(corner, row_stride, k);
-    const PairV right = pair<kStride>(corner + 2 * kStride, row_stride, k);
+    const auto columns = [&](const uint8_t* at) HWY_ATTR {
+      return kAxes == Axes::kAcross ? load_pair(at, kStride) : pair<kStride>(at - row_stride, row_stride, k);
+    };
+    if constexpr (kAxes == Axes::kDown) return clip(first(columns(p)));
+    const PairV left = columns(p - kStride);
+    const PairV right = columns(p + kStride);
     const PixelV base = second<kStride>(left);
     PixelV sum = hn::MulAdd(hn::Sub(first(left), base), hn::Set(Pixel(), wx_[0][k]), base);
     sum = hn::MulAdd(hn::Sub(first(right), base), hn::Set(Pixel(), wx_[1][k]), sum);
@@ -312,14 +320,15 @@ HWY_INLINE bool flat_block(const View& v, const Positions& at, int k, uint32_t c
     std::memcpy(&below, v.data + offset[j] + v.row_stride, sizeof below);
     const uint64_t rows = above ^ below;
     const uint64_t columns = above ^ (above >> (8 * kStride));
-    differs |= ((rows & down) | (rows >> (8 * kStride) & down & across) | (columns & across)) & kBytes[close >> (4 * j) & 15];
+    differs |=
+        ((rows & down) | (rows >> (8 * kStride) & down & across) | (columns & across)) & kBytes[close >> (4 * j) & 15];
   }
   return differs == 0;
 }
 
 // Columns [from, to) of a chunk that begins at column `begin` of the row; `from` is a multiple of kBlock, `to` is at
-// most kChunk. May write kBlock - 1 columns more.
-template <class Kind, int kStride>
+// most kChunk. May write kBlock - 1 columns more. Only taps along kAxes are read.
+template <class Kind, int kStride, Axes kAxes>
 HWY_INLINE void mix_pixels(const WarpRow& row, int begin, int from, int to, const Kind& kind, uint8_t* const* dst,
                            SpanBody scalar_span, Positions* at) {
   const View& v = row.source;
@@ -329,7 +338,7 @@ HWY_INLINE void mix_pixels(const WarpRow& row, int begin, int from, int to, cons
     PixelV mixed[kBlock];
 #pragma GCC unroll 8
     for (int j = 0; j < kBlock; ++j) {
-      mixed[j] = kind.template pixel<kStride>(v.data + at->offset[k + j], v.row_stride, k + j);
+      mixed[j] = kind.template pixel<kStride, kAxes>(v.data + at->offset[k + j], v.row_stride, k + j);
     }
     const uint32_t close = store_block(mixed, Kind::kDoubt, v.channels, dst, begin + k);
     if (HWY_LIKELY(close == 0)) continue;
@@ -384,13 +393,13 @@ HWY_INLINE void mix_samples(const WarpRow& row, int begin, int from, int to, con
 }
 
 // Either, by the distance of pixels in the source.
-template <class Kind, int kStride>
+template <class Kind, int kStride, Axes kAxes = Axes::kBoth>
 HWY_INLINE void mix_chunk(const WarpRow& row, int begin, int from, int to, const Kind& kind, uint8_t* const* dst,
                           SpanBody scalar_span, Positions* at) {
   if constexpr (kStride == 1) {
     mix_samples(row, begin, from, to, kind, dst, scalar_span, at);
   } else {
-    mix_pixels<Kind, kStride>(row, begin, from, to, kind, dst, scalar_span, at);
+    mix_pixels<Kind, kStride, kAxes>(row, begin, from, to, kind, dst, scalar_span, at);
   }
 }
 
