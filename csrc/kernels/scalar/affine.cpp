@@ -87,6 +87,7 @@ void cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
 }  // namespace
 
 void affine_nearest_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (span.begin == span.end) return;
   FASTAUG_BY_CHANNELS(row.source.channels, nearest_span, row, span, dst)
 }
 
@@ -95,10 +96,12 @@ void affine_nearest_pixels_span(const WarpRow& row, Span span, uint8_t* foreign)
 }
 
 void affine_linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (span.begin == span.end) return;
   FASTAUG_BY_CHANNELS(row.source.channels, linear_span, row, span, dst)
 }
 
 void affine_cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (span.begin == span.end) return;
   FASTAUG_BY_CHANNELS(row.source.channels, cubic_span, row, span, dst)
 }
 
@@ -127,8 +130,8 @@ bool walks_fixed(const WarpRow& row, bool centres, FixedRow* out) {
     }
   } else {
     const NearestRoute route = nearest_route(m, row.out_height, row.out_width);
-    const bool steps = exact(start_x) && exact(start_y) && exact(m[0]) && exact(m[4]);
-    if (route == NearestRoute::kAccumulate || (route == NearestRoute::kScale && !steps)) return false;
+    const auto steps = [&] { return exact(start_x) && exact(start_y) && exact(m[0]) && exact(m[4]); };
+    if (route == NearestRoute::kAccumulate || (route == NearestRoute::kScale && !steps())) return false;
   }
   const FixedMap map = make_fixed(m);
   const auto of = [&](int k) { return static_cast<int64_t>(static_cast<int32_t>(map.m[k])); };
