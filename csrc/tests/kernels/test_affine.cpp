@@ -140,6 +140,25 @@ TEST_CASE("affine rows give the same bits on every instruction set") {
   }
 }
 
+TEST_CASE("a fraction that rounding takes at the start of a row is there at its end") {
+  Random random(8);
+  // Positions are whole in column 0, which is -99.5, and 2^-47 more in those inside.
+  const Matrix across = {{1, -200, 0x1p-47, 0.01, 1, 10.3}};
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (const Layout& layout : kLayouts) {
+      CAPTURE(layout.channels);
+      CAPTURE(layout.pixel_stride);
+      const Source source(layout, 40, 60, 0, false, Content::kTwoLevels, random);
+      WarpRow row = row_of(source.view(), across, 1, 200);
+      for (const Mode& mode : kModes) {
+        CAPTURE(mode.name);
+        REQUIRE(agrees(*kernels(name), mode, row));
+      }
+    }
+  }
+}
+
 TEST_CASE("every width of a turned row") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
