@@ -1,5 +1,6 @@
-// A warp walks through its source on a diagonal, which no hardware prefetcher follows. Whole source rows are not what
-// to ask for: those that a row of the output crosses are more than a cache holds, and leave it before they are read.
+// A warp walks through its source on a diagonal, which no hardware prefetcher follows. Asking for whole source rows
+// instead is no use for whole images: those that one output row crosses are more than a cache holds, and leave it before
+// they are read.
 #pragma once
 
 #include <vector>
@@ -23,8 +24,8 @@ class DiagonalPrefetch {
   }
 
  private:
-  // Lines at the borders of blocks are asked for twice, so blocks are not to be small; nearly level maps, whose lines
-  // are of use to one block only, want them no larger.
+  // Lines at the borders of blocks are asked for twice, which is dear in small blocks. Those that a large block of a
+  // nearly level map crosses are many: 8 rows are best for 5 degrees, 16 for 20 and more.
   static constexpr int kBlock = 12;
 
   struct Point {

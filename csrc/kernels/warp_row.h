@@ -85,8 +85,8 @@ inline Span clip_span(Span span, int64_t start, int64_t step, int64_t lo, int64_
   const int64_t last = start + step * (span.end - 1);
   if (span.begin >= span.end || first > hi || last < lo) return {span.begin, span.begin};
   // Rounded up. Doubles divide several times as fast as integers of 64 bits on many processors, and as exactly here: no
-  // quotient that is not whole is rounded past a whole number, which is at least 1 / step away from it, where a rounding
-  // is at most 2^-53 of it.
+  // quotient that is not whole is rounded past a whole number, which is at least 1 / step away from it, where a
+  // rounding is at most 2^-53 of it.
   const auto columns = [&](int64_t excess) {
     return static_cast<int>(static_cast<double>(excess + step - 1) / static_cast<double>(step));
   };
