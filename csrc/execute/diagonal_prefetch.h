@@ -1,6 +1,6 @@
 // A warp walks through its source on a diagonal, which no hardware prefetcher follows. Asking for whole source rows
-// instead is no use for whole images: those that one output row crosses are more than a cache holds, and leave it before
-// they are read.
+// instead is no use for whole images: those that one output row crosses are more than a cache holds, and leave it
+// before they are read.
 #pragma once
 
 #include <vector>

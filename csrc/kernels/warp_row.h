@@ -60,40 +60,10 @@ inline void fill_span(const WarpRow& row, Span span, uint8_t* const* dst) {
 }
 
 // The columns of `span` with lo <= start + step * column <= hi, up to rounding.
-inline Span clip_span(Span span, double start, double step, double lo, double hi) {
-  // Most rows of a crop keep to the inside: they need no division.
-  const double ends[] = {start + step * span.begin, start + step * (span.end - 1)};
-  if (std::min(ends[0], ends[1]) >= lo && std::max(ends[0], ends[1]) <= hi) return span;
-  if (!(lo <= hi)) return {span.begin, span.begin};
-  if (std::fabs(step) < 1e-9) {
-    // The whole row is less than a thousandth of a pixel wide.
-    const double last = start + step * span.end;
-    return std::min(start, last) >= lo && std::max(start, last) <= hi ? span : Span{span.begin, span.begin};
-  }
-  double first = (lo - start) / step;
-  double last = (hi - start) / step;
-  if (first > last) std::swap(first, last);
-  const double begin = std::clamp(std::ceil(first), static_cast<double>(span.begin), static_cast<double>(span.end));
-  const double end = std::clamp(std::floor(last) + 1.0, begin, static_cast<double>(span.end));
-  return {static_cast<int>(begin), static_cast<int>(end)};
-}
+Span clip_span(Span span, double start, double step, double lo, double hi);
 
 // The same in integers, exactly: what start + step * column exceeds the bounds by is below 2^52.
-inline Span clip_span(Span span, int64_t start, int64_t step, int64_t lo, int64_t hi) {
-  if (step < 0) return clip_span(span, -start, -step, -hi, -lo);
-  const int64_t first = start + step * span.begin;
-  const int64_t last = start + step * (span.end - 1);
-  if (span.begin >= span.end || first > hi || last < lo) return {span.begin, span.begin};
-  // Rounded up. Doubles divide several times as fast as integers of 64 bits on many processors, and as exactly here: no
-  // quotient that is not whole is rounded past a whole number, which is at least 1 / step away from it, where a
-  // rounding is at most 2^-53 of it.
-  const auto columns = [&](int64_t excess) {
-    return static_cast<int>(static_cast<double>(excess + step - 1) / static_cast<double>(step));
-  };
-  if (first < lo) span.begin += columns(lo - first);
-  if (last > hi) span.end -= columns(last - hi);
-  return {span.begin, std::max(span.begin, span.end)};
-}
+Span clip_span(Span span, int64_t start, int64_t step, int64_t lo, int64_t hi);
 
 // A row's positions in 16.16: of column 0 of the row, and per column. They do not wrap around within the row.
 struct FixedRow {
