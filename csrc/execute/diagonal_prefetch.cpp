@@ -83,7 +83,8 @@ void DiagonalPrefetch::block(int y) {
     // Some processors drop a prefetch whose page is not in the TLB; a load of one byte, at the end that is new to this
     // block, brings the page in first.
     static_cast<void>(*static_cast<const volatile uint8_t*>(downwards ? stop : p));
-    for (; p <= stop; p += kLine) __builtin_prefetch(p, 0, 3);
+    // Into the second-level cache: a block's lines are many for the first, which holds the rows of the stages, too.
+    for (; p <= stop; p += kLine) __builtin_prefetch(p, 0, 2);
   }
 }
 

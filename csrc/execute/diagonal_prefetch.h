@@ -1,4 +1,5 @@
-// A warp walks through its source on a diagonal, which no hardware prefetcher follows.
+// A warp walks through its source on a diagonal, which hardware prefetchers do not follow well. To ask for whole source
+// rows instead is slower for many maps: docs/notes/warps.md has the times.
 #pragma once
 
 #include <vector>
@@ -22,7 +23,9 @@ class DiagonalPrefetch {
   }
 
  private:
-  static constexpr int kBlock = 8;
+  // Lines at the borders of blocks are asked for twice, which is dear in small blocks. Those that a large block of a
+  // nearly level map crosses are many: 8 rows are best for 5 degrees, 16 for 20 and more.
+  static constexpr int kBlock = 12;
 
   struct Point {
     float x;

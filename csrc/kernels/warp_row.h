@@ -43,7 +43,7 @@ inline void put_pixel(const uint8_t* pixel, uint8_t* const* dst, int x) {
 
 using SpanBody = void (*)(const WarpRow&, Span, uint8_t* const*);
 
-// Columns of the span, pixel by pixel. Defined in scalar_affine.cpp and scalar_perspective.cpp.
+// Columns of the span, which may be empty, pixel by pixel. Defined in scalar_affine.cpp and scalar_perspective.cpp.
 void affine_nearest_span(const WarpRow& row, Span span, uint8_t* const* dst);
 void affine_nearest_pixels_span(const WarpRow& row, Span span, uint8_t* foreign);
 void affine_linear_span(const WarpRow& row, Span span, uint8_t* const* dst);
@@ -53,36 +53,17 @@ void perspective_linear_span(const WarpRow& row, Span span, uint8_t* const* dst)
 void perspective_cubic_span(const WarpRow& row, Span span, uint8_t* const* dst);
 
 inline void fill_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (span.begin == span.end) return;
   for (int c = 0; c < row.source.channels; ++c) {
     std::memset(dst[c] + span.begin, row.fill[c], static_cast<size_t>(span.end - span.begin));
   }
 }
 
 // The columns of `span` with lo <= start + step * column <= hi, up to rounding.
-inline Span clip_span(Span span, double start, double step, double lo, double hi) {
-  if (!(lo <= hi)) return {span.begin, span.begin};
-  if (std::fabs(step) < 1e-9) {
-    // The whole row is less than a thousandth of a pixel wide.
-    const double last = start + step * span.end;
-    return std::min(start, last) >= lo && std::max(start, last) <= hi ? span : Span{span.begin, span.begin};
-  }
-  double first = (lo - start) / step;
-  double last = (hi - start) / step;
-  if (first > last) std::swap(first, last);
-  const double begin = std::clamp(std::ceil(first), static_cast<double>(span.begin), static_cast<double>(span.end));
-  const double end = std::clamp(std::floor(last) + 1.0, begin, static_cast<double>(span.end));
-  return {static_cast<int>(begin), static_cast<int>(end)};
-}
+Span clip_span(Span span, double start, double step, double lo, double hi);
 
-// The same in integers, exactly.
-inline Span clip_span(Span span, int64_t start, int64_t step, int64_t lo, int64_t hi) {
-  const auto floor_div = [](int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); };
-  if (step == 0) return start >= lo && start <= hi ? span : Span{span.begin, span.begin};
-  const int64_t first = step > 0 ? -floor_div(start - lo, step) : -floor_div(start - hi, step);
-  const int64_t last = step > 0 ? floor_div(hi - start, step) : floor_div(lo - start, step);
-  const int64_t begin = std::clamp<int64_t>(first, span.begin, span.end);
-  return {static_cast<int>(begin), static_cast<int>(std::clamp<int64_t>(last + 1, begin, span.end))};
-}
+// The same in integers, exactly: what start + step * column exceeds the bounds by is below 2^52.
+Span clip_span(Span span, int64_t start, int64_t step, int64_t lo, int64_t hi);
 
 // A row's positions in 16.16: of column 0 of the row, and per column. They do not wrap around within the row.
 struct FixedRow {

@@ -87,6 +87,7 @@ void cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
 }  // namespace
 
 void affine_nearest_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (span.begin == span.end) return;
   FASTAUG_BY_CHANNELS(row.source.channels, nearest_span, row, span, dst)
 }
 
@@ -95,11 +96,47 @@ void affine_nearest_pixels_span(const WarpRow& row, Span span, uint8_t* foreign)
 }
 
 void affine_linear_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (span.begin == span.end) return;
   FASTAUG_BY_CHANNELS(row.source.channels, linear_span, row, span, dst)
 }
 
 void affine_cubic_span(const WarpRow& row, Span span, uint8_t* const* dst) {
+  if (span.begin == span.end) return;
   FASTAUG_BY_CHANNELS(row.source.channels, cubic_span, row, span, dst)
+}
+
+Span clip_span(Span span, double start, double step, double lo, double hi) {
+  // Most rows of a crop keep to the inside: they need no division.
+  const double ends[] = {start + step * span.begin, start + step * (span.end - 1)};
+  if (std::min(ends[0], ends[1]) >= lo && std::max(ends[0], ends[1]) <= hi) return span;
+  if (!(lo <= hi)) return {span.begin, span.begin};
+  if (std::fabs(step) < 1e-9) {
+    // The whole row is less than a thousandth of a pixel wide.
+    const double last = start + step * span.end;
+    return std::min(start, last) >= lo && std::max(start, last) <= hi ? span : Span{span.begin, span.begin};
+  }
+  double first = (lo - start) / step;
+  double last = (hi - start) / step;
+  if (first > last) std::swap(first, last);
+  const double begin = std::clamp(std::ceil(first), static_cast<double>(span.begin), static_cast<double>(span.end));
+  const double end = std::clamp(std::floor(last) + 1.0, begin, static_cast<double>(span.end));
+  return {static_cast<int>(begin), static_cast<int>(end)};
+}
+
+Span clip_span(Span span, int64_t start, int64_t step, int64_t lo, int64_t hi) {
+  if (step < 0) return clip_span(span, -start, -step, -hi, -lo);
+  const int64_t first = start + step * span.begin;
+  const int64_t last = start + step * (span.end - 1);
+  if (span.begin >= span.end || first > hi || last < lo) return {span.begin, span.begin};
+  // Rounded up. Doubles divide several times as fast as integers of 64 bits on many processors, and as exactly here: no
+  // quotient that is not whole is rounded past a whole number, which is at least 1 / step away from it, where a
+  // rounding is at most 2^-53 of it.
+  const auto columns = [&](int64_t excess) {
+    return static_cast<int>(static_cast<double>(excess + step - 1) / static_cast<double>(step));
+  };
+  if (first < lo) span.begin += columns(lo - first);
+  if (last > hi) span.end -= columns(last - hi);
+  return {span.begin, std::max(span.begin, span.end)};
 }
 
 bool moderate(const WarpRow& row) {
@@ -127,8 +164,8 @@ bool walks_fixed(const WarpRow& row, bool centres, FixedRow* out) {
     }
   } else {
     const NearestRoute route = nearest_route(m, row.out_height, row.out_width);
-    const bool steps = exact(start_x) && exact(start_y) && exact(m[0]) && exact(m[4]);
-    if (route == NearestRoute::kAccumulate || (route == NearestRoute::kScale && !steps)) return false;
+    const auto steps = [&] { return exact(start_x) && exact(start_y) && exact(m[0]) && exact(m[4]); };
+    if (route == NearestRoute::kAccumulate || (route == NearestRoute::kScale && !steps())) return false;
   }
   const FixedMap map = make_fixed(m);
   const auto of = [&](int k) { return static_cast<int64_t>(static_cast<int32_t>(map.m[k])); };

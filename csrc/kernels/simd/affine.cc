@@ -19,6 +19,7 @@
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/affine_mix-inl.h"
+#include "kernels/simd/warp_fetch-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -28,15 +29,15 @@ namespace {
 
 using Ints = hn::ScalableTag<int32_t>;
 
+// Vectors of positions in a block: as many as fetch_pixels takes at once.
+constexpr int kVectors = kFetched * 4 / HWY_MAX_BYTES;
+
 // Columns of the span, at least a block of them. A block past the end is moved back instead, so that every offset is
 // one of an interior pixel.
-template <bool kInterleaved>
 void nearest_interior(const WarpRow& row, const FixedRow& f, Span span, uint8_t* const* dst) {
   const Ints d;
-  const hn::ScalableTag<uint8_t> bytes;
   const auto lanes = static_cast<int>(hn::Lanes(d));
-  constexpr int kMost = hn::MaxLanes(bytes);
-  const int block = 4 * lanes;
+  const int block = kVectors * lanes;
   const View& v = row.source;
   const auto row_stride = hn::Set(d, static_cast<int32_t>(v.row_stride));
   const auto pixel_stride = hn::Set(d, static_cast<int32_t>(v.pixel_stride));
@@ -46,32 +47,19 @@ void nearest_interior(const WarpRow& row, const FixedRow& f, Span span, uint8_t*
   const auto lane_y = hn::Mul(hn::Iota(d, 0), hn::Set(d, step_y));
   const auto leap_x = hn::Set(d, step_x * lanes);
   const auto leap_y = hn::Set(d, step_y * lanes);
-  alignas(64) int32_t offsets[kMost];
-  alignas(64) int32_t pixels[kMost];
+  alignas(64) int32_t offsets[kFetch];
   for (int next = span.begin; next < span.end; next += block) {
     const int column = std::min(next, span.end - block);
     auto x = hn::Add(lane_x, hn::Set(d, static_cast<int32_t>(f.x + f.step_x * column)));
     auto y = hn::Add(lane_y, hn::Set(d, static_cast<int32_t>(f.y + f.step_y * column)));
-    for (int k = 0; k < 4; ++k) {
+    for (int k = 0; k < kVectors; ++k) {
       const auto offset =
           hn::Add(hn::Mul(hn::ShiftRight<16>(y), row_stride), hn::Mul(hn::ShiftRight<16>(x), pixel_stride));
       hn::Store(offset, d, offsets + k * lanes);
       x = hn::Add(x, leap_x);
       y = hn::Add(y, leap_y);
     }
-    if constexpr (kInterleaved) {
-      // Plain loads: gathers are no faster on any processor, and half as fast on many.
-#pragma GCC unroll 8
-      for (int k = 0; k < block; ++k) std::memcpy(pixels + k, v.data + offsets[k], 4);
-      hn::Vec<decltype(bytes)> v0, v1, v2, v3;
-      hn::LoadInterleaved4(bytes, reinterpret_cast<const uint8_t*>(pixels), v0, v1, v2, v3);
-      hn::StoreU(v0, bytes, dst[0] + column);
-      if (v.channels > 1) hn::StoreU(v1, bytes, dst[1] + column);
-      if (v.channels > 2) hn::StoreU(v2, bytes, dst[2] + column);
-      if (v.channels > 3) hn::StoreU(v3, bytes, dst[3] + column);
-    } else {
-      for (int k = 0; k < block; ++k) dst[0][column + k] = v.data[offsets[k]];
-    }
+    fetch_pixels(v, offsets, block, dst, column);
   }
 }
 
@@ -88,15 +76,11 @@ void fixed_row(const WarpRow& row, const FixedRow& f, uint8_t* const* dst) {
   const int safe_width = v.width - pixels_after(v, 1);
   const Span interior = clip_span(inside, f.x, f.step_x, int64_t{0}, (int64_t{safe_width} << 16) - 1);
   fill_span(row, {0, inside.begin}, dst);
-  if (interior.end - interior.begin < static_cast<int>(hn::Lanes(hn::ScalableTag<uint8_t>()))) {
+  if (interior.end - interior.begin < kFetched) {
     affine_nearest_span(row, inside, dst);
   } else {
     affine_nearest_span(row, {inside.begin, interior.begin}, dst);
-    if (v.pixel_stride == 1) {
-      nearest_interior<false>(row, f, interior, dst);
-    } else {
-      nearest_interior<true>(row, f, interior, dst);
-    }
+    nearest_interior(row, f, interior, dst);
     affine_nearest_span(row, {interior.end, inside.end}, dst);
   }
   fill_span(row, {inside.end, row.width}, dst);

@@ -36,8 +36,10 @@ HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* ou
   const auto start_y = hn::Set(dd, walk.y);
   const auto leap = hn::Set(dd, static_cast<double>(lanes));
   auto column = hn::Iota(dd, 0.0);
-  auto low = hn::Set(df, 0.5f);
-  auto high = hn::Set(df, 0.5f);
+  auto low_x = hn::Set(df, 0.5f);
+  auto high_x = low_x;
+  auto low_y = low_x;
+  auto high_y = low_x;
   for (int k = 0; k < count; k += lanes) {
     const auto x = hn::MulAdd(column, step_x, start_x);
     const auto y = hn::MulAdd(column, step_y, start_y);
@@ -46,13 +48,26 @@ HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* ou
     const auto iy = hn::DemoteTo(di, y);
     const auto dx = hn::DemoteTo(df, hn::Sub(x, hn::PromoteTo(dd, ix)));
     const auto dy = hn::DemoteTo(df, hn::Sub(y, hn::PromoteTo(dd, iy)));
-    low = hn::Min(low, hn::Min(dx, dy));
-    high = hn::Max(high, hn::Max(dx, dy));
+    low_x = hn::Min(low_x, dx);
+    high_x = hn::Max(high_x, dx);
+    low_y = hn::Min(low_y, dy);
+    high_y = hn::Max(high_y, dy);
     hn::StoreU(dx, df, out->dx + k);
     hn::StoreU(dy, df, out->dy + k);
     hn::StoreU(hn::Add(hn::Mul(iy, row_stride), hn::Mul(ix, pixel_stride)), di, out->offset + k);
   }
-  out->on_edge = !hn::AllFalse(df, hn::Or(hn::Lt(low, hn::Set(df, kEdge)), hn::Gt(high, hn::Set(df, 1.0f - kEdge))));
+  const auto on_edge = [&](auto low, auto high) HWY_ATTR {
+    return !hn::AllFalse(df, hn::Or(hn::Lt(low, hn::Set(df, kEdge)), hn::Gt(high, hn::Set(df, 1.0f - kEdge))));
+  };
+  out->on_edge = (!out->whole_x && on_edge(low_x, high_x)) || (!out->whole_y && on_edge(low_y, high_y));
+}
+
+// True when a row's positions on one axis, of which `start` is one, are all centres of pixels. No term of Pillow's sums
+// has a bit that they could round, so that this is true of each of them if it is of one.
+inline bool whole_axis(double by_column, double by_row, double offset, double start) {
+  const auto whole = [](double v) { return std::floor(v) == v; };
+  const auto exact = [&](double v) { return std::fabs(v) < 0x1p24 && whole(v * 0x1p20); };
+  return whole(by_column) && exact(by_column) && exact(by_row) && exact(offset) && whole(start - 0.5);
 }
 
 constexpr double kMargin = 1e-3;
@@ -94,12 +109,21 @@ void interior_pixels(const WarpRow& row, Span span, uint8_t* const* dst, SpanBod
   Kind kind;
   const View& v = row.source;
   const double* m = row.matrix;
+  const double down = row.y + 0.5;
+  at.whole_x = whole_axis(m[0], m[1] * down, m[2], affine_x(m, row.x, row.y));
+  at.whole_y = whole_axis(m[3], m[4] * down, m[5], affine_y(m, row.x, row.y));
   for (int begin = span.begin; begin < span.end; begin += kChunk) {
     const int count = std::min(kChunk, span.end - begin);
     const int column = row.x + begin;
     locate(v, {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]}, count, &at);
     kind.prepare(at);
-    mix_chunk<Kind, kStride>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    if (at.whole_y) {
+      mix_chunk<Kind, kStride, Axes::kAcross>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    } else if (at.whole_x) {
+      mix_chunk<Kind, kStride, Axes::kDown>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    } else {
+      mix_chunk<Kind, kStride>(row, begin, 0, count, kind, dst, scalar_span, &at);
+    }
   }
 }
 

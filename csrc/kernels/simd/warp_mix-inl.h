@@ -34,7 +34,11 @@ struct Positions {
   alignas(64) int32_t offset[kChunk];
   alignas(64) float dx[kChunk];
   alignas(64) float dy[kChunk];
-  // A position so close to a source row or column that rounding may have put it on the other side.
+  // Every fraction along this axis is zero, in Pillow's arithmetic, too: only the tap at the floor has a weight.
+  bool whole_x = false;
+  bool whole_y = false;
+  // A position so close to a source row or column, of an axis that is not whole, that rounding may have put it on the
+  // other side.
   bool on_edge = false;
 };
 constexpr float kEdge = 1e-5f;
@@ -165,6 +169,9 @@ HWY_INLINE uint32_t store_block(const PixelV* v, float eps, int channels, uint8_
   return close & used;
 }
 
+// The axes along which taps other than that at the floor have a weight.
+enum class Axes { kBoth, kAcross, kDown };
+
 // The two interpolations: taps at pixels -kBefore .. kAfter from the position's floor, along each axis.
 struct Linear {
   static constexpr int kBefore = 0;
@@ -177,10 +184,12 @@ struct Linear {
 
   void prepare(const Positions& at) { at_ = &at; }
 
-  template <int kStride>
+  template <int kStride, Axes kAxes>
   HWY_INLINE PixelV pixel(const uint8_t* p, ptrdiff_t row_stride, int k) const {
-    const PairV column = mix(load_pair(p, kStride), load_pair(p + row_stride, kStride), at_->dy[k]);
+    PairV column = load_pair(p, kStride);
+    if constexpr (kAxes != Axes::kAcross) column = mix(column, load_pair(p + row_stride, kStride), at_->dy[k]);
     const PixelV left = first(column);
+    if constexpr (kAxes == Axes::kDown) return left;
     return hn::MulAdd(hn::Sub(second<kStride>(column), left), hn::Set(Pixel(), at_->dx[k]), left);
   }
 
@@ -226,11 +235,14 @@ struct Cubic {
     weigh(at.dy, wy_);
   }
 
-  template <int kStride>
+  template <int kStride, Axes kAxes>
   HWY_INLINE PixelV pixel(const uint8_t* p, ptrdiff_t row_stride, int k) const {
-    const uint8_t* corner = p - row_stride - kStride;
-    const PairV left = pair<kStride>(corner, row_stride, k);
-    const PairV right = pair<kStride>(corner + 2 * kStride, row_stride, k);
+    const auto columns = [&](const uint8_t* at) HWY_ATTR {
+      return kAxes == Axes::kAcross ? load_pair(at, kStride) : pair<kStride>(at - row_stride, row_stride, k);
+    };
+    if constexpr (kAxes == Axes::kDown) return clip(first(columns(p)));
+    const PairV left = columns(p - kStride);
+    const PairV right = columns(p + kStride);
     const PixelV base = second<kStride>(left);
     PixelV sum = hn::MulAdd(hn::Sub(first(left), base), hn::Set(Pixel(), wx_[0][k]), base);
     sum = hn::MulAdd(hn::Sub(first(right), base), hn::Set(Pixel(), wx_[1][k]), sum);
@@ -270,15 +282,19 @@ struct Cubic {
   alignas(64) float wy_[3][kChunk];
 };
 
-// True when the flagged channels (bits) have one value in all taps, and the position is clearly inside this cell: then
-// the float32 result is exact, however close to an integer.
+// True when the flagged channels (bits) have one value in all taps that have a weight, and the position is clearly
+// inside this cell: then the float32 result is exact, however close to an integer. `k` is the column of the chunk.
 template <class Kind>
-bool flat(const uint8_t* p, const View& v, float dx, float dy, uint32_t bits) {
-  if (std::min(dx, dy) < kEdge || std::max(dx, dy) > 1.0f - kEdge) return false;
+bool flat(const View& v, const Positions& at, int k, uint32_t bits) {
+  const auto near_edge = [](float fraction) { return fraction < kEdge || fraction > 1.0f - kEdge; };
+  if ((!at.whole_x && near_edge(at.dx[k])) || (!at.whole_y && near_edge(at.dy[k]))) return false;
+  const int before_x = at.whole_x ? 0 : Kind::kBefore, after_x = at.whole_x ? 0 : Kind::kAfter;
+  const int before_y = at.whole_y ? 0 : Kind::kBefore, after_y = at.whole_y ? 0 : Kind::kAfter;
+  const uint8_t* p = v.data + at.offset[k];
   for (int c = 0; c < v.channels; ++c) {
     if ((bits >> c & 1) == 0) continue;
-    for (int i = -Kind::kBefore; i <= Kind::kAfter; ++i) {
-      for (int j = -Kind::kBefore; j <= Kind::kAfter; ++j) {
+    for (int i = -before_y; i <= after_y; ++i) {
+      for (int j = -before_x; j <= after_x; ++j) {
         if (p[i * v.row_stride + j * v.pixel_stride + c] != p[c]) return false;
       }
     }
@@ -289,10 +305,13 @@ bool flat(const uint8_t* p, const View& v, float dx, float dy, uint32_t bits) {
 // flat() for all flagged samples of a block of linear pixels at once, none of which is on an edge: the two pixels of
 // each source row are one word, so that four bytes of a few words tell.
 template <int kStride>
-HWY_INLINE bool flat_block(const View& v, const int32_t* offset, uint32_t close) {
+HWY_INLINE bool flat_block(const View& v, const Positions& at, int k, uint32_t close) {
   static constexpr uint32_t kBytes[16] = {0x00000000, 0x000000ff, 0x0000ff00, 0x0000ffff, 0x00ff0000, 0x00ff00ff,
                                           0x00ffff00, 0x00ffffff, 0xff000000, 0xff0000ff, 0xff00ff00, 0xff00ffff,
                                           0xffff0000, 0xffff00ff, 0xffffff00, 0xffffffff};
+  const uint64_t down = at.whole_y ? 0 : ~uint64_t{0};
+  const uint64_t across = at.whole_x ? 0 : ~uint64_t{0};
+  const int32_t* offset = at.offset + k;
   uint64_t differs = 0;
   for (int j = 0; j < kBlock; ++j) {
     uint64_t above = 0;
@@ -301,14 +320,15 @@ HWY_INLINE bool flat_block(const View& v, const int32_t* offset, uint32_t close)
     std::memcpy(&below, v.data + offset[j] + v.row_stride, sizeof below);
     const uint64_t rows = above ^ below;
     const uint64_t columns = above ^ (above >> (8 * kStride));
-    differs |= (rows | rows >> (8 * kStride) | columns) & kBytes[close >> (4 * j) & 15];
+    differs |=
+        ((rows & down) | (rows >> (8 * kStride) & down & across) | (columns & across)) & kBytes[close >> (4 * j) & 15];
   }
   return differs == 0;
 }
 
 // Columns [from, to) of a chunk that begins at column `begin` of the row; `from` is a multiple of kBlock, `to` is at
-// most kChunk. May write kBlock - 1 columns more.
-template <class Kind, int kStride>
+// most kChunk. May write kBlock - 1 columns more. Only taps along kAxes are read.
+template <class Kind, int kStride, Axes kAxes>
 HWY_INLINE void mix_pixels(const WarpRow& row, int begin, int from, int to, const Kind& kind, uint8_t* const* dst,
                            SpanBody scalar_span, Positions* at) {
   const View& v = row.source;
@@ -318,16 +338,16 @@ HWY_INLINE void mix_pixels(const WarpRow& row, int begin, int from, int to, cons
     PixelV mixed[kBlock];
 #pragma GCC unroll 8
     for (int j = 0; j < kBlock; ++j) {
-      mixed[j] = kind.template pixel<kStride>(v.data + at->offset[k + j], v.row_stride, k + j);
+      mixed[j] = kind.template pixel<kStride, kAxes>(v.data + at->offset[k + j], v.row_stride, k + j);
     }
     const uint32_t close = store_block(mixed, Kind::kDoubt, v.channels, dst, begin + k);
     if (HWY_LIKELY(close == 0)) continue;
     if constexpr (std::is_same_v<Kind, Linear>) {
-      if (!at->on_edge && flat_block<kStride>(v, at->offset + k, close)) continue;
+      if (!at->on_edge && flat_block<kStride>(v, *at, k, close)) continue;
     }
     for (int j = k; j < std::min(to, k + kBlock); ++j) {
       const uint32_t bits = close >> (4 * (j - k)) & 15;
-      if (bits == 0 || flat<Kind>(v.data + at->offset[j], v, at->dx[j], at->dy[j], bits)) continue;
+      if (bits == 0 || flat<Kind>(v, *at, j, bits)) continue;
       scalar_span(row, {begin + j, begin + j + 1}, dst);
     }
   }
@@ -366,20 +386,20 @@ HWY_INLINE void mix_samples(const WarpRow& row, int begin, int from, int to, con
     hn::StoreMaskBits(d, close, mask);
     for (int j = 0; j < std::min(lanes, to - k); ++j) {
       if ((mask[j / 8] >> (j % 8) & 1) == 0) continue;
-      if (flat<Kind>(v.data + at->offset[k + j], v, at->dx[k + j], at->dy[k + j], 1)) continue;
+      if (flat<Kind>(v, *at, k + j, 1)) continue;
       scalar_span(row, {begin + k + j, begin + k + j + 1}, dst);
     }
   }
 }
 
 // Either, by the distance of pixels in the source.
-template <class Kind, int kStride>
+template <class Kind, int kStride, Axes kAxes = Axes::kBoth>
 HWY_INLINE void mix_chunk(const WarpRow& row, int begin, int from, int to, const Kind& kind, uint8_t* const* dst,
                           SpanBody scalar_span, Positions* at) {
   if constexpr (kStride == 1) {
     mix_samples(row, begin, from, to, kind, dst, scalar_span, at);
   } else {
-    mix_pixels<Kind, kStride>(row, begin, from, to, kind, dst, scalar_span, at);
+    mix_pixels<Kind, kStride, kAxes>(row, begin, from, to, kind, dst, scalar_span, at);
   }
 }
 

@@ -9,6 +9,7 @@
 #endif
 
 #include "hwy/highway.h"
+#include "kernels/simd/warp_fetch-inl.h"
 #include "kernels/simd/warp_mix-inl.h"
 #include "kernels/simd/wide-inl.h"
 #include "pixel/warp.h"
@@ -66,25 +67,6 @@ constexpr Lookup two_bytes() {
     lookup.at[k] = k % 2 == 1 ? kNone : static_cast<uint8_t>(4 * (k / 4) + kFirst + (k % 4) / 2);
   }
   return lookup;
-}
-
-// `packed` has the channels of four pixels in every 16 bytes: four bytes of the first channel, then of the next. To
-// columns from x of the planes.
-HWY_INLINE void store_planes(RoundByteV packed, int channels, uint8_t* const* dst, int x) {
-  constexpr int kBlocks = HWY_MAX_BYTES / 16;
-  const hn::Repartition<uint32_t, RoundBytes> d;
-  alignas(64) uint32_t word[4 * kBlocks];
-#if HWY_MAX_BYTES == 16
-  hn::Store(hn::BitCast(d, packed), d, word);
-#else
-  alignas(64) int32_t order[4 * kBlocks];
-  for (int k = 0; k < 4 * kBlocks; ++k) order[k] = 4 * (k % kBlocks) + k / kBlocks;
-  hn::Store(hn::TableLookupLanes(hn::BitCast(d, packed), hn::SetTableIndices(d, order)), d, word);
-#endif
-  std::memcpy(dst[0] + x, word, 4 * kBlocks);
-  if (channels > 1) std::memcpy(dst[1] + x, word + kBlocks, 4 * kBlocks);
-  if (channels > 2) std::memcpy(dst[2] + x, word + 2 * kBlocks, 4 * kBlocks);
-  if (channels > 3) std::memcpy(dst[3] + x, word + 3 * kBlocks, 4 * kBlocks);
 }
 
 // In every 16 bytes, two fetched 8 bytes: those of pixels k + 4 b and k + 4 b + 1 for block b.

@@ -52,7 +52,17 @@ std::vector<Matrix> matrices(int height, int width) {
       {{1, 0, 1e5, 0, 1, 1e5}},  // far outside
       {{1e9, 1, 0, 1, 1e9, 0}},  // beyond 16.16
       {{3e4, 1, 0.2, 1, 3e4, 0.2}},
-      {{0, 0, 2.5, 0, 0, 2.5}},  // one point
+      {{0, 0, 2.5, 0, 0, 2.5}},   // one point
+      {{1, 0.3, -1.7, 0, 1, 0}},  // shears and shifts along one axis
+      {{1, 0, 0, -0.3, 1, 1.7}},
+      {{1, 0, 0.37, 0, 1, 1}},
+      {{1, 0, -2, 0, 1, 0.4}},
+      {{0, 1, 0, 1.3, 0.2, 0.3}},
+      {{-2, 0.3, 2.0 * width, 0, 1, 0}},
+      {{1, 0.3, 0, 0, 1, 0x1p-40}},  // next to such
+      {{1, 0.3, 0, 0, 1, -0x1p-21}},
+      {{1, 0.3, 0, 0x1p-45, 1, 0}},
+      {{1, 0x1p-46, 0, 0.3, 1, 0}},
       {{std::nan(""), 1, 0, 0, 1, 0}},
   };
   all.push_back({{-1, 0, static_cast<double>(width), 0, 1, 0}});
@@ -125,6 +135,25 @@ TEST_CASE("affine rows give the same bits on every instruction set") {
             }
           }
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("a fraction that rounding takes at the start of a row is there at its end") {
+  Random random(8);
+  // Positions are whole in column 0, which is -99.5, and 2^-47 more in those inside.
+  const Matrix across = {{1, -200, 0x1p-47, 0.01, 1, 10.3}};
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (const Layout& layout : kLayouts) {
+      CAPTURE(layout.channels);
+      CAPTURE(layout.pixel_stride);
+      const Source source(layout, 40, 60, 0, false, Content::kTwoLevels, random);
+      WarpRow row = row_of(source.view(), across, 1, 200);
+      for (const Mode& mode : kModes) {
+        CAPTURE(mode.name);
+        REQUIRE(agrees(*kernels(name), mode, row));
       }
     }
   }
