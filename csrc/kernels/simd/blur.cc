@@ -151,8 +151,11 @@ HWY_INLINE void form_chains(const BlurKernel& kernel, Source source, float* out)
 
 // ---- Floats.
 
-constexpr int kRows = 3;     // rows of output together: every sample that is loaded serves them all
-constexpr int kVectors = 4;  // and as many vectors of each
+// Rows of output together, every sample that is loaded serving them all, and vectors of each. Vectors as wide as a line
+// of the cache nearly always come from two lines, at half the rate: there each has to serve as many rows as there are
+// registers for.
+constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
+constexpr int kVectors = 4;
 
 struct FloatColumns {
   static constexpr int kRun = 1 << 30;
@@ -182,16 +185,35 @@ HWY_INLINE void add_rows(const float* const* rows, int inputs, int x, const floa
   for (int r = 0; r < inputs; ++r, weight += taps) {
     const float* samples = rows[r] + x;
     for (int j = 0; j < taps; ++j) {
-      FloatVec w[kActive];
-      for (int k = 0; k < kActive; ++k) w[k] = hn::Set(d, weight[j - k * taps]);
-      for (int v = 0; v < kWide; ++v) {
-        const auto loaded = hn::LoadU(d, samples + j + v * kLanes);
-        for (int k = 0; k < kActive; ++k) sum[k][v] = hn::MulAdd(w[k], loaded, sum[k][v]);
+      if constexpr (kActive < kWide) {  // whichever are fewer wait in registers
+        FloatVec w[kActive];
+        for (int k = 0; k < kActive; ++k) w[k] = hn::Set(d, weight[j - k * taps]);
+        for (int v = 0; v < kWide; ++v) {
+          const auto loaded = hn::LoadU(d, samples + j + v * kLanes);
+          for (int k = 0; k < kActive; ++k) sum[k][v] = hn::MulAdd(w[k], loaded, sum[k][v]);
+        }
+      } else {
+        FloatVec loaded[kWide];
+        for (int v = 0; v < kWide; ++v) loaded[v] = hn::LoadU(d, samples + j + v * kLanes);
+        for (int k = 0; k < kActive; ++k) {
+          const auto w = hn::Set(d, weight[j - k * taps]);
+          for (int v = 0; v < kWide; ++v) sum[k][v] = hn::MulAdd(w, loaded[v], sum[k][v]);
+        }
       }
     }
   }
   for (int k = 0; k < kActive; ++k)
     for (int v = 0; v < kWide; ++v) hn::Store(sum[k][v], d, sums + (k * kWide + v) * kLanes);
+}
+
+// add_rows for any number of rows of sums up to kMost.
+template <int kMost, int kWide>
+HWY_INLINE void add_active_rows(int active, const float* const* rows, int inputs, int x, const float* weight, int taps,
+                                float* sums) {
+  if constexpr (kMost > 1) {
+    if (active < kMost) return add_active_rows<kMost - 1, kWide>(active, rows, inputs, x, weight, taps, sums);
+  }
+  add_rows<kMost, kWide>(rows, inputs, x, weight, taps, sums);
 }
 
 // The same as float_chains, but an input row serves all rows of output that it is part of.
@@ -211,13 +233,7 @@ HWY_INLINE void float_block(const BlurKernel& kernel, const float* const* rows, 
     const int inputs = all ? height - r : 1;
     const float* weight = kernel.matrix + static_cast<ptrdiff_t>(r - first) * taps;
     float* to = sums + first * kRow;
-    if (active == 3) {
-      add_rows<3, kWide>(rows + r, inputs, x, weight, taps, to);
-    } else if (active == 2) {
-      add_rows<2, kWide>(rows + r, inputs, x, weight, taps, to);
-    } else {
-      add_rows<1, kWide>(rows + r, inputs, x, weight, taps, to);
-    }
+    add_active_rows<kRows, kWide>(active, rows + r, inputs, x, weight, taps, to);
     r += inputs;
   }
 }
