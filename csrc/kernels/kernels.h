@@ -33,6 +33,9 @@ constexpr int kBoxRows = 16;
 // Rows that torch_resize_rows takes at most.
 constexpr int kTorchRows = 16;
 
+// Pixels along each side of what turn_square turns.
+constexpr int kSquareSide = 16;
+
 // Arrays of counts that make a histogram.
 constexpr int kHistograms = 4;
 
@@ -165,6 +168,11 @@ struct Kernels {
   void (*take)(const uint8_t* src, const int32_t* index, int width, uint8_t* dst);
   // dst[x] = src[width - 1 - x]. dst != src; writes exactly width samples (dst may be foreign).
   void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
+  // The same of pixels of 4 bytes. Both rows are foreign.
+  void (*reverse_pixels)(const uint8_t* src, int width, uint8_t* dst);
+  // Pixels of 1 or 4 bytes, rows to columns: pixel x of row y of dst is that y pixels after rows[x] + offset, for x and
+  // y in [0, kSquareSide). Foreign memory on both sides, apart from one another; rows of dst may go upwards.
+  void (*turn_square)(const uint8_t* const* rows, ptrdiff_t offset, int bytes, uint8_t* dst, ptrdiff_t row_stride);
 
   // Undoes the filters of rows of a PNG. False at a type of filter that does not exist; what was written is then
   // garbage. Not one byte outside the rows is read or written.

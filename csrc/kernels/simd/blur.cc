@@ -10,6 +10,7 @@
 // clang-format off: after targets.h, in this order
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels/simd/turn-inl.h"
 #include "kernels/simd/wide-inl.h"
 // clang-format on
 
@@ -303,16 +304,9 @@ constexpr int kTogether = 16;
 // Samples [j, j + 16) under row i of the weights, of 16 open samples, to columns of a square.
 void turn_square(const BlurSample* const* samples, int i, int j, uint8_t* square) {
   const hn::Full128<uint8_t> d;
-  hn::Vec<decltype(d)> rows[kTogether], next[kTogether];
+  hn::Vec<decltype(d)> rows[kTogether];
   for (int k = 0; k < kTogether; ++k) rows[k] = hn::LoadU(d, samples[k]->rows[i] + samples[k]->x + j);
-  // Each round moves one more bit of the row number into the column number.
-  for (int round = 0; round < 4; ++round) {
-    for (int k = 0; k < kTogether / 2; ++k) {
-      next[2 * k] = hn::InterleaveLower(d, rows[k], rows[k + kTogether / 2]);
-      next[2 * k + 1] = hn::InterleaveUpper(d, rows[k], rows[k + kTogether / 2]);
-    }
-    for (int k = 0; k < kTogether; ++k) rows[k] = next[k];
-  }
+  turn_block(d, rows);
   for (int k = 0; k < kTogether; ++k) hn::Store(rows[k], d, square + k * kTogether);
 }
 
