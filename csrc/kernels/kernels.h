@@ -84,7 +84,7 @@ struct MapRow {
   int width;
 };
 
-// A sample of a blur that blur_row left open: dst[x] from `rows`.
+// A sample of a blur that blur_rows left open: dst[x] from `rows`.
 struct BlurSample {
   const uint8_t* const* rows;
   uint8_t* dst;
@@ -206,11 +206,13 @@ struct Kernels {
   void (*v2_sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
                      uint8_t* dst);
 
-  // One row of a blur: dst[x] for x in [0, width) from columns x to x + kernel.width - 1 of kernel.height rows, which
-  // start kernel.width / 2 columns before dst does. Equal to the sum that torch's convolution forms, one fused
-  // multiply-add per weight, row by row from zero; rounded half to even. Returns how many samples are still open, of
-  // which a quick sum does not tell, and lists their columns in `open` (room for width + kRowPad of them).
-  int (*blur_row)(const BlurKernel& kernel, const uint8_t* const* rows, int width, uint8_t* dst, int32_t* open);
+  // `count` rows of a blur: dst[k][x] for x in [0, width) from columns x to x + kernel.width - 1 of rows k to
+  // k + kernel.height - 1, which start kernel.width / 2 columns before dst does. Several at once are faster. Equal to
+  // the sum that torch's convolution forms, one fused multiply-add per weight, row by row from zero; rounded half to
+  // even. Returns how many samples are still open, of which a quick sum does not tell, and lists them in `open` (room
+  // for count * width of them).
+  int (*blur_rows)(const BlurKernel& kernel, const uint8_t* const* rows, int count, int width, uint8_t* const* dst,
+                   BlurSample* open);
   // Settles open samples. Many at once, of several rows, are much faster.
   void (*blur_samples)(const BlurKernel& kernel, const BlurSample* samples, int count);
   // `count` rows of a blur of floats: dst[k] from rows k to k + kernel.height - 1. Several at once are faster. Writes

@@ -36,7 +36,7 @@ void set_pointwise(Isa isa, Kernels* table);
 void set_float(Isa isa, Kernels* table);
 // lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen, v2_sharpen
 void set_adjust(Isa isa, Kernels* table);
-// blur_row, blur_samples, blur_float_rows
+// blur_rows, blur_samples, blur_float_rows
 void set_blur(Isa isa, Kernels* table);
 // box_blur_across, box_blur_down
 void set_box_blur(Isa isa, Kernels* table);
