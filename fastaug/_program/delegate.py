@@ -17,7 +17,7 @@ from fastaug import _C
 
 Named = tuple[Any, ...]
 
-# Pillow goes over the image pixel by pixel, where the core has squares and vectors of them; but it starts sooner. So many
+# Pillow mirrors and turns pixel by pixel, where the core has squares and vectors of them; but it starts sooner. So many
 # pixels and more are the core's.
 _MANY_PIXELS = 128 * 128
 
