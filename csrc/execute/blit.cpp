@@ -46,11 +46,11 @@ class Mover {
     const bool skips = skips_rows();
     for (size_t y = 0; y < map_.down.size(); ++y) {
       if (skips && y + kAhead < map_.down.size()) fetch(map_.down[y + kAhead]);
-      auto* out = pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_);
+      P* to = out(y);
       if (y > 0 && map_.down[y] == map_.down[y - 1]) {
-        std::memcpy(out, target_ + (static_cast<ptrdiff_t>(y) - 1) * target_stride_, width * kBytes);
+        std::memcpy(to, target_ + (static_cast<ptrdiff_t>(y) - 1) * target_stride_, width * kBytes);
       } else {
-        row(map_.down[y], out);
+        row(map_.down[y], to);
       }
     }
   }
@@ -141,54 +141,81 @@ class Mover {
     } else if (kBytes == 1 && span.step == -1) {
       kernels_.reverse(in[first - static_cast<int32_t>(size) + 1].byte, static_cast<int>(size), out[span.begin].byte);
     } else if (kBytes == 4 && span.step == -1) {
-      mirror(in + first, size, out + span.begin);
+      kernels_.reverse_pixels(in[first - static_cast<int32_t>(size) + 1].byte, static_cast<int>(size),
+                              out[span.begin].byte);
     } else {
       for (size_t x = span.begin, end = span.end; x < end; ++x) copy(in + across[x], out + x);
     }
   }
 
-  // Two 4-byte pixels change places in one rotation of 64 bits.
-  static void mirror(const P* last, size_t size, P* out) {
-    size_t x = 0;
-    for (; x + 2 <= size; x += 2) {
-      uint64_t pair = 0;
-      std::memcpy(&pair, last - static_cast<ptrdiff_t>(x) - 1, sizeof pair);
-      pair = pair << 32 | pair >> 32;
-      std::memcpy(static_cast<void*>(out + x), &pair, sizeof pair);
+  // Tiles, so that the source lines of a tile stay in the first cache while its columns are read, and all of each line
+  // is read while it is there.
+  void transposed() const {
+    const size_t height = map_.down.size();
+    const size_t width = map_.across.size();
+    for (size_t left = 0; left < width; left += kTile) {
+      const size_t right = std::min(left + kTile, width);
+      for (size_t top = 0; top < height; top += kTile) tile({top, std::min(top + kTile, height), left, right});
     }
-    if (x < size) copy(last - static_cast<ptrdiff_t>(x), out + x);
   }
 
-  // Square tiles, so that the source lines of a tile stay in the first cache while its columns are read.
-  void transposed() const {
-    constexpr size_t kTile = 16;
+  static constexpr bool kSquares = kBytes == 1 || kBytes == 4;
+  static constexpr size_t kSide = kSquareSide;
+  static constexpr size_t kTile = std::max<size_t>(kLine / kBytes, kSide) / kSide * kSide;
+
+  struct Rect {
+    size_t top;
+    size_t bottom;
+    size_t left;
+    size_t right;
+  };
+
+  void tile(const Rect& part) const {
+    const auto across = map_.across.begin();
+    const bool shown = std::all_of(across + static_cast<ptrdiff_t>(part.left),
+                                   across + static_cast<ptrdiff_t>(part.right), [](int row) { return row >= 0; });
+    const int step = shown && kSquares ? direction(part.top, part.bottom) : 0;
+    // Whole squares from the corner on, and what they leave at the right and at the bottom.
+    const size_t bottom = step != 0 ? part.bottom - (part.bottom - part.top) % kSide : part.top;
+    const size_t right = part.right - (part.right - part.left) % kSide;
+    for (size_t top = part.top; top < bottom; top += kSide) {
+      for (size_t left = part.left; left < right; left += kSide) square(top, left, step);
+    }
+    one_by_one({part.top, bottom, right, part.right}, shown);
+    one_by_one({bottom, part.bottom, part.left, part.right}, shown);
+  }
+
+  // 1 or -1 where source columns follow one another in that direction, else 0.
+  int direction(size_t top, size_t bottom) const {
     const BlitIndex& down = map_.down;
-    const BlitIndex& across = map_.across;
-    for (size_t top = 0; top < down.size(); top += kTile) {
-      const size_t bottom = std::min(top + kTile, down.size());
-      for (size_t left = 0; left < across.size(); left += kTile) {
-        const size_t right = std::min(left + kTile, across.size());
-        bool shown = true;
-        const uint8_t* rows[kTile];
-        for (size_t x = left; x < right; ++x) {
-          shown = shown && across[x] >= 0;
-          rows[x - left] = source_ + std::max(across[x], 0) * source_stride_;
-        }
-        for (size_t y = top; y < bottom; ++y) {
-          P* out = pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_) + left;
-          const int32_t column = down[y];
-          for (size_t x = 0; x < right - left; ++x) {
-            if (shown && column >= 0) {
-              copy(pixels(rows[x]) + column, out + x);
-            } else {
-              const int32_t row = across[left + x];
-              copy(row >= 0 && column >= 0 ? pixels(rows[x]) + column : &fill(row, column), out + x);
-            }
-          }
-        }
+    const int step = bottom - top > 1 ? down[top + 1] - down[top] : 0;
+    if (std::abs(step) != 1 || std::min(down[top], down[bottom - 1]) < 0) return 0;
+    for (size_t y = top + 1; y < bottom; ++y)
+      if (down[y] - down[y - 1] != step) return 0;
+    return step;
+  }
+
+  void square(size_t top, size_t left, int step) const {
+    const uint8_t* rows[kSide];
+    for (size_t x = 0; x < kSide; ++x) rows[x] = source_ + map_.across[left + x] * source_stride_;
+    const size_t first = step > 0 ? top : top + kSide - 1;  // the output row of the first source column
+    kernels_.turn_square(rows, ptrdiff_t{map_.down[first]} * kBytes, kBytes, out(first)[left].byte,
+                         step * target_stride_);
+  }
+
+  void one_by_one(const Rect& part, bool shown) const {
+    for (size_t y = part.top; y < part.bottom; ++y) {
+      P* to = out(y);
+      const int32_t column = map_.down[y];
+      for (size_t x = part.left; x < part.right; ++x) {
+        const int32_t row = map_.across[x];
+        const bool pixel = (shown || row >= 0) && column >= 0;
+        copy(pixel ? pixels(source_ + row * source_stride_) + column : &fill(row, column), to + x);
       }
     }
   }
+
+  P* out(size_t y) const { return pixels(target_ + static_cast<ptrdiff_t>(y) * target_stride_); }
 
   const BlitMap& map_;
   const std::vector<P>& fills_;

@@ -33,6 +33,9 @@ constexpr int kBoxRows = 16;
 // Rows that torch_resize_rows takes at most.
 constexpr int kTorchRows = 16;
 
+// Pixels along each side of what turn_square turns.
+constexpr int kSquareSide = 16;
+
 // Arrays of counts that make a histogram.
 constexpr int kHistograms = 4;
 
@@ -81,7 +84,7 @@ struct MapRow {
   int width;
 };
 
-// A sample of a blur that blur_row left open: dst[x] from `rows`.
+// A sample of a blur that blur_rows left open: dst[x] from `rows`.
 struct BlurSample {
   const uint8_t* const* rows;
   uint8_t* dst;
@@ -165,6 +168,11 @@ struct Kernels {
   void (*take)(const uint8_t* src, const int32_t* index, int width, uint8_t* dst);
   // dst[x] = src[width - 1 - x]. dst != src; writes exactly width samples (dst may be foreign).
   void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
+  // The same of pixels of 4 bytes. Both rows are foreign.
+  void (*reverse_pixels)(const uint8_t* src, int width, uint8_t* dst);
+  // Pixels of 1 or 4 bytes, rows to columns: pixel x of row y of dst is that y pixels after rows[x] + offset, for x and
+  // y in [0, kSquareSide). Foreign memory on both sides, apart from one another; rows of dst may go upwards.
+  void (*turn_square)(const uint8_t* const* rows, ptrdiff_t offset, int bytes, uint8_t* dst, ptrdiff_t row_stride);
 
   // Undoes the filters of rows of a PNG. False at a type of filter that does not exist; what was written is then
   // garbage. Not one byte outside the rows is read or written.
@@ -198,11 +206,13 @@ struct Kernels {
   void (*v2_sharpen)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, double factor,
                      uint8_t* dst);
 
-  // One row of a blur: dst[x] for x in [0, width) from columns x to x + kernel.width - 1 of kernel.height rows, which
-  // start kernel.width / 2 columns before dst does. Equal to the sum that torch's convolution forms, one fused
-  // multiply-add per weight, row by row from zero; rounded half to even. Returns how many samples are still open, of
-  // which a quick sum does not tell, and lists their columns in `open` (room for width + kRowPad of them).
-  int (*blur_row)(const BlurKernel& kernel, const uint8_t* const* rows, int width, uint8_t* dst, int32_t* open);
+  // `count` rows of a blur: dst[k][x] for x in [0, width) from columns x to x + kernel.width - 1 of rows k to
+  // k + kernel.height - 1, which start kernel.width / 2 columns before dst does. Several at once are faster. Equal to
+  // the sum that torch's convolution forms, one fused multiply-add per weight, row by row from zero; rounded half to
+  // even. Returns how many samples are still open, of which a quick sum does not tell, and lists them in `open` (room
+  // for count * width of them).
+  int (*blur_rows)(const BlurKernel& kernel, const uint8_t* const* rows, int count, int width, uint8_t* const* dst,
+                   BlurSample* open);
   // Settles open samples. Many at once, of several rows, are much faster.
   void (*blur_samples)(const BlurKernel& kernel, const BlurSample* samples, int count);
   // `count` rows of a blur of floats: dst[k] from rows k to k + kernel.height - 1. Several at once are faster. Writes

@@ -79,6 +79,7 @@ class Tables {
       set_resample(kIsas[i].isa, &tables_[i]);
       set_torch_resize(kIsas[i].isa, &tables_[i]);
       set_convert(kIsas[i].isa, &tables_[i]);
+      set_move(kIsas[i].isa, &tables_[i]);
       set_store(kIsas[i].isa, &tables_[i]);
       set_unfilter(kIsas[i].isa, &tables_[i]);
       set_affine(kIsas[i].isa, &tables_[i]);

@@ -18,6 +18,8 @@ void set_resample(Isa isa, Kernels* table);
 void set_torch_resize(Isa isa, Kernels* table);
 // deinterleave, interleave, take, reverse, mix
 void set_convert(Isa isa, Kernels* table);
+// reverse_pixels, turn_square
+void set_move(Isa isa, Kernels* table);
 // prepare_store, store_float, move_floats, narrow, interleave_float, deinterleave_float
 void set_store(Isa isa, Kernels* table);
 // unfilter
@@ -34,7 +36,7 @@ void set_pointwise(Isa isa, Kernels* table);
 void set_float(Isa isa, Kernels* table);
 // lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen, v2_sharpen
 void set_adjust(Isa isa, Kernels* table);
-// blur_row, blur_samples, blur_float_rows
+// blur_rows, blur_samples, blur_float_rows
 void set_blur(Isa isa, Kernels* table);
 // box_blur_across, box_blur_down
 void set_box_blur(Isa isa, Kernels* table);
@@ -45,6 +47,7 @@ namespace scalar {
 void fill_resample(Kernels* table);
 void fill_torch_resize(Kernels* table);
 void fill_convert(Kernels* table);
+void fill_move(Kernels* table);
 void fill_store(Kernels* table);
 void fill_unfilter(Kernels* table);
 void fill_affine(Kernels* table);

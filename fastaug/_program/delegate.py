@@ -17,7 +17,10 @@ from fastaug import _C
 
 Named = tuple[Any, ...]
 
-# Pillow copies into pages that it does not have to clear first.
+# Pillow mirrors and turns pixel by pixel, where the core has squares and vectors of them; but it starts sooner. So many
+# pixels and more are the core's.
+_MANY_PIXELS = 128 * 128
+
 _ROTATIONS = {
     90: Image.Transpose.ROTATE_90,
     180: Image.Transpose.ROTATE_180,
@@ -28,12 +31,13 @@ _ROTATIONS = {
 def by_pillow(image: Image.Image, op: Named) -> Image.Image | None:
     """None for an op that is not faster there."""
     name = op[0]
-    if name == "hflip":
-        return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
     if name == "vflip":
+        # Pillow copies into pages that it does not have to clear first.
         return image.transpose(Image.Transpose.FLIP_TOP_BOTTOM)
-    if name == "rotate":
-        return image.transpose(_ROTATIONS[op[1]])
+    if name == "hflip" or name == "rotate":
+        if image.width * image.height >= _MANY_PIXELS:
+            return None
+        return image.transpose(Image.Transpose.FLIP_LEFT_RIGHT if name == "hflip" else _ROTATIONS[op[1]])
     if name == "window" or name == "crop":
         cropped = crop_by_pillow(image, op)
         if cropped is not None:

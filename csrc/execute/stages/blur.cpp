@@ -40,7 +40,9 @@ class BlurStage final : public Stage {
     for (auto& rows : rows_) rows.resize(static_cast<size_t>(kernel_.height + band_ - 1));
     done_.resize(static_cast<size_t>(band_));
     for (Planes& planes : done_) planes = make_planes(context.arena, region.width);
-    open_.resize(static_cast<size_t>(region.width + kRowPad));
+    const size_t most = static_cast<size_t>(channels) * static_cast<size_t>(band_) * static_cast<size_t>(region.width);
+    samples_ = reinterpret_cast<BlurSample*>(context.arena.bytes(most * sizeof(BlurSample)));
+    outs_.resize(static_cast<size_t>(band_));
     begin_band_ = end_band_ = region.y;
   }
 
@@ -64,19 +66,16 @@ class BlurStage final : public Stage {
     const int half = kernel_.height / 2;
     const Extent rows = neighbourhood(begin_band_, end_band_ - begin_band_, half, height_);
     for (next_ = std::max(next_, rows.begin); next_ < rows.end; ++next_) read_row(next_);
-    samples_.clear();
+    const int count = end_band_ - begin_band_;
+    int found = 0;
     for (int c = 0; c < channels; ++c) {
-      for (int i = 0; i < end_band_ - begin_band_ + kernel_.height - 1; ++i) {
+      for (int i = 0; i < count + kernel_.height - 1; ++i) {
         rows_[c][static_cast<size_t>(i)] = slot(reflect(begin_band_ - half + i, height_)).row[c] + read_;
       }
-      for (int k = 0; k < end_band_ - begin_band_; ++k) {
-        const uint8_t* const* from = rows_[c].data() + k;
-        uint8_t* to = done_[static_cast<size_t>(k)].row[c];
-        const int count = kernels_.blur_row(kernel_, from, region.width, to, open_.data());
-        for (int n = 0; n < count; ++n) samples_.push_back({from, to, open_[static_cast<size_t>(n)]});
-      }
+      for (int k = 0; k < count; ++k) outs_[static_cast<size_t>(k)] = done_[static_cast<size_t>(k)].row[c];
+      found += kernels_.blur_rows(kernel_, rows_[c].data(), count, region.width, outs_.data(), samples_ + found);
     }
-    kernels_.blur_samples(kernel_, samples_.data(), static_cast<int>(samples_.size()));
+    kernels_.blur_samples(kernel_, samples_, found);
   }
 
   void read_row(int y) {
@@ -104,8 +103,8 @@ class BlurStage final : public Stage {
   int begin_band_;
   int end_band_;
   std::vector<Planes> done_;
-  std::vector<int32_t> open_;
-  std::vector<BlurSample> samples_;
+  std::vector<uint8_t*> outs_;  // its rows of one channel
+  BlurSample* samples_;         // that are open, of all of them
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 
@@ -116,6 +117,7 @@ class IndexStage final : public Stage {
     straight_ = std::adjacent_find(columns_.begin(), columns_.end(), [](int a, int b) { return b != a + 1; }) ==
                     columns_.end() &&
                 columns_[0] == 0 && input->region.width == region.width;
+    if (!straight_) find_runs();
     cached_ = make_planes(context.arena, input->region.width);
   }
 
@@ -139,16 +141,52 @@ class IndexStage final : public Stage {
       if (straight_) {
         std::memcpy(dst.row[c], cached_.row[c], static_cast<size_t>(region.width));
       } else {
-        kernels_.take(cached_.row[c], columns_.data(), region.width, dst.row[c]);
+        for (const Run& run : runs_) move(run, cached_.row[c], dst.row[c]);
       }
     }
   }
 
  private:
+  // Columns [begin, begin + size) of the output, whose samples lie `step` apart, or anywhere when step is 0.
+  struct Run {
+    int begin;
+    int size;
+    int step;
+  };
+  // Shorter ones are not worth their calls.
+  static constexpr int kShortest = 16;
+
+  // Mirrored images are one long run, reflected borders a few; a resize has none.
+  void find_runs() {
+    for (int x = 0, end = 0; x < region.width; x = end) {
+      const auto column = [&](int k) { return columns_[static_cast<size_t>(k)]; };
+      const int step = x + 1 < region.width ? column(x + 1) - column(x) : 0;
+      for (end = x + 1; end < region.width && column(end) - column(end - 1) == step;) ++end;
+      const bool runs = std::abs(step) == 1 && end - x >= kShortest;
+      if (!runs && !runs_.empty() && runs_.back().step == 0) {
+        runs_.back().size += end - x;
+      } else {
+        runs_.push_back({x, end - x, runs ? step : 0});
+      }
+    }
+  }
+
+  void move(const Run& run, const uint8_t* from, uint8_t* to) const {
+    const int32_t* columns = columns_.data() + run.begin;
+    if (run.step == 1) {
+      std::memcpy(to + run.begin, from + columns[0], static_cast<size_t>(run.size));
+    } else if (run.step == -1) {
+      kernels_.reverse(from + columns[run.size - 1], run.size, to + run.begin);
+    } else {
+      kernels_.take(from, columns, run.size, to + run.begin);  // what it writes past the run comes after it
+    }
+  }
+
   const Kernels& kernels_;
   Stage* input_;
   std::vector<int32_t> rows_;
   std::vector<int32_t> columns_;
+  std::vector<Run> runs_;
   bool straight_ = false;
   int have_ = -1;
   Planes cached_;

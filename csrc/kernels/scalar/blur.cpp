@@ -9,8 +9,11 @@ uint8_t blurred(const BlurKernel& kernel, const uint8_t* const* rows, int x) {
 }
 
 // Leaves nothing open.
-int blur_row(const BlurKernel& kernel, const uint8_t* const* rows, int width, uint8_t* dst, int32_t*) {
-  for (int x = 0; x < width; ++x) dst[x] = blurred(kernel, rows, x);
+int blur_rows(const BlurKernel& kernel, const uint8_t* const* rows, int count, int width, uint8_t* const* dst,
+              BlurSample*) {
+  for (int y = 0; y < count; ++y) {
+    for (int x = 0; x < width; ++x) dst[y][x] = blurred(kernel, rows + y, x);
+  }
   return 0;
 }
 
@@ -27,7 +30,7 @@ void blur_float_rows(const BlurKernel& kernel, const float* const* rows, int cou
 }  // namespace
 
 void fill_blur(Kernels* table) {
-  table->blur_row = blur_row;
+  table->blur_rows = blur_rows;
   table->blur_samples = blur_samples;
   table->blur_float_rows = blur_float_rows;
 }

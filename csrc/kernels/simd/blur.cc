@@ -10,10 +10,12 @@
 // clang-format off: after targets.h, in this order
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels/simd/turn-inl.h"
 #include "kernels/simd/wide-inl.h"
 // clang-format on
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -151,8 +153,34 @@ HWY_INLINE void form_chains(const BlurKernel& kernel, Source source, float* out)
 
 // ---- Floats.
 
-constexpr int kRows = 3;     // rows of output together: every sample that is loaded serves them all
-constexpr int kVectors = 4;  // and as many vectors of each
+// Rows of output together, every sample that is loaded serving them all, and vectors of each. Vectors as wide as a line
+// of the cache nearly always come from two lines, at half the rate: there each has to serve as many rows as there are
+// registers for.
+constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
+constexpr int kVectors = 4;
+constexpr int kBlock = kVectors * kLanes;
+
+// Adds kWide vectors of samples to kActive rows of sums: to row k by the weight `step` before that of row k - 1.
+template <int kActive, int kWide, class Sample>
+HWY_INLINE void add_samples(const Sample* samples, const float* weight, ptrdiff_t step,
+                            FloatVec (&sum)[kActive][kWide]) {
+  const Floats d;
+  if constexpr (kActive < kWide) {  // whichever are fewer wait in registers
+    FloatVec w[kActive];
+    for (int k = 0; k < kActive; ++k) w[k] = hn::Set(d, weight[-k * step]);
+    for (int v = 0; v < kWide; ++v) {
+      const auto loaded = load(samples + v * kLanes);
+      for (int k = 0; k < kActive; ++k) sum[k][v] = hn::MulAdd(w[k], loaded, sum[k][v]);
+    }
+  } else {
+    FloatVec loaded[kWide];
+    for (int v = 0; v < kWide; ++v) loaded[v] = load(samples + v * kLanes);
+    for (int k = 0; k < kActive; ++k) {
+      const auto w = hn::Set(d, weight[-k * step]);
+      for (int v = 0; v < kWide; ++v) sum[k][v] = hn::MulAdd(w, loaded[v], sum[k][v]);
+    }
+  }
+}
 
 struct FloatColumns {
   static constexpr int kRun = 1 << 30;
@@ -181,17 +209,20 @@ HWY_INLINE void add_rows(const float* const* rows, int inputs, int x, const floa
     for (int v = 0; v < kWide; ++v) sum[k][v] = hn::Load(d, sums + (k * kWide + v) * kLanes);
   for (int r = 0; r < inputs; ++r, weight += taps) {
     const float* samples = rows[r] + x;
-    for (int j = 0; j < taps; ++j) {
-      FloatVec w[kActive];
-      for (int k = 0; k < kActive; ++k) w[k] = hn::Set(d, weight[j - k * taps]);
-      for (int v = 0; v < kWide; ++v) {
-        const auto loaded = hn::LoadU(d, samples + j + v * kLanes);
-        for (int k = 0; k < kActive; ++k) sum[k][v] = hn::MulAdd(w[k], loaded, sum[k][v]);
-      }
-    }
+    for (int j = 0; j < taps; ++j) add_samples(samples + j, weight + j, taps, sum);
   }
   for (int k = 0; k < kActive; ++k)
     for (int v = 0; v < kWide; ++v) hn::Store(sum[k][v], d, sums + (k * kWide + v) * kLanes);
+}
+
+// add_rows for any number of rows of sums up to kMost.
+template <int kMost, int kWide>
+HWY_INLINE void add_active_rows(int active, const float* const* rows, int inputs, int x, const float* weight, int taps,
+                                float* sums) {
+  if constexpr (kMost > 1) {
+    if (active < kMost) return add_active_rows<kMost - 1, kWide>(active, rows, inputs, x, weight, taps, sums);
+  }
+  add_rows<kMost, kWide>(rows, inputs, x, weight, taps, sums);
 }
 
 // The same as float_chains, but an input row serves all rows of output that it is part of.
@@ -211,13 +242,7 @@ HWY_INLINE void float_block(const BlurKernel& kernel, const float* const* rows, 
     const int inputs = all ? height - r : 1;
     const float* weight = kernel.matrix + static_cast<ptrdiff_t>(r - first) * taps;
     float* to = sums + first * kRow;
-    if (active == 3) {
-      add_rows<3, kWide>(rows + r, inputs, x, weight, taps, to);
-    } else if (active == 2) {
-      add_rows<2, kWide>(rows + r, inputs, x, weight, taps, to);
-    } else {
-      add_rows<1, kWide>(rows + r, inputs, x, weight, taps, to);
-    }
+    add_active_rows<kRows, kWide>(active, rows + r, inputs, x, weight, taps, to);
     r += inputs;
   }
 }
@@ -232,7 +257,6 @@ HWY_INLINE void float_block(const BlurKernel& kernel, const float* const* rows, 
 #endif  // HWY_NATIVE_FMA
 
 void blur_float_rows(const BlurKernel& kernel, const float* const* rows, int count, int width, float* const* dst) {
-  constexpr int kBlock = kVectors * kLanes;
   alignas(64) float sums[kRows * kBlock];
   for (int y = 0; y < count; y += kRows) {
     const int band = std::min(kRows, count - y);
@@ -254,9 +278,8 @@ void blur_float_rows(const BlurKernel& kernel, const float* const* rows, int cou
 
 // ---- uint8.
 
-constexpr int kTile = 512;      // columns of output between the two passes
-constexpr int kMostTaps = 128;  // weights across, at most, for the two passes
-constexpr int kBytes = 4 * kLanes;
+constexpr int kTile = 256;      // columns of output between the two passes
+constexpr int kMostTaps = 128;  // weights of each of the two passes, at most
 
 HWY_INLINE void store_bytes(const float* sums, uint8_t* dst) {
   const Floats d;
@@ -275,8 +298,8 @@ struct Columns {
 
 // Chains of consecutive samples.
 void chain_columns(const BlurKernel& kernel, const uint8_t* const* rows, int begin, int end, uint8_t* dst) {
-  alignas(64) float sums[kBytes];
-  for (int x = begin; x < end; x += kBytes) {
+  alignas(64) float sums[kBlock];
+  for (int x = begin; x < end; x += kBlock) {
     form_chains<4>(kernel, Columns{rows, x}, sums);
     store_bytes(sums, dst + x);
   }
@@ -284,61 +307,51 @@ void chain_columns(const BlurKernel& kernel, const uint8_t* const* rows, int beg
 
 constexpr int kTogether = 16;
 
-// Samples [j, j + 16) under row i of the weights, of 16 open samples, to columns of a square.
-void turn_square(const BlurSample* const* samples, int i, int j, uint8_t* square) {
+// Samples [j, j + 16) under row i of the weights, of 16 open samples, to columns of a square, whose rows are `stride`
+// apart.
+HWY_INLINE void turn_samples(const BlurSample* const* samples, int i, int j, uint8_t* square, int stride) {
   const hn::Full128<uint8_t> d;
-  hn::Vec<decltype(d)> rows[kTogether], next[kTogether];
+  hn::Vec<decltype(d)> rows[kTogether];
   for (int k = 0; k < kTogether; ++k) rows[k] = hn::LoadU(d, samples[k]->rows[i] + samples[k]->x + j);
-  // Each round moves one more bit of the row number into the column number.
-  for (int round = 0; round < 4; ++round) {
-    for (int k = 0; k < kTogether / 2; ++k) {
-      next[2 * k] = hn::InterleaveLower(d, rows[k], rows[k + kTogether / 2]);
-      next[2 * k + 1] = hn::InterleaveUpper(d, rows[k], rows[k + kTogether / 2]);
-    }
-    for (int k = 0; k < kTogether; ++k) rows[k] = next[k];
-  }
-  for (int k = 0; k < kTogether; ++k) hn::Store(rows[k], d, square + k * kTogether);
+  turn_block(d, rows);
+  for (int k = 0; k < kTogether; ++k) hn::Store(rows[k], d, square + k * stride);
 }
 
+template <int kGroups>
 struct OpenSamples {
   static constexpr int kRun = kTogether;
-  static constexpr int kStep = kTogether;
-  const BlurSample* samples[kTogether];
+  static constexpr int kStep = kGroups * kTogether;
+  const BlurSample* samples[kStep];
   uint8_t* square;
 
   HWY_INLINE const uint8_t* run(int i, int j) const {
-    turn_square(samples, i, j, square);
+    for (int g = 0; g < kStep; g += kTogether) turn_samples(samples + g, i, j, square + g, kStep);
     return square;
   }
 };
 
-// Chains of samples from anywhere.
-void blur_samples(const BlurKernel& kernel, const BlurSample* samples, int count) {
-  alignas(64) float sums[kTogether];
-  alignas(64) uint8_t square[kTogether * kTogether];
-  for (int begin = 0; begin < count; begin += kTogether) {
-    OpenSamples some{{}, square};
-    for (int k = 0; k < kTogether; ++k) some.samples[k] = samples + std::min(begin + k, count - 1);
-    form_chains<kTogether / kLanes>(kernel, some, sums);
-    for (int k = 0; k < kTogether; ++k) {
-      const BlurSample& sample = *some.samples[k];
-      sample.dst[sample.x] = scalar::round_blur(sums[k]);
-    }
-  }
+// Up to kGroups * kTogether samples.
+template <int kGroups>
+void settle(const BlurKernel& kernel, const BlurSample* samples, int count) {
+  constexpr int kMost = kGroups * kTogether;
+  alignas(64) float sums[kMost];
+  alignas(64) uint8_t square[kTogether * kMost];
+  OpenSamples<kGroups> some{{}, square};
+  for (int k = 0; k < kMost; ++k) some.samples[k] = samples + std::min(k, count - 1);
+  form_chains<kMost / kLanes>(kernel, some, sums);
+  for (int k = 0; k < std::min(kMost, count); ++k) samples[k].dst[samples[k].x] = scalar::round_blur(sums[k]);
 }
 
-// The sums of columns [0, width), from `begin` on.
-void pass_down(const BlurKernel& kernel, const uint8_t* const* rows, int begin, int width, float* sums) {
-  const Floats d;
-  for (int x = 0; x < width; x += kBytes) {
-    FloatVec sum[4];
-    for (int v = 0; v < 4; ++v) sum[v] = hn::Zero(d);
-    for (int i = kernel.skip_rows; i < kernel.height - kernel.skip_rows; ++i) {
-      const auto w = hn::Set(d, kernel.down[i]);
-      const uint8_t* samples = rows[i] + begin + x;
-      for (int v = 0; v < 4; ++v) sum[v] = hn::MulAdd(w, load(samples + v * kLanes), sum[v]);
+// Chains of samples from anywhere. A chain waits for every sum, so there are two of them at a time.
+void blur_samples(const BlurKernel& kernel, const BlurSample* samples, int count) {
+  constexpr int kGroups = HWY_NATIVE_FMA ? 2 : 1;
+  for (int begin = 0; begin < count; begin += kGroups * kTogether) {
+    const int rest = count - begin;
+    if (rest > kTogether) {
+      settle<kGroups>(kernel, samples + begin, rest);
+    } else {
+      settle<1>(kernel, samples + begin, rest);
     }
-    for (int v = 0; v < 4; ++v) hn::Store(sum[v], d, sums + x + v * kLanes);
   }
 }
 
@@ -346,11 +359,10 @@ void pass_down(const BlurKernel& kernel, const uint8_t* const* rows, int begin, 
 int pass_across(const float* weights, int taps, float error, const float* sums, int width, uint8_t* dst,
                 int32_t* open) {
   const Floats d;
-  const Ints ints;
   // Subtracting from 1/2 rounds by far less than the bound has in reserve.
   const auto far = hn::Set(d, 0.5f - error);
   int count = 0;
-  for (int x = 0; x < width; x += kBytes) {
+  for (int x = 0; x < width; x += kBlock) {
     FloatVec sum[4];
     for (int v = 0; v < 4; ++v) sum[v] = hn::Zero(d);
     for (int j = 0; j < taps; ++j) {
@@ -361,43 +373,98 @@ int pass_across(const float* weights, int taps, float error, const float* sums, 
     hn::Mask<Floats> is_near[4];
     for (int v = 0; v < 4; ++v) is_near[v] = hn::Ge(hn::Abs(hn::Sub(sum[v], hn::Round(sum[v]))), far);
     if (hn::AllFalse(d, hn::Or(hn::Or(is_near[0], is_near[1]), hn::Or(is_near[2], is_near[3])))) continue;
+    // One by one: there are few, and to compress vectors into memory takes some processors hundreds of cycles.
     for (int v = 0; v < 4; ++v) {
-      const auto columns = hn::Iota(ints, x + v * kLanes);
-      const auto valid = hn::And(hn::RebindMask(ints, is_near[v]), hn::Lt(columns, hn::Set(ints, width)));
-      count += static_cast<int>(hn::CompressStore(columns, valid, ints, open + count));
+      uint8_t bytes[8] = {};
+      hn::StoreMaskBits(d, is_near[v], bytes);
+      uint32_t bits;
+      std::memcpy(&bits, bytes, sizeof bits);
+      for (; bits != 0; bits &= bits - 1) {
+        const int column = x + v * kLanes + std::countr_zero(bits);
+        if (column < width) open[count++] = column;
+      }
     }
   }
   return count;
 }
 
-int blur_row(const BlurKernel& kernel, const uint8_t* const* rows, int width, uint8_t* dst, int32_t* open) {
-  const int taps = kernel.width - 2 * kernel.skip_columns;
-  if (taps > kMostTaps || kernel.error >= 0.25f) {
-    chain_columns(kernel, rows, 0, width, dst);
-    return 0;
+// kActive rows of sums, `stride` apart, of columns [x, x + width) of `inputs` rows: row k by `weight` - k.
+template <int kActive>
+HWY_INLINE void pass_down(const uint8_t* const* rows, int inputs, int x, int width, const float* weight, float* sums,
+                          ptrdiff_t stride) {
+  const Floats d;
+  for (int at = 0; at < width; at += kBlock) {
+    FloatVec sum[kActive][kVectors];
+    for (int k = 0; k < kActive; ++k)
+      for (int v = 0; v < kVectors; ++v) sum[k][v] = hn::Zero(d);
+    for (int r = 0; r < inputs; ++r) {
+      add_samples(rows[r] + x + at, weight + r, 1, sum);
+    }
+    for (int k = 0; k < kActive; ++k)
+      for (int v = 0; v < kVectors; ++v) hn::Store(sum[k][v], d, sums + k * stride + at + v * kLanes);
   }
-  alignas(64) float sums[kTile + kMostTaps + kBytes];
-  int count = 0;
-  for (int x = 0; x < width; x += kTile) {
-    const int tile = std::min(kTile, width - x);
-    int32_t* const found = open + count;
-    pass_down(kernel, rows, x + kernel.skip_columns, tile + taps - 1, sums);
-    const int more = pass_across(kernel.across + kernel.skip_columns, taps, kernel.error, sums, tile, dst + x, found);
+}
+
+template <int kMost>
+HWY_INLINE void pass_active_down(int active, const uint8_t* const* rows, int inputs, int x, int width,
+                                 const float* weight, float* sums, ptrdiff_t stride) {
+  if constexpr (kMost > 1) {
+    if (active < kMost) return pass_active_down<kMost - 1>(active, rows, inputs, x, width, weight, sums, stride);
+  }
+  pass_down<kMost>(rows, inputs, x, width, weight, sums, stride);
+}
+
+// Columns [x, x + width) of up to kRows rows of output.
+int blur_tile(const BlurKernel& kernel, const float* down, const uint8_t* const* rows, int count, int x, int width,
+              uint8_t* const* dst, BlurSample* open) {
+  constexpr ptrdiff_t kStride = kTile + kMostTaps + kBlock;
+  alignas(64) float sums[kRows * kStride];
+  int32_t columns[kTile];
+  const int inputs = kernel.height - 2 * kernel.skip_rows + count - 1;
+  const int taps = kernel.width - 2 * kernel.skip_columns;
+  pass_active_down<kRows>(count, rows + kernel.skip_rows, inputs, x + kernel.skip_columns, width + taps - 1, down, sums,
+                          kStride);
+  int found = 0;
+  for (int k = 0; k < count; ++k) {
+    const int more = pass_across(kernel.across + kernel.skip_columns, taps, kernel.error, sums + k * kStride, width,
+                                 dst[k] + x, columns);
     // Samples that lie side by side are settled several times faster.
-    if (more > tile / 4) {
-      chain_columns(kernel, rows, x, x + tile, dst);
+    if (more > width / 4) {
+      chain_columns(kernel, rows + k, x, x + width, dst[k]);
     } else {
-      for (int k = 0; k < more; ++k) found[k] += x;
-      count += more;
+      for (int n = 0; n < more; ++n) open[found++] = {rows + k, dst[k], x + columns[n]};
     }
   }
-  return count;
+  return found;
+}
+
+int blur_rows(const BlurKernel& kernel, const uint8_t* const* rows, int count, int width, uint8_t* const* dst,
+              BlurSample* open) {
+  const int taps = kernel.height - 2 * kernel.skip_rows;
+  if (std::max(taps, kernel.width - 2 * kernel.skip_columns) > kMostTaps || kernel.error >= 0.25f) {
+    for (int y = 0; y < count; ++y) chain_columns(kernel, rows + y, 0, width, dst[y]);
+    return 0;
+  }
+  // Between zeros: every input row of a turn then serves all of its rows of output.
+  float down[kMostTaps + 2 * kRows] = {};
+  std::copy_n(kernel.down + kernel.skip_rows, taps, down + kRows);
+  // As many in each turn.
+  const int turns = (count + kRows - 1) / kRows;
+  int found = 0;
+  for (int turn = 0, y = 0; turn < turns; ++turn) {
+    const int some = (count - y) / (turns - turn);
+    for (int x = 0; x < width; x += kTile) {
+      found += blur_tile(kernel, down + kRows, rows + y, some, x, std::min(kTile, width - x), dst + y, open + found);
+    }
+    y += some;
+  }
+  return found;
 }
 
 }  // namespace
 
 void fill_blur(Kernels* table) {
-  table->blur_row = blur_row;
+  table->blur_rows = blur_rows;
   table->blur_samples = blur_samples;
   table->blur_float_rows = blur_float_rows;
 }

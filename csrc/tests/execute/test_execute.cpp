@@ -39,6 +39,46 @@ TEST_CASE("optimised, streamed programs give the oracle's bits") {
   }
 }
 
+// Squares of whole tiles, what is left beside and below them, and tiles that are partly fill.
+TEST_CASE("turned images of any size have the oracle's bits") {
+  Op turn{};
+  turn.id = OpId::ROT90;
+  Op mirror{};
+  mirror.id = OpId::HFLIP;
+  Op padded{};
+  padded.id = OpId::WINDOW;
+  padded.fill[0] = 7;
+  for (const char* isa : available_isas()) {
+    RandomProgram random(9);
+    for (const int height : {1, 15, 16, 33, 64, 81, 130}) {
+      for (const int width : {1, 16, 17, 63, 80, 129}) {
+        const Shape shape{height, width, random.integer(1, 4)};
+        turn.flags = static_cast<uint16_t>(random.chance(0.5) ? 1 : 3);
+        std::vector<Op> program = {turn};
+        if (random.chance(0.5)) program.push_back(mirror);
+        if (random.chance(0.3)) {
+          const int side[] = {-3, -5, width + 9, height + 4};
+          std::copy(std::begin(side), std::end(side), padded.i);
+          program.push_back(padded);
+        }
+        auto pixels = random.pixels(static_cast<size_t>(height) * static_cast<size_t>(width) * 4);
+        for (int layout = 0; layout < 4; ++layout) {
+          const View view = view_of(pixels, shape, layout);
+          const Shape out = validate(program, shape);
+          Buffer expected(out, false, std::min(layout, 1)), got(out, false, std::min(layout, 1));
+          execute_reference(program, view, expected.target);
+          ExecuteOptions options;
+          options.kernels = kernels(isa);
+          execute({program, {view}, got.target}, options);
+          INFO("isa ", isa, ", layout ", layout, ", image ", height, "x", width, "x", shape.channels, "\n",
+               to_string(program));
+          REQUIRE(got.bytes == expected.bytes);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("programs that make no sense are refused by name and value") {
   auto message = [](std::vector<Op> ops, Shape shape) -> std::string {
     try {

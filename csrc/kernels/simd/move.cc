@@ -1,0 +1,136 @@
+// Moves of whole pixels: mirrored rows, and squares turned about their diagonal.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/move.cc"
+#include "kernels/targets.h"
+// clang-format off: after targets.h, in this order
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels/simd/turn-inl.h"
+// clang-format on
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/table.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+#if FASTAUG_SIMD_TARGET
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+void reverse_vectors(D d, const uint8_t* src, int width, uint8_t* dst) {
+  const hn::Repartition<uint8_t, D> bytes;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  for (int next = 0; next < width; next += lanes) {
+    const int x = std::min(next, width - lanes);
+    const auto pixels = hn::BitCast(d, hn::LoadU(bytes, src + ptrdiff_t{4} * x));
+    hn::StoreU(hn::BitCast(bytes, hn::Reverse(d, pixels)), bytes, dst + ptrdiff_t{4} * (width - lanes - x));
+  }
+}
+
+void reverse_pixels(const uint8_t* src, int width, uint8_t* dst) {
+  const hn::ScalableTag<uint32_t> whole;
+  const hn::CappedTag<uint32_t, 4> block;
+  if (width >= static_cast<int>(hn::Lanes(whole))) return reverse_vectors(whole, src, width, dst);
+  if (width >= static_cast<int>(hn::Lanes(block))) return reverse_vectors(block, src, width, dst);
+  for (int x = 0; x < width; ++x) std::memcpy(dst + 4 * x, src + 4 * (width - 1 - x), 4);
+}
+
+void turn_bytes(const uint8_t* const* rows, ptrdiff_t offset, uint8_t* dst, ptrdiff_t row_stride) {
+  const hn::Full128<uint8_t> d;
+  hn::Vec<decltype(d)> block[kSquareSide];
+  for (int x = 0; x < kSquareSide; ++x) block[x] = hn::LoadU(d, rows[x] + offset);
+  turn_block(d, block);
+  for (int y = 0; y < kSquareSide; ++y) hn::StoreU(block[y], d, dst + y * row_stride);
+}
+
+#if HWY_TARGET <= HWY_AVX2
+using Pixels = hn::FixedTag<uint32_t, 8>;  // wider ones gain nothing
+#else
+using Pixels = hn::Full128<uint32_t>;
+#endif
+constexpr int kSide = static_cast<int>(hn::MaxLanes(Pixels()));
+
+// Lane y of row x and lane x of row y change places.
+HWY_INLINE void turn_rows(hn::Vec<Pixels> (&rows)[kSide]) {
+  const Pixels d;
+#if HWY_TARGET <= HWY_AVX2
+  for (int x = 0; x < kSide; x += 4) {
+    const auto lower02 = hn::InterleaveLower(d, rows[x], rows[x + 2]);
+    const auto upper02 = hn::InterleaveUpper(d, rows[x], rows[x + 2]);
+    const auto lower13 = hn::InterleaveLower(d, rows[x + 1], rows[x + 3]);
+    const auto upper13 = hn::InterleaveUpper(d, rows[x + 1], rows[x + 3]);
+    rows[x] = hn::InterleaveLower(d, lower02, lower13);
+    rows[x + 1] = hn::InterleaveUpper(d, lower02, lower13);
+    rows[x + 2] = hn::InterleaveLower(d, upper02, upper13);
+    rows[x + 3] = hn::InterleaveUpper(d, upper02, upper13);
+  }
+  for (int k = 0; k < 4; ++k) {
+    const auto left = rows[k];
+    rows[k] = hn::ConcatLowerLower(d, rows[k + 4], left);
+    rows[k + 4] = hn::ConcatUpperUpper(d, rows[k + 4], left);
+  }
+#else
+  turn_block(d, rows);
+#endif
+}
+
+// Through a square at hand: rows of images are often a power of two apart, where lines of kSquareSide of them do not
+// fit into the first cache together, so each is read as a whole, and written as a whole.
+void turn_pixels(const uint8_t* const* rows, ptrdiff_t offset, uint8_t* dst, ptrdiff_t row_stride) {
+  const Pixels d;
+  const hn::Repartition<uint8_t, Pixels> bytes;
+  alignas(64) uint32_t turned[kSquareSide][kSquareSide];
+  for (int x = 0; x < kSquareSide; x += kSide) {
+    for (int y = 0; y < kSquareSide; y += kSide) {
+      hn::Vec<Pixels> block[kSide];
+      for (int k = 0; k < kSide; ++k) block[k] = hn::BitCast(d, hn::LoadU(bytes, rows[x + k] + offset + 4 * y));
+      turn_rows(block);
+      for (int k = 0; k < kSide; ++k) hn::Store(block[k], d, &turned[y + k][x]);
+    }
+  }
+  for (int y = 0; y < kSquareSide; ++y) {
+    for (int x = 0; x < kSquareSide; x += kSide) {
+      const auto pixels = hn::BitCast(bytes, hn::Load(d, &turned[y][x]));
+      hn::StoreU(pixels, bytes, dst + y * row_stride + 4 * x);
+    }
+  }
+}
+
+void turn_square(const uint8_t* const* rows, ptrdiff_t offset, int bytes, uint8_t* dst, ptrdiff_t row_stride) {
+  if (bytes == 1) {
+    turn_bytes(rows, offset, dst, row_stride);
+  } else {
+    turn_pixels(rows, offset, dst, row_stride);
+  }
+}
+
+}  // namespace
+
+void fill_move(Kernels* table) {
+  table->reverse_pixels = reverse_pixels;
+  table->turn_square = turn_square;
+}
+
+#endif  // FASTAUG_SIMD_TARGET
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fastaug {
+
+void set_move(Isa isa, Kernels* table) {
+  switch (isa) {
+    case Isa::kScalar:
+      return scalar::fill_move(table);
+      FASTAUG_SIMD_CASES(fill_move, table)
+    default:
+      return;
+  }
+}
+
+}  // namespace fastaug
+#endif  // HWY_ONCE
