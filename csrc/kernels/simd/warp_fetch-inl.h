@@ -50,7 +50,7 @@ HWY_INLINE void store_planes(hn::Vec<hn::ScalableTag<uint8_t>> packed, int chann
 
 // The pixels at kFetched offsets to columns from x of the planes, put together in registers. A load of a vector that
 // was just stored pixel by pixel waits until the cache has it, which costs 1.3 times the whole. A gather took as long
-// as this on a Zen 5.
+// as this on a Zen 4.
 HWY_INLINE void fetch_vector(const View& v, const int32_t* offset, uint8_t* const* dst, int x) {
   const auto four = [&](const int32_t* at) HWY_ATTR {
     const auto word = [&](int k) HWY_ATTR {
