@@ -350,8 +350,8 @@ def test_an_interrupt_of_next_takes_one_image(workers: int, pictures: Path) -> N
     assert time.monotonic() - start < 2 * seconds
 
 
-# The interrupt may come where a file was opened and is in nobody's hands yet, or in a callback of the collector, of which
-# both Python warns.
+# The interrupt may come where a file was opened and is in nobody's hands yet, or in a callback of the collector. Python
+# warns of both.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 @needs_timers
 @pytest.mark.parametrize("delay", [0.001, 0.01, 0.03])
