@@ -47,7 +47,7 @@ nitpick_ignore_regex = [
     ("py:exc", r"(PIL|torch)\..*"),
     (
         "py:class",
-        r"Buffer|Colorspace|Compiled|Data|Mapped|Image\.Image|Path|Source|(fastaug\.)?_C\..*|"
+        r"Buffer|Colorspace|Compiled|Data|DTypeLike|Mapped|Image\.Image|Path|Source|(fastaug\.)?_C\..*|"
         r"fastaug\._image\.encoded\.Header",
     ),
 ]

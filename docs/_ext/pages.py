@@ -197,7 +197,9 @@ def write(folder: Path) -> None:
     page = module_page("Functions", functional, "fastaug.transforms.functional", sorted(functional.__all__))
     (folder / "functional.rst").write_text(page)
     names = [name for name in fastaug.__all__ if not name.startswith("__")]
-    (folder / "fastaug.rst").write_text(module_page("fastaug", fastaug, "fastaug", names))
+    # What fastaug.compile and Views give is described by the guides; Drawn is what users derive their classes from.
+    page = module_page("fastaug", fastaug, "fastaug", names) + "\n.. autoclass:: fastaug.Drawn\n    :members:\n"
+    (folder / "fastaug.rst").write_text(page)
     page = module_page("Reading images", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
     (folder / "io.rst").write_text(page)
     page = module_page("Pillow's operations", fastaug.pillow, "fastaug.pillow", list(fastaug.pillow.__all__))
