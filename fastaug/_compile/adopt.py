@@ -16,11 +16,10 @@ import torch
 from torch import nn
 
 import fastaug.transforms as T
-from fastaug._compile.trace import traced
+from fastaug._compile.trace import inside
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.recognise import HOOKS, attributes_of, known_class, reason
 from fastaug._draft.through import hooked, step_of
-from fastaug._extend import registry
 from fastaug._inspect import words
 
 _ENUMS = (T.AutoAugmentPolicy, T.InterpolationMode)
@@ -118,10 +117,11 @@ class Reader:
             return self._inner.get(id(transform))
         # Of itself, if it holds itself.
         self._inner[id(transform)] = None
-        made = registry.read(transform)
-        if made is None and (seen := traced(transform)) is not None and seen.inputs == 1:
-            made = seen.chain if self._alone or not seen.optional else None
-            made = made if made is not None and any(map(self.is_read, made)) else None
+        seen, made = inside(transform), None
+        if seen is not None and seen.inputs == 1 and (self._alone or not seen.optional):
+            made = seen.chain
+            if made is not None and not (seen.told or any(map(self.is_read, made))):
+                made = None
         if made is not None:
             self._kept.append(made)
             made = [step for one in made for step in self.steps(one)]

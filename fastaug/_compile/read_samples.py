@@ -16,9 +16,8 @@ from torch import nn
 
 import fastaug.transforms as T
 from fastaug._compile.adopt import Reader, copied
-from fastaug._compile.trace import traced
+from fastaug._compile.trace import inside
 from fastaug._draft.recognise import HOOKS, altered, is_own, known_class
-from fastaug._extend import registry
 from fastaug._names import is_ours
 from fastaug.transforms import v2
 
@@ -72,34 +71,25 @@ def takes_samples(transform: Any, around: frozenset[int] = frozenset()) -> bool:
     if type(transform) is nn.Sequential or type(transform).__name__ == "Compose":
         inner = list(transform) if isinstance(transform, nn.Sequential) else getattr(transform, "transforms", ())
         return isinstance(inner, (Sequence, nn.ModuleList)) and any(takes_samples(one, around) for one in inner)
-    inside = _inside(transform)
-    if inside is None and (seen := traced(transform)) is not None and seen.optional:
-        # It is called as it is, with all that it takes.
-        inside = [call[0] for call in seen.calls]
-    return any(takes_samples(one, around) for one in inside or ())
+    seen = inside(transform)
+    if seen is None:
+        return False
+    # One that may be called with more is called as it is, with all that it takes.
+    called = [call[0] for call in seen.calls] if seen.optional else seen.chain
+    return any(takes_samples(one, around) for one in called or ())
 
 
 def parts_of(transform: Any) -> list[Any] | None:
-    """Those that a container calls one after the other, or that a reader makes of an object; None of all others."""
+    """Those that a container calls one after the other; None of all others."""
     cls: Any = type(transform)
     known = _of_v2(cls)
     if known is not None:
         return list(transform.transforms) if known.__name__ == "Compose" and reason(transform) is None else None
-    if known_class(cls) is None:
-        return registry.read(transform)
-    if not Reader().reads(transform):
+    if known_class(cls) is None or not Reader().reads(transform):
         return None
     if known_class(cls) is nn.Sequential:
         return list(transform._modules.values())
     return list(transform.transforms) if cls.__name__ == "Compose" else None
-
-
-def _inside(transform: Any) -> list[Any] | None:
-    """Those that an object of a class that is not known calls, or is made of, where that is clear."""
-    made = registry.read(transform)
-    if made is None and (seen := traced(transform)) is not None and not seen.optional:
-        return seen.chain
-    return made
 
 
 def reason(transform: Any) -> str | None:
@@ -159,10 +149,11 @@ class SampleReader:
         if id(transform) not in self._inner:
             # Of itself, if it holds itself.
             self._inner[id(transform)] = None
-            inside = _inside(transform) if known is None else None
-            if inside is not None and any(map(takes_samples, inside)):
-                self._inner[id(transform)] = [step for one in inside for step in self.steps(one)]
-                self._kept.append(inside)
+            seen = inside(transform) if known is None else None
+            called = None if seen is None or seen.optional else seen.chain
+            if called is not None and any(map(takes_samples, called)):
+                self._inner[id(transform)] = [step for one in called for step in self.steps(one)]
+                self._kept.append(called)
         inner = self._inner[id(transform)]
         return [self._one(transform)] if inner is None else inner
 

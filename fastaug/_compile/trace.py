@@ -23,6 +23,7 @@ import numpy as np
 from torch import nn
 
 from fastaug._draft.recognise import HOOKS
+from fastaug._extend import registry
 from fastaug._views.program import Value, built
 
 #: Builtins whose results depend on their arguments alone, and that ask nothing of a symbol but to be held.
@@ -70,12 +71,14 @@ class Traced:
         inputs: how many arguments it is called with: one, or several that are handed on together, such as an image and
             its boxes, and then count as one.
         optional: whether it may be called with more of them, and does something else then.
+        told: whether a reader that is registered for its class says so, and not its code.
     """
 
     calls: list[tuple[Any, int, int]]
     result: Any
     inputs: int
     optional: bool = False
+    told: bool = False
 
     @property
     def chain(self) -> list[Any] | None:
@@ -89,6 +92,17 @@ _ABSENT: Any = object()
 
 class _Unclear(Exception):
     """What the object does is not clear; the message says why, in words."""
+
+
+def inside(transform: Any) -> Traced | None:
+    """What is inside a transform of a class that fastaug does not know; None where that is not clear.
+
+    That is what a registered reader makes of it, or else what its own code calls.
+    """
+    made = registry.read(transform)
+    if made is None:
+        return traced(transform)
+    return Traced([(one, number, number + 1) for number, one in enumerate(made)], Value(len(made)), 1, told=True)
 
 
 def traced(transform: Any) -> Traced | None:

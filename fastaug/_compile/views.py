@@ -13,7 +13,7 @@ from fastaug._compile.adopt import Reader
 from fastaug._compile.compiled import Compiled, converted
 from fastaug._compile.read_samples import parts_of, takes_samples
 from fastaug._compile.samples import CompiledSamples
-from fastaug._compile.trace import traced
+from fastaug._compile.trace import inside
 from fastaug._draft.call import Call
 from fastaug._draft.pipeline import Pipeline
 from fastaug._views.program import Value, built
@@ -38,7 +38,7 @@ def _views_of(transform: Any, around: frozenset[int]) -> Views | None:
     if isinstance(transform, Pipeline) and not transform._is_own():
         return None
     steps = parts_of(transform)
-    if steps is None and (seen := traced(transform)) is not None:
+    if steps is None and (seen := inside(transform)) is not None:
         if seen.inputs > 1 or seen.optional:
             return None
         steps = seen.chain
