@@ -108,9 +108,10 @@ def compile(  # as torch.compile, it is not the builtin
 
     original = transform.original if isinstance(transform, Compiled) else transform
     made: type[Compiled] = CompiledSamples if takes_samples(original) else Compiled
-    if views_of(original) is not None:
+    views = views_of(original)
+    if views is not None:
         made = CompiledViews
-    return made(original, mode, generator, dtype, memory_format, arithmetic)
+    return made(original, mode, generator, dtype, memory_format, arithmetic, found=views)
 
 
 def register(cls: Any, reader: Callable[[Any], Any] | None = None) -> Any:

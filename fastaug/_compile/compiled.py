@@ -47,6 +47,7 @@ class Compiled(SeenPipeline):
         memory_format: Any = None,
         arithmetic: Any = None,
         part: bool = False,
+        found: Any = None,
     ) -> None:
         if not callable(original):
             hint = "; a Compose takes it" if isinstance(original, (list, tuple)) else ""
@@ -67,23 +68,27 @@ class Compiled(SeenPipeline):
             accepted = " or ".join(map(str, _MEMORY_FORMATS))
             raise ValueError(f"memory_format should be {accepted}. Got {memory_format!r}")
         self.original = original
-        problem = self._read(original)
-        if problem is not None and not part:
-            # Above this: fastaug.compile, and the line that is meant.
-            warnings.warn(problem, UserWarning, stacklevel=3)
         self.generator = generator
         self.dtype = dtype
         self.memory_format = memory_format
         self._mode = mode
-        if arithmetic is None:
-            arithmetic = original.arithmetic if isinstance(original, SeenPipeline) else "container"
         self._arithmetic = arithmetic
         # The seed of the DataLoader's worker that the generator is in step with.
         self._worker_seed = _worker_seed()
+        problem = self._read(original if found is None else found)
+        if problem is not None and not part:
+            # Above this: fastaug.compile, and the line that is meant.
+            warnings.warn(problem, UserWarning, stacklevel=3)
+        if arithmetic is None:
+            self._arithmetic = original.arithmetic if isinstance(original, SeenPipeline) else "container"
         self._prepare()
 
     def _read(self, original: Any) -> str | None:
-        """Sets what is called in the place of the original; if nothing of it is read, why, and what to do instead."""
+        """Sets what is called in the place of the original; if nothing of it is read, why, and what to do instead.
+
+        The settings are there by now, the arithmetic as None where it is the original's own. What was found out about
+        the original already, and given to the constructor as `found`, comes in the place of it.
+        """
         steps, own = adopt(original)
         self.transforms: Any = tuple(steps)
         self._own = tuple(own)

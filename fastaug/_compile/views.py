@@ -75,19 +75,13 @@ class CompiledViews(Views, Compiled):
     views, compiled.
     """
 
-    def __init__(
-        self,
-        original: Any,
-        mode: Any,
-        generator: Any = None,
-        dtype: Any = None,
-        memory_format: Any = None,
-        arithmetic: Any = None,
-    ) -> None:
-        Compiled.__init__(self, original, mode, generator, dtype, memory_format, arithmetic)
+    __init__ = Compiled.__init__
 
+    def _read(self, views: Views) -> str | None:
+        """Each call's transform of what `views_of` found is read by itself."""
+        sources = {source for _, source, _ in views.calls}
         # Where something is read, nothing needs to be said of what is not.
-        part = any(_is_read(transform) for transform, _, _ in self.calls)
+        part = any(_is_read(transform) for transform, _, _ in views.calls)
 
         def compiled(transform: Any, value: int) -> Any:
             if isinstance(transform, Compiled):
@@ -95,18 +89,12 @@ class CompiledViews(Views, Compiled):
                     return transform  # it draws from, or gives, what it was told
                 transform = transform.original
             # What goes on into another call is converted at its end.
-            formats = (None, None) if value in self._sources() else (dtype, memory_format)
+            formats = (None, None) if value in sources else (self.dtype, self.memory_format)
             made: type[Compiled] = CompiledSamples if takes_samples(transform) else Compiled
-            return made(transform, mode, None, formats[0], formats[1], arithmetic, part)
+            return made(transform, self._mode, None, formats[0], formats[1], self._arithmetic, part)
 
-        self.calls = tuple((compiled(transform, value), source, value) for transform, source, value in self.calls)
-        self._plan()
-
-    def _read(self, original: Any) -> str | None:
-        """Each call's transform is read by itself."""
-        views = views_of(original)
-        assert views is not None
-        self.calls, self.result = views.calls, views.result
+        self.calls = tuple((compiled(transform, value), source, value) for transform, source, value in views.calls)
+        self.result = views.result
         return None
 
     def _prepare(self) -> None:
