@@ -41,8 +41,11 @@ elseif(FASTAUG_SANITIZE)
 else()
   set(isas scalar sse4 avx2 avx512 avx512vbmi)
 endif()
+# Tests of kernels go through all instruction sets by themselves.
+add_test(NAME native.kernels COMMAND fastaug_tests --source-file=*tests/kernels/*)
+set_tests_properties(native.kernels PROPERTIES TIMEOUT 600)
 foreach(isa IN LISTS isas)
-  add_test(NAME native.${isa} COMMAND fastaug_tests)
+  add_test(NAME native.${isa} COMMAND fastaug_tests --source-file-exclude=*tests/kernels/*)
   set_tests_properties(native.${isa} PROPERTIES
     ENVIRONMENT "FASTAUG_ISA=${isa}" SKIP_RETURN_CODE ${skip_code} TIMEOUT 600)
 endforeach()

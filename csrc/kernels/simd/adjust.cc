@@ -7,6 +7,7 @@
 // clang-format off: after targets.h, in this order
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels/simd/wide-inl.h"
 // clang-format on
 
 #include <algorithm>
@@ -34,7 +35,7 @@ using B = hn::Vec<Bytes>;
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-// A table of 256 samples as two permutations of 128, of which a sample's highest bit chooses.
+// A table of 256 samples, for looked_up.
 class Table {
  public:
   HWY_INLINE explicit Table(const uint8_t* table) {
@@ -42,12 +43,7 @@ class Table {
   }
 
   // Looks up kVectors vectors at row.
-  HWY_INLINE void look_up(uint8_t* row) const {
-    const __m512i v = _mm512_loadu_si512(row);
-    const __m512i low = _mm512_permutex2var_epi8(parts_[0], v, parts_[1]);
-    const __m512i high = _mm512_permutex2var_epi8(parts_[2], v, parts_[3]);
-    _mm512_storeu_si512(row, _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(v), high));
-  }
+  HWY_INLINE void look_up(uint8_t* row) const { _mm512_storeu_si512(row, looked_up(parts_, _mm512_loadu_si512(row))); }
 
   static constexpr int kVectors = 1;
 

@@ -9,8 +9,7 @@ enum class Wide { kTwo, kThreeDigits, kTwoDigits };
 // in the order of `order`.
 template <bool kShared>
 HWY_INLINE __m512i packed(const __m512i* sums) {
-  const __m512i low = _mm512_packs_epi32(sums[0], sums[1]);
-  const __m512i samples = _mm512_packus_epi16(low, _mm512_packs_epi32(sums[2], sums[3]));
+  const __m512i samples = narrow(Sum{sums[0]}, Sum{sums[1]}, Sum{sums[2]}, Sum{sums[3]}).raw;
   if constexpr (kShared) return samples;
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return _mm512_permutexvar_epi32(order, samples);
@@ -147,9 +146,7 @@ bool mix_two(const uint8_t* const* rows, const int32_t* weights, int taps, int b
     const __m512i to = _mm512_loadu_si512(b + x);
     const __m512i most = _mm512_max_epu8(from, to);
     const __m512i difference = _mm512_sub_epi8(most, _mm512_min_epu8(from, to));
-    const __m512i small = _mm512_permutex2var_epi8(moves[0], difference, moves[1]);
-    const __m512i large = _mm512_permutex2var_epi8(moves[2], difference, moves[3]);
-    const __m512i move = _mm512_mask_mov_epi8(small, _mm512_movepi8_mask(difference), large);
+    const __m512i move = looked_up(moves, difference);
     const __m512i up = _mm512_add_epi8(from, move);
     const __mmask64 down = _mm512_cmpneq_epi8_mask(most, to);
     _mm512_storeu_si512(dst + x, _mm512_mask_sub_epi8(up, down, from, move));

@@ -72,6 +72,17 @@ HWY_INLINE hn::Vec512<uint8_t> narrow(hn::Vec512<int32_t> a, hn::Vec512<int32_t>
 #endif
 #endif  // HWY_NEON
 
+#if HWY_TARGET == HWY_AVX3_DL
+
+// Looks samples up in the 256 of four vectors: two permutations of 128, of which a sample's highest bit chooses.
+HWY_INLINE __m512i looked_up(const __m512i* table, __m512i samples) {
+  const __m512i low = _mm512_permutex2var_epi8(table[0], samples, table[1]);
+  const __m512i high = _mm512_permutex2var_epi8(table[2], samples, table[3]);
+  return _mm512_mask_mov_epi8(low, _mm512_movepi8_mask(samples), high);
+}
+
+#endif
+
 // Rounds four vectors of floats half to even and writes them as uint8, saturating.
 template <class V>
 HWY_INLINE void store_rounded(V a, V b, V c, V d, uint8_t* dst) {

@@ -340,57 +340,66 @@ void check_stage(const Kernels& tested, const Op& op, Shape in, Region out, bool
 }
 
 TEST_CASE("blur_stage equals its definition, whole and in parts") {
-  const Kernels& tested = kernels();
-  Random random(5);
-  for (int i = 0; i < 250; ++i) {
-    const int kernel_width = 2 * random.between(0, 7) + 1;
-    const int kernel_height = i % 3 == 0 ? kernel_width : 2 * random.between(0, 7) + 1;
-    const Op op = blur_op(random, kernel_height, kernel_width);
-    const int most = i % 2 == 0 ? 3 : 40;
-    const Shape in{kernel_height / 2 + random.between(1, most), kernel_width / 2 + random.between(1, most),
-                   random.between(1, kMaxChannels)};
-    Region out{0, 0, in.height, in.width};
-    if (i % 4 != 0) {
-      out.y = random.between(0, in.height - 1);
-      out.x = random.between(0, in.width - 1);
-      out.height = random.between(1, in.height - out.y);
-      out.width = random.between(1, in.width - out.x);
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    const Kernels& tested = *kernels(name);
+    Random random(5);
+    for (int i = 0; i < 250; ++i) {
+      const int kernel_width = 2 * random.between(0, 7) + 1;
+      const int kernel_height = i % 3 == 0 ? kernel_width : 2 * random.between(0, 7) + 1;
+      const Op op = blur_op(random, kernel_height, kernel_width);
+      const int most = i % 2 == 0 ? 3 : 40;
+      const Shape in{kernel_height / 2 + random.between(1, most), kernel_width / 2 + random.between(1, most),
+                     random.between(1, kMaxChannels)};
+      Region out{0, 0, in.height, in.width};
+      if (i % 4 != 0) {
+        out.y = random.between(0, in.height - 1);
+        out.x = random.between(0, in.width - 1);
+        out.height = random.between(1, in.height - out.y);
+        out.width = random.between(1, in.width - out.x);
+      }
+      check_stage(tested, op, in, out, i % 5 == 0, i % 7 == 0, random);
     }
-    check_stage(tested, op, in, out, i % 5 == 0, i % 7 == 0, random);
   }
 }
 
 TEST_CASE("blur_stage makes rows in bands") {
-  const Kernels& tested = kernels();
-  Random random(6);
-  Op op = blur_op(random, 5, 3);
-  check_stage(tested, op, {60, 530, 3}, {0, 0, 60, 530}, false, false, random);
-  check_stage(tested, op, {60, 530, 3}, {3, 7, 50, 520}, false, true, random);
-  op = blur_op(random, 23, 5);
-  check_stage(tested, op, {40, 600, 1}, {5, 10, 30, 590}, false, false, random);
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    const Kernels& tested = *kernels(name);
+    Random random(6);
+    Op op = blur_op(random, 5, 3);
+    check_stage(tested, op, {60, 530, 3}, {0, 0, 60, 530}, false, false, random);
+    check_stage(tested, op, {60, 530, 3}, {3, 7, 50, 520}, false, true, random);
+    op = blur_op(random, 23, 5);
+    check_stage(tested, op, {40, 600, 1}, {5, 10, 30, 590}, false, false, random);
+  }
 }
 
 TEST_CASE("blur_plane equals its definition") {
-  const Kernels& tested = kernels();
-  Random random(7);
-  for (int i = 0; i < 60; ++i) {
-    const int kernel_height = 2 * random.between(0, i % 4 == 0 ? 20 : 3) + 1;
-    const int kernel_width = i % 2 == 0 ? kernel_height : 2 * random.between(0, 5) + 1;
-    const int height = kernel_height / 2 + random.between(1, 20);
-    const int width = kernel_width / 2 + random.between(1, 80);
-    const BlurWeights weights(gaussian(kernel_height, 2.0), gaussian(kernel_width, 5.0));
-    BlurKernel kernel = weights.kernel();
-    kernel.fused = i % 3 != 0;
-    Guarded src(static_cast<size_t>(height * width) * 4), dst(static_cast<size_t>(height * width) * 4);
-    for (int k = 0; k < height * width; ++k) floats(src)[k] = static_cast<float>(2.0 * random.unit() - 1.0);
-    blur_plane(floats(src), height, width, kernel, floats(dst), tested);
-    for (int y = 0; y < height; ++y) {
-      for (int x = 0; x < width; ++x) {
-        const auto at = [&](int row, int column) { return floats(src)[row * width + column]; };
-        REQUIRE(floats(dst)[y * width + x] == chain_at(kernel, height, width, y, x, at));
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    const Kernels& tested = *kernels(name);
+    Random random(7);
+    for (int i = 0; i < 60; ++i) {
+      const int kernel_height = 2 * random.between(0, i % 4 == 0 ? 20 : 3) + 1;
+      const int kernel_width = i % 2 == 0 ? kernel_height : 2 * random.between(0, 5) + 1;
+      const int height = kernel_height / 2 + random.between(1, 20);
+      const int width = kernel_width / 2 + random.between(1, 80);
+      const BlurWeights weights(gaussian(kernel_height, 2.0), gaussian(kernel_width, 5.0));
+      BlurKernel kernel = weights.kernel();
+      kernel.fused = i % 3 != 0;
+      Guarded src(static_cast<size_t>(height * width) * 4), dst(static_cast<size_t>(height * width) * 4);
+      for (int k = 0; k < height * width; ++k) floats(src)[k] = static_cast<float>(2.0 * random.unit() - 1.0);
+      blur_plane(floats(src), height, width, kernel, floats(dst), tested);
+      for (int y = 0; y < height; ++y) {
+        for (int x = 0; x < width; ++x) {
+          const auto at = [&](int row, int column) { return floats(src)[row * width + column]; };
+          REQUIRE(floats(dst)[y * width + x] == chain_at(kernel, height, width, y, x, at));
+        }
       }
+      REQUIRE(dst.intact());
     }
-    REQUIRE(dst.intact());
   }
 }
 
