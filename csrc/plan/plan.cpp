@@ -82,6 +82,29 @@ void add_decode(Plan* plan, Region wanted) {
   pass.channels = plan->in.channels;
 }
 
+// Whether a level that a sample is off by can become many.
+bool magnifies(OpId id) {
+  const bool by_table = has(id, Trait::kTable) && id != OpId::INVERT;
+  return by_table || pass_of(id) == PassKind::kSharpen;
+}
+
+// Whether one of fast mode's rewrites computes an op otherwise.
+bool is_inexact(const Op& op) {
+  return has(op.id, Trait::kFloatForm) || has(op.id, Trait::kWarp) || pass_of(op.id) == PassKind::kFilter ||
+         pass_of(op.id) == PassKind::kTorchFilter;
+}
+
+// Fast mode's rewrites are for programs in which a sample stays as near as it is. Where an op behind an inexact one
+// magnifies what they differ by from torchvision, neither of the two is nearer to the truth.
+uint32_t applicable(Program program, uint32_t rewrites) {
+  bool inexact = false;
+  for (const Op& op : program) {
+    if (inexact && magnifies(op.id)) return rewrites & kExactRewrites;
+    inexact = inexact || is_inexact(op);
+  }
+  return rewrites;
+}
+
 uint32_t rewrites_of(const PlanOptions& options) {
   return options.device ? options.rewrites & ~uint32_t{kComposeTaps | kMovePixels} : options.rewrites;
 }
@@ -388,12 +411,14 @@ void plan_floats(Plan* plan, Program program, const View& source) {
 
 }  // namespace
 
-Plan make_plan(Program program, const View& source, const Target& target, const PlanOptions& options) {
+Plan make_plan(Program program, const View& source, const Target& target, const PlanOptions& wanted) {
   Plan plan;
   plan.in = {source.height, source.width, source.channels};
   plan.out = validate(program, plan.in, source.dtype);
   check_target(target, plan.out, gives_floats(program, source.dtype));
   plan.dtype = target.dtype;
+  PlanOptions options = wanted;
+  options.rewrites = applicable(program, wanted.rewrites);
   if (source.dtype != DType::kUint8) {
     plan_floats(&plan, program, source);
     return plan;

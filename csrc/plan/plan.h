@@ -132,7 +132,7 @@ struct PlanOptions {
 
 // Of source and target only shape, layout and dtype are looked at: their data may be null. Throws Error when the
 // program makes no sense for them.
-Plan make_plan(Program program, const View& source, const Target& target, const PlanOptions& options);
+Plan make_plan(Program program, const View& source, const Target& target, const PlanOptions& wanted);
 
 // What a program gives: a target of its shape, as interleaved bytes or planes of float32, without memory.
 Target usual_target(Program program, Shape in, DType source = DType::kUint8);

@@ -138,6 +138,32 @@ def test_compose_has_the_mode_too() -> None:
     assert torch.equal(one, other)
 
 
+#: What makes much of a difference of one level.
+MAGNIFYING = (
+    TV.RandomEqualize(1.0),
+    TV.RandomSolarize(128, 1.0),
+    TV.RandomPosterize(3, 1.0),
+    TV.RandomAutocontrast(1.0),
+    TV.RandomAdjustSharpness(2.0, 1.0),
+)
+
+
+@pytest.mark.parametrize("step", MAGNIFYING, ids=lambda step: type(step).__name__)
+@pytest.mark.parametrize("container", ["image", "tensor"])
+def test_what_magnifies_differences_is_given_torchvision_s_samples(step: Any, container: str) -> None:
+    before = [TV.RandomResizedCrop(80), TV.Resize(50), TV.RandomRotation(30, TV.InterpolationMode.BILINEAR)]
+    image: Any = given(CHAINS[-1])[0]
+    image = to_chw(image) if container == "tensor" else image
+    first, last = (
+        [fastaug.compile(TV.Compose(steps), mode=mode) for mode in ("fast", "exact")]
+        for steps in ([step, *before], [*before, step])
+    )
+    one, other = (samples_of(seeded(transform, image, 3)[0]) for transform in last)
+    assert np.array_equal(one, other)
+    one, other = (samples_of(seeded(transform, image, 3)[0]) for transform in first)
+    assert (container == "tensor") or not np.array_equal(one, other)
+
+
 #: A chain for which each rewrite of fast mode has work, alone.
 WORK = {
     "compose_taps": "resize down, down, bilinear",
