@@ -114,6 +114,11 @@ def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
     return lambda: _as_source(draft, job.delivered(memory))
 
 
+def takes_jobs(draft: Any) -> bool:
+    """Whether what is to be done to a draft is left to the core."""
+    return _apart(draft) is None
+
+
 def _done(draft: Any, job: Job) -> Any:
     """The result of a draft's job, where its image is."""
     call = draft.call
@@ -325,8 +330,10 @@ def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
     else:
         images, borrow = np.moveaxis(image, 2, 0)[None], lambda part: _C.from_array(np.moveaxis(part, 0, 2))
     jobs = []
-    for index, first in itertools.product(range(images.shape[0]), range(0, bands, 4)):
-        part = images[index, first : first + 4]
+    # Of a video some frames may be left out.
+    places = draft.places() if draft.lead and hasattr(draft, "places") else range(images.shape[0])
+    for (index, place), first in itertools.product(enumerate(places), range(0, bands, 4)):
+        part = images[place, first : first + 4]
         count = min(4, channels - first) if bands > 4 else channels
         program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
         at = address + index * size * height * width * channels + first * strides[2]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar
 
@@ -156,7 +157,29 @@ def _hand_over(draft: DraftBase, other: DraftBase) -> None:
 class VideoDraft(PixelDraft):
     """Frames with one set of parameters: the leading dimensions of a tensor."""
 
-    __slots__ = ()
+    __slots__ = (
+        "chosen",  # the frames of the image that `lead` counts, where that is not all of them; jobs read only these
+    )
+
+    def reset(self, image: Any, read: bool = False) -> None:
+        self.chosen: Sequence[int] | None = None
+        super().reset(image, read)
+
+    def _choose(self, numbers: Sequence[int]) -> None:
+        before = self.chosen
+        self.chosen = numbers if before is None else [before[number] for number in numbers]
+
+    def handed(self) -> Any:
+        if self.chosen is not None and not finish.takes_jobs(self):
+            super()._choose(self.chosen)
+            self.chosen = None
+        return super().handed()
+
+    def places(self) -> list[int]:
+        """Where the frames of the result lie among all of the image's, one after the other."""
+        every = self.image.shape[-4]
+        chosen = range(every) if self.chosen is None else self.chosen
+        return [first + number for first in range(0, math.prod(self.image.shape[:-3]), every) for number in chosen]
 
 
 class MaskDraft(PixelDraft):

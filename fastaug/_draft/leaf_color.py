@@ -199,15 +199,20 @@ class LeafColor(Draft):
 
     def uniform_temporal_subsample(self, count: int) -> None:
         """So many frames, evenly spaced from the first to the last."""
-        if not self.lead or not self.native:
+        whole = bool(self.lead) and self.native and type(count) is int and count > 0
+        if not whole:
             self._eager("uniform_temporal_subsample", count)
             return
         # What is to be done to the frames is done to those that are left.
-        self.image = v2_color.uniform_temporal_subsample(self.image, count)
-        self.lead = tuple(self.image.shape[:-3])
-        self.native = self.image.numel() > 0
+        numbers = v2_color.frame_numbers(self.lead[-1], count, torch.get_default_dtype())
+        self._choose(numbers)
+        self.lead = (*self.lead[:-1], len(numbers))
         self.channel_last = False
         self.first, self.views = None, 0  # of a crop, that is a view of torch's no longer
+
+    def _choose(self, numbers: Sequence[int]) -> None:
+        """Leaves these frames of the image, in this order."""
+        self.image = self.image.index_select(-4, torch.tensor(numbers, device="cpu"))
 
     def to_image_tensor(self) -> None:
         """A tensor of the samples of a PIL image, a view of HWC memory; of an array, plane by plane."""

@@ -5,6 +5,7 @@ Shapes are [..., C, H, W]. Where torch's rounding decides, the calls are torchvi
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -371,3 +372,9 @@ def uniform_temporal_subsample(video: Tensor, count: int) -> Tensor:
 def frames(length: int, count: int) -> Tensor:
     """Which of so many frames are kept."""
     return torch.linspace(0, length - 1, count).long()
+
+
+@functools.lru_cache(maxsize=64)
+def frame_numbers(length: int, count: int, dtype: torch.dtype) -> tuple[int, ...]:
+    """As `frames`, while this is torch's default dtype, which decides on the last bits of where a frame lies."""
+    return tuple(frames(length, count).tolist())

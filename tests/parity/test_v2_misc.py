@@ -233,6 +233,34 @@ def test_frames_of_drafts() -> None:
     assert _get_kernel(F.uniform_temporal_subsample, ImageDraft)(image, 3) is image and not image.touched
 
 
+def test_frames_that_are_left_out() -> None:
+    """Of views, of several videos, twice, and where it is all that is done, so that torch makes the result."""
+    frames = torch.from_numpy(np.stack([noise(9, 8, 3, seed) for seed in range(14)])).movedim(-1, 1)
+    planes = torch.from_numpy(noise(9, 8, 6)).movedim(-1, 0).reshape(6, 1, 9, 8).contiguous()
+    videos = (frames, frames.contiguous(), frames.reshape(2, 7, 3, 9, 8), frames[::2, :, 1:, ::2], planes)
+    half, flip = (F.uniform_temporal_subsample, (4,)), (F.horizontal_flip, ())
+    chains: list[list[tuple[Any, tuple[Any, ...]]]] = [
+        [half],
+        [half, flip],
+        [half, (F.uniform_temporal_subsample, (3,)), flip],
+        [(F.crop, (1, 1, 5, 3)), half],
+        [(F.crop, (1, 1, 5, 3)), half, (F.crop, (1, 0, 3, 2))],
+        [half, (F.rotate, (0.0,)), half],
+        [half, (F.adjust_sharpness, (1.5,)), flip, (F.to_dtype, (torch.float32, True))],
+        [(F.uniform_temporal_subsample, (20,)), flip, (F.elastic, (torch.zeros(1, 9, 8, 2),))],
+    ]
+    for video in videos:
+        for chain in chains:
+            if chain[-1][0] is F.elastic and tuple(video.shape[-2:]) != (9, 8):
+                continue
+            expected: Any = tv_tensors.Video(video)
+            draft: Any = VideoDraft(expected, None, tv_tensors.Video)
+            for function, arguments in chain:
+                draft = _get_kernel(function, VideoDraft)(draft, *arguments)
+                expected = getattr(V, function.__name__)(expected, *arguments)
+            assert_same(draft.result(), expected, None, (video.shape, chain))
+
+
 def test_what_pil_drafts_have_no_kernel_for() -> None:
     draft = ImageDraft(photo("astronaut", 8, 8))
     for function, arguments in ((F.to_dtype, (torch.float32,)), (F.normalize, (MEAN, STD))):

@@ -19,7 +19,7 @@ from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms._base import happens
 from fastaug.transforms.v2._utils import check_type, draws_of, tv_named, tv_types, type_of
-from fastaug.transforms.v2.functional._utils import _get_kernel, found, is_pure_tensor
+from fastaug.transforms.v2.functional._utils import _get_kernel, drafting, found, is_pure_tensor, touched
 
 # What a class or an object may have of its own that changes what a call does: it gets leaves then, not drafts.
 _BEHAVIOUR = frozenset(
@@ -116,7 +116,13 @@ class Transform(nn.Module):
 
     def _call_kernel(self, functional: Callable[..., Any], inpt: Any, *args: Any, **kwargs: Any) -> Any:
         """What a functional makes of a leaf; the leaf itself where it has no kernel for its type."""
-        kernel = found.get((functional, type(inpt)))
+        wanted = functional, type(inpt)
+        kernel = drafting.get(wanted)
+        if kernel is not None:
+            # The registry's kernel would do the same, and hand all arguments on once more.
+            other = kernel(inpt, *args, **kwargs)
+            return touched(inpt) if other is None else other
+        kernel = found.get(wanted)
         if kernel is None:
             kernel = _get_kernel(functional, type(inpt), allow_passthrough=True)
         return kernel(inpt, *args, **kwargs)

@@ -36,6 +36,9 @@ _awaiting: list[tuple[Callable[..., Any], str, _Kernel]] = []
 # Ops before a draft is done so far. A kernel drafts few, so that a program stays below the native core's limit.
 _MOST_OPS = MAX_OPS // 2
 
+#: The kernels of drafts as they were written: they return nothing, or what takes the place of the draft.
+drafting: dict[tuple[Callable[..., Any], type], _Kernel] = {}
+
 # What was looked up, for types that no user registers kernels for. None: there is no kernel.
 found: dict[tuple[Callable[..., Any], type], _Kernel | None] = {}
 
@@ -84,6 +87,8 @@ def registered(
                 _awaiting.append((functional, cls, _wrapping(kernel) if wrapped and not asks else kernel))
             elif issubclass(cls, Leaf):
                 registry[cls] = kernel if asks else _touching(kernel)
+                if not asks:
+                    drafting[functional, cls] = kernel
             else:
                 registry[cls] = kernel
         return kernel
@@ -102,14 +107,17 @@ def _touching(kernel: _Kernel) -> _Kernel:
     @functools.wraps(kernel)
     def drafted(draft: Any, *args: Any, **kwargs: Any) -> Any:
         other = kernel(draft, *args, **kwargs)
-        if other is not None:
-            return other
-        draft.touched = True
-        if len(draft.ops) > _MOST_OPS:
-            draft.shorten()
-        return draft
+        return touched(draft) if other is None else other
 
     return drafted
+
+
+def touched(draft: Any) -> Any:
+    """A draft, after a kernel had its way with it."""
+    draft.touched = True
+    if len(draft.ops) > _MOST_OPS:
+        draft.shorten()
+    return draft
 
 
 def _wrapping(kernel: _Kernel) -> _Kernel:
