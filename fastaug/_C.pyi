@@ -577,6 +577,23 @@ class Draws:
     ) -> tuple[int, int, int, int, bytearray] | None: ...
     def release(self) -> None: ...
 
+def as_written(
+    cls: type,
+    names: tuple[str, ...],
+    values: tuple[object, ...],
+    forbidden: tuple[str, ...],
+    empty: tuple[str, ...],
+) -> Callable[[object], bool]:
+    """A function that says of an object whether it does what its class was written to do.
+
+    Args:
+        cls: the class; objects of others do not.
+        names: of attributes of the class.
+        values: of these, as it was written. Somebody may put others in their places, and the same ones again.
+        forbidden: names of attributes that objects have none of by themselves.
+        empty: names of those that all objects have by themselves, as containers with nothing in them.
+    """
+
 def draw_from(draws: Draws | None) -> Draws | None:
     """What this thread draws from where it would draw from torch's default generator; None is that one again.
 

@@ -11,6 +11,7 @@
 #include "bind/plan.h"
 #include "bind/queue.h"
 #include "bind/random.h"
+#include "bind/written.h"
 #include "pixel/table.h"
 
 namespace py = pybind11;
@@ -133,4 +134,5 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_plan(m);
   register_programs(m);
   register_bag(m);
+  register_written(m);
 }

@@ -138,7 +138,7 @@ class ImageDraft(PixelDraft):
         """The result is a plain tensor."""
         if self.cls is not None:
             self.cls = None
-            if isinstance(self.origin, _Tensor):
+            if not self.touched and isinstance(self.origin, _Tensor):
                 self.origin = self.origin.as_subclass(_Tensor)
 
 
@@ -185,7 +185,11 @@ class VideoDraft(PixelDraft):
 class MaskDraft(PixelDraft):
     """Masks of one byte a pixel: the channels of an image that has no colours. Those of bools are bytes meanwhile."""
 
-    __slots__ = ("given", "is_bool")
+    __slots__ = (
+        "given",
+        "is_bool",
+        "rank",  # of the mask: a tv_tensor takes long to answer
+    )
 
     def __init__(self, mask: Any, call: Call | None = None, cls: type | None = None, plain: Any = None) -> None:
         if plain is None:
@@ -193,7 +197,8 @@ class MaskDraft(PixelDraft):
         is_bool = plain.dtype is torch.bool
         if is_bool:
             plain = plain.view(torch.uint8)
-        if plain.ndim < 3:
+        self.rank = plain.ndim
+        if self.rank < 3:
             plain = plain.unsqueeze(0)
         super().__init__(mask, call, cls, plain)
         self.is_bool = is_bool
@@ -210,12 +215,12 @@ class MaskDraft(PixelDraft):
         return int(not -0.5 <= fill <= 0.5 if rounds else bool(fill))
 
     def _restored(self, result: Any) -> Any:
-        if result is self.given and self.origin.ndim > 2:
+        if result is self.given and self.rank > 2:
             result = self.origin if self.cls is None else self.origin.as_subclass(_Tensor)
         else:
             if self.is_bool:
                 result = result.view(torch.bool)
-            if self.origin.ndim < 3:
+            if self.rank < 3:
                 result = result.squeeze(0)
         return super()._restored(result)
 
@@ -224,7 +229,7 @@ class MaskDraft(PixelDraft):
 
         Nothing is done to the others then: their ops are still to come.
         """
-        if valid.ndim != 1 or self.origin.ndim != 3 or self.bands != len(valid) or not self.native:
+        if valid.ndim != 1 or self.rank != 3 or self.bands != len(valid) or not self.native:
             return False
         self.touched = True
         if valid.all():

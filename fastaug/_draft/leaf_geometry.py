@@ -36,9 +36,9 @@ class LeafGeometry(Draft):
     _reads_floats = False
 
     def reset(self, image: Any, read: bool = False) -> None:
-        super().reset(image, read)
+        Draft.reset(self, image, read)
         self.gaps = -1
-        if self.native and self.kind == TENSOR and self.height * self.width == 1:
+        if self.height * self.width == 1 and self.native and self.kind == TENSOR:
             # A single pixel is contiguous in any order. torch goes by its strides.
             self.channel_last = is_interleaved(self.image)
         if self.channel_last and self._is_one():
@@ -161,14 +161,15 @@ class LeafGeometry(Draft):
     def _frame(self, box: tuple[int, int, int, int], fill: Any) -> bool:
         """A border of one colour: a number, or one for each channel, cut to integers."""
         left, top, right, bottom = box
+        least, most = min(box), max(box)
         height, width = self.height + top + bottom, self.width + left + right
-        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and -_MAX_SIDE <= min(box) <= max(box) <= _MAX_SIDE):
+        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and least >= -_MAX_SIDE and most <= _MAX_SIDE):
             return False
-        if min(box) < 0 and (
+        if least < 0 and (
             self.height + min(top, 0) + min(bottom, 0) < 0 or self.width + min(left, 0) + min(right, 0) < 0
         ):
             return False
-        if max(box) <= 0 and not self._has_order():
+        if most <= 0 and not self._has_order():
             return False
         if isinstance(fill, (int, float)):
             taken = 0 <= fill < 256
@@ -179,14 +180,14 @@ class LeafGeometry(Draft):
         colour = arguments.fill_bytes(fill, self.channels)
         if colour is None:
             return False
-        if not self.ops and len(colour) <= 4 and not self._is_batched():
+        if not self.ops and len(colour) <= 4 and not (self.channel_last and self._is_batched()):
             self.first = ("window", -top, -left, height, width, colour)
         if len(colour) == 4:
             self.ops.append(ops.window(-top, -left, height, width, colour))
         else:
             self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
         # Where nothing is added, torch copies what is left.
-        if max(box) > 0:
+        if most > 0 and self.channel_last:
             self._padded_by_torch()
         self.height, self.width = height, width
         return True

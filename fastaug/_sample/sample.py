@@ -95,6 +95,9 @@ class Sample:
 
     def change(self, transform: Any, indices: Sequence[int]) -> None:
         """Has a transform draw for leaves, and change them: drafts, where there can be drafts."""
+        self.rebuilt = True
+        if not indices and not transform._draws:
+            return
         leaves = self.leaves
         for index in indices:
             if not isinstance(leaves[index], Leaf):
@@ -109,7 +112,6 @@ class Sample:
                 params = self.tape.params(transform, lambda: transform.make_params(chosen))
         if transform._retypes:
             self._types = None
-        self.rebuilt = True
         watch = self.watch
         if watch is None:
             for index in indices:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Iterable
-from operator import attrgetter
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import PIL.Image
 import torch
@@ -14,7 +13,9 @@ from torch import nn
 from torch.nn.modules import module as _module
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from fastaug import _C
 from fastaug._names import is_ours
+from fastaug._program.eager import compiling
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms._base import happens
@@ -42,13 +43,23 @@ _BEHAVIOUR = frozenset(
 # Hooks on all modules. torch changes these dictionaries in place.
 _pre_hooks, _hooks = _module._global_forward_pre_hooks, _module._global_forward_hooks
 
-# What a class of this package was written with: the names of all that decides on a call, what asks a class for those
-# that are methods, and these methods.
-_Written = tuple[frozenset[str], Callable[[type], Any], Any]
-_written: dict[type, _Written] = {}
+# Of a class of this package, the names of all that decides on a call, and of those that are methods what it was
+# written with.
+_written: dict[type, tuple[tuple[str, ...], dict[str, Any]]] = {}
 
-# That of the class of this package that a class is derived from; False if it differs in more than methods.
-_reads: dict[type, _Written | Literal[False]] = {}
+# The hooks that an object has itself.
+_OWN_HOOKS = "_forward_hooks", "_forward_pre_hooks"
+
+
+class _Reading(NamedTuple):
+    """The class of this package that a class is, and what says of an object whether it is as that was written."""
+
+    ask: Callable[[Any], bool]
+    known: type
+
+
+# False: no object of a class is of this package in all that it does.
+_reads: dict[type, _Reading | Literal[False]] = {}
 
 # A class keeps so many plans: samples of one pipeline are mostly of the same types.
 _MOST_PLANS = 1000
@@ -103,9 +114,8 @@ class Transform(nn.Module):
         if cls._v1_transform_cls is not None and hasattr(cls._v1_transform_cls, "get_params"):
             cls.get_params = staticmethod(cls._v1_transform_cls.get_params)  # type: ignore[attr-defined]
         if is_ours(cls):
-            names = frozenset(name for name in _BEHAVIOUR if getattr_of(cls, name) is not None)
-            methods = attrgetter(*sorted(names - {"_transformed_types"}))
-            _written[cls] = names, methods, methods(cls)
+            names = tuple(sorted(name for name in _BEHAVIOUR if getattr_of(cls, name) is not None))
+            _written[cls] = names, {name: getattr(cls, name) for name in names if name != "_transformed_types"}
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
         """Raises an error if the transform cannot be applied to a sample of these leaves."""
@@ -303,26 +313,37 @@ def take(transform: Any, sample: Sample) -> None:
 def reads_drafts(transform: Any) -> bool:
     """Whether a transform is one of this package in all that it does, and nobody wants to see its inputs."""
     cls = type(transform)
-    written = _reads.get(cls)
-    if written is None:
-        written = _reads[cls] = _written_for(cls)
-    if written is False or _pre_hooks or _hooks:
+    reads = _reads.get(cls)
+    if reads is None:
+        reads = _reads[cls] = _reading(cls)
+    if reads is False or _pre_hooks or _hooks:
         return False
-    # Methods are compared in each call: users and their tests replace those of our classes for a while.
-    names, methods, originals = written
-    if methods(cls) != originals:
-        return False
-    own = transform.__dict__
-    return not own["_forward_hooks"] and not own["_forward_pre_hooks"] and own.keys().isdisjoint(names)
+    # It is asked in each call: users and their tests replace methods of our classes for a while.
+    return _as_written(transform, reads.known) if compiling() else reads.ask(transform)
 
 
-def _written_for(cls: type) -> _Written | Literal[False]:
-    """The methods that a class has to have to be of this package in all that it does; False if that is not enough."""
+def _reading(cls: type) -> _Reading | Literal[False]:
+    """What says of an object of a class whether it is of this package in all that it does; False if none is."""
     known = next((base for base in cls.__mro__ if is_ours(base)), None)
     if known is None or not issubclass(cls, Transform) or known in (Transform, _RandomApplyTransform):
         return False
     same = getattr_of(cls, "_transformed_types") is getattr_of(known, "_transformed_types")
-    return _written[known] if same else False
+    if not same:
+        return False
+    names, methods = _written[known]
+    ask = _C.as_written(cls, tuple(methods), tuple(methods.values()), names, _OWN_HOOKS)
+    return _Reading(ask, known)
+
+
+def _as_written(transform: Any, known: type) -> bool:
+    """What the core says of a transform, for torch.compile, which reads Python alone."""
+    names, methods = _written[known]
+    own = transform.__dict__
+    return (
+        all(getattr(type(transform), name) == method for name, method in methods.items())
+        and not any(own[hooks] for hooks in _OWN_HOOKS)
+        and own.keys().isdisjoint(names)
+    )
 
 
 def _types_of(transform: Transform) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft
+from fastaug._places.draft import PlacesDraft
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Transform
 from fastaug.transforms.v2._utils import settled, tv_types
@@ -102,5 +103,7 @@ class ToPureTensor(Transform):
         if isinstance(inpt, ImageDraft):
             inpt.unclass()
             return inpt
+        if isinstance(inpt, PlacesDraft):
+            return inpt.plain()
         # Masks and videos that are plain tensors are images to what follows, and so no drafts of their kind any more.
         return settled(inpt).as_subclass(torch.Tensor)
