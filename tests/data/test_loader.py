@@ -451,8 +451,11 @@ def test_a_folder_whose_transform_begins_to_draw_by_itself(persistent: bool, pic
 
 @pytest.mark.parametrize("persistent", [False, True])
 def test_threads_end_with_the_loader(persistent: bool, pictures: Path) -> None:
+    others = set(threading.enumerate())  # of a loader of another test, perhaps, which nobody has collected yet
+
     def names() -> list[str]:
-        return [thread.name for thread in threading.enumerate() if thread.name.startswith("fastaug-loader")]
+        threads = set(threading.enumerate()) - others
+        return [thread.name for thread in threads if thread.name.startswith("fastaug-loader")]
 
     loader = DataLoader(folder_of(pictures, T), batch_size=4, num_workers=2, persistent_workers=persistent)
     iterator = iter(loader)
