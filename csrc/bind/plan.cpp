@@ -76,6 +76,7 @@ std::string name_of(const PyPass& self) {
     case PassKind::kDecode:
     case PassKind::kMove:
     case PassKind::kMoveWarped:
+    case PassKind::kRecolour:
     case PassKind::kRead:
     case PassKind::kFilter:
     case PassKind::kTables:
@@ -128,6 +129,7 @@ Size whole_of(const PyPass& self) {
     }
     case PassKind::kMove:
     case PassKind::kMoveWarped:
+    case PassKind::kRecolour:
     case PassKind::kFilter:
     case PassKind::kKeep:
     case PassKind::kTurn:

@@ -304,6 +304,7 @@ class Lowering {
       case PassKind::kDecode:
       case PassKind::kMove:
       case PassKind::kMoveWarped:
+      case PassKind::kRecolour:
         break;
     }
     fail(ErrorCode::kRuntime, std::string("a device has nothing for the pass ") + name_of(pass.kind));

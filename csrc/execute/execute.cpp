@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "execute/blit.h"
 #include "execute/materialise.h"
+#include "execute/recolour.h"
 #include "execute/reduction.h"
 #include "execute/stages/blur.h"
 #include "execute/stages/stages.h"
@@ -65,7 +66,7 @@ class Run {
   void run() {
     for (size_t k = 0; k < plan_.passes.size(); ++k) {
       const Pass& pass = plan_.passes[k];
-      if (pass.kind > PassKind::kMoveWarped && pass.kind < PassKind::kKeep) {
+      if (pass.kind > PassKind::kRecolour && pass.kind < PassKind::kKeep) {
         chain_ = stage(pass);
         if (seconds_ != nullptr) chain_ = context_.arena.make<TimedStage>(chain_, &(*seconds_)[k]);
       } else {
@@ -82,7 +83,7 @@ class Run {
   void subtract_inputs() {
     for (size_t k = plan_.passes.size(); k-- > 1;) {
       const PassKind kind = plan_.passes[k].kind;
-      const bool first = kind <= PassKind::kMoveWarped || kind == PassKind::kRead || kind == PassKind::kWarp;
+      const bool first = kind <= PassKind::kRecolour || kind == PassKind::kRead || kind == PassKind::kWarp;
       if (!first) (*seconds_)[k] -= (*seconds_)[k - 1];
     }
   }
@@ -120,6 +121,7 @@ class Run {
       case PassKind::kDecode:
       case PassKind::kMove:
       case PassKind::kMoveWarped:
+      case PassKind::kRecolour:
       case PassKind::kKeep:
       case PassKind::kTurn:
       case PassKind::kStatistics:
@@ -138,6 +140,9 @@ class Run {
         return blit(plan_.blit, plan_.ops, memory_, target_, context_.kernels);
       case PassKind::kMoveWarped:
         return blit_warped(op_of(pass), memory_, target_, context_.kernels);
+      case PassKind::kRecolour:
+        return recolour(context_, cropped(memory_, pass.crop), &op_of(pass), reduced_ + pass.begin, means_ + pass.begin,
+                        pass.end - pass.begin, plan_.store.vflip, target_);
       case PassKind::kKeep:
         return keep(pass);
       case PassKind::kTurn:

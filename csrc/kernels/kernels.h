@@ -39,6 +39,21 @@ constexpr int kSquareSide = 16;
 // Arrays of counts that make a histogram.
 constexpr int kHistograms = 4;
 
+// What becomes of the bytes of pixels, each by itself.
+struct PixelTables {
+  static constexpr int kKept = -1;  // as they were
+  static constexpr int kFull = -2;  // 255
+
+  int stride = 1;                // bytes of a pixel, 1 to kMaxChannels
+  int which[kMaxChannels] = {};  // for each of them: its table, or one of the above
+  int count = 1;                 // tables, of which there is one at least
+  uint8_t table[kMaxChannels][256] = {};
+  // The only table is v & mask, of 255 - v from `threshold` (0..256) on.
+  bool switches = false;
+  int threshold = 256;
+  int mask = 255;
+};
+
 // A horizontal filter, laid out for the kernels of one instruction set by Kernels::build_row_table.
 struct RowTable {
   int out = 0;             // samples that resample_row writes
@@ -192,6 +207,10 @@ struct Kernels {
   void (*lookup)(const uint8_t* table, uint8_t* row, int width);
   void (*solarize)(int threshold, uint8_t* row, int width);
   void (*posterize)(int mask, uint8_t* row, int width);
+  // Pixels that lie side by side, from one foreign memory to another. It takes several tables faster than planes would
+  // have them only where recolours_apart says so.
+  void (*recolour)(const PixelTables& tables, const uint8_t* src, ptrdiff_t pixels, uint8_t* dst);
+  bool recolours_apart;
   // Folds the samples of a row into *low and *high, and into counts[kHistograms], of which the sum is meant: neighbours
   // are counted in different ones, as an increment would wait for one of the same count before it to reach memory.
   void (*extremes)(const uint8_t* row, int width, uint8_t* low, uint8_t* high);

@@ -88,6 +88,7 @@ class Tables {
       set_pointwise(kIsas[i].isa, &tables_[i]);
       set_float(kIsas[i].isa, &tables_[i]);
       set_adjust(kIsas[i].isa, &tables_[i]);
+      set_recolour(kIsas[i].isa, &tables_[i]);
       set_blur(kIsas[i].isa, &tables_[i]);
       set_box_blur(kIsas[i].isa, &tables_[i]);
     }

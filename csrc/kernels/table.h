@@ -36,6 +36,8 @@ void set_pointwise(Isa isa, Kernels* table);
 void set_float(Isa isa, Kernels* table);
 // lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen, v2_sharpen
 void set_adjust(Isa isa, Kernels* table);
+// recolour, recolours_apart
+void set_recolour(Isa isa, Kernels* table);
 // blur_rows, blur_samples, blur_float_rows
 void set_blur(Isa isa, Kernels* table);
 // box_blur_across, box_blur_down
@@ -56,6 +58,7 @@ void fill_grid(Kernels* table);
 void fill_pointwise(Kernels* table);
 void fill_float(Kernels* table);
 void fill_adjust(Kernels* table);
+void fill_recolour(Kernels* table);
 void fill_blur(Kernels* table);
 void fill_box_blur(Kernels* table);
 

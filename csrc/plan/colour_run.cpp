@@ -53,6 +53,22 @@ bool goes_one_by_one(const Step* ops, int count) {
   return count * kCheap < kLookup && std::all_of(ops, ops + count, is_cheap);
 }
 
+bool recolours_straight(const Step* ops, int count, const View& source, const Kernels& kernels, uint32_t rewrites) {
+  if (!std::all_of(ops, ops + count, is_per_sample)) return false;
+  const bool composes = (rewrites & kComposeTables) != 0 && (rewrites & kFloatColour) == 0;
+  if (!composes && !std::all_of(ops, ops + count, is_table)) return false;
+  if (source.pixel_stride == 1 || kernels.recolours_apart) return true;
+  // One by one, cheap ops are quicker than the one table that all of them are.
+  if (count > 1 && goes_one_by_one(ops, count)) return false;
+  const auto differs = [](const Op& op) {
+    const WholeInput numbers = whole_input_of(op.id);
+    return numbers == WholeInput::kExtremes || numbers == WholeInput::kHistogram;
+  };
+  const auto spares_alpha = [](const Op& op) { return (op.flags & kHasAlpha) != 0 && has(op.id, Trait::kAlphaFlag); };
+  const auto sparing = std::count_if(ops, ops + count, spares_alpha);
+  return std::none_of(ops, ops + count, differs) && (sparing == 0 || sparing == count);
+}
+
 ColourRun colour_run(const Step* ops, int count, int64_t samples, uint32_t rewrites) {
   int end = 1;
   while (end < count && kind_of(ops[end].id) == OpKind::kPointwise) ++end;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/kernels.h"
 #include "plan/rewrite.h"
 
 namespace fastaug {
@@ -17,5 +18,8 @@ struct ColourRun {
   bool tables;
 };
 ColourRun colour_run(const Step* ops, int count, int64_t samples, uint32_t rewrites);
+
+// Whether Kernels::recolour does a run of pointwise ops well, on an image that lies like `source`.
+bool recolours_straight(const Step* ops, int count, const View& source, const Kernels& kernels, uint32_t rewrites);
 
 }  // namespace fastaug

@@ -62,9 +62,9 @@ bool operator==(const Pass& a, const Pass& b) {
 }
 
 const char* name_of(PassKind kind) {
-  static constexpr const char* kNames[] = {"decode", "move",   "move",         "read",    "warp",       "window",
-                                           "index",  "filter", "torch_filter", "sharpen", "blur",       "box_blur",
-                                           "tables", "colour", "keep",         "turn",    "statistics", "store"};
+  static constexpr const char* kNames[] = {
+      "decode",  "move", "move",     "recolour", "read",   "warp", "window", "index",      "filter", "torch_filter",
+      "sharpen", "blur", "box_blur", "tables",   "colour", "keep", "turn",   "statistics", "store"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -77,7 +77,7 @@ std::string to_string(const Plan& plan) {
   for (const Pass& pass : plan.passes) {
     text += std::to_string(pass.part) + " " + name_of(pass.kind);
     for (int k = pass.begin; k < pass.end; ++k) text += std::string(" ") + name_of(plan.ops[static_cast<size_t>(k)].id);
-    if (pass.kind == PassKind::kRead || pass.kind == PassKind::kWarp) {
+    if (pass.kind == PassKind::kRead || pass.kind == PassKind::kRecolour || pass.kind == PassKind::kWarp) {
       text += " from " + size(pass.read) + " of " + size(pass.crop);
     }
     if (pass.taps != nullptr) {

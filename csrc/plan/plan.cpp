@@ -67,6 +67,7 @@ struct Memory {
   Region crop;  // the part of it that the next op sees as its input
   int channels;
   int64_t pixel_bytes;
+  bool kept = false;  // by a pass; else it is the source
 };
 
 Pass& add_pass(Plan* plan, PassKind kind, int part, const OpList& ops, size_t begin, size_t end) {
@@ -152,8 +153,13 @@ class Planner {
     }
     memory_ = {whole(plan_.in), plan_.in.channels, pixel_bytes(source)};
     for (size_t p = 0; p < parts_.size(); ++p, ++part_) {
+      const bool last = p + 1 == parts_.size();
+      if (last && goes_straight(parts_[p], source)) {
+        recolour(parts_[p]);
+        break;
+      }
       enter(parts_[p]);
-      p + 1 == parts_.size() ? store() : barrier(parts_[p]);
+      last ? store() : barrier(parts_[p]);
     }
     regions_.release(&plan_.ops, &plan_.shapes);
   }
@@ -225,14 +231,39 @@ class Planner {
 
   Pass& add(PassKind kind, size_t begin, size_t end) { return add_pass(&plan_, kind, part_, ops_, begin, end); }
 
-  // The first pass of a part, and those that pull their rows from it.
-  void enter(const Part& part) {
+  // Whether the last part is a run of ops on samples, from a source to a target that lies alike.
+  bool goes_straight(const Part& part, const View& source) const {
+    if ((rewrites_of(options_) & kRecolourPixels) == 0 || options_.device) return false;
+    if (memory_.kept || part.start == part.end || plan_.store.floats || plan_.store.hflip) return false;
+    if (source.channels != target_.channels || !is_blit(source, target_)) return false;
+    return recolours_straight(&ops_[part.start], static_cast<int>(part.end - part.start), source, options_.kernels,
+                              options_.rewrites);
+  }
+
+  void recolour(const Part& part) {
+    const uint64_t cropped = crop_memory(part);
+    Pass& pass = add(PassKind::kRecolour, part.start, part.end);
+    pass.origin |= cropped | plan_.store.origin;
+    pass.crop = memory_.crop;
+    pass.read = pass.region = part.regions[0];
+    pass.channels = memory_.channels;
+    pass.bytes_read = pass.bytes_written = area(pass.read) * memory_.pixel_bytes;
+  }
+
+  // Windows that only say which part of the image in memory is meant. Returns their origin.
+  uint64_t crop_memory(const Part& part) {
     uint64_t cropped = 0;
     for (size_t k = part.begin; k < part.start; ++k) {
       const Op& op = ops_[k];
       memory_.crop = {memory_.crop.y + op.i[0], memory_.crop.x + op.i[1], op.i[2], op.i[3]};
       cropped |= ops_[k].origin;
     }
+    return cropped;
+  }
+
+  // The first pass of a part, and those that pull their rows from it.
+  void enter(const Part& part) {
+    const uint64_t cropped = crop_memory(part);
     size_t k = part.start;
     const bool warps = k < part.end && has(ops_[k].id, Trait::kWarp);
     Pass& first = warps ? add(PassKind::kWarp, k, k + 1) : add(PassKind::kRead, part.begin, part.start);
@@ -341,7 +372,7 @@ class Planner {
     const int64_t bytes = pass.interleaved ? kMaxChannels : channels_;
     pass.bytes_written = area(region_) * bytes;
     const Shape shape = regions_.shape(turns ? part.end + 1 : part.end);
-    memory_ = {whole(shape), channels_, bytes};
+    memory_ = {whole(shape), channels_, bytes, true};
   }
 
   void store() {

@@ -22,6 +22,7 @@ enum class PassKind : uint8_t {
   kDecode,       // the pixels of an encoded image
   kMove,         // whole pixels from the image in memory to the target, through Plan::blit
   kMoveWarped,   // the same, through one nearest AFFINE
+  kRecolour,     // ops on samples, straight from the image in memory to the target
   kRead,         // rows of the image in memory
   kWarp,         // rows of a warp of the image in memory
   kWindow,       // a crop or constant padding
@@ -52,7 +53,8 @@ struct Pass {
   // What it computes of its output, in the output's coordinates; kDecode: of the encoded image.
   Region region{};
   int channels = 0;
-  // kRead, kWarp: the part of the image in memory that ops see as their input, and what is read of that part.
+  // kRead, kRecolour, kWarp: the part of the image in memory that ops see as their input, and what is read of that
+  // part.
   Region crop{};
   Region read{};
   // kFilter.

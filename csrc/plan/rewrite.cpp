@@ -164,11 +164,12 @@ int merge_colours_of(Step& first, const Step& second) {
 
 std::span<const NamedRewrite> named_rewrites() {
   static constexpr NamedRewrite kNames[] = {
-      {"drop_no_ops", kDropNoOps},        {"merge_windows", kMergeWindows}, {"sink_flips", kSinkFlips},
-      {"move_pixels", kMovePixels},       {"merge_turns", kMergeTurns},     {"hoist_windows", kHoistWindows},
-      {"compose_tables", kComposeTables}, {"preimage", kPreimage},          {"straighten_warps", kStraightenWarps},
-      {"merge_colours", kMergeColours},   {"sink_replicas", kSinkReplicas}, {"shrink_pointwise", kShrinkPointwise},
-      {"compose_taps", kComposeTaps},     {"round_warps", kRoundWarps},     {"float_colour", kFloatColour},
+      {"drop_no_ops", kDropNoOps},          {"merge_windows", kMergeWindows}, {"sink_flips", kSinkFlips},
+      {"move_pixels", kMovePixels},         {"merge_turns", kMergeTurns},     {"hoist_windows", kHoistWindows},
+      {"compose_tables", kComposeTables},   {"preimage", kPreimage},          {"straighten_warps", kStraightenWarps},
+      {"merge_colours", kMergeColours},     {"sink_replicas", kSinkReplicas}, {"shrink_pointwise", kShrinkPointwise},
+      {"recolour_pixels", kRecolourPixels}, {"compose_taps", kComposeTaps},   {"round_warps", kRoundWarps},
+      {"float_colour", kFloatColour},
   };
   return kNames;
 }

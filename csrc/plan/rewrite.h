@@ -33,7 +33,8 @@ enum Rewrites : uint32_t {
   kMergeColours = 1 << 9,      // ops on samples that undo or contain their neighbours become one or none
   kSinkReplicas = 1 << 10,     // one channel is copied to several as late as possible
   kShrinkPointwise = 1 << 11,  // pointwise ops go to the smaller side of NEAREST, LUMA before turns
-  kExactRewrites = (1 << 12) - 1,
+  kRecolourPixels = 1 << 12,   // ops on samples at the end go straight from the source to a target that lies alike
+  kExactRewrites = (1 << 13) - 1,
 
   kComposeTaps = 1 << 16,  // a chain of resizes, crops, paddings and flips is filtered once, with composed taps
   kRoundWarps = 1 << 17,   // warps in float32, rounded to nearest where Pillow truncates

@@ -135,6 +135,7 @@ def detail_of(one: _C.Pass) -> str:
         return ", ".join(parts)
     words = {
         "move": "whole pixels",
+        "recolour": names,
         "torch_filter": "height and width in one, in float32",
         "read": f"of {_size(one.crop)}",
         "tables": names,

@@ -11,6 +11,33 @@
 namespace fastaug {
 namespace {
 
+void cheap(const Kernels& kernels, const Op& op, uint8_t* row, int width) {
+  switch (op.id) {
+    case OpId::POSTERIZE:
+      return kernels.posterize(posterize_mask(op.i[0]), row, width);
+    case OpId::INVERT:
+      return kernels.solarize(0, row, width);
+    case OpId::SOLARIZE:
+      return kernels.solarize(solarize_threshold(op.f[0]), row, width);
+    default:
+      fail_on("TableStage", op.id);
+  }
+}
+
+// The op on the samples of a table, by the kernels that would do it on those of an image. `own` is the table of a
+// reduction.
+void apply(const Kernels& kernels, const Op& op, const uint8_t* own, float mean, const Planes& ramp) {
+  if (has(op.id, Trait::kCheap)) return cheap(kernels, op, ramp.row[0], 256);
+  if (!has(op.id, Trait::kTable)) {
+    Op plain = op;
+    plain.flags = static_cast<uint16_t>(op.flags & ~kHasAlpha);
+    return kernels.pointwise(&plain, &mean, 1, 1, ramp.row, 256);
+  }
+  uint8_t table[256];
+  if (own == nullptr) plain_table(op, table);
+  kernels.lookup(own == nullptr ? table : own, ramp.row[0], 256);
+}
+
 // A run of ops on samples is one lookup, whatever its length, unless all of them have kernels of their own.
 class TableStage final : public Stage {
  public:
@@ -22,21 +49,8 @@ class TableStage final : public Stage {
     in_order = input->in_order;
     if (goes_one_by_one(steps, count)) {
       cheap_ = std::span(bare_ops(context.arena, steps, count), static_cast<size_t>(count));
-      return;
-    }
-    tables_ = context.arena.make<ChannelTables>();
-    const Planes ramp = make_planes(context.arena, 256);
-    for (int c = 0; c < channels; ++c) {
-      bool changed = false;
-      for (int v = 0; v < 256; ++v) ramp.row[0][v] = static_cast<uint8_t>(v);
-      for (int k = 0; k < count; ++k) {
-        if (!has(steps[k].id, Trait::kTable) && c >= colours_of(steps[k], channels)) continue;
-        apply(steps[k], reduced[k] == nullptr ? nullptr : reduced[k]->table[c], means == nullptr ? 0.0f : means[k],
-              ramp);
-        changed = true;
-      }
-      std::memcpy(tables_->table[c], ramp.row[0], 256);
-      changed_[c] = changed;
+    } else {
+      tables_ = run_tables(context, steps, reduced, means, count, channels);
     }
   }
 
@@ -44,46 +58,18 @@ class TableStage final : public Stage {
     input_->row(y, dst);
     for (int c = 0; c < channels; ++c) {
       if (tables_ != nullptr) {
-        if (changed_[c]) kernels_.lookup(tables_->table[c], dst.row[c], region.width);
+        if (tables_->changed[c]) kernels_.lookup(tables_->table[c], dst.row[c], region.width);
         continue;
       }
-      for (const Op& op : cheap_) cheap(op, dst.row[c], region.width);
+      for (const Op& op : cheap_) cheap(kernels_, op, dst.row[c], region.width);
     }
   }
 
  private:
-  void cheap(const Op& op, uint8_t* row, int width) const {
-    switch (op.id) {
-      case OpId::POSTERIZE:
-        return kernels_.posterize(posterize_mask(op.i[0]), row, width);
-      case OpId::INVERT:
-        return kernels_.solarize(0, row, width);
-      case OpId::SOLARIZE:
-        return kernels_.solarize(solarize_threshold(op.f[0]), row, width);
-      default:
-        fail_on("TableStage", op.id);
-    }
-  }
-
-  // The op on the samples of a table, by the kernels that would do it on those of an image. `own` is the table of a
-  // reduction.
-  void apply(const Op& op, const uint8_t* own, float mean, const Planes& ramp) const {
-    if (has(op.id, Trait::kCheap)) return cheap(op, ramp.row[0], 256);
-    if (!has(op.id, Trait::kTable)) {
-      Op plain = op;
-      plain.flags = static_cast<uint16_t>(op.flags & ~kHasAlpha);
-      return kernels_.pointwise(&plain, &mean, 1, 1, ramp.row, 256);
-    }
-    uint8_t table[256];
-    if (own == nullptr) plain_table(op, table);
-    kernels_.lookup(own == nullptr ? table : own, ramp.row[0], 256);
-  }
-
   const Kernels& kernels_;
   Stage* input_;
   std::span<const Op> cheap_;
-  ChannelTables* tables_ = nullptr;  // null: cheap_ one by one
-  bool changed_[kMaxChannels] = {};
+  const RunTables* tables_ = nullptr;  // null: cheap_ one by one
 };
 
 class SharpenStage final : public Stage {
@@ -156,6 +142,24 @@ class SharpenStage final : public Stage {
 };
 
 }  // namespace
+
+const RunTables* run_tables(Context& context, const Step* ops, const ChannelTables* const* reduced, const float* means,
+                            int count, int channels) {
+  RunTables* tables = context.arena.make<RunTables>();
+  const Planes ramp = make_planes(context.arena, 256);
+  for (int c = 0; c < channels; ++c) {
+    tables->changed[c] = false;
+    for (int v = 0; v < 256; ++v) ramp.row[0][v] = static_cast<uint8_t>(v);
+    for (int k = 0; k < count; ++k) {
+      if (!has(ops[k].id, Trait::kTable) && c >= colours_of(ops[k], channels)) continue;
+      apply(context.kernels, ops[k], reduced[k] == nullptr ? nullptr : reduced[k]->table[c],
+            means == nullptr ? 0.0f : means[k], ramp);
+      tables->changed[c] = true;
+    }
+    std::memcpy(tables->table[c], ramp.row[0], 256);
+  }
+  return tables;
+}
 
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,
                    const float* means) {

@@ -72,6 +72,12 @@ Stage* resample_column_stage(Context& context, Stage* input, std::shared_ptr<con
 // This stage is both passes of a TORCH_RESIZE, in float32 between them.
 Stage* torch_resize_stage(Context& context, Stage* input, std::shared_ptr<const FloatAxisTable> down,
                           std::shared_ptr<const FloatAxisTable> across, Region region);
+// A run of ops on samples as one table for each channel that any of them changes. `reduced` and `means` as below.
+struct RunTables : ChannelTables {
+  bool changed[kMaxChannels];
+};
+const RunTables* run_tables(Context& context, const Step* ops, const ChannelTables* const* reduced, const float* means,
+                            int count, int channels);
 // This stage does a run of table ops. `reduced` has the tables of the reductions among them, one entry per op. With
 // `means`, one entry per op, others of kPerSample may be among them.
 Stage* table_stage(Context& context, Stage* input, const Step* ops, const ChannelTables* const* reduced, int count,

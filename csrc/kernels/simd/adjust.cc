@@ -19,6 +19,7 @@
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
+#include "kernels/simd/lookup-inl.h"
 // After the lanes that its bodies call.
 #include "pixel/pointwise.h"
 #endif
@@ -33,88 +34,11 @@ using Words = hn::ScalableTag<uint16_t>;
 using Floats = hn::ScalableTag<float>;
 using B = hn::Vec<Bytes>;
 
-#if HWY_TARGET == HWY_AVX3_DL
-
-// A table of 256 samples, for looked_up.
-class Table {
- public:
-  HWY_INLINE explicit Table(const uint8_t* table) {
-    for (int k = 0; k < 4; ++k) parts_[k] = _mm512_loadu_si512(table + 64 * k);
-  }
-
-  // Looks up kVectors vectors at row.
-  HWY_INLINE void look_up(uint8_t* row) const { _mm512_storeu_si512(row, looked_up(parts_, _mm512_loadu_si512(row))); }
-
-  static constexpr int kVectors = 1;
-
- private:
-  __m512i parts_[4];
-};
-
-#else
-
-// A table of 256 samples as 16 shuffles of 16, which are xored: eight by the sample for those below 128, eight by the
-// sample with its highest bit turned for the others. Part k of either half is looked up with that minus 16 k, which has
-// its highest bit set, and so finds 0, for samples of the parts before and for the other half.
-class Table {
- public:
-  HWY_INLINE explicit Table(const uint8_t* table) {
-    const hn::Full128<uint8_t> block;
-    for (int k = 0; k < 16; ++k) {
-      auto part = hn::LoadU(block, table + 16 * k);
-#if HWY_ARCH_X86
-      // A shuffle goes by the lowest four bits of an index from 16 to 127, so that a sample finds something in all the
-      // parts before its own: part k takes away what they xor to, which is the table of the part before.
-      if (k % 8 != 0) part = hn::Xor(part, hn::LoadU(block, table + 16 * (k - 1)));
-#endif
-      hn::Store(part, block, parts_ + 16 * k);
-    }
-  }
-
-  // Looks up kVectors vectors at row, so that a part is loaded once for them all.
-  HWY_INLINE void look_up(uint8_t* row) const {
-    const Bytes bytes;
-    const hn::RebindToSigned<Bytes> indices;
-    const auto n = static_cast<int>(hn::Lanes(bytes));
-    const auto sixteen = hn::Set(indices, 16);
-    hn::Vec<decltype(indices)> low[kVectors];
-    hn::Vec<decltype(indices)> high[kVectors];
-    B found[kVectors];
-    for (int i = 0; i < kVectors; ++i) {
-      const auto v = hn::BitCast(indices, hn::LoadU(bytes, row + i * n));
-      // Those of the other half stay below zero when 112 is taken away.
-      low[i] = hn::Max(v, hn::Set(indices, -16));
-      high[i] = hn::Max(hn::Xor(v, hn::Set(indices, -128)), hn::Set(indices, -16));
-      found[i] = hn::Zero(bytes);
-    }
-    // Unrolled, gcc reorders the xors and runs out of registers.
-    HWY_UNROLL(1)
-    for (int k = 0; k < 128; k += 16) {
-      const B low_part = hn::LoadDup128(bytes, parts_ + k);
-      const B high_part = hn::LoadDup128(bytes, parts_ + k + 128);
-      for (int i = 0; i < kVectors; ++i) {
-        found[i] = hn::Xor3(found[i], hn::TableLookupBytesOr0(low_part, hn::BitCast(bytes, low[i])),
-                            hn::TableLookupBytesOr0(high_part, hn::BitCast(bytes, high[i])));
-        low[i] = hn::Sub(low[i], sixteen);
-        high[i] = hn::Sub(high[i], sixteen);
-      }
-    }
-    for (int i = 0; i < kVectors; ++i) hn::StoreU(found[i], bytes, row + i * n);
-  }
-
-  static constexpr int kVectors = 2;
-
- private:
-  alignas(16) uint8_t parts_[256];
-};
-
-#endif
-
 void lookup(const uint8_t* table, uint8_t* row, int width) {
   const Table parts(table);
   const int step = Table::kVectors * static_cast<int>(hn::Lanes(Bytes()));
   static_assert(Table::kVectors * hn::MaxLanes(Bytes()) <= kRowPad);
-  for (int x = 0; x < width; x += step) parts.look_up(row + x);
+  for (int x = 0; x < width; x += step) parts.look_up(row + x, row + x);
 }
 
 void solarize(int threshold, uint8_t* row, int width) {

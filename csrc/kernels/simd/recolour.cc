@@ -1,0 +1,215 @@
+// Samples by tables, straight from one image to another.
+#define FASTAUG_VBMI
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/simd/recolour.cc"
+#include "kernels/targets.h"
+// clang-format off: after targets.h, in this order
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+// clang-format on
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/table.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/lookup-inl.h"
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace fastaug::HWY_NAMESPACE {
+#if FASTAUG_SIMD_TARGET
+namespace {
+
+#if HWY_TARGET == HWY_AVX3_DL
+
+constexpr int kVector = 64;
+
+// Bytes of vectors that begin anywhere in a pixel. A vector begins one byte of the pixel later than the one before it
+// where pixels have three bytes, and at the same one for other pixels.
+class Places {
+ public:
+  explicit Places(const PixelTables& tables) {
+    const int stride = tables.stride;
+    static constexpr uint64_t kEvery[] = {~uint64_t{0}, 0x5555555555555555, 0x9249249249249249, 0x1111111111111111};
+    for (int phase = 0; phase < stride; ++phase) {
+      for (int k = 0; k < stride; ++k) {
+        const uint64_t bytes = kEvery[stride - 1] << ((k - phase + stride) % stride);
+        const int which = tables.which[k];
+        (which == PixelTables::kKept ? kept_ : which == PixelTables::kFull ? full_ : by_[which])[phase] |= bytes;
+      }
+    }
+  }
+
+  HWY_INLINE __mmask64 by(int table, int phase) const { return by_[table][phase]; }
+  HWY_INLINE __m512i settled(__m512i from, __m512i found, int phase) const {
+    return _mm512_mask_mov_epi8(_mm512_mask_mov_epi8(found, kept_[phase], from), full_[phase], _mm512_set1_epi8(-1));
+  }
+
+ private:
+  uint64_t by_[kMaxChannels][kMaxChannels] = {};
+  uint64_t kept_[kMaxChannels] = {};
+  uint64_t full_[kMaxChannels] = {};
+};
+
+// Vectors begin at kPhases places of a pixel.
+template <int kTables, int kPhases>
+void recolour_as(const PixelTables& tables, const uint8_t* src, ptrdiff_t bytes, uint8_t* dst) {
+  const Places places(tables);
+  const Table first(tables.table[0]);
+  const Table second(tables.table[kTables > 1 ? 1 : 0]);
+  const Table third(tables.table[kTables > 2 ? 2 : 0]);
+  const Table fourth(tables.table[kTables > 3 ? 3 : 0]);
+  const auto looked_up = [&](__m512i v, int phase) HWY_ATTR {
+    __m512i found = first.of(v);
+    if constexpr (kTables > 1) found = _mm512_mask_mov_epi8(found, places.by(1, phase), second.of(v));
+    if constexpr (kTables > 2) found = _mm512_mask_mov_epi8(found, places.by(2, phase), third.of(v));
+    if constexpr (kTables > 3) found = _mm512_mask_mov_epi8(found, places.by(3, phase), fourth.of(v));
+    return places.settled(v, found, phase);
+  };
+  ptrdiff_t x = 0;
+  for (; x + kPhases * kVector <= bytes; x += kPhases * kVector) {
+    for (int phase = 0; phase < kPhases; ++phase) {
+      const __m512i v = _mm512_loadu_si512(src + x + phase * kVector);
+      _mm512_storeu_si512(dst + x + phase * kVector, looked_up(v, phase));
+    }
+  }
+  for (int phase = 0; x < bytes; ++phase, x += kVector) {
+    const __mmask64 rest = ~uint64_t{0} >> (kVector - std::min<ptrdiff_t>(bytes - x, kVector));
+    const __m512i v = _mm512_maskz_loadu_epi8(rest, src + x);
+    _mm512_mask_storeu_epi8(dst + x, rest, looked_up(v, phase));
+  }
+}
+
+template <int kTables>
+void recolour_by(const PixelTables& tables, const uint8_t* src, ptrdiff_t bytes, uint8_t* dst) {
+  if (tables.stride == 3) return recolour_as<kTables, 3>(tables, src, bytes, dst);
+  recolour_as<kTables, 1>(tables, src, bytes, dst);
+}
+
+void recolour(const PixelTables& tables, const uint8_t* src, ptrdiff_t pixels, uint8_t* dst) {
+  const ptrdiff_t bytes = pixels * tables.stride;
+  switch (tables.count) {
+    case 1:
+      return recolour_by<1>(tables, src, bytes, dst);
+    case 2:
+      return recolour_by<2>(tables, src, bytes, dst);
+    case 3:
+      return recolour_by<3>(tables, src, bytes, dst);
+    default:
+      return recolour_by<4>(tables, src, bytes, dst);
+  }
+}
+
+constexpr bool kRecoloursApart = true;
+
+#else
+
+using Bytes = hn::ScalableTag<uint8_t>;
+
+// Samples by threshold and mask.
+struct Switched {
+  int threshold;
+  int mask;
+
+  HWY_INLINE explicit Switched(const PixelTables& tables) : threshold(tables.threshold), mask(tables.mask) {}
+
+  HWY_INLINE void look_up(const uint8_t* src, uint8_t* dst) const {
+    const Bytes bytes;
+    const auto v = hn::LoadU(bytes, src);
+    const auto from = hn::Set(bytes, static_cast<uint8_t>(threshold));
+    const auto inverted = hn::VecFromMask(bytes, hn::Eq(hn::Max(v, from), v));
+    const auto turned = threshold > 255 ? v : hn::Xor(v, inverted);
+    hn::StoreU(hn::And(turned, hn::Set(bytes, static_cast<uint8_t>(mask))), bytes, dst);
+  }
+
+  static constexpr int kVectors = 1;
+};
+
+// Samples by a map, and what is to be kept or full put back. Steps begin anywhere in a pixel.
+template <class Map>
+void recolour_with(const PixelTables& tables, const uint8_t* src, ptrdiff_t bytes, uint8_t* dst) {
+  constexpr int kLanes = HWY_LANES(uint8_t);
+  constexpr int kStep = Map::kVectors * kLanes;
+  const Bytes d;
+  const Map map(tables);
+  uint8_t kept[kStep + kMaxChannels] = {};
+  uint8_t full[kStep + kMaxChannels] = {};
+  bool whole = true;
+  for (int k = 0; k < kStep + kMaxChannels; ++k) {
+    const int which = tables.which[k % tables.stride];
+    whole = whole && which >= 0;
+    if (which == PixelTables::kKept) kept[k] = 255;
+    if (which == PixelTables::kFull) full[k] = 255;
+  }
+  const auto step = [&](const uint8_t* from, int phase, uint8_t* to) HWY_ATTR {
+    map.look_up(from, to);
+    if (whole) return;
+    for (int k = 0; k < kStep; k += kLanes) {
+      const auto keep = hn::LoadU(d, kept + phase + k);
+      const auto found = hn::AndNot(keep, hn::LoadU(d, to + k));
+      const auto mine = hn::Or(found, hn::And(keep, hn::LoadU(d, from + k)));
+      hn::StoreU(hn::Or(mine, hn::LoadU(d, full + phase + k)), d, to + k);
+    }
+  };
+  if (bytes < kStep) {
+    uint8_t from[kStep] = {};
+    uint8_t to[kStep];
+    std::memcpy(from, src, static_cast<size_t>(bytes));
+    step(from, 0, to);
+    std::memcpy(dst, to, static_cast<size_t>(bytes));
+    return;
+  }
+  const int on = kStep % tables.stride;
+  int phase = 0;
+  ptrdiff_t x = 0;
+  for (; x + kStep <= bytes; x += kStep) {
+    step(src + x, phase, dst + x);
+    phase += on;
+    if (phase >= tables.stride) phase -= tables.stride;
+  }
+  if (x < bytes) step(src + bytes - kStep, static_cast<int>((bytes - kStep) % tables.stride), dst + bytes - kStep);
+}
+
+struct ByTable : Table {
+  HWY_INLINE explicit ByTable(const PixelTables& tables) : Table(tables.table[0]) {}
+};
+
+void recolour(const PixelTables& tables, const uint8_t* src, ptrdiff_t pixels, uint8_t* dst) {
+  if (tables.count > 1) return fastaug::kernels("scalar")->recolour(tables, src, pixels, dst);
+  const ptrdiff_t bytes = pixels * tables.stride;
+  if (tables.switches) return recolour_with<Switched>(tables, src, bytes, dst);
+  recolour_with<ByTable>(tables, src, bytes, dst);
+}
+
+constexpr bool kRecoloursApart = false;
+
+#endif
+
+}  // namespace
+
+void fill_recolour(Kernels* table) {
+  table->recolour = recolour;
+  table->recolours_apart = kRecoloursApart;
+}
+
+#endif  // FASTAUG_SIMD_TARGET
+}  // namespace fastaug::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace fastaug {
+
+void set_recolour(Isa isa, Kernels* table) {
+  switch (isa) {
+    case Isa::kScalar:
+      return scalar::fill_recolour(table);
+      FASTAUG_SIMD_CASES(fill_recolour, table)
+    default:
+      return;
+  }
+}
+
+}  // namespace fastaug
+#endif  // HWY_ONCE
