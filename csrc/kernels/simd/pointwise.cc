@@ -1,5 +1,6 @@
 // Pointwise ops on planar rows. A run of ops goes over a piece of the row at a time; between its ops the piece stays in
 // cache as float32, so that only the run's ends convert.
+#define FASTAUG_VBMI
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/pointwise.cc"
 #include "kernels/targets.h"
@@ -9,6 +10,8 @@
 // clang-format on
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #include "kernels/table.h"
@@ -16,6 +19,7 @@
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
+#include "kernels/simd/lookup-inl.h"
 // After the lanes that its bodies call.
 #include "pixel/point.h"
 #endif
@@ -174,7 +178,7 @@ struct Pass {
   void run(const Op& op, float mean, int channels) const { visit(op, mean, channels, *this); }
 };
 
-void pointwise(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
+void through_floats(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
   if (count == 0) return;
   alignas(64) float plane[kMaxChannels][kPiece];
   const Piece piece = {plane};
@@ -206,6 +210,16 @@ HWY_INLINE V load(const uint8_t* row) {
   return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(bytes, row)));
 }
 
+#if HWY_TARGET == HWY_AVX3_DL
+
+#include "kernels/simd/pointwise_vbmi-inl.h"
+
+#else
+
+void pointwise(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
+  through_floats(ops, means, count, channels, planes, width);
+}
+
 uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
   const auto lanes = static_cast<int>(hn::Lanes(Floats()));
   // A lane of int32 holds this many samples safely.
@@ -230,6 +244,8 @@ uint64_t luma_sum(const uint8_t* const* planes, int channels, int width) {
   }
   return total;
 }
+
+#endif
 
 template <class Gray>
 void gray_sums(const uint8_t* const* planes, int channels, int width, uint32_t* sums) {
