@@ -36,35 +36,56 @@ PixelTables tables_of(const RunTables& run, int first, int count, int stride) {
   return tables;
 }
 
+// Calls kernel(from, pixels, to) for the rows of channels [c, c + `together`); for all of them at once where they
+// follow one another.
+template <class Kernel>
+void for_rows(const View& source, int c, int together, bool vflip, const Target& target, Kernel kernel) {
+  ptrdiff_t to_next = target.row_stride;
+  uint8_t* to = static_cast<uint8_t*>(target.data) + c * target.channel_stride;
+  if (vflip) {
+    to += (target.height - 1) * to_next;
+    to_next = -to_next;
+  }
+  const bool joined =
+      source.row_stride == source.width * source.pixel_stride && to_next == target.width * target.pixel_stride;
+  const int rows = joined ? 1 : source.height;
+  const ptrdiff_t pixels = joined ? ptrdiff_t{source.height} * source.width : source.width;
+  // The last pixel of an image may have no bytes but its samples.
+  const bool cut = together < source.pixel_stride;
+  for (int y = 0; y < rows; ++y, to += to_next) {
+    const uint8_t* from = source.at(y, 0, c);
+    if (!cut || y + 1 < rows) {
+      kernel(from, pixels, to);
+      continue;
+    }
+    if (pixels > 1) kernel(from, pixels - 1, to);
+    uint8_t last[kMaxChannels] = {};
+    std::memcpy(last, from + (pixels - 1) * source.pixel_stride, static_cast<size_t>(together));
+    kernel(last, 1, to + (pixels - 1) * target.pixel_stride);
+  }
+}
+
 }  // namespace
 
 void recolour(Context& context, const View& source, const Step* ops, const ChannelTables* const* reduced,
               const float* means, int count, bool vflip, const Target& target) {
+  if (ops[0].id == OpId::LUMA) {
+    return for_rows(source, 0, source.channels, vflip, target,
+                    count == 1 ? context.kernels.gray : context.kernels.gray_pixels);
+  }
   const RunTables& run = *run_tables(context, ops, reduced, means, count, source.channels);
   const int stride = static_cast<int>(source.pixel_stride);
-  const int parts = stride == 1 ? source.channels : 1;  // planes
-  for (int c = 0; c < parts; ++c) {
-    PixelTables tables = tables_of(run, c, source.channels / parts, stride);
+  const int together = stride == 1 ? 1 : source.channels;
+  for (int c = 0; c < source.channels; c += together) {
+    PixelTables tables = tables_of(run, c, together, stride);
     if (count == 1 && has(ops[0].id, Trait::kCheap)) find_switch(ops[0], &tables);
-    const ptrdiff_t bytes = source.pixel_stride * source.width;
-    ptrdiff_t to_next = target.row_stride;
-    uint8_t* to = static_cast<uint8_t*>(target.data) + c * target.channel_stride;
-    if (vflip) {
-      to += (target.height - 1) * to_next;
-      to_next = -to_next;
-    }
-    // Rows that follow one another are one.
-    const bool joined = source.row_stride == bytes && to_next == bytes;
-    const int rows = joined ? 1 : source.height;
-    const ptrdiff_t pixels = joined ? ptrdiff_t{source.height} * source.width : source.width;
-    for (int y = 0; y < rows; ++y, to += to_next) {
-      const uint8_t* from = source.at(y, 0, c);
+    for_rows(source, c, together, vflip, target, [&](const uint8_t* from, ptrdiff_t pixels, uint8_t* to) {
       if (tables.count == 0) {
         std::memcpy(to, from, static_cast<size_t>(pixels));
       } else {
         context.kernels.recolour(tables, from, pixels, to);
       }
-    }
+    });
   }
 }
 

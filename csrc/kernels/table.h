@@ -16,7 +16,7 @@ enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kAvx512Vbmi, kNeon };
 void set_resample(Isa isa, Kernels* table);
 // torch_resize_rows, widen, torch_resize_column
 void set_torch_resize(Isa isa, Kernels* table);
-// deinterleave, interleave, take, reverse, mix
+// deinterleave, interleave, take, reverse, reverse_pixels, mix
 void set_convert(Isa isa, Kernels* table);
 // reverse_pixels, turn_square
 void set_move(Isa isa, Kernels* table);
@@ -36,7 +36,7 @@ void set_pointwise(Isa isa, Kernels* table);
 void set_float(Isa isa, Kernels* table);
 // lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen, v2_sharpen
 void set_adjust(Isa isa, Kernels* table);
-// recolour, recolours_apart
+// recolour, gray, gray_pixels, costs
 void set_recolour(Isa isa, Kernels* table);
 // blur_rows, blur_samples, blur_float_rows
 void set_blur(Isa isa, Kernels* table);

@@ -235,10 +235,14 @@ class Planner {
   bool goes_straight(const Part& part, const View& source) const {
     if ((rewrites_of(options_) & kRecolourPixels) == 0 || options_.device) return false;
     if (memory_.kept || part.start == part.end || plan_.store.floats || plan_.store.hflip) return false;
-    if (source.channels != target_.channels || !is_blit(source, target_)) return false;
-    return recolours_straight(&ops_[part.start], static_cast<int>(part.end - part.start), source, options_.kernels,
-                              options_.rewrites);
+    const Step* ops = &ops_[part.start];
+    const int count = static_cast<int>(part.end - part.start);
+    if (grays_straight(ops, count, source, target_)) return (options_.rewrites & kFloatColour) == 0;
+    return source.channels == target_.channels && is_blit(source, target_) &&
+           recolours_straight(ops, count, source, options_.rewrites, costs());
   }
+
+  ColourCosts costs() const { return options_.device ? ColourCosts{} : options_.kernels.costs; }
 
   void recolour(const Part& part) {
     const uint64_t cropped = crop_memory(part);
@@ -246,8 +250,9 @@ class Planner {
     pass.origin |= cropped | plan_.store.origin;
     pass.crop = memory_.crop;
     pass.read = pass.region = part.regions[0];
-    pass.channels = memory_.channels;
-    pass.bytes_read = pass.bytes_written = area(pass.read) * memory_.pixel_bytes;
+    pass.channels = plan_.out.channels;
+    pass.bytes_read = area(pass.read) * memory_.pixel_bytes;
+    pass.bytes_written = area(pass.read) * target_.pixel_stride * (target_.pixel_stride == 1 ? target_.channels : 1);
   }
 
   // Windows that only say which part of the image in memory is meant. Returns their origin.
@@ -314,7 +319,7 @@ class Planner {
     size_t last = k + 1;
     while (last < part.end && kind_of(ops_[last].id) == OpKind::kPointwise) ++last;
     const auto [count, tables] =
-        colour_run(&ops_[k], static_cast<int>(last - k), area(region_) * channels_, options_.rewrites);
+        colour_run(&ops_[k], static_cast<int>(last - k), area(region_) * channels_, options_.rewrites, costs());
     last = k + static_cast<size_t>(count);
     const bool floats = !tables && (options_.rewrites & kFloatColour) != 0 && has(ops_[k].id, Trait::kFloatForm);
     StorePlan& store = plan_.store;

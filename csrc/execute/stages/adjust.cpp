@@ -47,7 +47,7 @@ class TableStage final : public Stage {
     region = input->region;
     channels = input->channels;
     in_order = input->in_order;
-    if (goes_one_by_one(steps, count)) {
+    if (goes_one_by_one(steps, count, context.kernels.costs)) {
       cheap_ = std::span(bare_ops(context.arena, steps, count), static_cast<size_t>(count));
     } else {
       tables_ = run_tables(context, steps, reduced, means, count, channels);

@@ -93,8 +93,7 @@ void join_vectors(D d, const uint8_t* const* src, int channels, int width, uint8
 
 template <int kStride>
 void join(const uint8_t* const* src, int channels, int width, uint8_t* foreign) {
-  if (width >= static_cast<int>(hn::Lanes(Half())))
-    return join_vectors<kStride>(Half(), src, channels, width, foreign);
+  if (width >= static_cast<int>(hn::Lanes(Half()))) return join_vectors<kStride>(Half(), src, channels, width, foreign);
   if (width >= static_cast<int>(hn::Lanes(Block())))
     return join_vectors<kStride>(Block(), src, channels, width, foreign);
   for (int x = 0; x < width; ++x)

@@ -1,4 +1,4 @@
-// Samples by tables, straight from one image to another.
+// Samples by tables, and luma, straight from one image to another.
 #define FASTAUG_VBMI
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/recolour.cc"
@@ -15,6 +15,7 @@
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lookup-inl.h"
+#include "kernels/simd/wide-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -102,7 +103,7 @@ void recolour(const PixelTables& tables, const uint8_t* src, ptrdiff_t pixels, u
   }
 }
 
-constexpr bool kRecoloursApart = true;
+constexpr ColourCosts kCosts = {.lookup = 2, .conversion = 1, .apart = true};
 
 #else
 
@@ -183,15 +184,74 @@ void recolour(const PixelTables& tables, const uint8_t* src, ptrdiff_t pixels, u
   recolour_with<ByTable>(tables, src, bytes, dst);
 }
 
-constexpr bool kRecoloursApart = false;
+constexpr ColourCosts kCosts = {};
 
 #endif
+
+// Bytes of four pixels, and 0 for kNone.
+constexpr uint8_t kNone = 0x80;
+alignas(16) constexpr uint8_t kRedGreen[16] = {0, kNone, 1, kNone, 4,  kNone, 5,  kNone,
+                                               8, kNone, 9, kNone, 12, kNone, 13, kNone};
+alignas(16) constexpr uint8_t kBlueGreen[16] = {2,  kNone, 1, kNone, 6,  kNone, 5,  kNone,
+                                                10, kNone, 9, kNone, 14, kNone, 13, kNone};
+alignas(16) constexpr uint8_t kThrice[16] = {2, 2, 2, kNone, 6, 6, 6, kNone, 10, 10, 10, kNone, 14, 14, 14, kNone};
+
+// The weights of Luma (pixel/pointwise.h) as int16, green's halved and counted twice. Luma is byte 2 of each sum.
+HWY_INLINE hn::Vec<hn::ScalableTag<int32_t>> luma_sums(const uint8_t* src) {
+  const hn::ScalableTag<uint8_t> bytes;
+  const hn::ScalableTag<int16_t> words;
+  const hn::ScalableTag<int32_t> ints;
+  const auto pixels = hn::LoadU(bytes, src);
+  const auto of = [&](const uint8_t* which) HWY_ATTR {
+    return hn::BitCast(words, hn::TableLookupBytesOr0(pixels, hn::LoadDup128(bytes, which)));
+  };
+  const auto red_green = madd(of(kRedGreen), hn::BitCast(words, hn::Set(ints, (19235 << 16) + 19595)));
+  const auto blue_green = madd(of(kBlueGreen), hn::BitCast(words, hn::Set(ints, (19235 << 16) + 7471)));
+  return hn::Add(hn::Add(red_green, blue_green), hn::Set(ints, 0x8000));
+}
+
+// Steps of kPixels pixels of four bytes to as many of kBytes.
+template <int kPixels, int kBytes, class Step>
+HWY_INLINE void in_steps(const uint8_t* src, ptrdiff_t pixels, uint8_t* dst, Step step) {
+  if (pixels < kPixels) {
+    uint8_t from[4 * kPixels] = {};
+    uint8_t to[kBytes * kPixels];
+    std::memcpy(from, src, static_cast<size_t>(pixels) * 4);
+    step(from, to);
+    std::memcpy(dst, to, static_cast<size_t>(pixels) * kBytes);
+    return;
+  }
+  for (ptrdiff_t next = 0; next < pixels; next += kPixels) {
+    const ptrdiff_t x = std::min(next, pixels - kPixels);
+    step(src + 4 * x, dst + kBytes * x);
+  }
+}
+
+void gray(const uint8_t* src, ptrdiff_t pixels, uint8_t* dst) {
+  constexpr int kLanes = HWY_LANES(uint8_t);
+  in_steps<kLanes, 1>(src, pixels, dst, [](const uint8_t* from, uint8_t* to) HWY_ATTR {
+    const auto part = [from](int k) HWY_ATTR { return hn::ShiftRight<16>(luma_sums(from + k * kLanes)); };
+    hn::StoreU(in_row(narrow(part(0), part(1), part(2), part(3))), hn::ScalableTag<uint8_t>(), to);
+  });
+}
+
+void gray_pixels(const uint8_t* src, ptrdiff_t pixels, uint8_t* dst) {
+  constexpr int kLanes = HWY_LANES(uint8_t);
+  in_steps<kLanes / 4, 4>(src, pixels, dst, [](const uint8_t* from, uint8_t* to) HWY_ATTR {
+    const hn::ScalableTag<uint8_t> bytes;
+    const hn::ScalableTag<uint32_t> whole;
+    const auto thrice = hn::TableLookupBytesOr0(hn::BitCast(bytes, luma_sums(from)), hn::LoadDup128(bytes, kThrice));
+    hn::StoreU(hn::Or(thrice, hn::BitCast(bytes, hn::Set(whole, 0xff000000u))), bytes, to);
+  });
+}
 
 }  // namespace
 
 void fill_recolour(Kernels* table) {
   table->recolour = recolour;
-  table->recolours_apart = kRecoloursApart;
+  table->gray = gray;
+  table->gray_pixels = gray_pixels;
+  table->costs = kCosts;
 }
 
 #endif  // FASTAUG_SIMD_TARGET

@@ -83,23 +83,27 @@ HWY_INLINE __m512i looked_up(const __m512i* table, __m512i samples) {
 
 #endif
 
-// Rounds four vectors of floats half to even and writes them as uint8, saturating.
-template <class V>
-HWY_INLINE void store_rounded(V a, V b, V c, V d, uint8_t* dst) {
+// What narrow() gives as the samples of one vector after the other.
+HWY_INLINE hn::Vec<hn::ScalableTag<uint8_t>> in_row(hn::Vec<hn::ScalableTag<uint8_t>> packed) {
   constexpr int kLanes = HWY_LANES(float);
-  const hn::ScalableTag<uint8_t> bytes;
-  const hn::ScalableTag<int32_t> ints;
-  const auto packed = narrow(hn::NearestInt(a), hn::NearestInt(b), hn::NearestInt(c), hn::NearestInt(d));
   if constexpr (kLanes == 4) {
-    hn::StoreU(packed, bytes, dst);
+    return packed;
   } else {
-    // Four samples of every vector in turn; back in a row.
+    // Four samples of every vector in turn.
+    const hn::ScalableTag<uint8_t> bytes;
+    const hn::ScalableTag<int32_t> ints;
     constexpr int kBlocks = kLanes / 4;
     alignas(64) int32_t order[kLanes];
     for (int k = 0; k < kLanes; ++k) order[k] = k % kBlocks * 4 + k / kBlocks;
-    const auto sorted = hn::TableLookupLanes(hn::BitCast(ints, packed), hn::SetTableIndices(ints, order));
-    hn::StoreU(hn::BitCast(bytes, sorted), bytes, dst);
+    return hn::BitCast(bytes, hn::TableLookupLanes(hn::BitCast(ints, packed), hn::SetTableIndices(ints, order)));
   }
+}
+
+// Rounds four vectors of floats half to even and writes them as uint8, saturating.
+template <class V>
+HWY_INLINE void store_rounded(V a, V b, V c, V d, uint8_t* dst) {
+  const auto packed = narrow(hn::NearestInt(a), hn::NearestInt(b), hn::NearestInt(c), hn::NearestInt(d));
+  hn::StoreU(in_row(packed), hn::ScalableTag<uint8_t>(), dst);
 }
 
 #endif  // FASTAUG_SIMD_TARGET

@@ -31,11 +31,12 @@ const Op kInvert = factor(OpId::INVERT, 0);
 const Op kHue = Op{OpId::HUE, 0, {}, {5}, {}};
 
 // The runs that stages are made of: "2t 1" is a table of two ops, then another op.
-std::string runs_of(const std::vector<Op>& program, int64_t samples = 100'000, uint32_t rewrites = kExactRewrites) {
+std::string runs_of(const std::vector<Op>& program, int64_t samples = 100'000, uint32_t rewrites = kExactRewrites,
+                    const ColourCosts& costs = {}) {
   const OpList steps = steps_of(program);
   std::string text;
   for (size_t begin = 0; begin < steps.size();) {
-    const ColourRun run = colour_run(&steps[begin], static_cast<int>(steps.size() - begin), samples, rewrites);
+    const ColourRun run = colour_run(&steps[begin], static_cast<int>(steps.size() - begin), samples, rewrites, costs);
     REQUIRE(run.count > 0);
     if (begin != 0) text += ' ';
     text += std::to_string(run.count);
@@ -65,6 +66,11 @@ TEST_CASE("tables become one, and blends join them where that is cheaper") {
   // A table costs as much as many samples.
   CHECK(runs_of({kBright, kGamma}, 256) == "1 1t");
   CHECK(runs_of({kBright, kGamma}, 100'000, kExactRewrites & ~kComposeTables) == "1 1t");
+  // Where lookups are quick, a blend is one.
+  const ColourCosts quick{.lookup = 2, .conversion = 1};
+  CHECK(runs_of({kBright}, 100'000, kExactRewrites, quick) == "1t");
+  CHECK(runs_of({kBright}, 256, kExactRewrites, quick) == "1");
+  CHECK(runs_of({kSaturate, kBright, kHue}, 100'000, kExactRewrites, quick) == "1 1t 1");
   // Fast mode blends in float32 instead.
   CHECK(runs_of({kBright, kGamma}, 100'000, kFastRewrites) == "1 1t");
 }
@@ -83,7 +89,7 @@ TEST_CASE("composed tables keep every bit") {
     for (size_t k = 0; k < steps.size(); ++k) {
       if (steps[k].id != BRIGHTNESS && steps[k].id != CONTRAST) continue;
       const int64_t samples = int64_t{shape.height} * shape.width * shape.channels;
-      composed += colour_run(&steps[k], static_cast<int>(steps.size() - k), samples, kComposeTables).tables ? 1 : 0;
+      composed += colour_run(&steps[k], static_cast<int>(steps.size() - k), samples, kComposeTables, {}).tables ? 1 : 0;
     }
     INFO("seed ", seed, ", image ", shape.height, "x", shape.width, "x", shape.channels, "\n", to_string(program));
     const auto wanted = expected(program, view);
