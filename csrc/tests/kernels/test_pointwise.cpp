@@ -225,6 +225,45 @@ TEST_CASE("luma_sum and gray_sums add up the row and nothing after it") {
   }
 }
 
+// Among the factors are some whose products come close to integers, or are integers, on either side of 1.
+TEST_CASE("saturation is Pillow's for every sample and luma, by any factor") {
+  constexpr int kPixels = 1 << 16;
+  std::vector<double> factors = {0.0, 1e-9, 0.25, 0.5, 0.75,  0.999999, 1.0,  1.000001, 1.1,  1.3,  1.5,   1.7,
+                                 2.0, 2.55, 4.0,  8.5, 255.0, 3e5,      1e30, -1e-9,    -0.5, -1.0, -300.0};
+  Random random(9);
+  for (int k = 0; k < 60; ++k) factors.push_back(random.unit() * 2.0);
+  GuardedRows rows(kMaxChannels, kPixels);
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    for (double factor : factors) {
+      CAPTURE(factor);
+      for (int x = 0; x < kPixels; ++x) {
+        // Green makes most of luma: with blue that is nearly every pair, and red is another sample of it.
+        rows[0][x] = static_cast<uint8_t>(random.next() >> 9);
+        rows[1][x] = static_cast<uint8_t>(x >> 8);
+        rows[2][x] = static_cast<uint8_t>(x);
+      }
+      std::vector<uint8_t> before[3];
+      for (int c = 0; c < 3; ++c) before[c].assign(rows[c], rows[c] + kPixels);
+      const Op op = make_op(OpId::SATURATION, factor);
+      const float mean = 0.0f;
+      kernels(name)->pointwise(&op, &mean, 1, 3, rows.get(), kPixels);
+      int wrong = 0;
+      for (size_t x = 0; x < kPixels; ++x) {
+        const int luma = (19595 * before[0][x] + 38470 * before[1][x] + 7471 * before[2][x] + 0x8000) >> 16;
+        for (int c = 0; c < 3; ++c) {
+          const float product = static_cast<float>(factor) * static_cast<float>(before[c][x] - luma);
+          const float mixed = static_cast<float>(luma) + product;
+          const int want = static_cast<int>(std::min(std::max(mixed, 0.0f), 255.0f));
+          wrong += rows[c][x] != want ? 1 : 0;
+        }
+      }
+      REQUIRE(wrong == 0);
+      REQUIRE(rows.intact());
+    }
+  }
+}
+
 // Two grays, one of them 1 less where additions do not fuse.
 TEST_CASE("the grays of tensors differ in a few colours") {
   std::vector<std::array<uint8_t, 3>> colours;
