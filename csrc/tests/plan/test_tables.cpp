@@ -69,7 +69,7 @@ TEST_CASE("tables become one, and blends join them where that is cheaper") {
   // Where lookups are quick, a blend is one.
   const ColourCosts quick{.lookup = 2, .conversion = 1};
   CHECK(runs_of({kBright}, 100'000, kExactRewrites, quick) == "1t");
-  CHECK(runs_of({kBright}, 256, kExactRewrites, quick) == "1");
+  CHECK(runs_of({kBright}, 128, kExactRewrites, quick) == "1");
   CHECK(runs_of({kSaturate, kBright, kHue}, 100'000, kExactRewrites, quick) == "1 1t 1");
   // Fast mode blends in float32 instead.
   CHECK(runs_of({kBright, kGamma}, 100'000, kFastRewrites) == "1 1t");
