@@ -153,7 +153,7 @@ def test_several_jobs_run_in_order() -> None:
     ]
     reports: list[list[_C.Pass]] = []
     _C.run(jobs, reports=reports)
-    assert [report[-1].kind for report in reports] == ["move", "move", "store"]
+    assert [report[-1].kind for report in reports] == ["move", "move", "recolour"]
     for result, expected in zip(results, (IMAGE, IMAGE[:, ::-1], 255 - IMAGE)):
         assert np.array_equal(result, expected)
     _C.run([])
