@@ -276,8 +276,8 @@ struct Kernels {
   // Rows of floats to pixels of 2 to 4 channels. Writes exactly width pixels.
   void (*interleave_float)(const float* const* src, int channels, int width, float* foreign);
 
-  // Fast mode. As pointwise, but samples stay float32 from op to op and are clamped to 0..255 between them; HUE turns
-  // the hue by f[0] of a circle in float HSV. Rounded to nearest at the end.
+  // Fast mode. As pointwise, but samples have 16 bits or are float32 from op to op, and are clamped to 0..255 between
+  // them; HUE turns the hue by f[0] of a circle in HSV of real numbers. Rounded to nearest at the end.
   void (*pointwise_float)(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes,
                           int width);
   // The same, then store_float of what comes out without rounding to uint8: plane c of the result to exactly width

@@ -38,7 +38,7 @@ enum Rewrites : uint32_t {
 
   kComposeTaps = 1 << 16,  // a chain of resizes, crops, paddings and flips is filtered once, with composed taps
   kRoundWarps = 1 << 17,   // warps in float32, rounded to nearest where Pillow truncates
-  kFloatColour = 1 << 18,  // colour in float32 from op to op, and into the store; hue in float HSV
+  kFloatColour = 1 << 18,  // colour unrounded from op to op, and into the store; hue as in real HSV
   kFastRewrites = kExactRewrites | kComposeTaps | kRoundWarps | kFloatColour,
 };
 

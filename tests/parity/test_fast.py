@@ -25,7 +25,7 @@ from support.outcomes import run
 from support.processes import ISAS, python
 from tables import fast_results
 from tables.fast_results import SCALE, given, results
-from tables.tolerances import FAST_ISA_LEVELS
+from tables.tolerances import FAST_ISA_LEVELS, FAST_SCALAR_LEVELS, FAST_SCALAR_SHARE
 
 SEEDS = range(2)
 
@@ -197,11 +197,14 @@ def test_the_reference_pipeline_is_much_nearer_to_the_truth(name: str) -> None:
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_instruction_sets_agree(isa: str, tmp_path: Path) -> None:
-    """Within FAST_ISA_LEVELS of what this process gives."""
+    """Within FAST_ISA_LEVELS of what this process gives, where neither is plain code."""
+    plain = (isa == "scalar") != (fastaug.isa() == "scalar")
     path = tmp_path / "results.npz"
     finished = python([str(Path(fast_results.__file__)), str(path)], isa=isa, folder=Path(__file__).parents[2])
     assert finished.returncode == 0, finished.stderr[-4000:]
     with np.load(path) as theirs:
         for (name, seed), (transform, value) in results().items():
             ours, other = (levels(samples, transform) for samples in (samples_of(value), theirs[f"{name} {seed}"]))
-            assert np.abs(ours - other).max() <= FAST_ISA_LEVELS, (name, seed)
+            apart = np.abs(ours - other)
+            assert apart.max() <= (FAST_SCALAR_LEVELS if plain else FAST_ISA_LEVELS), (name, seed)
+            assert np.mean(apart > 0.1) <= FAST_SCALAR_SHARE or not plain, (name, seed)

@@ -1,5 +1,5 @@
-// Fast mode's colour: a run of pointwise ops in float32. A pixel's samples stay in registers from the first op to the
-// last; every step of the loop goes through the whole run.
+// Fast mode's colour: a run of pointwise ops in 16 bits, or in float32. A pixel's samples stay in registers from the
+// first op to the last; every step of the loop goes through the whole run.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/float.cc"
 #include "kernels/targets.h"
@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/table.h"
 
@@ -17,6 +18,8 @@
 #include "kernels/simd/lane-inl.h"
 // After the lanes that its bodies call.
 #include "pixel/float_colour.h"
+// After both.
+#include "kernels/simd/short_colour-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -31,39 +34,20 @@ using V = hn::Vec<Floats>;
 
 // Two vectors of one channel: what a step of a loop does at once. An implicit constructor would not be compiled for the
 // instruction set that NEON's vectors ask of theirs.
+template <class Lane>
 struct Two {
-  V a;
-  V b;
+  Lane a;
+  Lane b;
 
   HWY_INLINE Two() {}
-  HWY_INLINE Two(V first, V second) : a(first), b(second) {}
-};
-
-HWY_INLINE int lanes() { return static_cast<int>(hn::Lanes(Floats())); }
-HWY_INLINE int step_lanes() { return 2 * lanes(); }
-
-// A run with its numbers worked out, and its channels.
-struct Run {
-  FloatOp ops[kMaxOps];
-  int count;
-  int in;
-  int out;
-  int most;  // on the way
-
-  Run(const Op* source, const float* means, int length, int channels)
-      : count(length), in(channels), out(channels), most(channels) {
-    for (int k = 0; k < count; ++k) {
-      ops[k] = float_op(source[k], means[k], out);
-      out = ops[k].channels;
-      most = std::max(most, out);
-    }
-  }
+  HWY_INLINE Two(Lane first, Lane second) : a(first), b(second) {}
 };
 
 // The loop over one step's pixels: all planes that the run has on its way, whatever their number is now.
-template <int kPlanes>
+template <class Lane, int kPlanes>
 struct StepPixels {
-  Two* v;
+  Two<Lane>* v;
+  Lane white;
 
   template <class Body>
   HWY_INLINE void each(Body body, int kept) const {
@@ -79,7 +63,7 @@ struct StepPixels {
     }
   }
   HWY_INLINE void opaque() const {
-    if constexpr (kPlanes == 4) v[3].a = v[3].b = set<V>(255.0f);
+    if constexpr (kPlanes == 4) v[3].a = v[3].b = white;
   }
   template <class Body>
   HWY_INLINE void reduce(Body body) const {
@@ -90,31 +74,25 @@ struct StepPixels {
   }
 };
 
-// The run over one step's pixels.
-template <int kPlanes>
-HWY_INLINE void apply(const Run& run, Two (&v)[kPlanes]) {
-  for (const FloatOp *op = run.ops, *end = op + run.count; op != end; ++op) visit_float(*op, StepPixels<kPlanes>{v});
-}
+HWY_INLINE void store_at(V v, int place, float* to) { hn::StoreU(v, Floats(), to + place * hn::Lanes(Floats())); }
 
-// Calls kernel.run<planes>(...) for the number of planes that a run needs.
-template <template <int> class Kernel, class... Args>
-HWY_INLINE void for_planes(int planes, const Args&... args) {
-  switch (planes) {
-    case 1:
-      return Kernel<1>::run(args...);
-    case 2:
-      return Kernel<2>::run(args...);
-    case 3:
-      return Kernel<3>::run(args...);
-    default:
-      return Kernel<4>::run(args...);
+// Samples in float32: for what the others have no form of.
+struct FloatLanes {
+  using Op = FloatOp;
+  using Lane = V;
+  using Pair = Two<Lane>;
+
+  static constexpr float kUnits = 1.0f;  // in a level
+  static HWY_INLINE int step_lanes() { return static_cast<int>(2 * hn::Lanes(Floats())); }
+  static HWY_INLINE Pair zero() { return {hn::Zero(Floats()), hn::Zero(Floats())}; }
+
+  template <int kPlanes>
+  static HWY_INLINE void apply(const Op& op, Pair* v) {
+    visit_float(op, StepPixels<Lane, kPlanes>{v, set<V>(255.0f)});
   }
-}
 
-// Samples in place, in an order that suits the conversions.
-template <int kPlanes>
-struct InPlace {
-  static HWY_INLINE Two load(const uint8_t* row) {
+  // In an order that suits the conversions, and back.
+  static HWY_INLINE Pair load_somehow(const uint8_t* row) {
     const hn::Rebind<uint8_t, Words> bytes;
     const auto words = hn::PromoteTo(Words(), hn::LoadU(bytes, row));
     const auto zero = hn::Zero(Words());
@@ -123,30 +101,154 @@ struct InPlace {
     const auto b = hn::BitCast(Ints(), hn::InterleaveUpper(Words(), words, zero));
     return {hn::ConvertTo(Floats(), a), hn::ConvertTo(Floats(), b)};
   }
-
-  static HWY_INLINE void store(const Two& v, uint8_t* row) {
+  static HWY_INLINE void store_back(const Pair& v, uint8_t* row) {
     const hn::Rebind<uint8_t, Words> bytes;
     const V half = set<V>(0.5f);
     const auto words = hn::ReorderDemote2To(Words(), to_ints(add(v.a, half)), to_ints(add(v.b, half)));
     hn::StoreU(hn::DemoteTo(bytes, words), bytes, row);
   }
 
-  static void run(const Run& run, uint8_t* const* planes, int width) {
-    for (int x = 0; x < width; x += step_lanes()) {
-      Two v[kPlanes];
-      for (int c = 0; c < kPlanes; ++c)
-        v[c] = c < run.in ? load(planes[c] + x) : Two{hn::Zero(Floats()), hn::Zero(Floats())};
-      apply<kPlanes>(run, v);
-      for (int c = 0; c < kPlanes; ++c) {
-        if (c < run.out) store(v[c], planes[c] + x);
-      }
-    }
+  static HWY_INLINE Pair load(const uint8_t* row) { return {half_of(row), half_of(row + hn::Lanes(Floats()))}; }
+  static HWY_INLINE void store(const Pair& v, V scale, V offset, bool reversed, float* to) {
+    const Floats d;
+    const V a = mul_add_quick(v.a, scale, offset);
+    const V b = mul_add_quick(v.b, scale, offset);
+    store_at(reversed ? hn::Reverse(d, b) : a, 0, to);
+    store_at(reversed ? hn::Reverse(d, a) : b, 1, to);
+  }
+
+ private:
+  static HWY_INLINE V half_of(const uint8_t* row) {
+    const hn::Rebind<uint8_t, Floats> bytes;
+    return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(bytes, row)));
   }
 };
 
+// Samples in 16 bits.
+struct ShortLanes {
+  using Op = ShortOp;
+  using Lane = ShortV;
+  using Pair = Two<Lane>;
+
+  static constexpr float kUnits = kShortUnits;
+  static HWY_INLINE int step_lanes() { return static_cast<int>(2 * hn::Lanes(Shorts())); }
+  static HWY_INLINE Pair zero() { return {hn::Zero(Shorts()), hn::Zero(Shorts())}; }
+
+  template <int kPlanes>
+  static HWY_INLINE void apply(const Op& op, Pair* v) {
+    visit_short(op, StepPixels<Lane, kPlanes>{v, set_short(65535)});
+  }
+
+  // Even columns, and odd ones.
+  static HWY_INLINE Pair load_somehow(const uint8_t* row) {
+    const hn::Repartition<uint8_t, Shorts> bytes;
+    const auto words = hn::BitCast(Shorts(), hn::LoadU(bytes, row));
+    const auto even = hn::And(words, set_short(0x00ff));
+    const auto odd = hn::ShiftRight<8>(words);
+    return {hn::Or(even, hn::ShiftLeft<8>(words)), hn::Or(odd, hn::AndNot(set_short(0x00ff), words))};
+  }
+  static HWY_INLINE void store_back(const Pair& v, uint8_t* row) {
+    const hn::Repartition<uint8_t, Shorts> bytes;
+    const auto even = hn::ShiftRight<8>(in_upper_byte(v.a));
+    const auto odd = hn::AndNot(set_short(0x00ff), in_upper_byte(v.b));
+    hn::StoreU(hn::BitCast(bytes, hn::Or(even, odd)), bytes, row);
+  }
+
+  static HWY_INLINE Pair load(const uint8_t* row) { return {half_of(row), half_of(row + hn::Lanes(Shorts()))}; }
+  static HWY_INLINE void store(const Pair& v, V scale, V offset, bool reversed, float* to) {
+    const hn::Half<Shorts> half;
+    const auto put = [&](hn::Vec<hn::Half<Shorts>> part, int place) HWY_ATTR {
+      const hn::RebindToUnsigned<Ints> words;
+      const V whole = hn::ConvertTo(Floats(), hn::BitCast(Ints(), hn::PromoteTo(words, part)));
+      const V result = mul_add_quick(whole, scale, offset);
+      store_at(reversed ? hn::Reverse(Floats(), result) : result, reversed ? 3 - place : place, to);
+    };
+    put(hn::LowerHalf(half, v.a), 0);
+    put(hn::UpperHalf(half, v.a), 1);
+    put(hn::LowerHalf(half, v.b), 2);
+    put(hn::UpperHalf(half, v.b), 3);
+  }
+
+ private:
+  static HWY_INLINE Lane half_of(const uint8_t* row) {
+    const hn::Rebind<uint8_t, Shorts> bytes;
+    const Lane v = hn::PromoteTo(Shorts(), hn::LoadU(bytes, row));
+    return hn::Or(v, hn::ShiftLeft<8>(v));
+  }
+  // The nearest sample of 8 bits, times 256; below it there is something else. 257 s + r becomes 256 s + r + 128, but
+  // for what r borrows.
+  static HWY_INLINE Lane in_upper_byte(Lane v) { return hn::Add(hn::Sub(v, hn::ShiftRight<8>(v)), set_short(128)); }
+};
+
+// A run with its numbers worked out, and its channels.
+template <class Lanes>
+struct Run {
+  typename Lanes::Op ops[kMaxOps];
+  int count = 0;
+  int in;
+  int out;
+  int most;  // on the way
+
+  using LanesType = Lanes;
+  explicit Run(int channels) : in(channels), out(channels), most(channels) {}
+
+  void add(const typename Lanes::Op& op) {
+    ops[count++] = op;
+    out = op.channels;
+    most = std::max(most, out);
+  }
+
+  template <int kPlanes>
+  HWY_INLINE void apply(typename Lanes::Pair (&v)[kPlanes]) const {
+    for (int k = 0; k < count; ++k) Lanes::template apply<kPlanes>(ops[k], v);
+  }
+};
+
+template <class R>
+using LanesOf = typename std::remove_cvref_t<R>::LanesType;
+
+// Calls kernel(integral constant of the number of planes that the run needs, run).
+template <class Lanes, class Kernel>
+HWY_INLINE void for_planes(const Run<Lanes>& run, const Kernel& kernel) {
+  switch (run.most) {
+    case 1:
+      return kernel(std::integral_constant<int, 1>(), run);
+    case 2:
+      return kernel(std::integral_constant<int, 2>(), run);
+    case 3:
+      return kernel(std::integral_constant<int, 3>(), run);
+    default:
+      return kernel(std::integral_constant<int, 4>(), run);
+  }
+}
+
+// The same for a run of ops, in 16 bits if all of them have such a form.
+template <class Kernel>
+void for_run(const Op* ops, const float* means, int count, int channels, const Kernel& kernel) {
+  Run<FloatLanes> floats(channels);
+  for (int k = 0; k < count; ++k) floats.add(float_op(ops[k], means[k], floats.out));
+  Run<ShortLanes> shorts(channels);
+  for (ShortOp op; shorts.count < count && make_short_op(floats.ops[shorts.count], &op);) shorts.add(op);
+  if (shorts.count == count) return for_planes(shorts, kernel);
+  for_planes(floats, kernel);
+}
+
+template <class Lanes, int kPlanes>
+void run_in_place(const Run<Lanes>& run, uint8_t* const* planes, int width) {
+  for (int x = 0; x < width; x += Lanes::step_lanes()) {
+    typename Lanes::Pair v[kPlanes];
+    for (int c = 0; c < kPlanes; ++c) v[c] = c < run.in ? Lanes::load_somehow(planes[c] + x) : Lanes::zero();
+    run.apply(v);
+    for (int c = 0; c < kPlanes; ++c) {
+      if (c < run.out) Lanes::store_back(v[c], planes[c] + x);
+    }
+  }
+}
+
 void pointwise_float(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
-  const Run run(ops, means, count, channels);
-  for_planes<InPlace>(run.most, run, planes, width);
+  for_run(ops, means, count, channels, [=](auto most, const auto& run) HWY_ATTR {
+    run_in_place<LanesOf<decltype(run)>, most()>(run, planes, width);
+  });
 }
 
 // FloatStore as one multiply-add.
@@ -154,69 +256,53 @@ struct Affine {
   float scale[kMaxChannels];
   float offset[kMaxChannels];
 
-  Affine(const FloatStore& store, int channels) {
+  Affine(const FloatStore& store, float units, int channels) {
     for (int c = 0; c < channels; ++c) {
       const double std = store.normalize ? store.std[c] : 1.0;
-      scale[c] = static_cast<float>(1.0 / (255.0 * std));
+      scale[c] = static_cast<float>(1.0 / (255.0 * units * std));
       offset[c] = store.normalize ? static_cast<float>(-store.mean[c] / std) : 0.0f;
     }
   }
 };
 
-template <int kPlanes>
-struct ToFloats {
-  static HWY_INLINE V load(const uint8_t* row) {
-    const hn::Rebind<uint8_t, Floats> bytes;
-    return hn::ConvertTo(Floats(), hn::PromoteTo(Ints(), hn::LoadU(bytes, row)));
+// One step's pixels, from column `x` of the planes to foreign[c][to].
+template <class Lanes, int kPlanes>
+HWY_INLINE void store_step(const Run<Lanes>& run, const Affine& affine, const uint8_t* const* planes, int x,
+                           bool reversed, float* const* foreign, int to) {
+  typename Lanes::Pair v[kPlanes];
+  for (int c = 0; c < kPlanes; ++c) v[c] = c < run.in ? Lanes::load(planes[c] + x) : Lanes::zero();
+  run.apply(v);
+  for (int c = 0; c < kPlanes; ++c) {
+    if (c < run.out) Lanes::store(v[c], set<V>(affine.scale[c]), set<V>(affine.offset[c]), reversed, foreign[c] + to);
   }
+}
 
-  static HWY_INLINE void store(const Two& v, bool reversed, float* to) {
-    const Floats d;
-    hn::StoreU(reversed ? hn::Reverse(d, v.b) : v.a, d, to);
-    hn::StoreU(reversed ? hn::Reverse(d, v.a) : v.b, d, to + hn::Lanes(d));
+template <class Lanes, int kPlanes>
+void run_to_floats(const Run<Lanes>& run, const Affine& affine, const uint8_t* const* planes, int width, bool reversed,
+                   float* const* foreign) {
+  const int most = Lanes::step_lanes();
+  if (width < most) {
+    alignas(64) float rows[kPlanes][4 * hn::MaxLanes(Floats())];
+    float* to[kPlanes];
+    for (int c = 0; c < kPlanes; ++c) to[c] = rows[c];
+    store_step<Lanes, kPlanes>(run, affine, planes, 0, reversed, to, 0);
+    for (int c = 0; c < std::min(kPlanes, run.out); ++c) {
+      std::memcpy(foreign[c], rows[c] + (reversed ? most - width : 0), static_cast<size_t>(width) * sizeof(float));
+    }
+    return;
   }
-
-  // One step's pixels, from column `x` of the planes to foreign[c][to].
-  static HWY_INLINE void step(const Run& run, const Affine& affine, const uint8_t* const* planes, int x, bool reversed,
-                              float* const* foreign, int to) {
-    Two v[kPlanes];
-    for (int c = 0; c < kPlanes; ++c) {
-      v[c] = c < run.in ? Two{load(planes[c] + x), load(planes[c] + x + lanes())}
-                        : Two{hn::Zero(Floats()), hn::Zero(Floats())};
-    }
-    apply<kPlanes>(run, v);
-    for (int c = 0; c < kPlanes; ++c) {
-      if (c >= run.out) continue;
-      const V scale = set<V>(affine.scale[c]);
-      const V offset = set<V>(affine.offset[c]);
-      store({mul_add_quick(v[c].a, scale, offset), mul_add_quick(v[c].b, scale, offset)}, reversed, foreign[c] + to);
-    }
+  for (int next = 0; next < width; next += most) {
+    const int x = std::min(next, width - most);
+    store_step<Lanes, kPlanes>(run, affine, planes, x, reversed, foreign, reversed ? width - most - x : x);
   }
-
-  static void run(const Run& run, const Affine& affine, const uint8_t* const* planes, int width, bool reversed,
-                  float* const* foreign) {
-    const int most = step_lanes();
-    if (width < most) {
-      alignas(64) float rows[kPlanes][2 * hn::MaxLanes(Floats())];
-      float* to[kPlanes];
-      for (int c = 0; c < kPlanes; ++c) to[c] = rows[c];
-      step(run, affine, planes, 0, reversed, to, 0);
-      for (int c = 0; c < std::min(kPlanes, run.out); ++c) {
-        std::memcpy(foreign[c], rows[c] + (reversed ? most - width : 0), static_cast<size_t>(width) * sizeof(float));
-      }
-      return;
-    }
-    for (int next = 0; next < width; next += most) {
-      const int x = std::min(next, width - most);
-      step(run, affine, planes, x, reversed, foreign, reversed ? width - most - x : x);
-    }
-  }
-};
+}
 
 void pointwise_store(const FloatStore& store, const Op* ops, const float* means, int count, int channels,
                      const uint8_t* const* planes, int width, bool reversed, float* const* foreign) {
-  const Run run(ops, means, count, channels);
-  for_planes<ToFloats>(run.most, run, Affine(store, run.out), planes, width, reversed, foreign);
+  for_run(ops, means, count, channels, [=, &store](auto most, const auto& run) HWY_ATTR {
+    using Lanes = LanesOf<decltype(run)>;
+    run_to_floats<Lanes, most()>(run, Affine(store, Lanes::kUnits, run.out), planes, width, reversed, foreign);
+  });
 }
 
 }  // namespace
