@@ -16,7 +16,7 @@ enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kAvx512Vbmi, kNeon };
 void set_resample(Isa isa, Kernels* table);
 // torch_resize_rows, widen, torch_resize_column
 void set_torch_resize(Isa isa, Kernels* table);
-// deinterleave, interleave, take, reverse, reverse_pixels, mix
+// deinterleave, interleave, take, reverse, mix
 void set_convert(Isa isa, Kernels* table);
 // reverse_pixels, turn_square
 void set_move(Isa isa, Kernels* table);

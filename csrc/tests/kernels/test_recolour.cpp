@@ -145,28 +145,5 @@ TEST_CASE("gray is Pillow's luma of every colour") {
   }
 }
 
-TEST_CASE("reverse_pixels mirrors rows of every width, and no more") {
-  for (const char* name : available_isas()) {
-    CAPTURE(name);
-    Random random(3);
-    for (int width : widths()) {
-      CAPTURE(width);
-      for (Side side : kSides) {
-        const auto pixels = static_cast<size_t>(width);
-        Guarded src(4 * pixels, side);
-        Guarded dst(4 * pixels, side);
-        random.fill(src.data(), src.size());
-        kernels(name)->reverse_pixels(src.data(), width, dst.data());
-        size_t wrong = 0;
-        for (size_t x = 0; x < pixels; ++x) {
-          wrong += std::memcmp(dst.data() + 4 * x, src.data() + 4 * (pixels - 1 - x), 4) != 0 ? 1 : 0;
-        }
-        REQUIRE(wrong == 0);
-        REQUIRE(dst.intact());
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace fastaug
