@@ -10,7 +10,7 @@ FLOAT_TENSOR = 1e-5
 # half can round the other way. In levels of 0 to 255.
 FAST_ISA_LEVELS = 1.0
 
-# Its colour is in 16 bits on vectors and in float32 in plain code. A sample that rounds the other way before a contrast,
-# which needs bytes, is a level off there, and the ops behind it can grow that; few do.
+# Its colour is in 16 bits on vectors and in float32 in plain code. A sample that rounds the other way before a
+# contrast, which needs bytes, is a level off there, and the ops behind it can grow that; few do.
 FAST_SCALAR_LEVELS = 4.0
 FAST_SCALAR_SHARE = 0.01

@@ -140,7 +140,8 @@ HWY_INLINE void locate_rounded(const View& v, const FixedWalk& walk, int column,
   const auto mask = hn::Set(d, kFractionOne - 1);
   const auto leap_x = hn::Set(d, walk.step_x * lanes);
   const auto leap_y = hn::Set(d, walk.step_y * lanes);
-  const auto columns = hn::Iota(d, column);
+  // Lanes counted from a number that is not known yet would go through memory one by one.
+  const auto columns = hn::Add(hn::Iota(d, 0), hn::Set(d, column));
   auto x = hn::Add(hn::Mul(columns, hn::Set(d, walk.step_x)), hn::Set(d, walk.x));
   auto y = hn::Add(hn::Mul(columns, hn::Set(d, walk.step_y)), hn::Set(d, walk.y));
   for (int k = 0; k < count; k += lanes) {
