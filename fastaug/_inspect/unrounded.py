@@ -222,6 +222,26 @@ def adjust_hue(img: FloatImage, hue_factor: float) -> FloatImage:
     return FloatImage(np.stack(channels))
 
 
+def autocontrast(img: FloatImage) -> FloatImage:
+    low, high = (end(img.samples, axis=(1, 2), keepdims=True) for end in (np.min, np.max))
+    range_ = np.where(high > low, high - low, 255)
+    return FloatImage((img.samples - np.where(high > low, low, 0)) * (255 / range_))
+
+
+def solarize(img: FloatImage, threshold: float) -> FloatImage:
+    return FloatImage(np.where(img.samples < threshold, img.samples, 255 - img.samples))
+
+
+def adjust_sharpness(img: FloatImage, factor: float) -> FloatImage:
+    """Pillow's ImageFilter.SMOOTH, which leaves the border alone, is what a factor of 0 gives."""
+    height, width = img.height, img.width
+    smooth = img.samples.copy()
+    if height > 2 and width > 2:
+        shifted = [img.samples[:, y : y + height - 2, x : x + width - 2] for y in range(3) for x in range(3)]
+        smooth[:, 1:-1, 1:-1] = (sum(shifted) + 4 * shifted[4]) / 13
+    return blend(smooth, img, factor)
+
+
 def to_grayscale(img: FloatImage, num_output_channels: int) -> FloatImage:
     return FloatImage(np.repeat(luma(img.samples), num_output_channels, axis=0))
 
@@ -257,6 +277,9 @@ _IN_PLACE_OF_PILLOW = _Models(
     adjust_contrast=lambda img, factor: blend(luma(img.samples).mean(), img, factor),
     adjust_saturation=lambda img, factor: blend(luma(img.samples), img, factor),
     adjust_hue=adjust_hue,
+    adjust_sharpness=adjust_sharpness,
+    autocontrast=autocontrast,
+    solarize=solarize,
     to_grayscale=to_grayscale,
     invert=lambda img: FloatImage(255 - img.samples),
 )

@@ -93,6 +93,24 @@ def test_hue_is_colorsys(factor: float) -> None:
         assert np.allclose(turned[:, y, x], np.multiply(expected, 255), atol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("transform", "levels_apart"),
+    [
+        (TV.RandomSolarize(35, 1.0), 0.0),
+        # Pillow truncates; what it smooths it rounds before it extrapolates.
+        (TV.RandomAutocontrast(1.0), 1.0),
+        (TV.RandomAdjustSharpness(0.3, 1.0), 1.4),
+        (TV.RandomAdjustSharpness(1.7, 1.0), 1.4),
+    ],
+    ids=["solarize", "autocontrast", "blurred", "sharpened"],
+)
+def test_ops_of_automatic_augmentation(transform: Any, levels_apart: float) -> None:
+    image = photo("coffee", 61, 47).point(lambda value: 20 + value // 2)
+    expected = samples_of(transform(image))
+    assert not np.array_equal(expected, samples_of(image))
+    assert np.abs(samples_of(unrounded(transform, image)) - expected).max() <= levels_apart
+
+
 def steps_of(transform: Any) -> list[Any]:
     return [step for outer in transform.transforms for step in getattr(outer, "transforms", [outer])]
 
