@@ -189,7 +189,7 @@ class Preparation {
   FASTAUG_FN float counted_mean() const {
     Counts& counted = counts(p_.counted);
     if (p_.counts_parts()) return torch_mean(gray_parts(&counted), p_.counted_pixels);
-    return mean_of(p_.reduction, counted.sum, p_.counted_pixels);
+    return mean_of(p_.reduction, counted.sum, p_.counted_pixels, false);
   }
 
   // Lookups do not wait for it, and work it out themselves.

@@ -245,9 +245,9 @@ class Tile {
     }
   }
 
-  FASTAUG_FN float counted_mean() const {
+  FASTAUG_FN float counted_mean(bool unrounded) const {
     const uint64_t sum = counts(p_.counted).sum;
-    if (!p_.counts_parts()) return mean_of(p_.reduction, sum, p_.counted_pixels);
+    if (!p_.counts_parts()) return mean_of(p_.reduction, sum, p_.counted_pixels, unrounded);
     const auto bits = static_cast<uint32_t>(sum);
     float mean;
     memcpy(&mean, &bits, sizeof(mean));
@@ -263,10 +263,11 @@ class Tile {
     body.table = colour.table;
     if (colour.kind == Colour::kLane || colour.kind == Colour::kFloat) {
       const bool counted = p_.counted != kNowhere && colour.op.id == p_.reduction;
-      const float mean = counted ? counted_mean() : 0.0f;
+      const bool in_floats = has_flag(kHasFloats) && colour.kind == Colour::kFloat;
+      const float mean = counted ? counted_mean(in_floats) : 0.0f;
       body.after = static_cast<uint8_t>(after(colour.op, colour.channels));
       body.colours = static_cast<uint8_t>(colours_of(colour.op, colour.channels));
-      if (has_flag(kHasFloats) && colour.kind == Colour::kFloat) {
+      if (in_floats) {
         const scalar::FloatOp op = scalar::float_op(colour.op, mean, colour.channels);
         body.colours = static_cast<uint8_t>(op.kept);
         body.id = static_cast<uint16_t>(op.kind);

@@ -206,7 +206,7 @@ class Run {
 
   void use(const Reduction& reduction, const Pass& pass) {
     if (pass.reason == WholeInput::kMean) {
-      means_[pass.begin] = reduction.mean();
+      means_[pass.begin] = reduction.mean(plan_.unrounded);
     } else {
       ChannelTables* tables = context_.arena.make<ChannelTables>();
       reduction.tables(tables);

@@ -78,9 +78,9 @@ void Reduction::add_grays(const uint8_t* const* planes) {
   }
 }
 
-float Reduction::mean() const {
+float Reduction::mean(bool unrounded) const {
   if (takes_torch_mean(op_.id)) return torch_mean(grays_.data(), pixels());
-  return mean_of(op_.id, sum_, pixels());
+  return mean_of(op_.id, sum_, pixels(), unrounded);
 }
 
 void Reduction::tables(ChannelTables* out) const {

@@ -22,8 +22,8 @@ class Reduction {
 
   void add(const uint8_t* const* planes);
 
-  // Of ops that need the mean: what they blend with.
-  float mean() const;
+  // Of ops that need the mean: what they blend with; see mean_of in pixel/statistics.h.
+  float mean(bool unrounded) const;
   // Of ops that need extremes or a histogram.
   void tables(ChannelTables* out) const;
 

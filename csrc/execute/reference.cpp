@@ -146,7 +146,7 @@ Image pointwise(Image in, const Op& op) {
     }
     return in;
   }
-  const float mean = whole_input_of(op.id) == WholeInput::kMean ? reduction.mean() : 0.0f;
+  const float mean = whole_input_of(op.id) == WholeInput::kMean ? reduction.mean(false) : 0.0f;
   scalar.pointwise(&op, &mean, 1, in.shape.channels, planes, flat.width);
   in.shape = shape_after(op, in.shape);
   return in;

@@ -95,8 +95,11 @@ FASTAUG_FN float torch_mean(const uint32_t* sums, int64_t pixels) {
 }
 
 // What an op blends with: an integer for CONTRAST, any number for those of takes_torch_mean, which have at most
-// kExactTorchPixels.
-FASTAUG_FN float mean_of(OpId id, uint64_t sum, int64_t pixels) {
+// kExactTorchPixels. `unrounded`, for fast mode's colour: any number for CONTRAST too.
+FASTAUG_FN float mean_of(OpId id, uint64_t sum, int64_t pixels, bool unrounded) {
+  if (id == OpId::CONTRAST && unrounded) {
+    return static_cast<float>(static_cast<double>(sum) / static_cast<double>(pixels));
+  }
   if (id == OpId::CONTRAST) return pillow_mean(sum, pixels);
   if (takes_torch_mean(id)) return torch_mean(sum, pixels);
 #ifndef __CUDA_ARCH__

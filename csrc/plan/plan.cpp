@@ -460,6 +460,7 @@ Plan make_plan(Program program, const View& source, const Target& target, const 
     return plan;
   }
   plan.rounded = (options.rewrites & kRoundWarps) != 0;
+  plan.unrounded = (options.rewrites & kFloatColour) != 0;
   plan.ops = optimise(program, plan.in, rewrites_of(options));
   if ((rewrites_of(options) & kMovePixels) != 0 && target.dtype == DType::kUint8) {
     plan.in_place = options.encoded && plan.ops.empty() && is_decoder_target(target, plan.in.channels);

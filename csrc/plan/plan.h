@@ -117,6 +117,7 @@ struct Plan {
   DType dtype = DType::kUint8;  // of the target
   bool from_floats = false;     // the source is float32: the only pass is kStore, through Plan::blit
   bool rounded = false;         // fast mode's warps
+  bool unrounded = false;       // fast mode's colour
   bool decoded = false;         // the first pass is kDecode
   bool in_place = false;        // kDecode writes into the target, and nothing is left to do
 

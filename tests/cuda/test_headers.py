@@ -84,7 +84,7 @@ extern "C" __global__ void all(const Op* ops, float* v, uint8_t* bytes, int32_t*
                                WarpSource source, StoreForm form, uint64_t sum, GridMap map) {
   const Op& op = ops[threadIdx.x];
   const int k = numbers[0];
-  const float mean = mean_of(op.id, sum, k);
+  const float mean = mean_of(op.id, sum, k, k % 2 == 0);
   scalar::visit(op, mean, k, Pixel{v});
   const scalar::FloatOp number = scalar::float_op(op, mean, k);
   scalar::visit_float(number, scalar::FloatPixel<float>{v, number.channels});

@@ -3,8 +3,8 @@
 // as many lanes as float32 has, in cheaper operations. Included by float.cc.
 //
 // The ops are those of pixel/float_colour.h with factors in units of 2^-16. Factors are rounded,
-// and every product is rounded down, which is all that they differ by: an op adds less than seven units (0.03 levels) to
-// what it makes of the errors of its input.
+// and every product is rounded down, which is all that they differ by: an op adds less than seven units (0.03 levels)
+// to what it makes of the errors of its input.
 #if defined(FASTAUG_SIMD_SHORT_COLOUR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_SHORT_COLOUR_INL_H_
 #undef FASTAUG_SIMD_SHORT_COLOUR_INL_H_
