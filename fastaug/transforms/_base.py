@@ -14,11 +14,12 @@ from torch import nn
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
 from fastaug._draft.replaced import TransformDraft
+from fastaug._inspect.methods import Shown
 from fastaug._program.arguments import as_float32
 from fastaug._program.kinds import TENSOR
 
 
-class Transform(nn.Module):
+class Transform(Shown, nn.Module):
     """A transform that is an nn.Module and knows how to draft itself."""
 
     #: Names of the parameters that `_sample` draws; one name means that it returns no tuple.

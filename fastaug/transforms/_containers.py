@@ -10,7 +10,7 @@ from fastaug._draft.draws import python_random
 from fastaug._draft.pipeline import checked_arithmetic, checked_mode
 from fastaug._draft.replaced import called
 from fastaug._draft.through import draft_through
-from fastaug._inspect.methods import SeenPipeline
+from fastaug._inspect.methods import SeenPipeline, Shown
 from fastaug.transforms._base import Transform, happens, lines
 
 __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
@@ -62,7 +62,7 @@ class Compose(SeenPipeline):
         return f"{type(self).__name__}({settings}{lines(self.transforms)}\n)"
 
 
-class Lambda:
+class Lambda(Shown):
     """A function of the user's as a transform.
 
     Args:
@@ -123,7 +123,7 @@ class RandomApply(Transform):
         return f"{type(self).__name__}(\n    p={self.p}{lines(self.transforms)}\n)"
 
 
-class RandomTransforms:
+class RandomTransforms(Shown):
     """Base of the transforms that choose among others by Python's ``random``.
 
     Args:

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn.modules import module as _module
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from fastaug._inspect.methods import Shown
 from fastaug._names import is_ours
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.choice import loaded
@@ -59,7 +60,7 @@ def getattr_of(cls: type, name: str) -> Any:
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
-class Transform(nn.Module):
+class Transform(Shown, nn.Module):
     """The base of transforms of samples: anything nested of images, videos, masks, boxes, points and other objects.
 
     A transform of your own overrides :meth:`transform`, and :meth:`make_params` where it draws.
