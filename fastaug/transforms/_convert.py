@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
+from fastaug._image.types import Array
 from fastaug._inspect.methods import Shown
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, need_shape
@@ -33,7 +33,7 @@ class ToTensor(Shown):
     def __init__(self) -> None:
         super().__init__()
 
-    def __call__(self, pic: Image.Image | np.ndarray) -> Tensor:
+    def __call__(self, pic: Image.Image | Array) -> Tensor:
         return F.to_tensor(pic)
 
     def _draft(self, draft: Draft, params: None) -> None:
@@ -84,7 +84,7 @@ class ToPILImage(Shown):
     def __init__(self, mode: str | None = None) -> None:
         self.mode = mode
 
-    def __call__(self, pic: Tensor | np.ndarray) -> Image.Image:
+    def __call__(self, pic: Tensor | Array) -> Image.Image:
         return F.to_pil_image(pic, self.mode)
 
     def _draft(self, draft: Draft, params: None) -> None:

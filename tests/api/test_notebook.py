@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+import torchvision.transforms as TV
 from PIL import Image
 
 import fastaug
@@ -143,3 +144,18 @@ def test_views_show_each_plan() -> None:
     views = fastaug.Views([usual(), T.Resize(20)])
     page = Page(views.explain(IMAGE)._repr_html_())
     assert "view 1: Compose" in page.text and "view 2: Resize" in page.text and len(page.pictures) == 2
+
+
+def test_explain_of_torchvisions() -> None:
+    chain = TV.Compose([TV.RandomResizedCrop(24), TV.RandomHorizontalFlip(), TV.ToTensor()])
+    plan = fastaug.explain(chain, IMAGE, seed=4)
+    assert str(plan) == str(fastaug.compile(chain).explain(IMAGE, seed=4))
+    assert str(fastaug.explain(chain, IMAGE, seed=5)) != str(plan)
+    assert len(plan.figure().tobytes()) > 0
+
+
+def test_explain_of_a_pipeline_keeps_its_settings(tmp_path: Any) -> None:
+    plan = fastaug.explain(usual(mode="fast"), (30, 40), plot=tmp_path / "plan.png", device="cuda")
+    assert plan.mode == "fast" and plan.device is not None and (tmp_path / "plan.png").exists()
+    with pytest.raises(TypeError, match="callable"):
+        fastaug.explain([T.Resize(20)])  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import enum
 import functools
 from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import PIL.Image
 import torch
@@ -21,6 +21,8 @@ from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms._base import happens
 from fastaug.transforms.v2._utils import check_type, draws_of, tv_named, tv_types, type_of
 from fastaug.transforms.v2.functional._utils import _get_kernel, found, is_pure_tensor
+
+_Sample = TypeVar("_Sample")
 
 # What a class or an object may have of its own that changes what a call does: it gets leaves then, not drafts.
 _BEHAVIOUR = frozenset(
@@ -207,7 +209,21 @@ class Transform(Shown, nn.Module):
         return self._v1_transform_cls(**self._extract_params_for_v1_transform())
 
 
-class _RandomApplyTransform(Transform):
+class Keeping(Transform):
+    """A transform whose results are of the types that it is given."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, inpt: PIL.Image.Image, /) -> PIL.Image.Image: ...
+        @overload
+        def __call__(self, inpt: _Sample, /) -> _Sample: ...
+        @overload
+        def __call__(self, *inputs: Any) -> Any: ...
+        def __call__(self, *inputs: Any) -> Any: ...
+
+
+class _RandomApplyTransform(Keeping):
     """A transform that happens with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:
