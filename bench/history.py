@@ -55,11 +55,11 @@ class Found:
 
 
 class Counted(Column):
-    """A worker under callgrind, that begins a new file of counts wherever srand48 is called."""
+    """A worker under callgrind, that begins a new file of counts where srand48 is called, or what that calls."""
 
     def command(self) -> list[str]:
         out = self.env["FASTAUG_HISTORY_COUNTS"]
-        options = [f"--callgrind-out-file={out}", "--dump-before=srand48", "--combine-dumps=no"]
+        options = [f"--callgrind-out-file={out}", "--dump-before=srand48*", "--combine-dumps=no"]
         return ["valgrind", "--quiet", "--tool=callgrind", *options, *super().command()]
 
 
@@ -147,9 +147,11 @@ def instructions(folder: Path, rows: Sequence[str], bag: Path, count: int) -> di
             for row in rows:
                 worker.ask("open", row, bag_file(BY_NAME[row].bag, bag), "cpu")
                 worker.ask("run", 0, _WARM)
+                known = set(out.parent.iterdir())
                 worker.ask("counted", _WARM, count)
-                newest = max(out.parent.glob("counts.*"), key=lambda path: int(path.suffix[1:]))
-                found[row] = total(newest.read_text())
+                files = sorted(set(out.parent.iterdir()) - known, key=lambda path: int(path.suffix[1:]))
+                # The first is of what came before these calls.
+                found[row] = sum(total(path.read_text()) for path in files[1:])
         finally:
             worker.close()
     return found

@@ -168,7 +168,7 @@ class Explanation:
         return plot.plan(self, self._stages())
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Writes :meth:`figure` to a file.
+        """Writes the picture that ``figure()`` draws to a file.
 
         Args:
             path: of the picture; its ending says the format.

@@ -132,7 +132,7 @@ class Profile:
         return bars.profile(self)
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Writes :meth:`figure` to a file.
+        """Writes the picture that ``figure()`` draws to a file.
 
         Args:
             path: of the picture; its ending says the format.
