@@ -1,4 +1,5 @@
-# make demo | test | tables | mutants | soak | fuzz | cuda-all | bench | gpu | docs | wheel | lint | format | clean. Each
+# make demo | test | test-newest | tables | mutants | soak | fuzz | cuda-all | bench | bench-history | gpu | docs | wheel | lint |
+# format | clean. Each
 # target but gpu installs what it needs, once. `tables` writes the operands and answers of the native tests anew, and
 # `mutants` changes formulas to see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which
 # takes little time.
@@ -13,6 +14,7 @@
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
+#   BASE=HEAD~1 HEAD=HEAD    make bench-history: the commits whose speed is compared
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
 #   WHEEL=dist/..cp312..whl  make gpu: fastaug of that wheel, unpacked; ARGS="--minutes 5": arguments of bench.cuda
@@ -40,6 +42,7 @@ SYSTEM_PACKAGES := g++ libhwy-dev libjpeg62-turbo-dev libdeflate-dev
 PYTHON_PACKAGES := python3 python3-venv
 TEST_PACKAGES := $(SYSTEM_PACKAGES) doctest-dev
 # Pillow-SIMD is compiled where it is installed.
+HISTORY_PACKAGES := $(SYSTEM_PACKAGES) valgrind
 PEER_PACKAGES := libjpeg-dev zlib1g-dev
 
 NATIVE := $(shell find csrc cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
@@ -163,6 +166,16 @@ $(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
 	$(CLIENT_INSTALL) --no-deps clip-anytorch
 	touch $@
 
+# torchvision, torch and Pillow as they are today, in front of .venv: what they change is seen here first.
+NEWEST := .venv-newest
+.PHONY: test-newest
+test-newest: $(STAMPS)/test
+	$(BIN)/python -m bench.environments $(NEWEST)
+	$(NEWEST)/bin/python -m pip --disable-pip-version-check install --quiet --upgrade torch torchvision pillow numpy
+	$(NEWEST)/bin/python -m fastaug info
+	OMP_NUM_THREADS=1 $(NEWEST)/bin/python -m pytest -p no:benchmark -n $(JOBS) tests/parity tests/codec \
+	  tests/api/test_signatures.py tests/api/test_v2_names.py $(ARGS)
+
 # What the native tests read, from the op table of the Python tests.
 .PHONY: tables mutants
 tables: $(STAMPS)/test
@@ -244,9 +257,14 @@ format: $(STAMPS)/test
 
 # Benchmarks
 
-.PHONY: bench
+.PHONY: bench bench-history
 bench: $(STAMPS)/bench
 	$(BIN)/python -m bench $(if $(PEERS),--peers) $(ARGS)
+
+# Fails where a row of HEAD takes more than 3 % more processor time or instructions than that of BASE.
+bench-history: $(STAMPS)/bench
+	@tools/system_packages.sh $(HISTORY_PACKAGES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.history $(or $(BASE),HEAD~1) $(or $(HEAD),HEAD) $(ARGS)
 
 # Checks fastaug on the GPU of this machine, bit by bit, and times it there. Neither a network nor pip is needed: PyTorch
 # is PYTHON's, and fastaug WHEEL's, the checkout's or PYTHON's own. Without a GPU it says so; that is an error where

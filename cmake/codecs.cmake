@@ -7,21 +7,22 @@ set(jpeg_purpose "reading JPEG files, and the parts of them that a pipeline need
 find_package(JPEG QUIET)
 if(NOT JPEG_FOUND)
   fastaug_missing("libjpeg-turbo >= 2.0 (jpeglib.h)" "${jpeg_purpose}" libjpeg62-turbo-dev CMAKE_PREFIX_PATH)
-endif()
-set(CMAKE_REQUIRED_LIBRARIES JPEG::JPEG)
-set(CMAKE_REQUIRED_QUIET ON)
-check_cxx_source_compiles("
-  #include <cstddef>
-  #include <cstdio>
-  #include <jpeglib.h>
-  #if !defined(LIBJPEG_TURBO_VERSION_NUMBER) || LIBJPEG_TURBO_VERSION_NUMBER < 2000000
-  #error too old
-  #endif
-  int main() { return jpeg_skip_scanlines(nullptr, 0) != 0; }" FASTAUG_JPEG_IS_TURBO)
-if(NOT FASTAUG_JPEG_IS_TURBO)
-  unset(FASTAUG_JPEG_IS_TURBO CACHE)  # asked again after another one was installed
-  fastaug_missing("libjpeg-turbo >= 2.0 (${JPEG_INCLUDE_DIRS} holds another libjpeg)" "${jpeg_purpose}"
-                  libjpeg62-turbo-dev CMAKE_PREFIX_PATH)
+else()
+  set(CMAKE_REQUIRED_LIBRARIES JPEG::JPEG)
+  set(CMAKE_REQUIRED_QUIET ON)
+  check_cxx_source_compiles("
+    #include <cstddef>
+    #include <cstdio>
+    #include <jpeglib.h>
+    #if !defined(LIBJPEG_TURBO_VERSION_NUMBER) || LIBJPEG_TURBO_VERSION_NUMBER < 2000000
+    #error too old
+    #endif
+    int main() { return jpeg_skip_scanlines(nullptr, 0) != 0; }" FASTAUG_JPEG_IS_TURBO)
+  if(NOT FASTAUG_JPEG_IS_TURBO)
+    unset(FASTAUG_JPEG_IS_TURBO CACHE)  # asked again after another one was installed
+    fastaug_missing("libjpeg-turbo >= 2.0 (${JPEG_INCLUDE_DIRS} holds another libjpeg)" "${jpeg_purpose}"
+                    libjpeg62-turbo-dev CMAKE_PREFIX_PATH)
+  endif()
 endif()
 
 # libdeflate. A static library that was not compiled for shared objects, as some distributions have it, cannot be linked
@@ -59,9 +60,12 @@ unset(CMAKE_REQUIRED_FLAGS)
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 unset(CMAKE_REQUIRED_QUIET)
 
-add_library(fastaug_codecs INTERFACE)
-target_include_directories(fastaug_codecs SYSTEM INTERFACE ${DEFLATE_INCLUDE_DIR})
-target_link_libraries(fastaug_codecs INTERFACE JPEG::JPEG ${deflate_library})
-# What was linked in is nobody else's to call.
-target_link_options(fastaug_codecs INTERFACE LINKER:--exclude-libs,libdeflate.a)
-message(STATUS "Codecs: ${JPEG_LIBRARIES} ${deflate_library}")
+# Once all of it is known to be there.
+function(fastaug_add_codecs)
+  add_library(fastaug_codecs INTERFACE)
+  target_include_directories(fastaug_codecs SYSTEM INTERFACE ${DEFLATE_INCLUDE_DIR})
+  target_link_libraries(fastaug_codecs INTERFACE JPEG::JPEG ${deflate_library})
+  # What was linked in is nobody else's to call.
+  target_link_options(fastaug_codecs INTERFACE LINKER:--exclude-libs,libdeflate.a)
+  message(STATUS "Codecs: ${JPEG_LIBRARIES} ${deflate_library}")
+endfunction()

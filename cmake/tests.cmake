@@ -1,10 +1,5 @@
 # The native tests, run once per instruction set.
 
-find_path(DOCTEST_INCLUDE_DIR doctest/doctest.h DOC "Directory that holds doctest/doctest.h")
-if(NOT DOCTEST_INCLUDE_DIR)
-  fastaug_missing("doctest (doctest/doctest.h)" "its native tests" doctest-dev DOCTEST_INCLUDE_DIR)
-endif()
-
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS csrc/tests/*.cpp)
 add_executable(fastaug_tests ${test_sources})
 # The answers alone, which compile in seconds: what tools/mutants.py runs against changed formulas.

@@ -47,8 +47,8 @@ nitpick_ignore_regex = [
     ("py:exc", r"(PIL|torch)\..*"),
     (
         "py:class",
-        r"Buffer|Colorspace|Compiled|Data|DTypeLike|Mapped|Image\.Image|Path|Source|(fastaug\.)?_C\..*|"
-        r"fastaug\._image\.encoded\.Header",
+        r"Buffer|Colorspace|Compiled|Data|DTypeLike|Explanation|Mapped|PathLike|Image\.Image|Path|Source|(fastaug\.)?_C\..*|"
+        r"(fastaug\._image\.types\.)?(Array|ImageT|InputT)|fastaug\._image\.encoded\.Header",
     ),
 ]
 

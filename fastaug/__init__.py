@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastaug._names import install
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import torch
 
     from fastaug import data, io, pillow, transforms, tv_tensors
     from fastaug._compile.compiled import Compiled
     from fastaug._extend.drawn import Drawn
     from fastaug._image.pillow import DecodeError
+    from fastaug._inspect.explain import Explanation
     from fastaug._views.views import Views
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "__version__",
     "compile",
     "data",
+    "explain",
     "io",
     "isa",
     "pillow",
@@ -49,12 +53,12 @@ install()
 
 def compile(  # as torch.compile, it is not the builtin
     transform: Callable[[Any], Any],
-    mode: str = "exact",
+    mode: Literal["exact", "fast"] = "exact",
     *,
     generator: torch.Generator | None = None,
     dtype: torch.dtype | None = None,
     memory_format: torch.memory_format | None = None,
-    arithmetic: str | None = None,
+    arithmetic: Literal["container", "pil"] | None = None,
 ) -> Compiled:
     """A transform that does the same in as few passes over the image as can be.
 
@@ -112,6 +116,46 @@ def compile(  # as torch.compile, it is not the builtin
     if views is not None:
         made = CompiledViews
     return made(original, mode, generator, dtype, memory_format, arithmetic, found=views)
+
+
+def explain(
+    transform: Callable[[Any], Any],
+    image_or_size: Any = None,
+    *,
+    plot: str | PathLike[str] | None = None,
+    seed: int | None = None,
+    device: str | torch.device | None = None,
+) -> Explanation:
+    """The plan of any transform for an image: the passes over pixels that it becomes, and what keeps them apart.
+
+    A transform or Compose of torchvision's, or whatever else :func:`compile` takes, is compiled first; pipelines of
+    fastaug, which have this as a method, are taken as they are.
+
+    Args:
+        transform: a transform, or any other function of an image.
+        image_or_size: an image, or (height, width); for transforms of v2 also a sample.
+        plot: path of a picture of the plan to write.
+        seed: of the draws; by default they are those of the next call.
+        device: "cuda", to be told what ``batch`` would leave to the CPU there, and why; there need not be one.
+
+    Returns:
+        An object that prints as a table, and shows a picture in a notebook; its ``figure()`` is that picture.
+
+    Raises:
+        TypeError: ``transform`` is not callable.
+        ValueError: another device.
+
+    Example:
+        >>> import fastaug
+        >>> from torchvision import transforms
+        >>> plan = fastaug.explain(transforms.Compose([transforms.Resize(32), transforms.ToTensor()]), (60, 80))
+        >>> [step["name"] for step in plan.steps]
+        ['Resize', 'ToTensor']
+    """
+    from fastaug._inspect.methods import SeenPipeline
+
+    pipeline = transform if isinstance(transform, SeenPipeline) else compile(transform)
+    return pipeline.explain(image_or_size, plot, seed, device)
 
 
 def register(cls: Any, reader: Callable[[Any], Any] | None = None) -> Any:
@@ -194,4 +238,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""The command line: ``python -m fastaug demo|info``, ``cache|stats`` and ``explain|profile|check|show``."""
+"""The command line, ``fastaug`` or ``python -m fastaug``: a demo, folders of images, and looks into pipelines."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import importlib.metadata
 import sys
 from pathlib import Path
 from typing import Any
+
+import fastaug
 
 SEEING = {
     "explain": "print what a pipeline becomes: passes, what was fused, and what keeps passes apart",
@@ -77,7 +79,6 @@ def version_of(distribution: str) -> str:
 
 def info() -> None:
     """Prints the versions and instruction sets that are in use."""
-    import fastaug
     from fastaug import _C
 
     print(f"fastaug      {fastaug.__version__}")
@@ -89,9 +90,11 @@ def info() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m fastaug", description="torchvision.transforms, precompiled: same pixels, same seed, faster."
+        prog="python -m fastaug" if Path(sys.argv[0]).name == "__main__.py" else "fastaug",
+        description="torchvision.transforms, precompiled: same pixels, same seed, faster.",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    parser.add_argument("--version", action="version", version=f"fastaug {fastaug.__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     bag = commands.add_parser(
         "demo",
         help="time a bag of real tiles beside torchvision and compare every pixel",
@@ -106,6 +109,9 @@ def main(arguments: list[str] | None = None) -> int:
     add_seeing(commands)
     options = parser.parse_args(arguments)
 
+    if options.command is None:
+        parser.print_help()
+        return 0
     if options.command == "info":
         info()
         return 0

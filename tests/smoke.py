@@ -37,6 +37,8 @@ def main() -> None:
     assert threading.active_count() == 1, "import started a thread"
     assert "torchvision" not in sys.modules
     assert fastaug.__version__ == importlib.metadata.version("fastaug")
+    shipped = {Path(str(file)).name for file in importlib.metadata.files("fastaug") or () if "licenses" in file.parts}
+    assert {"LICENSE", "bundled.txt", "highway.txt", "pybind11.txt"} <= shipped, f"licences: {shipped}"
 
     image = photograph(301, 257)
     transform = T.Compose(

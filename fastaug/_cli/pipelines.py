@@ -22,7 +22,7 @@ class CommandError(RuntimeError):
     """What the user got wrong, in words."""
 
 
-def load(spec: str, name: str | None, mode: str | None) -> Any:
+def load(spec: str, name: str | None, mode: Any) -> Any:
     """The pipeline of that name in a file or module of the user's.
 
     Args:

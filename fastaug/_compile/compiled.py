@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 
@@ -13,7 +13,7 @@ from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
-from fastaug._draft.pipeline import checked_arithmetic, checked_mode
+from fastaug._draft.pipeline import ONE_IMAGE, checked_arithmetic, checked_mode, refuse
 from fastaug._draft.through import MAX_DRAFT, Step, draft_through, global_hooks, global_pre_hooks, step_of
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program.job import Job
@@ -106,8 +106,12 @@ class Compiled(SeenPipeline):
         call = super()._own_call()
         return call if self.generator is None else call.like(draws=draws_from(self.generator))
 
-    def __call__(self, img: Any) -> Any:
+    def __call__(self, img: Any, *others: NoReturn) -> Any:
+        if others:
+            refuse(self, others)
         return self._run(img, self._call)
+
+    __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
     def _is_plain(self) -> bool:
         """Whether it is no more than its steps."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import io
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
@@ -60,6 +61,36 @@ def checked_arithmetic(arithmetic: Any) -> str:
     if not isinstance(arithmetic, str) or arithmetic not in ARITHMETIC_NAMES:
         raise ValueError(f"arithmetic should be 'container' or 'pil', got {arithmetic!r}")
     return arithmetic
+
+
+def checked_settings(name: str, mode: Any, arithmetic: Any) -> None:
+    """Those that a Compose is made with.
+
+    Raises:
+        TypeError: a transform in the place of the mode: that of whoever forgot the brackets.
+        ValueError: there is no such mode or arithmetic.
+    """
+    if callable(mode):
+        raise TypeError(
+            f"{name} takes its transforms in one list: {name}([a, b]), not {name}(a, b). "
+            f"Its second argument is the mode, 'exact' or 'fast'; got {type(mode).__name__}"
+        )
+    checked_mode(mode)
+    checked_arithmetic(arithmetic)
+
+
+def refuse(pipeline: Any, others: tuple[Any, ...]) -> NoReturn:
+    """Says what to do where a pipeline of images is called with more than an image."""
+    raise TypeError(
+        f"{type(pipeline).__name__} takes one image, and was called with {1 + len(others)} arguments. To transform an "
+        "image together with its target, use transforms of fastaug.transforms.v2, and pass both to their Compose"
+    )
+
+
+#: What a call of a pipeline of images takes, as it is for torchvision's Compose.
+ONE_IMAGE = inspect.Signature(
+    [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("self", "img")]
+)
 
 
 class Pipeline:
@@ -145,7 +176,9 @@ class Pipeline:
 
     # Whatever happens, torch's generator is torch's again after a call: `finish` hands it back, or the handler does.
 
-    def __call__(self, img: Any) -> Any:
+    def __call__(self, img: Any, *others: NoReturn) -> Any:
+        if others:
+            refuse(self, others)
         draft = TransformDraft(img, self._call)
         if draft.device is not None:
             draft.call = self._call_on_device(draft.call)
@@ -155,6 +188,8 @@ class Pipeline:
         except BaseException:
             draft.call.draws.release()
             raise
+
+    __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
     def _run(self, img: Any, call: Call) -> Any:
         """As a call of the pipeline, with other settings."""

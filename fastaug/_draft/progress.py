@@ -5,12 +5,13 @@ Those are drafts. An extension's transform (fastaug.Drawn) calls functions with 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import torch
 from PIL import Image
 
 from fastaug._draft.draft import Draft
+from fastaug._image.types import ImageT
 
 
 def in_progress(image: Any) -> Draft | None:
@@ -23,6 +24,10 @@ def begun(image: Any, make: type[Draft] = Draft) -> Draft:
     return image if isinstance(image, Draft) else make(image)
 
 
+@overload
+def ended(draft: Draft, image: ImageT) -> ImageT: ...
+@overload
+def ended(draft: Draft, image: Any) -> Any: ...
 def ended(draft: Draft, image: Any) -> Any:
     """What a function returns that was called with `image`: the result, or the image in progress, still to be done."""
     return draft if draft is image else draft.finish()

@@ -16,7 +16,7 @@ from PIL import Image
 
 from fastaug import _C
 from fastaug._draft.generators import generator_of, seed_all, untouched
-from fastaug._inspect import words
+from fastaug._inspect import notebook, words
 from fastaug._inspect.contract import LEAST_PSNR, NoTruthError, Truth
 from fastaug._inspect.pairs import Path, pairs, psnr, same, samples, spelled
 from fastaug._inspect.picture import listed, normalisation
@@ -100,7 +100,7 @@ class Failure:
     error: str
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """What check() found. Prints as a report.
 
@@ -146,10 +146,7 @@ class Comparison:
         return self.results > 0 and kept and not self.errors and not self.adrift
 
     def __str__(self) -> str:
-        lines = [
-            f"mode {self.mode}, against {self.against}: {_count(self.images, self.unit)}, {_count(self.seeds, 'seed')}",
-            *self._verdict(),
-        ]
+        lines = [self.head(), *self._verdict()]
         if self.errors:
             lines.append(f"NOTHING TO COMPARE in {self._of_calls(len(self.errors))}: both sides raise the same error:")
             lines += self._listed([(one.image, one.seed, one.error) for one in self.errors])
@@ -159,6 +156,17 @@ class Comparison:
         else:
             lines.append("Random generators: left in the same state.")
         return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return notebook.comparison(self)
+
+    def head(self) -> str:
+        """What was compared with what, in words."""
+        return (
+            f"mode {self.mode}, against {self.against}: {_count(self.images, self.unit)}, {_count(self.seeds, 'seed')}"
+        )
 
     def _verdict(self) -> list[str]:
         broken = [one for one in self.differences if one.kept is False]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
+from PIL import Image
+
 from fastaug._draft.generators import generator_of, untouched
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Replaying
 from fastaug._draft.through import draft_through
-from fastaug._inspect import words
+from fastaug._inspect import notebook, words
 from fastaug._inspect.plan import Plan
 
 NOTHING = "nothing to do"
@@ -40,7 +42,7 @@ def becomes(step: dict[str, Any], plan: Plan) -> str:
 
 
 class Explanation:
-    """What a pipeline does to one image. Prints as a table.
+    """What a pipeline does to one image. Prints as a table; in a notebook it shows its picture, too.
 
     Attributes:
         steps: the transforms in the order of the call, with the parameters that they drew, their ops and the numbers of
@@ -67,18 +69,34 @@ class Explanation:
         self._image: Any = None
 
     def __str__(self) -> str:
-        mode = self.mode + (", arithmetic pil" if self.arithmetic == "pil" else "")
-        lines = [f"mode {mode}: {self.source} -> {self.result}", "", *self._steps(), "", *self._all_passes()]
-        lines += ["", "fused and pushed back"]
-        lines += [f"  {note}" for note in self.notes] or ["  nothing"]
-        lines += ["", "kept apart by"]
-        lines += self._barriers() or ["  nothing"]
+        lines = [self.head(), "", *self.steps_table().lines(), "", *self._all_passes()]
+        for title, said in self.remarks():
+            lines += ["", title, *[f"  {line}" for line in said]]
         lines += ["", f"memory  {self.memory()}"]
         if self.device is not None:
             lines += ["", f"on a GPU  {self.device}"]
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return notebook.explanation(self)
+
+    def _repr_png_(self) -> bytes:
+        return notebook.png(self.figure())
+
+    def head(self) -> str:
+        """The mode, and what becomes what, in words."""
+        mode = self.mode + (", arithmetic pil" if self.arithmetic == "pil" else "")
+        return f"mode {mode}: {self.source} -> {self.result}"
+
+    def remarks(self) -> list[tuple[str, list[str]]]:
+        """What was fused and pushed back, and what keeps passes apart: each with its title."""
+        nothing = ["nothing"]
+        return [
+            ("fused and pushed back", list(self.notes) or nothing),
+            ("kept apart by", self._barriers() or nothing),
+        ]
 
     def memory(self) -> str:
         moved, apart = self.bytes["moved"], self.bytes["op_by_op"]
@@ -87,18 +105,22 @@ class Explanation:
             text += f"; op by op, whole images each time, {words.megabytes(apart)}: {apart / moved:.1f} times as much"
         return text
 
-    def _steps(self) -> list[str]:
+    def steps_table(self) -> words.Table:
         rows: list[tuple[str, ...]] = [("step", "", "drawn", "ops", "becomes")]
         for step in self.steps:
             ops = ", ".join(op.split()[0] for op in step["ops"])
             name = "  " * step["depth"] + step["name"]
             rows.append((step["step"], name, words.parameters(step), ops, becomes(step, self._plan)))
-        return words.table(rows, "<<<<<", (6, 36, 44, 40, 60))
+        return words.Table(rows, "<<<<<", (6, 36, 44, 40, 60))
+
+    def passes_tables(self) -> list[tuple[str, words.Table | str]]:
+        """The passes, each table with its title; or in words that there are none."""
+        return [("", self._passes(self.passes))]
 
     def _all_passes(self) -> list[str]:
-        return self._passes(self.passes)
+        return self._passes(self.passes).lines()
 
-    def _passes(self, passes: list[dict[str, Any]]) -> list[str]:
+    def _passes(self, passes: list[dict[str, Any]]) -> words.Table:
         rows: list[tuple[str, ...]] = [("pass", "", "", "output", "steps", "reads", "writes")]
         last = None
         for one in passes:
@@ -115,17 +137,17 @@ class Explanation:
             sizes = [words.megabytes(one[key]) if one[key] else "" for key in ("bytes_read", "bytes_written")]
             what = str(one["pass"]), "  " + one["name"], one["detail"], words.shape_of(one), ", ".join(one["steps"])
             rows.append((*what, *sizes))
-        return words.table(rows, "><<><>>", (6, 36, 60, 16, 12, 10, 10))
+        return words.Table(rows, "><<><>>", (6, 36, 60, 16, 12, 10, 10))
 
     def _barriers(self) -> list[str]:
         called = [one for one in self.barriers if one["pass"] and self._plan.pass_of(one["pass"])["by"] == "Python"]
         lines = []
         for one in self._different_barriers():
-            lines.append(f"  step {one['step']}, {one['name']}: {self._reason(one)}")
+            lines.append(f"step {one['step']}, {one['name']}: {self._reason(one)}")
             if called and one is called[0]:
                 last = called[-1]
                 upto = "it" if last is one else f"step {last['step']}, {last['name']}"
-                lines.append(f"    in batch and map, images go one by one up to and including {upto}: {_MAY_DRAW}")
+                lines.append(f"  in batch and map, images go one by one up to and including {upto}: {_MAY_DRAW}")
         return lines
 
     def _different_barriers(self) -> list[dict[str, Any]]:
@@ -139,15 +161,19 @@ class Explanation:
         """What became of one of the steps, in a few words."""
         return becomes(step, self._plan)
 
+    def figure(self) -> Image.Image:
+        """A picture of the plan, with the image after each step if an image was explained."""
+        from fastaug._inspect import plot
+
+        return plot.plan(self, self._stages())
+
     def plot(self, path: str | PathLike[str]) -> None:
-        """Draws the plan, with the image after each step if an image was explained.
+        """Writes the picture that ``figure()`` draws to a file.
 
         Args:
             path: of the picture; its ending says the format.
         """
-        from fastaug._inspect import plot
-
-        plot.plan(self, self._stages()).save(path)
+        self.figure().save(path)
 
     def _stages(self) -> list[Any]:
         """The image before the first and after each of the pipeline's own transforms."""

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from fastaug._inspect.profile import Profile
 
 
-class SeenPipeline(BatchPipeline):
+class Shown:
+    """What a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        from fastaug._inspect import notebook
+
+        return notebook.pipeline(self)
+
+
+class SeenPipeline(Shown, BatchPipeline):
     """A pipeline that can be looked into. What that takes is imported when it is wanted."""
 
     def explain(

@@ -12,13 +12,14 @@ from os import PathLike
 from typing import Any
 
 import torch
+from PIL import Image
 from torch import nn
 from torch.utils._pytree import tree_map_only
 
 from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
-from fastaug._inspect import words
+from fastaug._inspect import notebook, words
 from fastaug._inspect.log import Log, Node, Outside
 from fastaug._inspect.picture import listed
 from fastaug._inspect.sample_log import SampleLog, logged
@@ -68,7 +69,21 @@ class Profile:
         self.waiting = self.elsewhere = 0.0
 
     def __str__(self) -> str:
-        lines = [f"{self.head()}; milliseconds of processor time", ""]
+        lines = [f"{self.head()}; milliseconds of processor time"]
+        for table in self.tables():
+            lines += ["", *table.lines()]
+        return "\n".join([*lines, "", *self.summary()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return notebook.profile(self)
+
+    def _repr_png_(self) -> bytes:
+        return notebook.png(self.figure())
+
+    def tables(self) -> list[words.Table]:
+        """The times of the passes, and those of the steps, in words."""
         rows: list[tuple[str, ...]] = [("leaf", "pass", "by", "steps", "a call", "share", "made in", "each time")]
         for one in self.passes:
             calls = "" if one["calls"] == self.calls else f"{one['calls']} of {self.calls}"
@@ -80,17 +95,14 @@ class Profile:
         rows.append(("", "a call", "", "", f"{ours['mean']:.3f}", "", "", f"{ours['low']:.3f}-{ours['high']:.3f}"))
         if not any(one["leaf"] for one in self.passes):
             rows = [("", *row[1:]) for row in rows]
-        lines += words.table(rows, "<<<<>>>>", (40, 36, 18, 60, 10, 8, 12, 16))
+        passes = words.Table(rows, "<<<<>>>>", (40, 36, 18, 60, 10, 8, 12, 16))
         rows = [("step", "fastaug", "" if theirs is None else "torchvision")]
         for step in self.steps:
             rows.append(
                 (step["name"], f"{step['ours']:.3f}", "" if step["theirs"] is None else f"{step['theirs']:.3f}")
             )
         rows.append(("a call", f"{ours['mean']:.3f}", "" if theirs is None else f"{theirs['mean']:.3f}"))
-        lines += ["", *words.table(rows, "<>>", (44, 10, 12)), "", *self._summary()]
-        return "\n".join(lines)
-
-    __repr__ = __str__
+        return [passes, words.Table(rows, "<>>", (44, 10, 12))]
 
     def head(self) -> str:
         """What was timed, in words."""
@@ -103,7 +115,8 @@ class Profile:
             return f"nothing to compare with: {self.against}"
         return words.compared(self.total["ours"]["mean"], self.total["theirs"]["mean"])
 
-    def _summary(self) -> list[str]:
+    def summary(self) -> list[str]:
+        """How the times compare, and what is in none of them, in words."""
         lines = [self.verdict() if self.total["theirs"] is None else f"{self.verdict()} ({self.against})"]
         whole = self.total["ours"]["mean"]
         if self.waiting > max(0.1, 0.2 * whole):
@@ -112,15 +125,19 @@ class Profile:
             lines.append(f"besides, other threads of this process take {self.elsewhere:.2f} ms during a call")
         return lines
 
+    def figure(self) -> Image.Image:
+        """A bar chart of the steps."""
+        from fastaug._inspect import bars
+
+        return bars.profile(self)
+
     def plot(self, path: str | PathLike[str]) -> None:
-        """Draws a bar chart of the steps.
+        """Writes the picture that ``figure()`` draws to a file.
 
         Args:
             path: of the picture; its ending says the format.
         """
-        from fastaug._inspect import bars
-
-        bars.profile(self).save(path)
+        self.figure().save(path)
 
 
 def _spread(values: list[float], calls: int) -> dict[str, float]:

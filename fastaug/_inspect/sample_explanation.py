@@ -60,19 +60,28 @@ class SampleExplanation(Explanation):
             for path, leaf in log.leaves.items()
         ]
 
-    def _steps(self) -> list[str]:
+    def steps_table(self) -> words.Table:
         if self.alone:
-            return super()._steps()
+            return super().steps_table()
         rows: list[tuple[str, ...]] = [("step", "", "drawn", "changes", "becomes")]
         for step in self.steps:
             name = "  " * step["depth"] + step["name"]
             rows.append((step["step"], name, words.parameters(step), ", ".join(step["changed"]), self.becomes(step)))
-        return words.table(rows, "<<<<<", (6, 36, 44, 60, 60))
+        return words.Table(rows, "<<<<<", (6, 36, 44, 60, 60))
 
     def _all_passes(self) -> list[str]:
         if self.alone:
             return super()._all_passes()
         lines: list[str] = []
+        for title, passes in self.passes_tables():
+            lines += [""] * bool(lines) + [title]
+            lines += [f"  {line}" for line in ([passes] * bool(passes) if isinstance(passes, str) else passes.lines())]
+        return lines
+
+    def passes_tables(self) -> list[tuple[str, words.Table | str]]:
+        if self.alone:
+            return super().passes_tables()
+        tables: list[tuple[str, words.Table | str]] = []
         untouched_leaves = []
         for leaf in self.leaves:
             passes = [one for one in self.passes if one["leaf"] == leaf["leaf"]]
@@ -80,16 +89,16 @@ class SampleExplanation(Explanation):
                 untouched_leaves.append(leaf["leaf"].strip())
                 continue
             became = leaf["source"] if leaf["source"] == leaf["result"] else f"{leaf['source']} -> {leaf['result']}"
-            lines += [""] * bool(lines) + [f"{leaf['leaf'].strip()}: {became}"]
+            title = f"{leaf['leaf'].strip()}: {became}"
             if passes:
-                lines += [f"  {line}" for line in self._passes(passes)]
+                tables.append((title, self._passes(passes)))
             else:
                 by = f" by {' and '.join(leaf['by'])}" if leaf["by"] else ""
                 steps = words.numbered("step", leaf["changed"])
-                lines.append(f"  no pass over pixels: changed{by} in {steps}" if steps else "  no pass over pixels")
+                tables.append((title, f"{_NO_PASS}: changed{by} in {steps}" if steps else _NO_PASS))
         if untouched_leaves:
-            lines += [""] * bool(lines) + [f"handed on as they are: {', '.join(untouched_leaves)}"]
-        return lines
+            tables.append((f"handed on as they are: {', '.join(untouched_leaves)}", ""))
+        return tables
 
     def _different_barriers(self) -> list[dict[str, Any]]:
         """Each once that is the same for several leaves."""

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -160,8 +160,21 @@ def numbers_of(passes: list[int]) -> str:
     return ", ".join(f"{part[0]}-{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
 
 
-def table(rows: list[tuple[str, ...]], align: str, limits: Sequence[int]) -> list[str]:
-    """Rows as lines of aligned columns; the first is the heading. Rows of two cells are headings too."""
+class Table(NamedTuple):
+    """Rows of cells; the first is the heading. Rows of two cells are headings too, where there are more columns."""
+
+    rows: list[tuple[str, ...]]
+    #: "<" or ">" for each column.
+    align: str
+    #: The most characters of a cell of each column.
+    limits: Sequence[int]
+
+    def lines(self) -> list[str]:
+        """As text, in aligned columns. Those that are empty are left out."""
+        return _lines(*self)
+
+
+def _lines(rows: list[tuple[str, ...]], align: str, limits: Sequence[int]) -> list[str]:
     shown = [row if len(row) == 2 else tuple(cut(cell, limit) for cell, limit in zip(row, limits)) for row in rows]
     widths = [max(len(row[k]) for row in shown if len(row) > 2) for k in range(len(align))]
     lines = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -44,6 +45,10 @@ class Parts:
         return "\n\n".join([self.head, *said] if self.head else said)
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        parts = (f"<h4>{html.escape(name)}</h4>{part._repr_html_()}" for name, part in zip(self.names, self.parts))
+        return "".join([f"<p>{html.escape(self.head)}</p>" * bool(self.head), *parts])
 
 
 def _names(views: Any) -> list[str]:

@@ -8,7 +8,7 @@ Two spellings of one decoder. Ours gives ndarrays and PIL images, of every forma
     batch = io.imread_batch(paths, num_threads=8)
     dataset = ImageFolder(root, loader=io.lazy, transform=compose)  # the Compose decodes its crop
 
-torchvision's gives CHW tensors, for code that imports ``torchvision.io``.
+torchvision's gives CHW tensors, and writes them, for code that imports ``torchvision.io``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from __future__ import annotations
 from fastaug._image.lazy import LazyImage
 from fastaug._image.pillow import DecodeError
 from fastaug.io._batch import imread_batch
+from fastaug.io._encode import encode_jpeg, encode_png, write_file, write_jpeg, write_png
 from fastaug.io._read import ImageInfo, image_info, imread, lazy
 from fastaug.io._torchvision import (
     ImageReadMode,
+    decode_avif,
     decode_gif,
+    decode_heic,
     decode_image,
     decode_jpeg,
     decode_png,
@@ -33,15 +36,22 @@ __all__ = [
     "ImageInfo",
     "ImageReadMode",
     "LazyImage",
+    "decode_avif",
     "decode_gif",
+    "decode_heic",
     "decode_image",
     "decode_jpeg",
     "decode_png",
     "decode_webp",
+    "encode_jpeg",
+    "encode_png",
     "image_info",
     "imread",
     "imread_batch",
     "lazy",
     "read_file",
     "read_image",
+    "write_file",
+    "write_jpeg",
+    "write_png",
 ]

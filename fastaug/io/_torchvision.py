@@ -207,6 +207,71 @@ def decode_webp(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.U
 
 
 @_with_runtime_errors
+def decode_avif(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED) -> torch.Tensor:
+    """An AVIF image as Pillow decodes it, in the form of ``torchvision.io.decode_avif``.
+
+    torchvision needs a package of its own for it, whose decoder may round otherwise.
+
+    Args:
+        input: one-dimensional uint8 tensor of the bytes.
+        mode: UNCHANGED, RGB or RGBA. There is no gray: a warning says so, and the image is left unchanged.
+
+    Returns:
+        uint8 of shape (3 or 4, height, width), in [0, 255], the channels of a pixel side by side in memory.
+
+    Raises:
+        RuntimeError: no AVIF, a broken one, one of more than 8 bits a sample, of which Pillow gives but 8; a tensor of
+            another shape or dtype; a Pillow that was built without AVIF.
+
+    Example:
+        >>> import io, torch
+        >>> from PIL import Image
+        >>> from fastaug.io import decode_avif
+        >>> file = io.BytesIO()
+        >>> Image.new("RGB", (80, 60)).save(file, "AVIF")
+        >>> decode_avif(torch.frombuffer(file.getbuffer(), dtype=torch.uint8)).shape
+        torch.Size([3, 60, 80])
+    """
+    data = _bytes(input)
+    # The configuration of the codec says in its third byte whether samples are longer, by the second highest bit.
+    found = data.find(b"av1C")
+    if found >= 0 and any(byte & 0x40 for byte in data[found + 6 : found + 7]):
+        raise RuntimeError("AVIF files of more than 8 bits a sample are not supported.")
+    return _decode_colour(data, _mode(mode), "AVIF", "an AVIF")
+
+
+@_with_runtime_errors
+def decode_heic(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED) -> torch.Tensor:
+    """A HEIC image as Pillow decodes it, in the form of ``torchvision.io.decode_heic``.
+
+    Pillow does where the package pillow-heif is installed and ``pillow_heif.register_heif_opener()`` was called.
+
+    Args:
+        input: one-dimensional uint8 tensor of the bytes.
+        mode: UNCHANGED, RGB or RGBA. There is no gray: a warning says so, and the image is left unchanged.
+
+    Returns:
+        uint8 of shape (3 or 4, height, width), in [0, 255], the channels of a pixel side by side in memory.
+
+    Raises:
+        RuntimeError: no HEIC, a broken one, or a tensor of another shape or dtype; a Pillow that cannot decode it.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.io import decode_heic
+        >>> decode_heic(torch.zeros(100, dtype=torch.uint8))
+        Traceback (most recent call last):
+        ...
+        RuntimeError: Not a HEIC file that Pillow decodes: that takes pillow_heif.register_heif_opener()
+    """
+    data = _bytes(input)
+    Image.init()
+    if "HEIF" not in Image.OPEN or data[4:8] != b"ftyp":
+        raise RuntimeError("Not a HEIC file that Pillow decodes: that takes pillow_heif.register_heif_opener()")
+    return _decode_colour(data, _mode(mode), "HEIF", "a HEIC")
+
+
+@_with_runtime_errors
 def decode_gif(input: torch.Tensor) -> torch.Tensor:
     """A GIF image, or all images of an animated one, as ``torchvision.io.decode_gif`` gives them.
 
@@ -389,17 +454,31 @@ def _decode_webp(data: bytes, mode: ImageReadMode) -> torch.Tensor:
     opened: Any = image.open(data)
     if opened.n_frames > 1:
         raise RuntimeError("Animated WebP files are not supported.")
-    if mode in (ImageReadMode.GRAY, ImageReadMode.GRAY_ALPHA):
-        warnings.warn(
-            "Webp does not support grayscale conversions. "
-            "The returned tensor will be in the colorspace of the original image.",
-            stacklevel=4,
-        )
+    _warn_of_gray("Webp", mode)
     if mode is ImageReadMode.RGB:
         image = image.convert("RGB")
     elif mode is ImageReadMode.RGB_ALPHA:
         image = image.convert("RGBA")
     return _chw(decode.read(image))
+
+
+def _warn_of_gray(format: str, mode: ImageReadMode) -> None:
+    if mode in (ImageReadMode.GRAY, ImageReadMode.GRAY_ALPHA):
+        warnings.warn(
+            f"{format} does not support grayscale conversions. "
+            "The returned tensor will be in the colorspace of the original image.",
+            stacklevel=5,
+        )
+
+
+def _decode_colour(data: bytes, mode: ImageReadMode, format: str, name: str) -> torch.Tensor:
+    """An image of a format that has colours always, and alpha at times."""
+    image = LazyImage(data, None)
+    if image.format != format:
+        raise RuntimeError(f"Not {name} file, but {image.format}")
+    _warn_of_gray(format.capitalize() if format == "HEIF" else format, mode)
+    alpha = mode is ImageReadMode.RGB_ALPHA or (mode is not ImageReadMode.RGB and "A" in image.mode)
+    return _chw(decode.read(image.convert("RGBA" if alpha else "RGB")))
 
 
 def _decode_gif(data: bytes) -> torch.Tensor:

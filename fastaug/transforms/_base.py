@@ -6,7 +6,7 @@ import numbers
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch import nn
@@ -14,11 +14,18 @@ from torch import nn
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws
 from fastaug._draft.replaced import TransformDraft
+from fastaug._image.types import ImageT
+from fastaug._inspect.methods import Shown
 from fastaug._program.arguments import as_float32
 from fastaug._program.kinds import TENSOR
 
+if TYPE_CHECKING:
+    from PIL import Image
 
-class Transform(nn.Module):
+    from fastaug._image.lazy import LazyImage
+
+
+class Transform(Shown, nn.Module):
     """A transform that is an nn.Module and knows how to draft itself."""
 
     #: Names of the parameters that `_sample` draws; one name means that it returns no tuple.
@@ -48,6 +55,14 @@ class Transform(nn.Module):
     @abstractmethod
     def _draft(self, draft: Draft, params: Any) -> None:
         """Appends the ops that these parameters stand for; they may have been drawn for another image."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, img: ImageT) -> ImageT: ...
+        @overload
+        def __call__(self, img: LazyImage) -> Image.Image: ...
+        def __call__(self, img: Any) -> Any: ...
 
     def forward(self, img: Any) -> Any:
         """The transformed image, in the container of ``img``."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import python_random
-from fastaug._draft.pipeline import checked_arithmetic, checked_mode
+from fastaug._draft.pipeline import checked_settings
 from fastaug._draft.replaced import called
 from fastaug._draft.through import draft_through
-from fastaug._inspect.methods import SeenPipeline
+from fastaug._inspect.methods import SeenPipeline, Shown
 from fastaug.transforms._base import Transform, happens, lines
 
 __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
@@ -33,6 +33,7 @@ class Compose(SeenPipeline):
             that one's rules.
 
     Raises:
+        TypeError: transforms as several arguments; when called, more than an image.
         ValueError: another ``mode`` or ``arithmetic``.
 
     Example:
@@ -44,12 +45,16 @@ class Compose(SeenPipeline):
     """
 
     def __init__(
-        self, transforms: Sequence[Callable[[Any], Any]], mode: str = "exact", arithmetic: str = "container"
+        self,
+        transforms: Sequence[Callable[[Any], Any]],
+        mode: Literal["exact", "fast"] = "exact",
+        arithmetic: Literal["container", "pil"] = "container",
     ) -> None:
+        checked_settings(type(self).__name__, mode, arithmetic)
         self.transforms = transforms
-        if checked_mode(mode) != "exact":
+        if mode != "exact":
             self.mode = mode
-        if checked_arithmetic(arithmetic) != "container":
+        if arithmetic != "container":
             self.arithmetic = arithmetic
 
     def _draft(self, draft: Draft, params: None = None) -> None:
@@ -62,7 +67,7 @@ class Compose(SeenPipeline):
         return f"{type(self).__name__}({settings}{lines(self.transforms)}\n)"
 
 
-class Lambda:
+class Lambda(Shown):
     """A function of the user's as a transform.
 
     Args:
@@ -112,6 +117,10 @@ class RandomApply(Transform):
         self.transforms = transforms
         self.p = p
 
+    if TYPE_CHECKING:
+
+        def __call__(self, img: Any) -> Any: ...
+
     def _sample(self, draft: Draft) -> bool:
         return happens(draft.call.draws, self.p, or_equal=True)
 
@@ -123,7 +132,7 @@ class RandomApply(Transform):
         return f"{type(self).__name__}(\n    p={self.p}{lines(self.transforms)}\n)"
 
 
-class RandomTransforms:
+class RandomTransforms(Shown):
     """Base of the transforms that choose among others by Python's ``random``.
 
     Args:

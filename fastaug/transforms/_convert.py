@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
+from fastaug._image.types import Array
+from fastaug._inspect.methods import Shown
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, need_shape
 
 __all__ = ["ConvertImageDtype", "LinearTransformation", "Normalize", "PILToTensor", "ToPILImage", "ToTensor"]
 
 
-class ToTensor:
+class ToTensor(Shown):
     """A PIL image or HWC array as a CHW float tensor; uint8 samples in [0, 1], as :func:`functional.to_tensor` says.
 
     In a :class:`Compose`, this and a following :class:`Normalize` are part of the same pass.
@@ -32,7 +33,7 @@ class ToTensor:
     def __init__(self) -> None:
         super().__init__()
 
-    def __call__(self, pic: Image.Image | np.ndarray) -> Tensor:
+    def __call__(self, pic: Image.Image | Array) -> Tensor:
         return F.to_tensor(pic)
 
     def _draft(self, draft: Draft, params: None) -> None:
@@ -42,7 +43,7 @@ class ToTensor:
         return f"{type(self).__name__}()"
 
 
-class PILToTensor:
+class PILToTensor(Shown):
     """A PIL image as a CHW tensor of the same samples, as :func:`functional.pil_to_tensor` says.
 
     Example:
@@ -65,7 +66,7 @@ class PILToTensor:
         return f"{type(self).__name__}()"
 
 
-class ToPILImage:
+class ToPILImage(Shown):
     """A CHW tensor or HWC array as a PIL image, as :func:`functional.to_pil_image` says.
 
     In a :class:`Compose` no PIL image is made unless someone asks for it.
@@ -83,7 +84,7 @@ class ToPILImage:
     def __init__(self, mode: str | None = None) -> None:
         self.mode = mode
 
-    def __call__(self, pic: Tensor | np.ndarray) -> Image.Image:
+    def __call__(self, pic: Tensor | Array) -> Image.Image:
         return F.to_pil_image(pic, self.mode)
 
     def _draft(self, draft: Draft, params: None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,6 +14,9 @@ from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.replaced import TransformDraft
 from fastaug.transforms import functional as F
 from fastaug.transforms._base import Transform, check_ranges, setup_size
+
+if TYPE_CHECKING:
+    from fastaug._image.types import ImageT
 
 __all__ = ["CenterCrop", "FiveCrop", "RandomCrop", "RandomResizedCrop", "TenCrop"]
 
@@ -72,6 +75,10 @@ class FiveCrop(Transform):
         super().__init__()
         self.size = setup_size(size)
 
+    if TYPE_CHECKING:
+
+        def __call__(self, img: ImageT) -> tuple[ImageT, ImageT, ImageT, ImageT, ImageT]: ...  # type: ignore[override]
+
     def _draft(self, draft: Draft, params: None) -> None:
         draft.apart(lambda draft: draft.reset(F.five_crop(draft.flush(), self.size)), ())
 
@@ -100,6 +107,10 @@ class TenCrop(Transform):
         super().__init__()
         self.size = setup_size(size)
         self.vertical_flip = vertical_flip
+
+    if TYPE_CHECKING:
+
+        def __call__(self, img: ImageT) -> tuple[ImageT, ...]: ...  # type: ignore[override]
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.apart(lambda draft: draft.reset(F.ten_crop(draft.flush(), self.size, self.vertical_flip)), ())

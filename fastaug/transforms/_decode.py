@@ -17,6 +17,8 @@ from fastaug._program.kinds import PIL_IMAGE
 from fastaug.transforms._base import Transform
 
 if TYPE_CHECKING:
+    from PIL import Image
+
     from fastaug._image.encoded import Buffer, Colorspace, Source
 
 __all__ = ["Decode"]
@@ -79,6 +81,10 @@ class Decode(Transform):
         self.exif = exif
         self.jpeg_tables = jpeg_tables
         self.colorspace = colorspace
+
+    if TYPE_CHECKING:
+
+        def __call__(self, img: Source | Image.Image) -> Image.Image: ...  # type: ignore[override]
 
     def _draft(self, draft: Draft, params: None) -> None:
         if isinstance(draft.image, LazyImage) or getattr(draft, "decoded", draft) is draft.image:

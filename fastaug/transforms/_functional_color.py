@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PIL import Image
 
 from fastaug._draft.progress import begun, ended
+from fastaug._image.types import ImageT
 
 
-def adjust_brightness(img: Any, brightness_factor: float) -> Any:
+def adjust_brightness(img: ImageT, brightness_factor: float) -> ImageT:
     """The image with every sample multiplied; alpha stays.
 
     Args:
@@ -30,7 +29,7 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     return ended(draft, img)
 
 
-def adjust_contrast(img: Any, contrast_factor: float) -> Any:
+def adjust_contrast(img: ImageT, contrast_factor: float) -> ImageT:
     """The image blended with its mean gray; alpha stays.
 
     Args:
@@ -51,7 +50,7 @@ def adjust_contrast(img: Any, contrast_factor: float) -> Any:
     return ended(draft, img)
 
 
-def adjust_saturation(img: Any, saturation_factor: float) -> Any:
+def adjust_saturation(img: ImageT, saturation_factor: float) -> ImageT:
     """The image blended with its gray version; alpha stays.
 
     Args:
@@ -73,7 +72,7 @@ def adjust_saturation(img: Any, saturation_factor: float) -> Any:
     return ended(draft, img)
 
 
-def adjust_hue(img: Any, hue_factor: float) -> Any:
+def adjust_hue(img: ImageT, hue_factor: float) -> ImageT:
     """The image with its hue turned, through Pillow's 8-bit HSV. Gray images come back as they are.
 
     Args:
@@ -112,10 +111,10 @@ def to_grayscale(img: Image.Image, num_output_channels: int = 1) -> Image.Image:
     """
     if not isinstance(img, Image.Image):
         raise TypeError(f"Input should be PIL Image, got {type(img)}")
-    return rgb_to_grayscale(img, num_output_channels)  # type: ignore[no-any-return]
+    return rgb_to_grayscale(img, num_output_channels)
 
 
-def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
+def rgb_to_grayscale(img: ImageT, num_output_channels: int = 1) -> ImageT:
     """The image in gray: (299 R + 587 G + 114 B) / 1000, rounded as Pillow does.
 
     Args:
@@ -136,7 +135,7 @@ def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     return ended(draft, img)
 
 
-def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:
+def adjust_gamma(img: ImageT, gamma: float, gain: float = 1) -> ImageT:
     """The image with every sample v as gain * v ** gamma, for v in [0, 1].
 
     Args:
@@ -158,7 +157,7 @@ def adjust_gamma(img: Any, gamma: float, gain: float = 1) -> Any:
     return ended(draft, img)
 
 
-def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
+def adjust_sharpness(img: ImageT, sharpness_factor: float) -> ImageT:
     """The image blended with a smoothed one; alpha stays.
 
     Args:
@@ -179,7 +178,7 @@ def adjust_sharpness(img: Any, sharpness_factor: float) -> Any:
     return ended(draft, img)
 
 
-def invert(img: Any) -> Any:
+def invert(img: ImageT) -> ImageT:
     """The image with every sample subtracted from white.
 
     Args:
@@ -199,7 +198,7 @@ def invert(img: Any) -> Any:
     return ended(draft, img)
 
 
-def posterize(img: Any, bits: int) -> Any:
+def posterize(img: ImageT, bits: int) -> ImageT:
     """The image with fewer bits per sample: the lower ones become 0.
 
     Args:
@@ -221,7 +220,7 @@ def posterize(img: Any, bits: int) -> Any:
     return ended(draft, img)
 
 
-def solarize(img: Any, threshold: float) -> Any:
+def solarize(img: ImageT, threshold: float) -> ImageT:
     """The image with all samples from a threshold on inverted.
 
     Args:
@@ -242,7 +241,7 @@ def solarize(img: Any, threshold: float) -> Any:
     return ended(draft, img)
 
 
-def autocontrast(img: Any) -> Any:
+def autocontrast(img: ImageT) -> ImageT:
     """The image with each channel stretched, so that its darkest sample becomes black and its lightest white.
 
     Args:
@@ -262,7 +261,7 @@ def autocontrast(img: Any) -> Any:
     return ended(draft, img)
 
 
-def equalize(img: Any) -> Any:
+def equalize(img: ImageT) -> ImageT:
     """The image with the histogram of each channel flattened.
 
     Args:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from PIL import Image
 from torch import Tensor
 
 from fastaug._draft.progress import begun, ended, in_progress
 from fastaug._fallback import tensor as tensor_fallback
+from fastaug._image.types import Array
 
 
 def get_dimensions(img: Any) -> list[int]:
@@ -57,7 +57,7 @@ def get_image_num_channels(img: Any) -> int:
     return begun(img).dimensions()[0]
 
 
-def to_tensor(pic: Image.Image | np.ndarray) -> Tensor:
+def to_tensor(pic: Image.Image | Array) -> Tensor:
     """A PIL image or HWC array as a CHW float tensor.
 
     uint8 samples become x / 255 in float32, in [0, 1]; so does mode "1". Images of mode I, I;16 and F, and arrays of
@@ -77,7 +77,7 @@ def to_tensor(pic: Image.Image | np.ndarray) -> Tensor:
     """
     draft = begun(pic)
     draft.to_float()
-    return ended(draft, pic)  # type: ignore[no-any-return]
+    return ended(draft, pic)  # type: ignore[return-value]
 
 
 def pil_to_tensor(pic: Image.Image) -> Tensor:
@@ -96,7 +96,7 @@ def pil_to_tensor(pic: Image.Image) -> Tensor:
     """
     draft = begun(pic)
     draft.to_uint8_tensor()
-    return ended(draft, pic)  # type: ignore[no-any-return]
+    return ended(draft, pic)  # type: ignore[return-value]
 
 
 def convert_image_dtype(image: Tensor, dtype: torch.dtype = torch.float) -> Tensor:
@@ -119,10 +119,10 @@ def convert_image_dtype(image: Tensor, dtype: torch.dtype = torch.float) -> Tens
     """
     draft = begun(image)
     draft.convert_dtype(dtype)
-    return ended(draft, image)  # type: ignore[no-any-return]
+    return ended(draft, image)
 
 
-def to_pil_image(pic: Tensor | np.ndarray, mode: str | None = None) -> Image.Image:
+def to_pil_image(pic: Tensor | Array, mode: str | None = None) -> Image.Image:
     """A tensor or array as a PIL image.
 
     Args:
@@ -143,7 +143,7 @@ def to_pil_image(pic: Tensor | np.ndarray, mode: str | None = None) -> Image.Ima
     """
     draft = begun(pic)
     draft.to_pil(mode)
-    return ended(draft, pic)  # type: ignore[no-any-return]
+    return ended(draft, pic)  # type: ignore[return-value]
 
 
 def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> Tensor:
@@ -166,7 +166,7 @@ def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inpla
     """
     if (draft := in_progress(tensor)) is not None:
         draft.normalize(mean, std, inplace)
-        return ended(draft, tensor)  # type: ignore[no-any-return]
+        return ended(draft, tensor)
     if not isinstance(tensor, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(tensor)}")
     return tensor_fallback.normalize(tensor, mean, std, inplace)

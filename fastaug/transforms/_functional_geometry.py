@@ -6,25 +6,25 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from PIL import Image
 from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation
-from fastaug._draft.progress import begun, ended, in_progress
+from fastaug._draft.progress import begun, ended, in_progress, is_pil
 from fastaug._draft.replaced import TransformDraft, functions
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
+from fastaug._image.types import ImageT
 from fastaug._program import arguments
 
 
 def resize(
-    img: Any,
+    img: ImageT,
     size: int | Sequence[int],
     interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
     max_size: int | None = None,
     antialias: bool | None = True,
-) -> Any:
+) -> ImageT:
     """The image in another size. The same object comes back when the size does not change.
 
     Args:
@@ -51,8 +51,8 @@ def resize(
 
 
 def pad(
-    img: Any, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant"
-) -> Any:
+    img: ImageT, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant"
+) -> ImageT:
     """The image with a border.
 
     Args:
@@ -77,7 +77,7 @@ def pad(
     return ended(draft, img)
 
 
-def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
+def crop(img: ImageT, top: int, left: int, height: int, width: int) -> ImageT:
     """A box of the image, with zeros where it reaches beyond. A box inside a tensor is a view of it.
 
     Args:
@@ -102,7 +102,7 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     return ended(draft, img)
 
 
-def center_crop(img: Any, output_size: int | Sequence[int]) -> Any:
+def center_crop(img: ImageT, output_size: int | Sequence[int]) -> ImageT:
     """The middle of the image, with zeros around it where it is smaller than that.
 
     Args:
@@ -123,7 +123,7 @@ def center_crop(img: Any, output_size: int | Sequence[int]) -> Any:
 
 
 def resized_crop(
-    img: Any,
+    img: ImageT,
     top: int,
     left: int,
     height: int,
@@ -131,7 +131,7 @@ def resized_crop(
     size: int | Sequence[int],
     interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
     antialias: bool | None = True,
-) -> Any:
+) -> ImageT:
     """A box of the image, resized. Pixels outside the box do not count.
 
     Args:
@@ -158,7 +158,7 @@ def resized_crop(
     return ended(draft, img)
 
 
-def hflip(img: Any) -> Any:
+def hflip(img: ImageT) -> ImageT:
     """The image mirrored left to right.
 
     Raises:
@@ -174,7 +174,7 @@ def hflip(img: Any) -> Any:
     return ended(draft, img)
 
 
-def vflip(img: Any) -> Any:
+def vflip(img: ImageT) -> ImageT:
     """The image turned upside down, as a mirror does.
 
     Raises:
@@ -192,13 +192,13 @@ def vflip(img: Any) -> Any:
 
 
 def rotate(
-    img: Any,
+    img: ImageT,
     angle: float,
     interpolation: InterpolationMode | int = InterpolationMode.NEAREST,
     expand: bool = False,
     center: Sequence[float] | None = None,
     fill: float | Sequence[float] | None = None,
-) -> Any:
+) -> ImageT:
     """The image rotated.
 
     Args:
@@ -224,7 +224,7 @@ def rotate(
 
 
 def affine(
-    img: Any,
+    img: ImageT,
     angle: float,
     translate: Sequence[int],
     scale: float,
@@ -232,7 +232,7 @@ def affine(
     interpolation: InterpolationMode | int = InterpolationMode.NEAREST,
     fill: float | Sequence[float] | None = None,
     center: Sequence[float] | None = None,
-) -> Any:
+) -> ImageT:
     """The image rotated, scaled and sheared about its middle, then moved. Its size stays.
 
     Args:
@@ -260,12 +260,12 @@ def affine(
 
 
 def perspective(
-    img: Any,
+    img: ImageT,
     startpoints: Sequence[Sequence[int]],
     endpoints: Sequence[Sequence[int]],
     interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
     fill: float | Sequence[float] | None = None,
-) -> Any:
+) -> ImageT:
     """The image in the perspective that takes four points of it to four others. Its size stays.
 
     Args:
@@ -291,11 +291,11 @@ def perspective(
 
 
 def elastic_transform(
-    img: Any,
+    img: ImageT,
     displacement: Tensor,
     interpolation: InterpolationMode | int = InterpolationMode.BILINEAR,
     fill: float | Sequence[float] | None = None,
-) -> Any:
+) -> ImageT:
     """The image sampled where a field says; in every container as torchvision samples tensors.
 
     Args:
@@ -327,7 +327,9 @@ def elastic_transform(
     return ended(draft, img)
 
 
-def gaussian_blur(img: Any, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None) -> Any:
+def gaussian_blur(
+    img: ImageT, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None
+) -> ImageT:
     """The image blurred by a Gaussian; in every container as torchvision blurs tensors.
 
     The border is mirrored, so the image must be larger than half the kernel.
@@ -353,7 +355,7 @@ def gaussian_blur(img: Any, kernel_size: int | Sequence[int], sigma: float | Seq
     return ended(draft, img)
 
 
-def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, Any]:
+def five_crop(img: ImageT, size: int | Sequence[int]) -> tuple[ImageT, ImageT, ImageT, ImageT, ImageT]:
     """The top left, top right, bottom left and bottom right corner and the middle of the image.
 
     Args:
@@ -376,7 +378,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
     if crop_width > width or crop_height > height:
         raise ValueError(f"Requested crop size {(crop_height, crop_width)} is bigger than input size {(height, width)}")
     bottom, right = height - crop_height, width - crop_width
-    cut = functions.get("crop", pil_fallback.crop if isinstance(img, Image.Image) else crop)
+    cut: Any = functions.get("crop", pil_fallback.crop if is_pil(img) else crop)
     top_left, top_right, bottom_left, bottom_right = (
         cut(img, top, left, crop_height, crop_width) for top, left in ((0, 0), (0, right), (bottom, 0), (bottom, right))
     )
@@ -387,7 +389,7 @@ def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, Any, Any, Any, 
     return top_left, top_right, bottom_left, bottom_right, center
 
 
-def ten_crop(img: Any, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Any, ...]:
+def ten_crop(img: ImageT, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[ImageT, ...]:
     """As :func:`five_crop`, followed by the same five of the mirrored image.
 
     Args:
@@ -441,7 +443,7 @@ def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool 
     """
     if (draft := in_progress(img)) is not None:
         draft.overwrite(i, j, h, w, v, inplace)
-        return ended(draft, img)  # type: ignore[no-any-return]
+        return ended(draft, img)
     if not isinstance(img, Tensor):
         raise TypeError(f"img should be Tensor Image. Got {type(img)}")
     return tensor_fallback.erase(img, i, j, h, w, v, inplace)

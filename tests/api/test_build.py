@@ -40,3 +40,34 @@ def test_flags_of_a_build_type_are_the_packagers(
     for entry in commands:
         flags = entry["command"].split(" -std=")[0].split()
         assert [flag for flag in flags if flag.startswith(("-O", "-g", "-DNDEBUG"))] == expected.split()
+
+
+@pytest.mark.skipif(CMAKE is None, reason="cmake is not installed")
+@pytest.mark.parametrize(
+    ("absent", "packages"),
+    [
+        (["highway", "jpeg", "deflate"], "libhwy-dev libjpeg62-turbo-dev libdeflate-dev"),
+        (["deflate"], "libdeflate-dev"),
+        (["highway", "pybind11"], "libhwy-dev"),
+        (["pybind11"], None),
+    ],
+)
+def test_all_that_is_missing_is_named_at_once(tmp_path: Path, absent: list[str], packages: str | None) -> None:
+    hidden = {
+        "highway": "-DHWY_INCLUDE_DIR=/nowhere",
+        "jpeg": "-DCMAKE_DISABLE_FIND_PACKAGE_JPEG=ON",
+        "deflate": "-DDEFLATE_INCLUDE_DIR=",
+        "pybind11": "-DCMAKE_DISABLE_FIND_PACKAGE_pybind11=ON",
+    }
+    said = {"highway": "Highway", "jpeg": "libjpeg-turbo", "deflate": "libdeflate", "pybind11": "pybind11"}
+    options = [option for name in absent for option in hidden[name].split(";")]
+    options.append(f"-DFASTAUG_PYTHON={'ON' if 'pybind11' in absent else 'OFF'}")
+    done = subprocess.run([str(CMAKE), "-S", ROOT, "-B", tmp_path, *options], capture_output=True, text=True)
+    assert done.returncode != 0
+    message = done.stderr[done.stderr.index("Not found") :]
+    for name, text in said.items():
+        assert (f"  {text}" in message) == (name in absent)
+    assert ("apt install" in message) == (packages is not None)
+    if packages is not None:
+        assert f"  apt install {packages}\n" in message
+    assert message.count("Not found") == 1 and done.stderr.count("CMake Error") == 1

@@ -82,6 +82,24 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return package
 
 
+@pytest.mark.parametrize(("program", "name"), [("/usr/bin/fastaug", "fastaug"), ("__main__.py", "python -m fastaug")])
+def test_without_a_command(
+    program: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [program])
+    assert command_line.main() == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"usage: {name} ")
+    for command in ("demo", "info", "cache", "stats", *command_line.SEEING):
+        assert re.search(rf"^ +{command} ", out, re.MULTILINE)
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        command_line.main(["--version"])
+    assert capsys.readouterr().out == f"fastaug {fastaug.__version__}\n"
+
+
 def test_every_command(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     images = ["--images", "images"]
 

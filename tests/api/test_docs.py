@@ -34,6 +34,7 @@ WITH_PICTURE = [name for name, example in examples.EXAMPLES.items() if isinstanc
 def documented() -> dict[str, Any]:
     """Everything public that carries a docstring, and the get_params of classes."""
     found: dict[str, Any] = {"fastaug.compile": fastaug.compile, "fastaug.isa": fastaug.isa, "fastaug.transforms": T}
+    found["fastaug.explain"] = fastaug.explain
     found["fastaug.tv_tensors"] = fastaug.tv_tensors
     found["fastaug.Views"] = fastaug.Views
     for name in ("batch", "replay", "sample"):

@@ -18,7 +18,7 @@ from fastaug.transforms._base import check_ranges
 from fastaug.transforms._erasing import check_share, check_value, draw_box
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._crops import warn_of_passing
-from fastaug.transforms.v2._transform import Transform, _RandomApplyTransform
+from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
     _check_sequence_input,
     _parse_labels_getter,
@@ -285,7 +285,7 @@ class CutMix(_BaseMixUpCutMix):
         return wrapped(output, like=inpt)
 
 
-class JPEG(Transform):
+class JPEG(Keeping):
     """uint8 images and videos, compressed as JPEG and decoded again.
 
     Draws the quality, even where there is one only.

@@ -21,7 +21,7 @@ from fastaug.transforms._auto_augment import nth
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
-from fastaug.transforms.v2._transform import Transform, reads_drafts, run
+from fastaug.transforms.v2._transform import Keeping, reads_drafts, run
 from fastaug.transforms.v2._utils import (
     _get_fill,
     _setup_fill_arg,
@@ -120,7 +120,7 @@ def _signed(draws: Draws, magnitude: float, signed: bool) -> float:
     return -magnitude if signed and draws.rand() <= 0.5 else magnitude
 
 
-class _AutoAugmentBase(Transform):
+class _AutoAugmentBase(Keeping):
     """Ops on the only image or video of a sample."""
 
     _AUGMENTATION_SPACE: ClassVar[_Space]

@@ -11,13 +11,13 @@ from fastaug import transforms as _v1
 from fastaug.transforms._base import happens
 from fastaug.transforms._color import draw_factors
 from fastaug.transforms.v2 import functional as F
-from fastaug.transforms.v2._transform import Transform, _RandomApplyTransform
+from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import draws_of, order_of, query_chw
 
 _Range = tuple[float, float]
 
 
-class Grayscale(Transform):
+class Grayscale(Keeping):
     """Images in gray. Videos stay as they are.
 
     Args:
@@ -71,7 +71,7 @@ class RandomGrayscale(_RandomApplyTransform):
         return self._call_kernel(F.rgb_to_grayscale, inpt, num_output_channels=params["num_input_channels"])
 
 
-class RGB(Transform):
+class RGB(Keeping):
     """Gray images with three equal channels. Others, and videos, stay as they are.
 
     Raises:
@@ -88,7 +88,7 @@ class RGB(Transform):
         return self._call_kernel(F.grayscale_to_rgb, inpt)
 
 
-class ColorJitter(Transform):
+class ColorJitter(Keeping):
     """Random brightness, contrast, saturation and hue of images and videos, in random order.
 
     Draws the order first, then one factor for each of the four that is enabled.
@@ -180,7 +180,7 @@ def _adjusted(transform: Transform, inpt: Any, params: dict[str, Any], which: in
     return transform._call_kernel(getattr(F, _ADJUSTMENTS[which]), inpt, **{_FACTORS[which]: factor})
 
 
-class RandomChannelPermutation(Transform):
+class RandomChannelPermutation(Keeping):
     """The channels of images and videos in random order.
 
     Draws as ``torch.randperm`` does.
@@ -205,7 +205,7 @@ class RandomChannelPermutation(Transform):
         return self._call_kernel(F.permute_channels, inpt, params["permutation"])
 
 
-class RandomPhotometricDistort(Transform):
+class RandomPhotometricDistort(Keeping):
     """Random brightness, contrast, saturation, hue and order of channels (https://arxiv.org/abs/1512.02325).
 
     For brightness, contrast, saturation and hue draws whether it is done, and if so its factor; then whether contrast

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from torch import nn
 
 from fastaug import transforms as _v1
-from fastaug._draft.pipeline import checked_arithmetic, checked_mode
+from fastaug._draft.pipeline import checked_settings
 from fastaug._inspect.sample_methods import SeenSamples
 from fastaug._sample.sample import Sample
 from fastaug.transforms.v2._transform import Transform, applied, reads_drafts, run, take, take_all
@@ -48,7 +48,7 @@ class Compose(_Container, SeenSamples):
             of its own. Inside another Compose, that one's rules.
 
     Raises:
-        TypeError: not a sequence.
+        TypeError: not a sequence, or transforms as several arguments.
         ValueError: an empty one; another ``mode`` or ``arithmetic``.
 
     Example:
@@ -60,13 +60,17 @@ class Compose(_Container, SeenSamples):
     """
 
     def __init__(
-        self, transforms: Sequence[Callable[..., Any]], mode: str = "exact", arithmetic: str = "container"
+        self,
+        transforms: Sequence[Callable[..., Any]],
+        mode: Literal["exact", "fast"] = "exact",
+        arithmetic: Literal["container", "pil"] = "container",
     ) -> None:
         super().__init__()
+        checked_settings(type(self).__name__, mode, arithmetic)
         self.transforms = _checked(transforms)
-        if checked_mode(mode) != "exact":
+        if mode != "exact":
             self.mode = mode
-        if checked_arithmetic(arithmetic) != "container":
+        if arithmetic != "container":
             self.arithmetic = arithmetic
 
     def forward(self, *inputs: Any) -> Any:

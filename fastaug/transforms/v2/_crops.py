@@ -16,7 +16,7 @@ from fastaug.transforms._base import check_ranges
 from fastaug.transforms._crops import draw_resized_crop
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _SIZE, _Fill, _Interpolation, _PaddingMode, _scalar_fill
-from fastaug.transforms.v2._transform import Transform, _RandomApplyTransform
+from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
     _check_padding_arg,
     _check_padding_mode_arg,
@@ -36,7 +36,7 @@ from fastaug.transforms.v2._utils import (
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
 
-class CenterCrop(Transform):
+class CenterCrop(Keeping):
     """The middle of the sample, with zeros around it where it is smaller than that.
 
     Args:
@@ -62,7 +62,7 @@ class CenterCrop(Transform):
         return self._call_kernel(F.center_crop, inpt, output_size=self.size)
 
 
-class RandomResizedCrop(Transform):
+class RandomResizedCrop(Keeping):
     """A box of random area and proportions, resized to ``size``.
 
     Draws area and proportions, up to ten times until the box fits, then its top row and left column. If none fits, the
@@ -204,7 +204,7 @@ class TenCrop(_Crops):
         return self._call_kernel(F.ten_crop, inpt, self.size, vertical_flip=self.vertical_flip)
 
 
-class Pad(Transform):
+class Pad(Keeping):
     """The sample with a border: images, videos, masks, boxes and points.
 
     Args:
@@ -284,7 +284,7 @@ class RandomZoomOut(_RandomApplyTransform):
         return self._call_kernel(F.pad, inpt, **params, fill=fill)
 
 
-class RandomCrop(Transform):
+class RandomCrop(Keeping):
     """A box of the sample at a random place.
 
     Draws the top row, then the left column; neither for an axis that fits.
@@ -374,7 +374,7 @@ class RandomCrop(Transform):
         return inpt
 
 
-class RandomIoUCrop(Transform):
+class RandomIoUCrop(Keeping):
     """A random box of the sample that overlaps enough with one of its boxes (https://arxiv.org/abs/1512.02325).
 
     Boxes whose centres lie outside are set to zeros: :class:`SanitizeBoundingBoxes` removes them. Draws the least

@@ -6,11 +6,11 @@ from typing import Any
 
 from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug.transforms.v2 import functional as F
-from fastaug.transforms.v2._transform import Transform
+from fastaug.transforms.v2._transform import Keeping
 from fastaug.transforms.v2._utils import tv_types
 
 
-class ConvertBoundingBoxFormat(Transform):
+class ConvertBoundingBoxFormat(Keeping):
     """Boxes in another format.
 
     Args:
@@ -41,7 +41,7 @@ class ConvertBoundingBoxFormat(Transform):
         return F.convert_bounding_box_format(inpt, new_format=self.format)
 
 
-class ClampBoundingBoxes(Transform):
+class ClampBoundingBoxes(Keeping):
     """Boxes without what lies outside of the image.
 
     Args:
@@ -72,7 +72,7 @@ class ClampBoundingBoxes(Transform):
         return F.clamp_bounding_boxes(inpt, clamping_mode=self.clamping_mode)
 
 
-class ClampKeyPoints(Transform):
+class ClampKeyPoints(Keeping):
     """Key points moved into the image where they lie outside.
 
     Example:
@@ -91,7 +91,7 @@ class ClampKeyPoints(Transform):
         return F.clamp_keypoints(inpt)
 
 
-class SetClampingMode(Transform):
+class SetClampingMode(Keeping):
     """Boxes with another clamping mode, for the transforms that follow.
 
     Args:

@@ -17,7 +17,7 @@ from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._sample.sample import Sample
 from fastaug.transforms._convert import check_matrix, length_for
 from fastaug.transforms.v2 import functional as F
-from fastaug.transforms.v2._transform import Transform, reads_drafts, run
+from fastaug.transforms.v2._transform import Keeping, Transform, reads_drafts, run
 from fastaug.transforms.v2._utils import (
     _find_labels_default_heuristic,
     _no_labels,
@@ -39,7 +39,7 @@ from fastaug.transforms.v2.functional._utils import is_pure_tensor
 _LabelsGetter = Callable[[Any], Any] | str | None
 
 
-class Identity(Transform):
+class Identity(Keeping):
     """The sample as it is.
 
     Example:
@@ -87,7 +87,7 @@ class Lambda(Transform):
         return f"{name}, {types}" if name else types
 
 
-class LinearTransformation(Transform):
+class LinearTransformation(Keeping):
     """Tensor images and videos, flattened, minus a mean and times a square matrix, such as whitening needs.
 
     Args:
@@ -129,7 +129,7 @@ class LinearTransformation(Transform):
         return wrapped(output, like=inpt)
 
 
-class Normalize(Transform):
+class Normalize(Keeping):
     """(image - mean) / std for each channel of float tensors, images and videos.
 
     Args:
@@ -165,7 +165,7 @@ class Normalize(Transform):
         return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
 
 
-class GaussianBlur(Transform):
+class GaussianBlur(Keeping):
     """Images and videos blurred by a Gaussian of random width.
 
     Draws one standard deviation for both axes. The border is mirrored.
@@ -204,7 +204,7 @@ class GaussianBlur(Transform):
         return self._call_kernel(F.gaussian_blur, inpt, self.kernel_size, **params)
 
 
-class GaussianNoise(Transform):
+class GaussianNoise(Keeping):
     """Tensor images and videos with normally distributed noise added, another to each.
 
     Args:
@@ -232,7 +232,7 @@ class GaussianNoise(Transform):
         return self._call_kernel(F.gaussian_noise, inpt, mean=self.mean, sigma=self.sigma, clip=self.clip)
 
 
-class ToDtype(Transform):
+class ToDtype(Keeping):
     """Leaves with another dtype.
 
     Args:
@@ -300,7 +300,7 @@ class ToDtype(Transform):
         return self._call_kernel(F.to_dtype, inpt, dtype=dtype, scale=self.scale)
 
 
-class ConvertImageDtype(Transform):
+class ConvertImageDtype(Keeping):
     """Tensors with another dtype, samples of images and videos scaled. Deprecated in favour of :class:`ToDtype`.
 
     Unlike that one it converts masks, boxes and points too, unscaled.
@@ -328,7 +328,7 @@ class ConvertImageDtype(Transform):
         return self._call_kernel(F.to_dtype, inpt, dtype=self.dtype, scale=True)
 
 
-class _Sanitizer(Transform):
+class _Sanitizer(Keeping):
     """Cuts what is not valid out of some leaves, and out of their labels."""
 
     labels_getter: _LabelsGetter

@@ -9,14 +9,14 @@ from fastaug import transforms as _v1
 from fastaug._program.arguments import as_float32
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Interpolation
-from fastaug.transforms.v2._transform import Transform
+from fastaug.transforms.v2._transform import Keeping
 from fastaug.transforms.v2._utils import (
     draws_of,
     query_size,
 )
 
 
-class Resize(Transform):
+class Resize(Keeping):
     """The sample in another size: images, videos, masks, boxes and points.
 
     Args:
@@ -72,7 +72,7 @@ class Resize(Transform):
         )
 
 
-class ScaleJitter(Transform):
+class ScaleJitter(Keeping):
     """The sample resized by a random factor, from what fits into a target size (https://arxiv.org/abs/2012.07177).
 
     Args:
@@ -119,7 +119,7 @@ class ScaleJitter(Transform):
         )
 
 
-class RandomShortestSize(Transform):
+class RandomShortestSize(Keeping):
     """The sample resized so that its shorter side has one of several sizes.
 
     Args:
@@ -167,7 +167,7 @@ class RandomShortestSize(Transform):
         )
 
 
-class RandomResize(Transform):
+class RandomResize(Keeping):
     """The sample resized so that its shorter side has a random size.
 
     Args:

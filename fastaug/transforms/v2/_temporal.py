@@ -7,10 +7,10 @@ from typing import Any
 import torch
 
 from fastaug.transforms.v2 import functional as F
-from fastaug.transforms.v2._transform import Transform
+from fastaug.transforms.v2._transform import Keeping
 
 
-class UniformTemporalSubsample(Transform):
+class UniformTemporalSubsample(Keeping):
     """Some frames of videos, evenly spaced; repeated where there are fewer.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, overload
 
 import PIL.Image
 import torch
@@ -14,6 +14,7 @@ from torch.nn.modules import module as _module
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import _C
+from fastaug._inspect.methods import Shown
 from fastaug._names import is_ours
 from fastaug._program.eager import compiling
 from fastaug._sample.sample import Sample
@@ -21,6 +22,8 @@ from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms._base import happens
 from fastaug.transforms.v2._utils import check_type, draws_of, tv_named, tv_types, type_of
 from fastaug.transforms.v2.functional._utils import _get_kernel, drafting, found, is_pure_tensor, touched
+
+_Sample = TypeVar("_Sample")
 
 # What a class or an object may have of its own that changes what a call does: it gets leaves then, not drafts.
 _BEHAVIOUR = frozenset(
@@ -70,7 +73,7 @@ def getattr_of(cls: type, name: str) -> Any:
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
-class Transform(nn.Module):
+class Transform(Shown, nn.Module):
     """The base of transforms of samples: anything nested of images, videos, masks, boxes, points and other objects.
 
     A transform of your own overrides :meth:`transform`, and :meth:`make_params` where it draws.
@@ -222,7 +225,21 @@ class Transform(nn.Module):
         return self._v1_transform_cls(**self._extract_params_for_v1_transform())
 
 
-class _RandomApplyTransform(Transform):
+class Keeping(Transform):
+    """A transform whose results are of the types that it is given."""
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __call__(self, inpt: PIL.Image.Image, /) -> PIL.Image.Image: ...
+        @overload
+        def __call__(self, inpt: _Sample, /) -> _Sample: ...
+        @overload
+        def __call__(self, *inputs: Any) -> Any: ...
+        def __call__(self, *inputs: Any) -> Any: ...
+
+
+class _RandomApplyTransform(Keeping):
     """A transform that happens with a probability."""
 
     def __init__(self, p: float = 0.5) -> None:

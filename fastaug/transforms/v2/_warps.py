@@ -13,7 +13,7 @@ from fastaug._program.arguments import perspective_coefficients
 from fastaug.transforms._warps import check_affine, draw_affine, draw_corners, kernel_size
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
-from fastaug.transforms.v2._transform import Transform, _RandomApplyTransform
+from fastaug.transforms.v2._transform import Keeping, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
     _check_sequence_input,
     _get_fill,
@@ -26,7 +26,7 @@ from fastaug.transforms.v2._utils import (
 )
 
 
-class RandomRotation(Transform):
+class RandomRotation(Keeping):
     """The sample rotated by a random angle.
 
     Args:
@@ -84,7 +84,7 @@ class RandomRotation(Transform):
         )
 
 
-class RandomAffine(Transform):
+class RandomAffine(Keeping):
     """The sample rotated, moved, scaled and sheared at random, about its middle.
 
     Draws the angle, then, for those that are given, the horizontal and the vertical shift, the scale, and the shears.
@@ -202,7 +202,7 @@ class RandomPerspective(_RandomApplyTransform):
         )
 
 
-class ElasticTransform(Transform):
+class ElasticTransform(Keeping):
     """The sample moved along a smooth random field, as seen through moving water.
 
     Draws one number per pixel for the horizontal and then one for the vertical displacement, and blurs both.

@@ -8,6 +8,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
 
 __all__: list[str] = [
@@ -32,7 +33,7 @@ __all__: list[str] = [
 ]
 
 
-def adjust_brightness(inpt: Any, brightness_factor: float) -> Any:
+def adjust_brightness(inpt: InputT, brightness_factor: float) -> InputT:
     """The input times a factor.
 
     Args:
@@ -77,7 +78,7 @@ def adjust_brightness_video(video: torch.Tensor, brightness_factor: float) -> to
     return adjust_brightness_image(video, brightness_factor=brightness_factor)
 
 
-def adjust_saturation(inpt: Any, saturation_factor: float) -> Any:
+def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
     """The input blended with its luma.
 
     Args:
@@ -121,7 +122,7 @@ def adjust_saturation_video(video: torch.Tensor, saturation_factor: float) -> to
     return adjust_saturation_image(video, saturation_factor=saturation_factor)
 
 
-def adjust_contrast(inpt: Any, contrast_factor: float) -> Any:
+def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
     """The input blended with the mean of its luma.
 
     Args:
@@ -165,7 +166,7 @@ def adjust_contrast_video(video: torch.Tensor, contrast_factor: float) -> torch.
     return adjust_contrast_image(video, contrast_factor=contrast_factor)
 
 
-def adjust_sharpness(inpt: Any, sharpness_factor: float) -> Any:
+def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
     """The input blended with itself smoothed, but for its border.
 
     Args:
@@ -209,7 +210,7 @@ def adjust_sharpness_video(video: torch.Tensor, sharpness_factor: float) -> torc
     return adjust_sharpness_image(video, sharpness_factor=sharpness_factor)
 
 
-def adjust_hue(inpt: Any, hue_factor: float) -> Any:
+def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
     """The input with all hues shifted.
 
     Args:
@@ -253,7 +254,7 @@ def adjust_hue_video(video: torch.Tensor, hue_factor: float) -> torch.Tensor:
     return adjust_hue_image(video, hue_factor=hue_factor)
 
 
-def adjust_gamma(inpt: Any, gamma: float, gain: float = 1) -> Any:
+def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
     """Gamma correction: gain * sample ** gamma, of samples in [0, 1].
 
     Args:

@@ -10,6 +10,7 @@ import torch
 
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._kernels import (
     _NEAREST,
     _PIL,
@@ -35,7 +36,7 @@ __all__: list[str] = [
 
 
 def affine(
-    inpt: Any,
+    inpt: InputT,
     angle: int | float,
     translate: Sequence[float],
     scale: float,
@@ -43,7 +44,7 @@ def affine(
     interpolation: _Interpolation = InterpolationMode.NEAREST,
     fill: _Fill = None,
     center: Sequence[float] | None = None,
-) -> Any:
+) -> InputT:
     """The input turned, moved, scaled and sheared, as :class:`~fastaug.transforms.v2.RandomAffine` does it.
 
     Args:
@@ -184,13 +185,13 @@ def affine_video(
 
 
 def rotate(
-    inpt: Any,
+    inpt: InputT,
     angle: float,
     interpolation: _Interpolation = InterpolationMode.NEAREST,
     expand: bool = False,
     center: Sequence[float] | None = None,
     fill: _Fill = None,
-) -> Any:
+) -> InputT:
     """The input turned, as :class:`~fastaug.transforms.v2.RandomRotation` does it.
 
     Args:

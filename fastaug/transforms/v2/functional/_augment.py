@@ -8,12 +8,13 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
 
 __all__: list[str] = ["erase", "erase_image", "erase_video", "jpeg", "jpeg_image", "jpeg_video"]
 
 
-def erase(inpt: Any, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False) -> Any:
+def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False) -> InputT:
     """The input with a box of it overwritten, as :class:`~fastaug.transforms.v2.RandomErasing` does it.
 
     Args:

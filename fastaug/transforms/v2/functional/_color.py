@@ -9,6 +9,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms.v2.functional._adjust import *  # noqa: F403
 from fastaug.transforms.v2.functional._adjust import (  # noqa: F401
@@ -48,7 +49,7 @@ __all__: list[str] = [
 ]
 
 
-def rgb_to_grayscale(inpt: Any, num_output_channels: int = 1) -> Any:
+def rgb_to_grayscale(inpt: InputT, num_output_channels: int = 1) -> InputT:
     """The input's luma, as :class:`~fastaug.transforms.v2.Grayscale` does it: 0.2989 red + 0.587 green + 0.114 blue.
 
     Args:
@@ -91,7 +92,7 @@ def _rgb_to_grayscale_image_pil(image: PIL.Image.Image, num_output_channels: int
 to_grayscale = rgb_to_grayscale
 
 
-def grayscale_to_rgb(inpt: Any) -> Any:
+def grayscale_to_rgb(inpt: InputT) -> InputT:
     """The input with three channels, as :class:`~fastaug.transforms.v2.RGB` does it.
 
     A tensor of one channel becomes three equal ones; one of three and more is returned as it is. Pillow converts PIL
@@ -132,7 +133,7 @@ def grayscale_to_rgb_image_pil(image: PIL.Image.Image) -> PIL.Image.Image:
     return changed
 
 
-def posterize(inpt: Any, bits: int) -> Any:
+def posterize(inpt: InputT, bits: int) -> InputT:
     """The input with so many of the highest bits of each sample.
 
     Args:
@@ -178,7 +179,7 @@ def posterize_video(video: torch.Tensor, bits: int) -> torch.Tensor:
     return posterize_image(video, bits=bits)
 
 
-def solarize(inpt: Any, threshold: float) -> Any:
+def solarize(inpt: InputT, threshold: float) -> InputT:
     """The input with all samples inverted that are not below a threshold.
 
     Args:
@@ -221,7 +222,7 @@ def solarize_video(video: torch.Tensor, threshold: float) -> torch.Tensor:
     return solarize_image(video, threshold=threshold)
 
 
-def autocontrast(inpt: Any) -> Any:
+def autocontrast(inpt: InputT) -> InputT:
     """Each channel stretched, so that its darkest sample is black and its brightest one white.
 
     Integers are cut off, as torchvision does it: white may be one less than the largest sample.
@@ -265,7 +266,7 @@ def autocontrast_video(video: torch.Tensor) -> torch.Tensor:
     return autocontrast_image(video)
 
 
-def equalize(inpt: Any) -> Any:
+def equalize(inpt: InputT) -> InputT:
     """Each channel's histogram made as flat as can be.
 
     Args:
@@ -309,7 +310,7 @@ def equalize_video(video: torch.Tensor) -> torch.Tensor:
     return equalize_image(video)
 
 
-def invert(inpt: Any) -> Any:
+def invert(inpt: InputT) -> InputT:
     """The input with black and white exchanged.
 
     Args:
@@ -351,7 +352,7 @@ def invert_video(video: torch.Tensor) -> torch.Tensor:
     return invert_image(video)
 
 
-def permute_channels(inpt: Any, permutation: Sequence[int]) -> Any:
+def permute_channels(inpt: InputT, permutation: Sequence[int]) -> InputT:
     """The input with its channels in another order: channel k of the result is channel ``permutation[k]`` of the input.
 
     Args:

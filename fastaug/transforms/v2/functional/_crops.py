@@ -9,6 +9,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug._program import v2_arguments
 from fastaug._program.arguments import square_if_single
 from fastaug._tv_tensors.choice import chosen
@@ -50,7 +51,7 @@ __all__: list[str] = [
 ]
 
 
-def pad(inpt: Any, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> Any:
+def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> InputT:
     """The input with a border around it, as :class:`~fastaug.transforms.v2.Pad` does it.
 
     Args:
@@ -128,7 +129,7 @@ def pad_video(
     return pad_image(video, padding, fill, padding_mode)
 
 
-def crop(inpt: Any, top: int, left: int, height: int, width: int) -> Any:
+def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
     """A box of the input, with zeros where it reaches beyond, as :class:`~fastaug.transforms.v2.RandomCrop` does it.
 
     Args:
@@ -184,7 +185,7 @@ def crop_video(video: Tensor, top: int, left: int, height: int, width: int) -> T
     return crop_image(video, top, left, height, width)
 
 
-def center_crop(inpt: Any, output_size: int | Sequence[int]) -> Any:
+def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
     """The middle of the input, as :class:`~fastaug.transforms.v2.CenterCrop` does it.
 
     Args:
@@ -240,7 +241,7 @@ def center_crop_video(video: Tensor, output_size: int | Sequence[int]) -> Tensor
     return center_crop_image(video, output_size)
 
 
-def five_crop(inpt: Any, size: int | Sequence[int]) -> Any:
+def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
     """The corners of the input and its middle, as :class:`~fastaug.transforms.v2.FiveCrop` does it.
 
     Args:
@@ -304,7 +305,7 @@ def _each_wrapped(crops: tuple[Tensor, ...], like: Any) -> tuple[Any, ...]:
     return tuple([wrap(crop, like=like) for crop in crops])
 
 
-def ten_crop(inpt: Any, size: int | Sequence[int], vertical_flip: bool = False) -> Any:
+def ten_crop(inpt: InputT, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[InputT, ...]:
     """The crops of :func:`five_crop`, and those of the mirrored input, as :class:`~fastaug.transforms.v2.TenCrop`.
 
     Args:

@@ -8,6 +8,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._kernels import (
     _PIL,
     Tensor,
@@ -30,7 +31,7 @@ __all__: list[str] = [
 ]
 
 
-def horizontal_flip(inpt: Any) -> Any:
+def horizontal_flip(inpt: InputT) -> InputT:
     """The input mirrored left to right, as :class:`~fastaug.transforms.v2.RandomHorizontalFlip` does it.
 
     Args:
@@ -80,7 +81,7 @@ def horizontal_flip_video(video: Tensor) -> Tensor:
     return horizontal_flip_image(video)
 
 
-def vertical_flip(inpt: Any) -> Any:
+def vertical_flip(inpt: InputT) -> InputT:
     """The input mirrored top to bottom, as :class:`~fastaug.transforms.v2.RandomVerticalFlip` does it.
 
     Args:

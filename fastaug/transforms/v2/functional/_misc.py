@@ -9,6 +9,7 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
+from fastaug._image.types import InputT
 from fastaug._places.meta import sanitize_bounding_boxes, sanitize_keypoints
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
@@ -32,7 +33,7 @@ __all__: list[str] = [
 ]
 
 
-def normalize(inpt: Any, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> Any:
+def normalize(inpt: InputT, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> InputT:
     """(input - mean) / std for each channel, as :class:`~fastaug.transforms.v2.Normalize` does it.
 
     Args:
@@ -79,7 +80,7 @@ def normalize_video(
     return normalize_image(video, mean, std, inplace=inplace)
 
 
-def gaussian_blur(inpt: Any, kernel_size: Sequence[int], sigma: Sequence[float] | None = None) -> Any:
+def gaussian_blur(inpt: InputT, kernel_size: Sequence[int], sigma: Sequence[float] | None = None) -> InputT:
     """The input blurred, as :class:`~fastaug.transforms.v2.GaussianBlur` does it. Borders are mirrored.
 
     Args:
@@ -131,7 +132,7 @@ def gaussian_blur_video(
     return gaussian_blur_image(video, kernel_size, sigma)
 
 
-def gaussian_noise(inpt: Any, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> Any:
+def gaussian_noise(inpt: InputT, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> InputT:
     """The input with normally distributed noise added, from torch's generator: one number for each sample.
 
     Args:
@@ -179,7 +180,7 @@ def _gaussian_noise_pil(
     return noisy
 
 
-def to_dtype(inpt: Any, dtype: torch.dtype = torch.float, scale: bool = False) -> Any:
+def to_dtype(inpt: InputT, dtype: torch.dtype = torch.float, scale: bool = False) -> InputT:
     """The input with another dtype, as :class:`~fastaug.transforms.v2.ToDtype` does it.
 
     Args:

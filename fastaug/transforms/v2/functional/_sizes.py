@@ -10,6 +10,7 @@ import torch
 
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._kernels import (
     _BILINEAR,
     _NEAREST,
@@ -35,12 +36,12 @@ __all__: list[str] = [
 
 
 def resize(
-    inpt: Any,
+    inpt: InputT,
     size: int | Sequence[int] | None,
     interpolation: _Interpolation = InterpolationMode.BILINEAR,
     max_size: int | None = None,
     antialias: bool | None = True,
-) -> Any:
+) -> InputT:
     """The input in another size, as :class:`~fastaug.transforms.v2.Resize` does it.
 
     Args:
@@ -160,7 +161,7 @@ def resize_video(
 
 
 def resized_crop(
-    inpt: Any,
+    inpt: InputT,
     top: int,
     left: int,
     height: int,
@@ -168,7 +169,7 @@ def resized_crop(
     size: int | Sequence[int] | None,
     interpolation: _Interpolation = InterpolationMode.BILINEAR,
     antialias: bool | None = True,
-) -> Any:
+) -> InputT:
     """A box of the input in another size, as :class:`~fastaug.transforms.v2.RandomResizedCrop` does it.
 
     Args:

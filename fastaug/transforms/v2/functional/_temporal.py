@@ -7,12 +7,13 @@ from typing import Any
 import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
 
 __all__: list[str] = ["uniform_temporal_subsample", "uniform_temporal_subsample_video"]
 
 
-def uniform_temporal_subsample(inpt: Any, num_samples: int) -> Any:
+def uniform_temporal_subsample(inpt: InputT, num_samples: int) -> InputT:
     """So many frames, evenly spaced, as :class:`~fastaug.transforms.v2.UniformTemporalSubsample` takes them.
 
     Args:

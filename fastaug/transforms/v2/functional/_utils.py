@@ -12,6 +12,7 @@ import torch
 
 from fastaug._draft.leaf import ImageDraft, Leaf
 from fastaug._image.lazy import LazyImage
+from fastaug._image.types import FunctionT
 from fastaug._program.ops import MAX_OPS
 from fastaug._tv_tensors.choice import chosen, loaded
 
@@ -170,7 +171,7 @@ def _theirs(functional: Callable[..., Any]) -> dict[Any, _Kernel]:
     return kernels
 
 
-def _get_kernel(functional: Callable[..., Any], input_type: type, *, allow_passthrough: bool = False) -> _Kernel:
+def _get_kernel(functional: FunctionT, input_type: type, *, allow_passthrough: bool = False) -> FunctionT:
     """The kernel of a functional for a type.
 
     Raises:
@@ -183,12 +184,12 @@ def _get_kernel(functional: Callable[..., Any], input_type: type, *, allow_passt
         kernel = _look_up(functional, input_type)
     if kernel is None:
         if allow_passthrough:
-            return _same
+            return _same  # type: ignore[return-value]
         known = [cls.__name__ for cls in _KERNEL_REGISTRY[_own(functional)] if not issubclass(cls, Leaf)]
         raise TypeError(
             f"Functional F.{functional.__name__} supports inputs of type {', '.join(known)}, but got {input_type}"
         )
-    return kernel
+    return kernel  # type: ignore[return-value]
 
 
 def _look_up(functional: Callable[..., Any], input_type: type) -> _Kernel | None:

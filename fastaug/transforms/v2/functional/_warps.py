@@ -10,6 +10,7 @@ import torch
 
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
+from fastaug._image.types import InputT
 from fastaug._program import v2_arguments
 from fastaug.transforms.v2.functional._kernels import (
     _BILINEAR,
@@ -38,13 +39,13 @@ __all__: list[str] = [
 
 
 def perspective(
-    inpt: Any,
+    inpt: InputT,
     startpoints: Sequence[Sequence[int]] | None,
     endpoints: Sequence[Sequence[int]] | None,
     interpolation: _Interpolation = InterpolationMode.BILINEAR,
     fill: _Fill = None,
     coefficients: Sequence[float] | None = None,
-) -> Any:
+) -> InputT:
     """The input seen from elsewhere, as :class:`~fastaug.transforms.v2.RandomPerspective` does it.
 
     Args:
@@ -169,11 +170,11 @@ def perspective_video(
 
 
 def elastic(
-    inpt: Any,
+    inpt: InputT,
     displacement: Tensor,
     interpolation: _Interpolation = InterpolationMode.BILINEAR,
     fill: _Fill = None,
-) -> Any:
+) -> InputT:
     """The input with its pixels displaced, as :class:`~fastaug.transforms.v2.ElasticTransform` does it.
 
     Args:

@@ -1,0 +1,128 @@
+"""What a notebook shows of pipelines and of what is said of them: tables as HTML, pictures as PNG."""
+
+from __future__ import annotations
+
+import base64
+import html
+import inspect
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fastaug._inspect import words
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+_LONGEST = 200
+_WIDE = 'style="max-width: 100%"'
+
+
+def png(image: Image.Image) -> bytes:
+    """A picture as the bytes of a PNG file."""
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+def table(given: words.Table) -> str:
+    """A table with all of its text, where a terminal has to cut it. Columns that are empty are left out."""
+    head, *rows = given.rows
+    whole = [row for row in given.rows if len(row) == len(head)]
+    used = [k for k in range(len(head)) if any(row[k] for row in whole)]
+    sides = ["left" if side == "<" else "right" for side in given.align]
+
+    def cells(row: tuple[str, ...], tag: str) -> str:
+        if len(row) != len(head):
+            return f'<{tag} colspan="{len(used)}" style="text-align: left">{_text(" ".join(filter(None, row)))}</{tag}>'
+        return "".join(f'<{tag} style="text-align: {sides[k]}">{_text(row[k])}</{tag}>' for k in used)
+
+    body = "".join(f"<tr>{cells(row, 'td' if len(row) == len(head) else 'th')}</tr>" for row in rows)
+    return f"<table><thead><tr>{cells(head, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def explanation(plan: Any) -> str:
+    """The picture of a plan, and the tables that it prints as."""
+    parts = [_title(plan.head()), _picture(plan.figure(), "the plan as a picture"), table(plan.steps_table())]
+    for title, passes in plan.passes_tables():
+        parts.append(_title(title))
+        parts.append(f"<p>{_text(passes)}</p>" * bool(passes) if isinstance(passes, str) else table(passes))
+    for title, said in [*plan.remarks(), ("memory", [plan.memory()])]:
+        parts += [_title(title), _listed(said)]
+    if plan.device is not None:
+        parts += [_title("on a GPU"), _listed([plan.device])]
+    return _block(parts)
+
+
+def profile(result: Any) -> str:
+    """The bar chart of a profile, and the tables that it prints as."""
+    parts = [_title(result.head()), _picture(result.figure(), "the times of the steps as bars")]
+    parts += [*map(table, result.tables()), _listed(result.summary())]
+    return _block(parts)
+
+
+def comparison(report: Any) -> str:
+    """What a comparison found: the verdict, and a table of the calls that are not equal."""
+    mark = "equal or within the contract" if report else "NOT equal"
+    _, *said = str(report).split("\n")
+    parts = [_title(f"{mark}: {report.head()}"), f"<pre>{_text(chr(10).join(said))}</pre>"]
+    if report.differences:
+        rows: list[tuple[str, ...]] = [(report.unit, "seed", "what differs", "kept")]
+        for one in report.differences:
+            name = report.names[one.image] if one.image < len(report.names) else str(one.image)
+            rows.append((name, str(one.seed), one.told(), {True: "yes", False: "no", None: "open"}[one.kept]))
+        parts.append(table(words.Table(rows, "<><<", ())))
+    return _block(parts)
+
+
+def pipeline(transform: Any) -> str:
+    """The transforms of a pipeline, or a transform, with their arguments; and those that are somebody else's."""
+    rows: list[tuple[str, ...]] = [("", "transform", "whose"), _step("", transform)]
+    rows += _inside(transform, "")
+    return _block([table(words.Table(rows, "<<<", ()))])
+
+
+def _held(transform: Any) -> list[Any] | None:
+    """What is inside a transform; None where it is none that is made of others."""
+    inner = getattr(transform, "transforms", None)
+    return None if isinstance(inner, str) or not isinstance(inner, Iterable) else list(inner)
+
+
+def _inside(transform: Any, number: str) -> Iterator[tuple[str, str, str]]:
+    for position, inner in enumerate(_held(transform) or [], 1):
+        yield _step(f"{number}{position}", inner)
+        yield from _inside(inner, f"{number}{position}.")
+
+
+def _step(number: str, transform: Any) -> tuple[str, str, str]:
+    function = inspect.isroutine(transform)
+    module = str(getattr(transform if function else type(transform), "__module__", ""))
+    text = words.called(transform)
+    if _held(transform) is not None:
+        settings = transform._settings() if hasattr(transform, "_settings") else []
+        settings += [f"p={transform.p}"] if getattr(transform, "p", None) is not None else []
+        text += f": {', '.join(settings)}" if settings else ""
+    elif not function:
+        text = words.cut(" ".join(repr(transform).split()), _LONGEST)
+    return number, text, module.partition(".")[0]
+
+
+def _text(text: str) -> str:
+    return html.escape(text)
+
+
+def _title(text: str) -> str:
+    return f"<p><strong>{_text(text)}</strong></p>" if text else ""
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{_text(line.strip())}</li>' for line in lines)}</ul>"
+
+
+def _picture(image: Image.Image, said: str) -> str:
+    data = base64.b64encode(png(image)).decode()
+    return f'<img {_WIDE} width="{image.width // 2}" alt="{said}" src="data:image/png;base64,{data}">'
+
+
+def _block(parts: Sequence[str]) -> str:
+    return f'<div class="fastaug">{"".join(parts)}</div>'

@@ -1,0 +1,104 @@
+"""The files of .github: they are what GitHub takes, and what they run is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+FORMS = [path for path in sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")) if path.name != "config.yml"]
+SCHEMAS = {
+    "vendor.github-workflows": WORKFLOWS,
+    "custom.github-workflows-require-timeout": WORKFLOWS,
+    "vendor.dependabot": [ROOT / ".github" / "dependabot.yml"],
+    "vendor.github-issue-forms": FORMS,
+    "vendor.github-issue-config": [ROOT / ".github" / "ISSUE_TEMPLATE" / "config.yml"],
+    "vendor.citation-file-format": [ROOT / "CITATION.cff"],
+}
+CHECKER = shutil.which("check-jsonschema", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+sys.path.insert(0, str(ROOT / "tools"))
+import check_release  # noqa: E402
+
+
+def valid(schema: str, files: list[Path]) -> subprocess.CompletedProcess[str]:
+    assert CHECKER is not None
+    return subprocess.run([CHECKER, "--builtin-schema", schema, *map(str, files)], capture_output=True, text=True)
+
+
+@pytest.mark.skipif(CHECKER is None, reason="check-jsonschema is not installed")
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_is_what_its_schema_says(schema: str, tmp_path: Path) -> None:
+    files = SCHEMAS[schema]
+    assert files
+    done = valid(schema, files)
+    assert done.returncode == 0, done.stdout
+    broken = tmp_path / files[0].name
+    broken.write_text("name: [nothing of what is wanted]\njobs:\n  one: {steps: []}\n")
+    assert valid(schema, [broken]).returncode == 1
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflow(path: Path) -> None:
+    text = path.read_text()
+    assert re.search(r"^permissions:\n  contents: read$", text, re.MULTILINE), "more is asked for by jobs that need it"
+    assert "pull_request_target" not in text, "gives what others send the rights of the repository"
+    uses = re.findall(r"uses: (\S+)", text)
+    for action in uses:
+        local = action.startswith("./")
+        assert (ROOT / action).exists() if local else re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v\d+)", action), action
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    made = re.findall(r"run: make ([\w-]+)", text)
+    assert set(made) <= targets
+    scripts = re.findall(r"run: python3? (\S+)", text)
+    assert all((ROOT / script).exists() for script in scripts)
+    assert made or scripts
+    # What a pull request is called may be shell: nothing of an event stands in a command.
+    assert not re.search(r"run: .*\$\{\{ *github\.event", text)
+    for line in text.splitlines():
+        assert not re.search(r"\bsecrets\b", line)
+
+
+def test_what_there_is() -> None:
+    assert [path.stem for path in WORKFLOWS] == ["docs", "nightly", "release", "speed", "tests", "wheels"]
+    assert len(FORMS) == 4 and (ROOT / ".github" / "PULL_REQUEST_TEMPLATE.md").exists()
+    pythons = set(re.findall(r"Programming Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text()))
+    wheels = next(path for path in WORKFLOWS if path.stem == "wheels").read_text()
+    assert set(re.findall(r'"(3\.\d+)"', wheels)) == pythons, "a wheel for each Python that is said to do"
+
+
+def release(folder: Path, version: str, section: str, unreleased: str = "") -> Path:
+    (folder / "fastaug").mkdir()
+    (folder / "fastaug" / "__init__.py").write_text(f'__version__ = "{version}"\n')
+    (folder / "CITATION.cff").write_text(f"version: {version}\n")
+    (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## [Unreleased]\n{unreleased}\n## {section}\n\n- More.\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("tag", "section", "unreleased", "count"),
+    [
+        ("v1.2.3", "[1.2.3] - 2030-01-02", "", 0),
+        ("1.2.3", "[1.2.3] - 2030-01-02", "", 1),
+        ("v1.2.4", "[1.2.3] - 2030-01-02", "", 1),
+        ("v1.2.3", "[1.2.3]", "", 1),
+        ("v1.2.3", "[1.2.2] - 2030-01-02", "\n### Added\n\n- A thing.\n", 2),
+    ],
+)
+def test_check_of_a_release(tmp_path: Path, tag: str, section: str, unreleased: str, count: int) -> None:
+    folder = release(tmp_path, "1.2.3", section, unreleased)
+    assert len(check_release.problems(tag, folder)) == count
+    (folder / "CITATION.cff").write_text("version: 1.2.2\n")
+    assert len(check_release.problems(tag, folder)) == count + 1
+
+
+def test_versions_agree_today() -> None:
+    """Whatever else a release wants, the version is the same everywhere."""
+    assert not [said for said in check_release.problems("v0") if "CITATION" in said]
