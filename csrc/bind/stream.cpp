@@ -216,6 +216,8 @@ std::shared_ptr<Stream> Stream::of(const py::object& generator) {
   return made;
 }
 
+bool Stream::plain() { return Torch::get().plain(); }
+
 void Stream::look_up_torch() { Torch::get(); }
 
 void Stream::survive_forks() {

@@ -18,11 +18,13 @@ from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
+from fastaug._draft.recipe import Book, recipe_of
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._image.encoded import is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
+from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
@@ -72,6 +74,9 @@ class Pipeline:
     _arithmetic: Any = "container"
     _call = PLAIN
 
+    # From when it is first called.
+    _book: Book | None = None
+
     # Of the kernels for devices, from when one is first used.
     _kernels: Family | None = None
 
@@ -84,7 +89,7 @@ class Pipeline:
     def mode(self, mode: Any) -> None:
         # A subclass may mean something of its own by the name, and stays exact.
         self._mode = mode
-        self._call = self._own_call()
+        self._call, self._book = self._own_call(), None
 
     @property
     def arithmetic(self) -> Any:
@@ -94,7 +99,7 @@ class Pipeline:
     @arithmetic.setter
     def arithmetic(self, arithmetic: Any) -> None:
         self._arithmetic = arithmetic
-        self._call = self._own_call()
+        self._call, self._book = self._own_call(), None
 
     def _own_call(self) -> Call:
         """The settings of a call of the pipeline."""
@@ -146,6 +151,15 @@ class Pipeline:
     # Whatever happens, torch's generator is torch's again after a call: `finish` hands it back, or the handler does.
 
     def __call__(self, img: Any) -> Any:
+        if not compiling():
+            book = self._book
+            if book is None:
+                book = self._book = Book()
+            elif book.recipe is not None:
+                result = book.recipe.call(img, self.transforms)
+                if result is not NotImplemented:
+                    return result
+            book.renew(self)
         draft = TransformDraft(img, self._call)
         if draft.device is not None:
             draft.call = self._call_on_device(draft.call)
@@ -155,6 +169,10 @@ class Pipeline:
         except BaseException:
             draft.call.draws.release()
             raise
+
+    def _recipe(self) -> Any:
+        """What calls it in the native core; None where there is nothing for that."""
+        return recipe_of(self, self.transforms)
 
     def _run(self, img: Any, call: Call) -> Any:
         """As a call of the pipeline, with other settings."""
@@ -243,7 +261,7 @@ class Pipeline:
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels")}
+        return {name: value for name, value in vars(self).items() if name not in ("_book", "_call", "_kernels")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
