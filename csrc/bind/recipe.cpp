@@ -105,13 +105,19 @@ class Recipe {
 
   // What a call makes of an image; NotImplemented, with nothing drawn, where that is Python's to do.
   py::object call(py::handle image, py::handle transforms) {
-    const auto drafted = draft(image, transforms);
+    std::optional<Drafted> drafted;
+    try {
+      drafted = draft(image, transforms);
+    } catch (...) {
+      release(draws_);
+      throw;
+    }
     release(draws_);
     return drafted ? done(*drafted) : declined();
   }
 
-  // The same of what a batch runs; the caller releases the generator. (program, source, kind, (height, width,
-  // channels), mode, dtype, flat, interleaved), as fastaug._program.job.Job takes them.
+  // The job that the call would run, as (program, source, (height, width, channels), mode of a PIL image or None,
+  // number of the dtype, interleaved); the caller releases the generator.
   py::object job(py::handle image, py::handle transforms) {
     auto drafted = draft(image, transforms);
     if (!drafted) return declined();
@@ -119,11 +125,10 @@ class Recipe {
     const Program program = sketch.program();
     const char* const mode = sketch.channels() == 1 ? "L" : "RGB";
     const bool pil = sketch.container() == Container::kPil;
-    return py::make_tuple(py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
-                          py::cast(std::move(drafted->image.source)), pil,
-                          py::make_tuple(sketch.height(), sketch.width(), sketch.channels()),
-                          pil ? py::object(py::str(mode)) : py::none(), static_cast<int>(dtype_of(sketch)), false,
-                          interleaved(sketch));
+    return py::make_tuple(
+        py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
+        py::cast(std::move(drafted->image.source)), py::make_tuple(sketch.height(), sketch.width(), sketch.channels()),
+        pil ? py::object(py::str(mode)) : py::none(), static_cast<int>(dtype_of(sketch)), interleaved(sketch));
   }
 
   int traverse(visitproc visit, void* arg) const {
@@ -161,9 +166,11 @@ class Recipe {
     const Random::Place before = stream->random.place();
     try {
       fastaug::draft(steps_, drafted.sketch, stream->random, stream->form, torch_);
-    } catch (...) {
+    } catch (py::error_already_set& error) {
+      // Python comes to the same error, if it is one and not Ctrl-C.
       stream->random.back_to(before);
-      throw;
+      if (!error.matches(PyExc_Exception)) throw;
+      return std::nullopt;
     }
     if (takes(drafted)) return drafted;
     stream->random.back_to(before);

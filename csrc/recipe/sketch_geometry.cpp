@@ -132,7 +132,7 @@ void Sketch::pad(Sides sides, const Fill& fill, Padding mode) {
     pad_constant(sides, fill, size);
     return;
   }
-  if (is_tensor() && !torch_pads(sides, mode)) return decline();
+  if (is_tensor() && (!fill.pads_tensors || !torch_pads(sides, mode))) return decline();
   const auto cut = [](int side) { return std::min(side, 0); };
   if (std::min({left, top, right, bottom}) < 0) {
     const int64_t height = shape_.height + cut(top) + cut(bottom), width = shape_.width + cut(left) + cut(right);

@@ -14,7 +14,7 @@ from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.pipeline import checked_arithmetic, checked_mode
-from fastaug._draft.recipe import Book, recipe_of
+from fastaug._draft.recipe import recipe_of
 from fastaug._draft.through import MAX_DRAFT, Step, draft_through, global_hooks, global_pre_hooks, step_of
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program.eager import compiling
@@ -98,7 +98,7 @@ class Compiled(SeenPipeline):
 
     def _prepare(self) -> None:
         """Derives what is not part of a pickle."""
-        self._call, self._book = self._own_call(), None
+        self._renew_call()
         # What is nobody else's can get no hooks, and needs no questions.
         self._steps: tuple[tuple[Any, Step | None], ...] = tuple(
             (transform, step_of(type(transform)) if own else None) for transform, own in zip(self.transforms, self._own)
@@ -109,18 +109,12 @@ class Compiled(SeenPipeline):
         return call if self.generator is None else call.like(draws=draws_from(self.generator))
 
     def __call__(self, img: Any) -> Any:
-        if compiling():
-            return self._run(img, self._call)
-        book = self._book
-        if book is None:
-            book = self._book = Book()
-        elif book.recipe is not None:
+        if not compiling():
             if self.generator is not None:
                 self._follow_worker()
-            result = book.recipe.call(img, self.transforms)
+            result = self._at_once(img)
             if result is not NotImplemented:
                 return result
-        book.renew(self)
         return self._run(img, self._call)
 
     def _recipe(self) -> Any:
@@ -232,9 +226,7 @@ class Compiled(SeenPipeline):
             self._worker_seed = seed
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {
-            name: value for name, value in vars(self).items() if name not in ("_book", "_call", "_kernels", "_steps")
-        }
+        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels", "_steps")}
         if self.generator is not None:
             state["generator"] = self.generator.get_state()
         # Below protocol 4 torch's memory formats do not pickle.

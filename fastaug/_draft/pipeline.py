@@ -67,15 +67,16 @@ def checked_arithmetic(arithmetic: Any) -> str:
 class Pipeline:
     """Transforms, one after the other, in one call."""
 
+    # No attribute that anybody sees, or that is pickled: what is derived from the others, from when it is called.
+    __slots__ = ("_book",)
+    _book: Book
+
     transforms: Sequence[Any]
 
     # Only a pipeline that is not exact keeps its own: a subclass need not call __init__, as with torchvision's.
     _mode: Any = "exact"
     _arithmetic: Any = "container"
     _call = PLAIN
-
-    # From when it is first called.
-    _book: Book | None = None
 
     # Of the kernels for devices, from when one is first used.
     _kernels: Family | None = None
@@ -89,7 +90,7 @@ class Pipeline:
     def mode(self, mode: Any) -> None:
         # A subclass may mean something of its own by the name, and stays exact.
         self._mode = mode
-        self._call, self._book = self._own_call(), None
+        self._renew_call()
 
     @property
     def arithmetic(self) -> Any:
@@ -99,7 +100,10 @@ class Pipeline:
     @arithmetic.setter
     def arithmetic(self, arithmetic: Any) -> None:
         self._arithmetic = arithmetic
-        self._call, self._book = self._own_call(), None
+        self._renew_call()
+
+    def _renew_call(self) -> None:
+        self._call, self._book = self._own_call(), Book()
 
     def _own_call(self) -> Call:
         """The settings of a call of the pipeline."""
@@ -152,14 +156,9 @@ class Pipeline:
 
     def __call__(self, img: Any) -> Any:
         if not compiling():
-            book = self._book
-            if book is None:
-                book = self._book = Book()
-            elif book.recipe is not None:
-                result = book.recipe.call(img, self.transforms)
-                if result is not NotImplemented:
-                    return result
-            book.renew(self)
+            result = self._at_once(img)
+            if result is not NotImplemented:
+                return result
         draft = TransformDraft(img, self._call)
         if draft.device is not None:
             draft.call = self._call_on_device(draft.call)
@@ -169,6 +168,20 @@ class Pipeline:
         except BaseException:
             draft.call.draws.release()
             raise
+
+    def _at_once(self, img: Any) -> Any:
+        """The result of a call that is one of the native core; NotImplemented, with nothing drawn, where it is not."""
+        try:
+            book = self._book
+        except AttributeError:
+            book = self._book = Book()
+        recipe = book.recipe
+        if recipe is not None:
+            result = recipe.call(img, self.transforms)
+            if result is not NotImplemented:
+                return result
+        book.renew(self)
+        return NotImplemented
 
     def _recipe(self) -> Any:
         """What calls it in the native core; None where there is nothing for that."""
@@ -261,7 +274,7 @@ class Pipeline:
         return result
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_book", "_call", "_kernels")}
+        return {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

@@ -8,7 +8,7 @@ draw that is not plain, and for whatever may be an error or a warning.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import nn
 
@@ -22,9 +22,6 @@ from fastaug._draft.replaced import functions
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
-
-if TYPE_CHECKING:
-    from fastaug._draft.pipeline import Pipeline
 
 #: The name of a step, and what it is told, in the order of csrc/bind/steps.cpp.
 Packed = tuple[Any, ...]
@@ -220,7 +217,7 @@ def _blur(kernel_width: int, kernel_height: int, sigma: float, shape: tuple[int,
 _FUNCTIONS = {"exp": TorchDraws.exp, "blur": _blur, "perspective": arguments.perspective_coefficients}
 
 
-def recipe_of(pipeline: Pipeline, transforms: Any, format: tuple[Any, bool] | None = None) -> _C.Recipe | None:
+def recipe_of(pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None) -> _C.Recipe | None:
     """The recipe of what a pipeline does with its transforms; None where there is none.
 
     Args:
@@ -258,7 +255,7 @@ class Book:
         self._left = 1  # a pipeline that is called once needs none
         self._pause = _SOON
 
-    def renew(self, pipeline: Pipeline) -> None:
+    def renew(self, pipeline: Any) -> None:
         """After a call that the recipe has left to Python."""
         if self.recipe is not None and self.recipe.holds:
             return
