@@ -10,6 +10,23 @@ namespace {
 // A class without one has changed, or has changed too often for Python to count.
 unsigned int version_of(PyTypeObject* type) { return type->tp_version_tag; }
 
+bool is_item(PyObject* list, Py_ssize_t index, PyObject* item) {
+#ifdef Py_GIL_DISABLED
+  const auto found = py::reinterpret_steal<py::object>(PyList_GetItemRef(list, index));
+  if (!found) PyErr_Clear();  // it became shorter
+  return found.ptr() == item;
+#else
+  return PyList_GET_ITEM(list, index) == item;
+#endif
+}
+
+// Whether an object has this very dictionary.
+bool has_dictionary(PyObject* object, PyObject* attributes) {
+  const auto found = py::reinterpret_steal<py::object>(PyObject_GenericGetDict(object, nullptr));
+  if (!found) PyErr_Clear();
+  return found.ptr() == attributes;
+}
+
 }  // namespace
 
 Guard::Guard(const py::tuple& objects, const py::tuple& lists, const py::tuple& empty) {
@@ -25,7 +42,7 @@ Guard::Guard(const py::tuple& objects, const py::tuple& lists, const py::tuple& 
     }
     const py::object attributes = object.attr("__dict__");
     dictionaries.append(attributes);
-    Object watched{object.ptr(), attributes.ptr(), entry[1].cast<Py_ssize_t>(), {}};
+    Object watched{object.ptr(), type, attributes.ptr(), entry[1].cast<Py_ssize_t>(), {}};
     for (size_t k = 0; k < py::len(names); ++k) {
       watched.entries.push_back({PyTuple_GET_ITEM(names.ptr(), static_cast<Py_ssize_t>(k)),
                                  PyTuple_GET_ITEM(values.ptr(), static_cast<Py_ssize_t>(k))});
@@ -40,7 +57,7 @@ Guard::Guard(const py::tuple& objects, const py::tuple& lists, const py::tuple& 
 }
 
 bool Guard::holds() {
-  holds_ = holds_ && same();
+  if (holds_ && !same()) holds_ = false;
   return holds_;
 }
 
@@ -62,7 +79,10 @@ bool Guard::same() const {
     if (PyDict_GET_SIZE(one) != 0) return false;
   }
   for (const Object& one : objects_) {
-    if (PyDict_GET_SIZE(one.attributes) != one.count) return false;
+    if (Py_TYPE(one.object) != one.type || !has_dictionary(one.object, one.attributes) ||
+        PyDict_GET_SIZE(one.attributes) != one.count) {
+      return false;
+    }
     for (const Entry& entry : one.entries) {
       if (PyDict_GetItemWithError(one.attributes, entry.name) != entry.value) return false;
     }
@@ -71,7 +91,7 @@ bool Guard::same() const {
     const Py_ssize_t count = PyList_GET_SIZE(one.list);
     if (count != PyTuple_GET_SIZE(one.items)) return false;
     for (Py_ssize_t k = 0; k < count; ++k) {
-      if (PyList_GET_ITEM(one.list, k) != PyTuple_GET_ITEM(one.items, k)) return false;
+      if (!is_item(one.list, k, PyTuple_GET_ITEM(one.items, k))) return false;
     }
   }
   return true;

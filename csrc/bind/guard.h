@@ -3,12 +3,15 @@
 
 #include <pybind11/pybind11.h>
 
+#include <atomic>
 #include <vector>
 
 namespace fastaug::bind {
 
 // What it looks at are the classes of objects, which Python marks when one of their attributes, or of their bases', is
 // set; attributes in the objects' own dictionaries, by identity; the items of lists; and dictionaries that were empty.
+// Any thread may ask at any time: without Python's lock, too, it compares references and follows none that is not its
+// own.
 class Guard {
  public:
   // `objects`: tuples of an object, how many attributes it has, names and values; `lists`: tuples of a list and a tuple
@@ -33,6 +36,7 @@ class Guard {
   };
   struct Object {
     PyObject* object;
+    PyTypeObject* type;
     PyObject* attributes;  // its dictionary
     Py_ssize_t count;
     std::vector<Entry> entries;
@@ -49,7 +53,7 @@ class Guard {
   std::vector<Object> objects_;
   std::vector<List> lists_;
   std::vector<PyObject*> empty_;
-  bool holds_ = true;
+  std::atomic<bool> holds_ = true;
 };
 
 }  // namespace fastaug::bind

@@ -163,9 +163,6 @@ Source from_core(const py::object& core, int channels) {
   return {view, capsule};
 }
 
-namespace {
-
-// The same memory to write to; only for an image that nobody else has seen yet.
 Sink into_pil(const py::object& image, int channels) {
   const Source source = from_pil(image, channels);
   const View& view = source.view;
@@ -181,6 +178,8 @@ Sink into_pil(const py::object& image, int channels) {
   if (view.channels == 2) target.channels = 4;
   return {target, image};
 }
+
+namespace {
 
 Sink into_array(const py::buffer& array) {
   const Source source = from_array(array);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "bind/errors.h"
 #include "bind/numbers.h"
 #include "bind/stream.h"
 #include "bind/without_gil.h"
@@ -292,18 +293,6 @@ struct Object {
 };
 
 const Draws& Draws::in(PyObject* object) { return reinterpret_cast<Object*>(object)->draws; }
-
-template <class Body>
-PyObject* guarded(const Body& body) {
-  try {
-    return py::object(body()).release().ptr();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
 
 template <auto method>
 PyObject* call(PyObject* self, PyObject*) {

@@ -1,12 +1,8 @@
 #include "bind/recipe.h"
 
-#include <pybind11/stl.h>
-
-#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "base/status.h"
@@ -18,7 +14,6 @@
 #include "bind/stream.h"
 #include "bind/without_gil.h"
 #include "execute/execute.h"
-#include "recipe/matrices.h"
 #include "recipe/recipe.h"
 
 namespace py = pybind11;
@@ -71,8 +66,12 @@ struct Format {
   bool channels_last = false;
 };
 
-// A sketch of an image that was drawn for.
+// A sketch of an image that was drawn for. It is made where it stays: a sketch has room for the longest program.
 struct Drafted {
+  explicit Drafted(Incoming incoming) : image(std::move(incoming)), sketch(image.outline) {}
+  Drafted(const Drafted&) = delete;
+  Drafted& operator=(const Drafted&) = delete;
+
   Incoming image;
   Sketch sketch;
 };
@@ -89,6 +88,7 @@ class Recipe {
         draws_(std::move(draws)),
         torch_(torch),
         run_(settings["run"]),
+        blank_(settings["blank"]),
         allocate_(settings["allocate"]),
         delivered_(settings["delivered"]),
         rewrites_(settings["rewrites"].cast<uint32_t>()),
@@ -107,8 +107,8 @@ class Recipe {
   py::object call(py::handle image, py::handle transforms) {
     std::optional<Drafted> drafted;
     try {
-      drafted = draft(image, transforms);
-    } catch (...) {
+      draft(image, transforms, drafted);
+    } catch (const std::exception&) {
       release(draws_);
       throw;
     }
@@ -119,7 +119,8 @@ class Recipe {
   // The job that the call would run, as (program, source, (height, width, channels), mode of a PIL image or None,
   // number of the dtype, interleaved); the caller releases the generator.
   py::object job(py::handle image, py::handle transforms) {
-    auto drafted = draft(image, transforms);
+    std::optional<Drafted> drafted;
+    draft(image, transforms, drafted);
     if (!drafted) return declined();
     const Sketch& sketch = drafted->sketch;
     const Program program = sketch.program();
@@ -145,36 +146,47 @@ class Recipe {
   static py::object declined() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
   // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
-  std::optional<Drafted> draft(py::handle image, py::handle transforms) {
-    if (!transforms.is(transforms_) || !guard_.holds() || is_recording()) return std::nullopt;
+  void draft(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
+    if (!transforms.is(transforms_) || !guard_.holds() || is_recording()) return;
     // Who counts or watches runs puts a function in its place.
     const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
-    if (!run.is(run_)) return std::nullopt;
-    auto incoming = as_incoming(image);
-    if (!incoming) return std::nullopt;
-    incoming->outline.pillow = pillow_;
-    const Outline outline = incoming->outline;
-    Drafted drafted{std::move(*incoming), Sketch(outline)};
-    if (!draws_any_) {
-      if (!Stream::plain()) return std::nullopt;
-      Random none;
-      fastaug::draft(steps_, drafted.sketch, none, {}, torch_);
-      return takes(drafted) ? std::optional(std::move(drafted)) : std::nullopt;
-    }
-    Stream* const stream = stream_of(draws_);
-    if (stream == nullptr || !(stream->held() ? Stream::plain() : stream->acquire())) return std::nullopt;
-    const Random::Place before = stream->random.place();
+    if (!run.is(run_)) return;
     try {
-      fastaug::draft(steps_, drafted.sketch, stream->random, stream->form, torch_);
+      auto incoming = as_incoming(image);
+      if (!incoming) return;
+      incoming->outline.pillow = pillow_;
+      drafted.emplace(std::move(*incoming));
+      if (draws_any_) {
+        draw(*drafted);
+      } else if (Stream::plain()) {
+        Random none;
+        fastaug::draft(steps_, drafted->sketch, none, {}, torch_);
+      } else {
+        drafted->sketch.decline();
+      }
     } catch (py::error_already_set& error) {
       // Python comes to the same error, if it is one and not Ctrl-C.
-      stream->random.back_to(before);
       if (!error.matches(PyExc_Exception)) throw;
-      return std::nullopt;
+      drafted.reset();
     }
-    if (takes(drafted)) return drafted;
-    stream->random.back_to(before);
-    return std::nullopt;
+    if (drafted && !takes(*drafted)) drafted.reset();
+  }
+
+  void draw(Drafted& drafted) const {
+    Stream* const stream = stream_of(draws_);
+    // What was drawn before, by who called this, is not to be forgotten.
+    if (stream != nullptr) stream->release();
+    if (stream == nullptr || !stream->acquire()) {
+      drafted.sketch.decline();
+      return;
+    }
+    try {
+      fastaug::draft(steps_, drafted.sketch, stream->random, stream->form, torch_);
+    } catch (py::error_already_set&) {
+      stream->forget();
+      throw;
+    }
+    if (!takes(drafted)) stream->forget();
   }
 
   bool takes(const Drafted& drafted) const {
@@ -220,6 +232,18 @@ class Recipe {
   py::object done_as_pil(const Drafted& drafted) const {
     const Sketch& sketch = drafted.sketch;
     const py::str mode(sketch.channels() == 1 ? "L" : "RGB");
+    const py::object image = blank_(mode, sketch.width(), sketch.height());
+    std::optional<Sink> sink;
+    try {
+      sink = into_pil(image, sketch.channels());
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_ValueError)) throw;
+    }
+    if (sink) {
+      execute(drafted, sink->target);
+      return image;
+    }
+    // Pillow splits large images into blocks.
     const py::tuple size = py::make_tuple(sketch.height(), sketch.width(), sketch.channels());
     const py::tuple memory = allocate_(mode, size);
     execute(drafted, memory[1].cast<const Sink&>().target);
@@ -231,7 +255,7 @@ class Recipe {
   Guard guard_;
   py::object transforms_, call_, draws_;
   ByTorch torch_;
-  py::object run_, allocate_, delivered_, name_of_run_;
+  py::object run_, blank_, allocate_, delivered_, name_of_run_;
   uint32_t rewrites_;
   bool pillow_;
   Format format_;
@@ -244,20 +268,6 @@ struct Object {
 };
 
 Recipe& in(PyObject* self) { return *reinterpret_cast<Object*>(self)->recipe; }
-
-template <class Body>
-PyObject* guarded(const Body& body) {
-  try {
-    return py::object(body()).release().ptr();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const Error& error) {
-    set_error(error);
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
 
 template <auto method>
 PyObject* with_image(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
@@ -305,38 +315,9 @@ int clear(PyObject* self) {
   return 0;
 }
 
-using Numbers = std::array<double, 6>;
-
-std::optional<Point> as_point(const std::optional<std::pair<double, double>>& pair) {
-  return pair ? std::optional(Point{pair->first, pair->second}) : std::nullopt;
-}
-
-Numbers numbers_of(const AffineMap& map) { return std::to_array(map.numbers); }
-
-std::optional<std::tuple<int64_t, int64_t, Numbers>> rotation_of(int64_t height, int64_t width, double angle,
-                                                                 bool expand,
-                                                                 const std::optional<std::pair<double, double>>& center,
-                                                                 const std::optional<std::pair<int64_t, int64_t>>& size,
-                                                                 const std::pair<double, double>& translate) {
-  const auto given = size ? std::optional(Extent{size->first, size->second}) : std::nullopt;
-  const auto rotated = rotation({height, width}, angle, expand, as_point(center), given, *as_point(translate));
-  if (!rotated) return std::nullopt;
-  return std::tuple(rotated->size.height, rotated->size.width, numbers_of(rotated->map));
-}
-
-Numbers inverse_affine_of(const std::pair<double, double>& center, double angle,
-                          const std::pair<double, double>& translate, double scale,
-                          const std::pair<double, double>& shear) {
-  return numbers_of(inverse_affine(*as_point(center), angle, *as_point(translate), scale, *as_point(shear)));
-}
-
 }  // namespace
 
 void register_recipe(py::module_& m) {
-  m.def("rotation", rotation_of, py::arg("height"), py::arg("width"), py::arg("angle"), py::arg("expand"),
-        py::arg("center"), py::arg("size"), py::arg("translate"));
-  m.def("inverse_affine", inverse_affine_of, py::arg("center"), py::arg("angle"), py::arg("translate"),
-        py::arg("scale"), py::arg("shear"));
   static PyMethodDef methods[] = {
       method_of<&Recipe::call>("call"), method_of<&Recipe::job>("job"), {nullptr, nullptr, 0, nullptr}};
   static PyGetSetDef properties[] = {

@@ -262,6 +262,10 @@ void Stream::release() {
   write_back();
 }
 
+void Stream::forget() {
+  if (held()) let_go();
+}
+
 void Stream::write_back() {
   if (random.drawn() == 0) return;
   const Torch& torch = Torch::get();

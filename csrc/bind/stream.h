@@ -47,6 +47,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // If this thread holds it, writes the state back and lets others have it.
   void release();
 
+  // The same, but nothing was drawn since it was acquired.
+  void forget();
+
   // For the thread that holds it.
   Random random;
   UniformForm form;

@@ -48,17 +48,6 @@ class Random {
   uint64_t drawn() const { return drawn_; }
   void skip(uint64_t words);
 
-  // Where it is, and back to there.
-  struct Place {
-    GeneratorState state;
-    uint64_t drawn;
-  };
-  Place place() const { return {*state_, drawn_}; }
-  void back_to(const Place& place) {
-    *state_ = place.state;
-    drawn_ = place.drawn;
-  }
-
   // torch.rand(1)
   float rand() { return static_cast<float>(next() & 0xffffff) * 0x1p-24f; }
 

@@ -42,37 +42,32 @@ double python_modulo(double number, double divisor) {
   return rest < 0 ? rest + divisor : rest;
 }
 
-std::optional<Rotated> rotation(Extent image, double angle, bool expand, std::optional<Point> center,
-                                std::optional<Extent> size, Point translate) {
+std::optional<Rotated> rotation(Extent image, double angle, bool expand, std::optional<Point> center) {
   const auto width = static_cast<double>(image.width), height = static_cast<double>(image.height);
   const Point middle = center ? *center : Point{width / 2, height / 2};
   const double turn = -radians(angle);
   const double cos = rounded(cosine(turn)), sin = rounded(sine(turn)), minus_sin = rounded(-sine(turn));
   // Turn about the centre: to the origin, rotate, back.
-  const double before_x = -middle.x - translate.x, before_y = -middle.y - translate.y;
+  const double before_x = -middle.x, before_y = -middle.y;
   double offset_x = cos * before_x + sin * before_y + 0.0 + middle.x;
   double offset_y = minus_sin * before_x + cos * before_y + 0.0 + middle.y;
   Extent result = image;
   if (expand) {
-    if (size) {
-      result = *size;
-    } else {
-      const Point corners[] = {{0, 0}, {width, 0}, {width, height}, {0, height}};
-      double x[4], y[4];
-      for (int k = 0; k < 4; ++k) {
-        x[k] = cos * corners[k].x + sin * corners[k].y + offset_x;
-        y[k] = minus_sin * corners[k].x + cos * corners[k].y + offset_y;
-        if (!std::isfinite(x[k]) || !std::isfinite(y[k])) return std::nullopt;
-      }
-      const auto spanned = [](const double (&values)[4]) {
-        const auto [least, most] = std::ranges::minmax(values);
-        return std::ceil(most) - std::floor(least);
-      };
-      constexpr double kMost = 1ll << 40;
-      const double rows = spanned(y), columns = spanned(x);
-      if (!(rows < kMost && columns < kMost)) return std::nullopt;
-      result = {static_cast<int64_t>(rows), static_cast<int64_t>(columns)};
+    const Point corners[] = {{0, 0}, {width, 0}, {width, height}, {0, height}};
+    double x[4], y[4];
+    for (int k = 0; k < 4; ++k) {
+      x[k] = cos * corners[k].x + sin * corners[k].y + offset_x;
+      y[k] = minus_sin * corners[k].x + cos * corners[k].y + offset_y;
+      if (!std::isfinite(x[k]) || !std::isfinite(y[k])) return std::nullopt;
     }
+    const auto spanned = [](const double (&values)[4]) {
+      const auto [least, most] = std::ranges::minmax(values);
+      return std::ceil(most) - std::floor(least);
+    };
+    constexpr double kMost = 1ll << 40;
+    const double rows = spanned(y), columns = spanned(x);
+    if (!(rows < kMost && columns < kMost)) return std::nullopt;
+    result = {static_cast<int64_t>(rows), static_cast<int64_t>(columns)};
     // The growth is shared by both sides: shift the output by half of it.
     const double shift_x = -static_cast<double>(result.width - image.width) / 2.0;
     const double shift_y = -static_cast<double>(result.height - image.height) / 2.0;

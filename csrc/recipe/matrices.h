@@ -34,11 +34,9 @@ struct Rotated {
 // Python's float % float, for a positive divisor.
 double python_modulo(double number, double divisor);
 
-// Image.rotate (Pillow, Image.py), for a finite angle in degrees that is no shortcut of it. `translate` moves the image
-// right and down after it was turned. With `expand` all of the image is in the result, which has `size` where that is
-// given, and else Pillow's. Nothing where a number of the map is not finite.
-std::optional<Rotated> rotation(Extent image, double angle, bool expand, std::optional<Point> center,
-                                std::optional<Extent> size, Point translate);
+// Image.rotate (Pillow, Image.py), for a finite angle in degrees that is no shortcut of it. With `expand` all of the
+// image is in the result. Nothing where a number of the map is not finite.
+std::optional<Rotated> rotation(Extent image, double angle, bool expand, std::optional<Point> center);
 
 // torchvision's _get_inverse_affine_matrix: clockwise rotation, scale and shear about `center`, then a shift. Angles
 // are in degrees. With t the translation, c the centre and A rotation times shear (determinant 1), the map is A^-1 /

@@ -74,6 +74,8 @@ class Sketch {
  public:
   explicit Sketch(const Outline& outline)
       : source_(outline.container), container_(outline.container), shape_(outline.shape), pillow_(outline.pillow) {}
+  Sketch(const Sketch&) = delete;
+  Sketch& operator=(const Sketch&) = delete;
 
   int height() const { return shape_.height; }
   int width() const { return shape_.width; }

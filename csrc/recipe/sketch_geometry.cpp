@@ -212,7 +212,7 @@ void Sketch::rotate(double angle, int filter, bool expand, std::optional<Point> 
     }
   }
   if (!warps(filter, fill)) return decline();
-  const auto rotated = rotation({shape_.height, shape_.width}, angle, expand, center, std::nullopt, {});
+  const auto rotated = rotation({shape_.height, shape_.width}, angle, expand, center);
   if (!rotated || !is_side(rotated->size.height) || !is_side(rotated->size.width)) return decline();
   append(warp(OpId::AFFINE, rotated->size, filter, rotated->map.numbers, *fill.of(channels())));
   reshape(rotated->size.height, rotated->size.width);

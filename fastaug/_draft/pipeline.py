@@ -67,8 +67,8 @@ def checked_arithmetic(arithmetic: Any) -> str:
 class Pipeline:
     """Transforms, one after the other, in one call."""
 
-    # No attribute that anybody sees, or that is pickled: what is derived from the others, from when it is called.
-    __slots__ = ("_book",)
+    # The book is no attribute that anybody sees, or that is pickled: it is derived from the others, by calls.
+    __slots__ = ("__dict__", "__weakref__", "_book")
     _book: Book
 
     transforms: Sequence[Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -174,7 +175,9 @@ def test_what_torch_records_is_left_to_it() -> None:
         seen.append(recipe.call(given, pipeline.transforms))
         return given + 1
 
-    torch.jit.trace(watched, image, check_trace=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # torch would rather have its compiler used
+        torch.jit.trace(watched, image, check_trace=False)
     torch.func.vmap(watched)(image[None])
     assert all(one is NotImplemented for one in seen) and len(seen) >= 2
     assert recipe.call(image, pipeline.transforms) is not NotImplemented
