@@ -540,8 +540,8 @@ class Recipe:
 
     Args:
         steps: What each transform is told, by the name of a step.
-        watched: What may not change: tuples of an object, how many attributes it has, and names and values of some; of a
-            list and its items; of dictionaries that are empty; and the transforms themselves.
+        watched: What may not change: tuples of an object, how many attributes it has, and names and values of some; of
+            a list and its items; of dictionaries that are empty; and the transforms themselves.
         call: The fastaug._draft.call.Call of the pipeline.
         draws: Its Draws.
         functions: What only torch computes with its own roundings, by name.

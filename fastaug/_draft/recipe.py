@@ -214,7 +214,11 @@ def _blur(kernel_width: int, kernel_height: int, sigma: float, shape: tuple[int,
     return ops.blur(across, down, fused)
 
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {"exp": TorchDraws.exp, "blur": _blur, "perspective": arguments.perspective_coefficients}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "exp": TorchDraws.exp,
+    "blur": _blur,
+    "perspective": arguments.perspective_coefficients,
+}
 
 
 def recipe_of(pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None) -> _C.Recipe | None:

@@ -7,7 +7,6 @@ from PIL import Image
 
 from fastaug import _C
 
-
 _NOTHING = Image.Image()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import fastaug
 import fastaug.transforms as T
+from fastaug._draft import recipe
 from fastaug._draft.call import PLAIN
 
 IMAGE = Image.effect_noise((40, 30), 90).convert("RGB")
@@ -90,6 +92,8 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "another inner one": lambda p: p.transforms[0].transforms.__setitem__(1, T.CenterCrop(9)),
     "other transforms": lambda p: setattr(p, "transforms", [T.ToTensor()]),
     "the mode": lambda p: setattr(p, "mode", "fast"),
+    "the class of a transform": lambda p: setattr(p.transforms[1], "__class__", T.RandomVerticalFlip),
+    "the dictionary of a transform": lambda p: setattr(p.transforms[1], "__dict__", vars(T.RandomHorizontalFlip(1.0))),
 }
 
 
@@ -221,6 +225,117 @@ def test_it_is_freed_with_its_pipeline() -> None:
     del pipeline
     gc.collect()
     assert gone() is None
+
+
+class Tensor(torch.Tensor):
+    pass
+
+
+CLOSED = IMAGE.copy()
+CLOSED.close()
+
+IMAGES: dict[str, Any] = {
+    "a closed image": CLOSED,
+    "no image": 7,
+    "None": None,
+    "an empty tensor": torch.empty(3, 0, 4, dtype=torch.uint8),
+    "a tensor of a subclass": torch.ones(3, 30, 40, dtype=torch.uint8).as_subclass(Tensor),
+    "a tensor on another device": torch.empty(3, 30, 40, dtype=torch.uint8, device="meta"),
+    "a blank image": Image.Image(),
+    "an image that is too small": Image.new("RGB", (5, 5)),
+}
+
+
+def outcome(call: Callable[[Any], Any], image: Any) -> Any:
+    torch.manual_seed(5)
+    try:
+        found: Any = call(image)
+    except Exception as error:
+        found = type(error), str(error), type(error.__cause__), type(error.__context__)
+    return found, torch.get_rng_state().tolist()
+
+
+@pytest.mark.parametrize("image", IMAGES.values(), ids=IMAGES)
+def test_errors_and_generators_are_pythons(image: Any) -> None:
+    pipeline = T.Compose([T.RandomHorizontalFlip(), T.RandomVerticalFlip(), T.RandomCrop(9), T.ToTensor()])
+    ready(pipeline)
+    expected = outcome(lambda given: pipeline._run(given, pipeline._call), image)
+    assert outcome(pipeline, image) == expected
+    assert isinstance(expected[0], tuple)
+
+
+def test_ctrl_c_goes_through_and_draws_nothing() -> None:
+    pipeline = T.Compose([T.RandomHorizontalFlip(), T.RandomPerspective(0.5, 1.0), T.ToTensor()])
+    interrupted = mock.Mock(side_effect=KeyboardInterrupt)
+    with mock.patch.dict(recipe._FUNCTIONS, {"perspective": interrupted}):
+        own = pipeline._recipe()
+    state = torch.get_rng_state()
+    with pytest.raises(KeyboardInterrupt):
+        own.call(IMAGE, pipeline.transforms)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert interrupted.called
+
+
+def test_generators_that_are_forked_seeded_and_drawn_from_between_calls() -> None:
+    pipeline = ready(made())
+    results(pipeline)
+    torch.manual_seed(3)
+    with torch.random.fork_rng(devices=[]):
+        inside = pipeline(IMAGE)
+    assert torch.equal(pipeline(IMAGE), inside)
+    between = [torch.rand(3), pipeline(IMAGE), torch.randn(5), pipeline(IMAGE)]
+    torch.manual_seed(3)
+    pipeline._run(IMAGE, pipeline._call)
+    again = [torch.rand(3), pipeline._run(IMAGE, pipeline._call), torch.randn(5), pipeline._run(IMAGE, pipeline._call)]
+    assert all(map(torch.equal, between, again))
+
+
+def test_one_that_is_called_by_another() -> None:
+    inner = ready(made())
+    outer = T.Compose([T.RandomHorizontalFlip(), lambda image: (image, inner(image)), lambda pair: pair[1]])
+    torch.manual_seed(0)
+    found, after = [outer(IMAGE) for _ in range(5)], torch.rand(1)
+    torch.manual_seed(0)
+    flip = T.RandomHorizontalFlip()
+    expected = [inner._run(flip(IMAGE), inner._call) for _ in range(5)]
+    assert all(map(torch.equal, found, expected)) and torch.equal(after, torch.rand(1))
+
+
+def test_threads_draw_every_number_once() -> None:
+    pipeline = ready(T.Compose([T.RandomCrop(1), T.ToTensor()]))
+    calls, workers = 200, 4
+    torch.manual_seed(1)
+    expected = sorted(tuple(pipeline(IMAGE).flatten().tolist()) for _ in range(calls * workers))
+    after = torch.rand(1)
+    found: list[Any] = []
+
+    def work() -> None:
+        found.extend([tuple(pipeline(IMAGE).flatten().tolist()) for _ in range(calls)])
+
+    torch.manual_seed(1)
+    threads = [threading.Thread(target=work) for _ in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == expected and torch.equal(after, torch.rand(1))
+
+
+def test_images_that_tell_something_do_so_after_a_call() -> None:
+    pipeline = T.Compose([T.RandomCrop(9), T.RandomHorizontalFlip(1.0)])
+    for _ in range(CALLS):
+        pipeline(IMAGE)
+    told = IMAGE.copy()
+    told.info["dpi"] = (72, 72)
+    assert pipeline._book.recipe.call(IMAGE, pipeline.transforms).info == {}
+    assert pipeline(told).info == {"dpi": (72, 72)} and pipeline(told).info is not told.info
+
+
+def test_inference_mode_makes_tensors_of_its_own() -> None:
+    pipeline = ready(made())
+    with torch.inference_mode():
+        assert pipeline(IMAGE).is_inference()
+    assert not pipeline(IMAGE).is_inference()
 
 
 def test_the_results_are_nobody_elses() -> None:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 import fastaug
@@ -234,38 +236,99 @@ def same(one: Any, other: Any) -> bool:
     return bool(one.mode == other.mode and one.info == other.info and one.tobytes() == other.tobytes())
 
 
+def compared(pipeline: Any, image: Any, seed: int) -> str:
+    """Who makes a call: "native" where the core does, after it was found to do what Python does."""
+    recipe = pipeline._recipe()
+    if recipe is None:
+        return "no recipe"
+    torch.manual_seed(seed)
+    before = state_of(pipeline)
+    ours = natively(pipeline, recipe, image)
+    after = state_of(pipeline)
+    if ours is NotImplemented:
+        assert torch.equal(after, before)
+        assert recipe.call(image, pipeline.transforms) is NotImplemented
+        assert torch.equal(state_of(pipeline), before)
+        return "declined"
+    set_state(pipeline, before)
+    assert by_python(pipeline, image) == ours
+    assert torch.equal(state_of(pipeline), after)
+    set_state(pipeline, before)
+    expected = pipeline._run(image, pipeline._call)
+    set_state(pipeline, before)
+    result = recipe.call(image, pipeline.transforms)
+    assert same(result, expected)
+    assert torch.equal(state_of(pipeline), after)
+    return "native"
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("part", range(8))
 def test_programs_and_words_are_the_same(part: int) -> None:
-    natives: Counter[str] = Counter()
+    who: Counter[str] = Counter()
     for case in range(400):
         r = Random(400 * part + case)
-        pipeline, image = random_pipeline(r), random_image(r)
-        recipe = pipeline._recipe()
-        if recipe is None:
-            natives["no recipe"] += 1
-            continue
-        torch.manual_seed(case)
-        before = state_of(pipeline)
-        ours = natively(pipeline, recipe, image)
-        after = state_of(pipeline)
-        if ours is NotImplemented:
-            natives["declined"] += 1
-            assert torch.equal(after, before), (part, case)
-            assert recipe.call(image, pipeline.transforms) is NotImplemented
-            assert torch.equal(state_of(pipeline), before), (part, case)
-            continue
-        natives["native"] += 1
-        set_state(pipeline, before)
-        assert by_python(pipeline, image) == ours, (part, case)
-        assert torch.equal(state_of(pipeline), after), (part, case)
-        set_state(pipeline, before)
-        expected = pipeline._run(image, pipeline._call)
-        set_state(pipeline, before)
-        result = recipe.call(image, pipeline.transforms)
-        assert same(result, expected), (part, case)
-        assert torch.equal(state_of(pipeline), after), (part, case)
-    assert natives["native"] > 80, natives
+        who[compared(random_pipeline(r), random_image(r), case)] += 1
+    assert who["native"] > 80, who
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 2**32))
+def test_programs_and_words_are_the_same_for_what_hypothesis_finds(r: Random, seed: int) -> None:
+    compared(random_pipeline(r), random_image(r), seed)
+
+
+def plain_image(r: Random, kind: str) -> Any:
+    height, width, channels = r.randint(1, 40), r.randint(1, 40), 1 if kind == "L" else 3
+    pixels = np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
+    if kind == "tensor":
+        return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
+    return Image.fromarray(pixels[:, :, 0] if kind == "L" else pixels) if kind != "array" else pixels
+
+
+#: Steps that are Python's for tensors, which torch samples.
+SAMPLED = ("RandomRotation", "RandomAffine", "RandomPerspective")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["L", "RGB", "array", "tensor"])
+@pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
+def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
+    who: Counter[str] = Counter()
+    for case in range(60):
+        r = Random(f"{step} {kind} {case}")
+        floats = T.ConvertImageDtype(torch.float32) if kind == "tensor" else T.ToTensor()
+        if step in STEPS:
+            steps = [STEPS[step](r), floats]
+        else:
+            steps = [floats, erasing(r) if step == "RandomErasing" else norm(r)]
+        who[compared(T.Compose(steps, arithmetic=r.choice(["container", "pil"])), plain_image(r, kind), case)] += 1
+    assert who["native"] > 0 or (kind == "tensor" and step in SAMPLED), who
+
+
+#: Transforms that no recipe knows.
+BY_PYTHON = {
+    "AugMix",
+    "AutoAugment",
+    "Decode",
+    "ElasticTransform",
+    "FiveCrop",
+    "LinearTransformation",
+    "RandAugment",
+    "RandomChoice",
+    "RandomOrder",
+    "TenCrop",
+    "TrivialAugmentWide",
+}
+
+
+def test_every_transform_is_known_or_pythons_and_tested() -> None:
+    classes = {name for name in T.__all__ if hasattr(getattr(T, name), "_draft")}
+    packed = {name for name in classes if "_packed" in vars(getattr(T, name))}
+    assert classes - packed == BY_PYTHON
+    others = {"ConvertImageDtype", "Normalize", "PILToTensor", "RandomErasing", "ToPILImage", "ToTensor"}
+    assert packed == set(STEPS) | others
 
 
 def test_pil_images_stay_such() -> None:
