@@ -535,6 +535,41 @@ class Points(_Places):
         """Removes the other groups of so many points."""
 
 @final
+class Recipe:
+    """Transforms as plain data, which draw, draft and run in one call for an image; see fastaug._draft.recipe.
+
+    Args:
+        steps: What each transform is told, by the name of a step.
+        watched: What may not change: tuples of an object, how many attributes it has, and names and values of some; of
+            a list and its items; of dictionaries that are empty; and the transforms themselves.
+        call: The fastaug._draft.call.Call of the pipeline.
+        draws: Its Draws.
+        functions: What only torch computes with its own roundings, by name.
+        settings: How the result is made, and what runs it.
+
+    Raises:
+        ValueError: A transform is told what cannot be drawn from, or drafted, here.
+    """
+
+    def __new__(
+        cls,
+        steps: tuple[tuple[Any, ...], ...],
+        watched: tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...], object],
+        call: object,
+        draws: Draws,
+        functions: dict[str, Callable[..., Any]],
+        settings: dict[str, Any],
+        /,
+    ) -> Recipe: ...
+    @property
+    def holds(self) -> bool:
+        """Whether nothing that is watched has changed; never again from when something has."""
+    def call(self, image: object, transforms: object, /) -> Any:
+        """What the transforms make of an image; NotImplemented, with nothing drawn, where that is Python's to do."""
+    def job(self, image: object, transforms: object, /) -> Any:
+        """The parts of the job that the call would run; NotImplemented as there. The caller releases the draws."""
+
+@final
 class Draws:
     """fastaug._draft.draws.Draws without torch: the same numbers, and the same generator state after release().
 

@@ -80,24 +80,6 @@ void check_layout(const py::object& core, bool bytes, int channels) {
        "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " + std::string(name));
 }
 
-Source from_array(const py::buffer& array) {
-  const py::buffer_info info = array.request();
-  if (info.itemsize != 1 || info.format != "B")
-    fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
-  if (info.ndim != 2 && info.ndim != 3) {
-    fail(ErrorCode::kValue, "array must be 2 or 3 dimensional, got " + std::to_string(info.ndim) + " dimensions");
-  }
-  View view;
-  view.data = static_cast<const uint8_t*>(info.ptr);
-  view.height = static_cast<int>(info.shape[0]);
-  view.width = static_cast<int>(info.shape[1]);
-  view.channels = info.ndim == 3 ? static_cast<int>(info.shape[2]) : 1;
-  view.row_stride = info.strides[0];
-  view.pixel_stride = info.strides[1];
-  view.channel_stride = info.ndim == 3 ? info.strides[2] : 1;
-  return {view, array};
-}
-
 Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride,
                     ptrdiff_t channel_stride, py::object owner, int dtype) {
   if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
@@ -122,18 +104,44 @@ Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff
 
 }  // namespace
 
+Source from_array(const py::buffer& array) {
+  const py::buffer_info info = array.request();
+  if (info.itemsize != 1 || info.format != "B")
+    fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
+  if (info.ndim != 2 && info.ndim != 3) {
+    fail(ErrorCode::kValue, "array must be 2 or 3 dimensional, got " + std::to_string(info.ndim) + " dimensions");
+  }
+  View view;
+  view.data = static_cast<const uint8_t*>(info.ptr);
+  view.height = static_cast<int>(info.shape[0]);
+  view.width = static_cast<int>(info.shape[1]);
+  view.channels = info.ndim == 3 ? static_cast<int>(info.shape[2]) : 1;
+  view.row_stride = info.strides[0];
+  view.pixel_stride = info.strides[1];
+  view.channel_stride = info.ndim == 3 ? info.strides[2] : 1;
+  return {view, array};
+}
+
+Source from_pil(const py::object& image, int channels) {
+  const py::object core = attribute(image, Names::get().im);
+  if (!core) {
+    fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
+                               py::str(py::type::handle_of(image)).cast<std::string>());
+  }
+  return from_core(core, channels);
+}
+
 // Pillow's Image.__arrow_c_array__ loads the image and asks its core for a schema and the array. Whoever comes here has
 // loaded it, and one look at the schema of each mode is enough: that leaves the array.
-Source from_pil(const py::object& image, int channels) {
+Source from_core(const py::object& core, int channels) {
   if (channels < 1 || channels > kMaxChannels) {
     fail(ErrorCode::kValue, "channels must be 1 to 4, got " + std::to_string(channels));
   }
   const Names& names = Names::get();
-  const py::object core = attribute(image, names.im);
-  const py::object export_array = core ? attribute(core, names.array) : py::object();
+  const py::object export_array = attribute(core, names.array);
   if (!export_array) {
-    fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
-                               py::str(py::type::handle_of(image)).cast<std::string>());
+    fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, but holds " +
+                               py::str(py::type::handle_of(core)).cast<std::string>());
   }
   const py::object capsule = owned(PyObject_CallNoArgs(export_array.ptr()));
   const auto* array = from_capsule<ArrowArray>(capsule, "arrow_array");
@@ -155,9 +163,6 @@ Source from_pil(const py::object& image, int channels) {
   return {view, capsule};
 }
 
-namespace {
-
-// The same memory to write to; only for an image that nobody else has seen yet.
 Sink into_pil(const py::object& image, int channels) {
   const Source source = from_pil(image, channels);
   const View& view = source.view;
@@ -173,6 +178,8 @@ Sink into_pil(const py::object& image, int channels) {
   if (view.channels == 2) target.channels = 4;
   return {target, image};
 }
+
+namespace {
 
 Sink into_array(const py::buffer& array) {
   const Source source = from_array(array);

@@ -27,6 +27,15 @@ struct Sink {
 // Arrow export shares that memory, and raises ValueError when the rows do not lie in one block.
 Source from_pil(const pybind11::object& image, int channels);
 
+// The same of what such an image keeps as its `im`.
+Source from_core(const pybind11::object& core, int channels);
+
+// The same memory to write to; only for an image that nobody else has seen yet.
+Sink into_pil(const pybind11::object& image, int channels);
+
+// A uint8 array of (height, width) or (height, width, channels).
+Source from_array(const pybind11::buffer& array);
+
 void register_images(pybind11::module_& m);
 
 }  // namespace fastaug::bind

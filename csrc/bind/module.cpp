@@ -1,8 +1,8 @@
 #include <pybind11/pybind11.h>
 
-#include "base/status.h"
 #include "bind/bag.h"
 #include "bind/encoded.h"
+#include "bind/errors.h"
 #include "bind/fields.h"
 #include "bind/images.h"
 #include "bind/job.h"
@@ -11,6 +11,7 @@
 #include "bind/plan.h"
 #include "bind/queue.h"
 #include "bind/random.h"
+#include "bind/recipe.h"
 #include "bind/written.h"
 #include "pixel/table.h"
 
@@ -76,8 +77,7 @@ void translate(std::exception_ptr caught) {
   try {
     if (caught) std::rethrow_exception(caught);
   } catch (const Error& error) {
-    PyObject* const types[] = {PyExc_ValueError, PyExc_TypeError, PyExc_MemoryError, PyExc_RuntimeError};
-    py::set_error(types[static_cast<int>(error.code())], error.what());
+    set_error(error);
   }
 }
 
@@ -129,6 +129,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_fields(m);
   register_places(m);
   register_random(m);
+  register_recipe(m);
   register_job(m);
   register_queue(m);
   register_plan(m);

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "bind/errors.h"
+#include "bind/numbers.h"
 #include "bind/stream.h"
 #include "bind/without_gil.h"
 #include "draw/iou_crop.h"
@@ -22,49 +24,6 @@ namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
-
-// Plain numbers. Of anything else torch says what it means.
-std::optional<int64_t> as_integer(py::handle value) {
-  if (!PyLong_CheckExact(value.ptr())) return std::nullopt;
-  int overflow = 0;
-  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow != 0) return std::nullopt;
-  return number;
-}
-
-// A whole number that is a double, too.
-std::optional<double> as_whole(py::handle value) {
-  constexpr int64_t kMax = int64_t{1} << 53;
-  const auto integer = as_integer(value);
-  if (!integer || *integer > kMax || *integer < -kMax) return std::nullopt;
-  return static_cast<double>(*integer);
-}
-
-std::optional<double> as_number(py::handle value) {
-  return PyFloat_Check(value.ptr()) ? PyFloat_AS_DOUBLE(value.ptr()) : as_whole(value);
-}
-
-// The limits of a uniform draw, as torch checks them.
-std::optional<std::pair<float, float>> as_range(py::handle low, py::handle high) {
-  const auto from = as_number(low), to = as_number(high);
-  // These are false for NaN, too.
-  if (!from || !to || !(*from <= *to) || !(*from >= -FLT_MAX) || !(*to <= FLT_MAX) || !(*to - *from <= FLT_MAX)) {
-    return std::nullopt;
-  }
-  const auto first = static_cast<float>(*from), last = static_cast<float>(*to);
-  if (!(last - first <= FLT_MAX)) return std::nullopt;
-  return std::pair(first, last);
-}
-
-std::optional<std::pair<py::handle, py::handle>> as_pair(py::handle value) {
-  if (!PyTuple_CheckExact(value.ptr()) || PyTuple_GET_SIZE(value.ptr()) != 2) return std::nullopt;
-  return std::pair(py::handle(PyTuple_GET_ITEM(value.ptr(), 0)), py::handle(PyTuple_GET_ITEM(value.ptr(), 1)));
-}
-
-std::optional<std::pair<float, float>> as_range(py::handle value) {
-  const auto pair = as_pair(value);
-  return pair ? as_range(pair->first, pair->second) : std::nullopt;
-}
 
 std::optional<SidesLimits> as_sides(py::handle area, py::handle limits, py::handle scale, py::handle log_ratio,
                                     py::handle strict) {
@@ -183,6 +142,8 @@ class Draws {
 
   py::object generator() const { return here().generator_; }
 
+  Stream* stream() const { return here().stream_.get(); }
+
   py::object rand() const {
     if (!acquired()) return by_torch("rand");
     return py::float_(stream_->random.rand());
@@ -294,15 +255,15 @@ class Draws {
     return py::none();
   }
 
+  // Of the Python object.
+  static const Draws& in(PyObject* object);
+
   // As fastaug._draft.draws.draws_from makes it again.
   py::object reduce() const {
     return py::make_tuple(py::module_::import("fastaug._draft.draws").attr("draws_from"), py::make_tuple(generator_));
   }
 
  private:
-  // Of the Python object.
-  static const Draws& in(PyObject* object);
-
   // torch may run workers of a DataLoader as threads, each with a generator of its own.
   static PyObject* asked() {
     const auto generator = py::getattr(py::module_::import("torch"), "thread_safe_generator", py::none());
@@ -332,18 +293,6 @@ struct Object {
 };
 
 const Draws& Draws::in(PyObject* object) { return reinterpret_cast<Object*>(object)->draws; }
-
-template <class Body>
-PyObject* guarded(const Body& body) {
-  try {
-    return py::object(body()).release().ptr();
-  } catch (py::error_already_set& error) {
-    error.restore();
-  } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
-  }
-  return nullptr;
-}
 
 template <auto method>
 PyObject* call(PyObject* self, PyObject*) {
@@ -414,6 +363,10 @@ py::object draw_from(py::handle draws) {
 }
 
 }  // namespace
+
+Stream* stream_of(py::handle draws) { return Draws::in(draws.ptr()).stream(); }
+
+void release(py::handle draws) { Draws::in(draws.ptr()).release(); }
 
 void register_random(py::module_& m) {
   Stream::survive_forks();

@@ -216,6 +216,8 @@ std::shared_ptr<Stream> Stream::of(const py::object& generator) {
   return made;
 }
 
+bool Stream::plain() { return Torch::get().plain(); }
+
 void Stream::look_up_torch() { Torch::get(); }
 
 void Stream::survive_forks() {
@@ -258,6 +260,10 @@ void Stream::release() {
     ~Last() { stream->let_go(); }
   } const last{this};
   write_back();
+}
+
+void Stream::forget() {
+  if (held()) let_go();
 }
 
 void Stream::write_back() {

@@ -23,6 +23,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Of a torch.Generator on the CPU.
   static std::shared_ptr<Stream> of(const pybind11::object& generator);
 
+  // Whether torch would now draw plain float32 on the CPU, by its own functions, and nobody watches its calls.
+  static bool plain();
+
   // To be called before users can put functions of theirs in the place of torch's.
   static void look_up_torch();
 
@@ -43,6 +46,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // If this thread holds it, writes the state back and lets others have it.
   void release();
+
+  // The same, but nothing was drawn since it was acquired.
+  void forget();
 
   // For the thread that holds it.
   Random random;

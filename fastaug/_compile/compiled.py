@@ -14,8 +14,10 @@ from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.pipeline import ONE_IMAGE, checked_arithmetic, checked_mode, refuse
+from fastaug._draft.recipe import recipe_of
 from fastaug._draft.through import MAX_DRAFT, Step, draft_through, global_hooks, global_pre_hooks, step_of
 from fastaug._inspect.methods import SeenPipeline
+from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -96,7 +98,7 @@ class Compiled(SeenPipeline):
 
     def _prepare(self) -> None:
         """Derives what is not part of a pickle."""
-        self._call = self._own_call()
+        self._renew_call()
         # What is nobody else's can get no hooks, and needs no questions.
         self._steps: tuple[tuple[Any, Step | None], ...] = tuple(
             (transform, step_of(type(transform)) if own else None) for transform, own in zip(self.transforms, self._own)
@@ -109,9 +111,20 @@ class Compiled(SeenPipeline):
     def __call__(self, img: Any, *others: NoReturn) -> Any:
         if others:
             refuse(self, others)
+        if not compiling():
+            if self.generator is not None:
+                self._follow_worker()
+            result = self._at_once(img)
+            if result is not NotImplemented:
+                return result
         return self._run(img, self._call)
 
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
+
+    def _recipe(self) -> Any:
+        if self.dtype is None and self.memory_format is None:
+            return recipe_of(self, self.transforms)
+        return recipe_of(self, self.transforms, (self.dtype, self.memory_format is torch.channels_last))
 
     def _is_plain(self) -> bool:
         """Whether it is no more than its steps."""

@@ -98,7 +98,7 @@ class Draft(PillowDraft):
         # Straight after a conversion to float, or on floats that nobody else has where they are to be written to.
         first = len(self.store) == (0 if self.floats else 1) and not self.erases
         if type(inplace) is bool and first and not self.flat and not (self.floats and inplace and not self.made):
-            packed = _packed(mean, std, self.channels)
+            packed = packed_normalization(mean, std, self.channels)
             if packed is not None:
                 self.store = (*self.store, packed)
                 return
@@ -136,7 +136,7 @@ class Draft(PillowDraft):
         self.reset(tensor_fallback.erase(self.handed(), top, left, height, width, values, inplace or fresh))
 
 
-def _packed(mean: Any, std: Any, channels: int) -> Any:
+def packed_normalization(mean: Any, std: Any, channels: int) -> Any:
     """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
     if type(mean) is not tuple:
         mean = _values(mean)

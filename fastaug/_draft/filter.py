@@ -19,7 +19,7 @@ from fastaug._program.kinds import ARRAY, OTHER, TENSOR
 _SHARP, _DULL = 1e-12, 1e18
 
 
-def _is_width(sigma: Any) -> bool:
+def is_width(sigma: Any) -> bool:
     return isinstance(sigma, (int, float)) and _SHARP <= sigma <= _DULL
 
 
@@ -44,7 +44,7 @@ class FilterDraft(DraftBase):
             return False
         if self.call.traced:  # a sigma may be torch's symbol
             return False
-        if type(size_x) is not int or type(size_y) is not int or not all(map(_is_width, sigma)):
+        if type(size_x) is not int or type(size_y) is not int or not all(map(is_width, sigma)):
             return False
         planes = math.prod(self.lead) * self.channels
         fused = warp_fallback.fuses_convolution(planes, self.height, self.width, kernel_size)

@@ -25,6 +25,8 @@ _float32 = torch.float32
 _uint8 = torch.uint8
 _cpu = torch.device("cpu")
 
+_DTYPES = {number: dtype for dtype, (number, _) in DTYPES.items()}
+
 # The axes of flips.
 _FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
 
@@ -177,6 +179,15 @@ def one_job(draft: Any) -> Job | None:
     draft.choose_order()
     job: Job = draft.job()
     return job
+
+
+def job_of(parts: Any) -> Any:
+    """The job that a recipe tells the parts of; NotImplemented where it has none."""
+    if parts is NotImplemented:
+        return parts
+    program, source, size, mode, dtype, interleaved = parts
+    kind = TENSOR if mode is None else PIL_IMAGE
+    return Job(program, source, kind, size, mode, _DTYPES[dtype], False, interleaved)
 
 
 def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | None:

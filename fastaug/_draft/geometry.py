@@ -21,7 +21,7 @@ from fastaug._program.kinds import OTHER, TENSOR
 _PADDED_MODE = {"CMYK": "RGBA", "YCbCr": "RGB", "HSV": "RGB"}
 
 # Pillow 13 may shrink the height first; until then it was always the width.
-_RESIZE_FLAGS = ops.WIDTH_FIRST if int(PIL.__version__.partition(".")[0]) < 13 else 0
+RESIZE_FLAGS = ops.WIDTH_FIRST if int(PIL.__version__.partition(".")[0]) < 13 else 0
 
 _PILLOW = {mode.name: number for mode, number in pil_modes_mapping.items()}
 _NEAREST_RULES = {"NEAREST": ops.NEAREST_TORCH, "NEAREST_EXACT": ops.NEAREST_TORCH_EXACT}
@@ -281,9 +281,9 @@ class GeometryDraft(DraftBase):
         elif self.by_torch:
             self.ops.append(ops.torch_resize(height, width, number))
         elif self.mode in ALPHA_MODES:
-            self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | _RESIZE_FLAGS), ops.UNPREMULTIPLY)
+            self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | RESIZE_FLAGS), ops.UNPREMULTIPLY)
         else:
-            self.ops.append(ops.resize(height, width, number | _RESIZE_FLAGS))
+            self.ops.append(ops.resize(height, width, number | RESIZE_FLAGS))
         self._padded_by_torch()
         self.height, self.width = height, width
 

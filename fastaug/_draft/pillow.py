@@ -19,7 +19,7 @@ from PIL import Image, ImageColor, ImageOps
 from fastaug._draft.base import ALPHA_MODES, TOO_MANY_PIXELS
 from fastaug._draft.color import ColorDraft
 from fastaug._draft.filter import FilterDraft
-from fastaug._draft.geometry import _MAX_SIDE, _RESIZE_FLAGS, GeometryDraft
+from fastaug._draft.geometry import _MAX_SIDE, RESIZE_FLAGS, GeometryDraft
 from fastaug._fallback import pillow as pillow_fallback
 from fastaug._program import arguments, ops
 from fastaug._program.kinds import ENCODED, PIL_IMAGE
@@ -356,10 +356,10 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if number == _NEAREST:
             self._appended(("nearest", height, width), ops.nearest(height, width, ops.NEAREST_PILLOW))
         elif self.mode in ALPHA_MODES:
-            resize = ops.resize(height, width, number | _RESIZE_FLAGS)
+            resize = ops.resize(height, width, number | RESIZE_FLAGS)
             self._appended(None, ops.PREMULTIPLY, resize, ops.UNPREMULTIPLY)
         else:
-            self._appended(None, ops.resize(height, width, number | _RESIZE_FLAGS))
+            self._appended(None, ops.resize(height, width, number | RESIZE_FLAGS))
         self.height, self.width = height, width
 
     def pillow_rotate(

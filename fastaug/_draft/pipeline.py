@@ -19,11 +19,13 @@ from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
+from fastaug._draft.recipe import Book, recipe_of
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._image.encoded import is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
+from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
@@ -96,6 +98,10 @@ ONE_IMAGE = inspect.Signature(
 class Pipeline:
     """Transforms, one after the other, in one call."""
 
+    # The book is no attribute that anybody sees, or that is pickled: it is derived from the others, by calls.
+    __slots__ = ("__dict__", "__weakref__", "_book")
+    _book: Book
+
     transforms: Sequence[Any]
 
     # Only a pipeline that is not exact keeps its own: a subclass need not call __init__, as with torchvision's.
@@ -115,7 +121,7 @@ class Pipeline:
     def mode(self, mode: Any) -> None:
         # A subclass may mean something of its own by the name, and stays exact.
         self._mode = mode
-        self._call = self._own_call()
+        self._renew_call()
 
     @property
     def arithmetic(self) -> Any:
@@ -125,7 +131,10 @@ class Pipeline:
     @arithmetic.setter
     def arithmetic(self, arithmetic: Any) -> None:
         self._arithmetic = arithmetic
-        self._call = self._own_call()
+        self._renew_call()
+
+    def _renew_call(self) -> None:
+        self._call, self._book = self._own_call(), Book()
 
     def _own_call(self) -> Call:
         """The settings of a call of the pipeline."""
@@ -179,6 +188,10 @@ class Pipeline:
     def __call__(self, img: Any, *others: NoReturn) -> Any:
         if others:
             refuse(self, others)
+        if not compiling():
+            result = self._at_once(img)
+            if result is not NotImplemented:
+                return result
         draft = TransformDraft(img, self._call)
         if draft.device is not None:
             draft.call = self._call_on_device(draft.call)
@@ -190,6 +203,24 @@ class Pipeline:
             raise
 
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
+
+    def _at_once(self, img: Any) -> Any:
+        """The result of a call that is one of the native core; NotImplemented, with nothing drawn, where it is not."""
+        try:
+            book = self._book
+        except AttributeError:
+            book = self._book = Book()
+        recipe = book.recipe
+        if recipe is not None:
+            result = recipe.call(img, self.transforms)
+            if result is not NotImplemented:
+                return result
+        book.renew(self)
+        return NotImplemented
+
+    def _recipe(self) -> Any:
+        """What calls it in the native core; None where there is nothing for that."""
+        return recipe_of(self, self.transforms)
 
     def _run(self, img: Any, call: Call) -> Any:
         """As a call of the pipeline, with other settings."""

@@ -7,6 +7,13 @@ from PIL import Image
 
 from fastaug import _C
 
+_NOTHING = Image.Image()
+
+
+def blank(mode: str, width: int, height: int) -> Image.Image:
+    """Image.new, with pixels that nobody has written yet, and without what it asks of its arguments."""
+    return _NOTHING._new(Image.core.new(mode, (width, height)))  # type: ignore[attr-defined]
+
 
 def allocate(mode: str, size: tuple[int, int, int]) -> tuple[Image.Image | np.ndarray, _C.Target]:
     """Memory for an image of that mode, and what the core is told of it; `size` is (height, width, channels).
@@ -15,7 +22,7 @@ def allocate(mode: str, size: tuple[int, int, int]) -> tuple[Image.Image | np.nd
     """
     height, width, channels = size
     # Uninitialised: a program writes every pixel, in place.
-    image = Image.new(mode, (width, height), None)
+    image = blank(mode, width, height)
     try:
         return image, _C.into_pil(image, channels)
     except ValueError:

@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import TorchDraws
 from fastaug.transforms._base import Transform, setup_size
@@ -72,6 +73,12 @@ class GaussianBlur(Transform):
 
     def _draft(self, draft: Draft, params: float) -> None:
         draft.gaussian_blur(self.kernel_size, [params, params])
+
+    def _packed(self) -> recipe.Packed:
+        width, height = recipe.lengths(self.kernel_size)
+        if width % 2 == 0 or height % 2 == 0:
+            raise recipe.NoRecipe
+        return "GaussianBlur", width, height, recipe.interval(self.sigma)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(kernel_size={self.kernel_size}, sigma={self.sigma})"

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug.transforms._base import Transform, happens
@@ -130,6 +131,10 @@ class ColorJitter(Transform):
             else:
                 draft.adjust_hue(factor)
 
+    def _packed(self) -> recipe.Packed:
+        ranges = (self.brightness, self.contrast, self.saturation, self.hue)
+        return "ColorJitter", *(None if limits is None else recipe.interval(limits) for limits in ranges)
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(brightness={self.brightness}, contrast={self.contrast}, "
@@ -172,6 +177,9 @@ class Grayscale(Transform):
     def _draft(self, draft: Draft, params: None) -> None:
         draft.grayscale(self.num_output_channels)
 
+    def _packed(self) -> recipe.Packed:
+        return "Grayscale", recipe.whole(self.num_output_channels)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(num_output_channels={self.num_output_channels})"
 
@@ -207,6 +215,9 @@ class RandomGrayscale(Transform):
             channels, _, _ = draft.dimensions()
             draft.grayscale(channels)
 
+    def _packed(self) -> recipe.Packed:
+        return "RandomGrayscale", recipe.chance(self.p)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"
 
@@ -231,6 +242,11 @@ class _RandomColor(Transform):
         if params:
             self._adjust(draft)
 
+    def _packed_as(self, kind: int, number: Any = 0) -> recipe.Packed:
+        """By its place among the adjustments of csrc/recipe/recipe.h, and what it is told beside the probability."""
+        is_float = type(recipe.number(number)) is float
+        return "RandomAdjustment", kind, float(recipe.number(self.p)), float(number), is_float
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"
 
@@ -254,6 +270,9 @@ class RandomInvert(_RandomColor):
 
     def _adjust(self, draft: Draft) -> None:
         draft.invert()
+
+    def _packed(self) -> recipe.Packed:
+        return self._packed_as(0)
 
 
 class RandomPosterize(_RandomColor):
@@ -281,6 +300,9 @@ class RandomPosterize(_RandomColor):
 
     def _adjust(self, draft: Draft) -> None:
         draft.posterize(self.bits)
+
+    def _packed(self) -> recipe.Packed:
+        return self._packed_as(1, recipe.whole(self.bits))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(bits={self.bits},p={self.p})"
@@ -311,6 +333,9 @@ class RandomSolarize(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.solarize(self.threshold)
 
+    def _packed(self) -> recipe.Packed:
+        return self._packed_as(2, self.threshold)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(threshold={self.threshold},p={self.p})"
 
@@ -340,6 +365,9 @@ class RandomAdjustSharpness(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.adjust_sharpness(self.sharpness_factor)
 
+    def _packed(self) -> recipe.Packed:
+        return self._packed_as(3, self.sharpness_factor)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(sharpness_factor={self.sharpness_factor},p={self.p})"
 
@@ -364,6 +392,9 @@ class RandomAutocontrast(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.autocontrast()
 
+    def _packed(self) -> recipe.Packed:
+        return self._packed_as(4)
+
 
 class RandomEqualize(_RandomColor):
     """The histogram of each channel flattened with probability ``p``.
@@ -384,3 +415,6 @@ class RandomEqualize(_RandomColor):
 
     def _adjust(self, draft: Draft) -> None:
         draft.equalize()
+
+    def _packed(self) -> recipe.Packed:
+        return self._packed_as(5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import python_random
 from fastaug._draft.pipeline import checked_settings
@@ -61,6 +62,9 @@ class Compose(SeenPipeline):
         draft_through(self.transforms, draft)
 
     _draft_all = _draft
+
+    def _packed(self) -> recipe.Packed:
+        return recipe.group(self.transforms)
 
     def __repr__(self) -> str:
         settings = "".join(f"\n    {setting}" for setting in self._settings())
@@ -127,6 +131,9 @@ class RandomApply(Transform):
     def _draft(self, draft: Draft, params: bool) -> None:
         if params:
             draft_through(self.transforms, draft)
+
+    def _packed(self) -> recipe.Packed:
+        return recipe.group(self.transforms, self.p)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(\n    p={self.p}{lines(self.transforms)}\n)"

@@ -9,7 +9,8 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from fastaug._draft.draft import Draft
+from fastaug._draft import recipe
+from fastaug._draft.draft import Draft, packed_normalization
 from fastaug._image.types import Array
 from fastaug._inspect.methods import Shown
 from fastaug.transforms import functional as F
@@ -39,6 +40,9 @@ class ToTensor(Shown):
     def _draft(self, draft: Draft, params: None) -> None:
         draft.to_float()
 
+    def _packed(self) -> recipe.Packed:
+        return ("ToTensor",)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
@@ -61,6 +65,9 @@ class PILToTensor(Shown):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.to_uint8_tensor()
+
+    def _packed(self) -> recipe.Packed:
+        return ("PILToTensor",)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -90,6 +97,11 @@ class ToPILImage(Shown):
     def _draft(self, draft: Draft, params: None) -> None:
         draft.to_pil(self.mode)
 
+    def _packed(self) -> recipe.Packed:
+        if self.mode is not None:
+            raise recipe.NoRecipe
+        return ("ToPILImage",)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({'' if self.mode is None else f'mode={self.mode}'})"
 
@@ -113,6 +125,11 @@ class ConvertImageDtype(Transform):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.convert_dtype(self.dtype)
+
+    def _packed(self) -> recipe.Packed:
+        if self.dtype is not torch.float32 and self.dtype is not torch.uint8:
+            raise recipe.NoRecipe
+        return "ConvertImageDtype", self.dtype is torch.float32
 
     def forward(self, image: Tensor) -> Any:
         """The converted tensor."""
@@ -146,6 +163,10 @@ class Normalize(Transform):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.normalize(self.mean, self.std, self.inplace)
+
+    def _packed(self) -> recipe.Packed:
+        recipe.truth(self.inplace)
+        return "Normalize", *recipe.normalization(packed_normalization, self.mean, self.std)
 
     def forward(self, tensor: Tensor) -> Any:
         """The normalised tensor."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
@@ -47,6 +48,9 @@ class CenterCrop(Transform):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.center_crop(self.size)
+
+    def _packed(self) -> recipe.Packed:
+        return "CenterCrop", *recipe.lengths(self.size)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size})"
@@ -207,6 +211,12 @@ class RandomCrop(Transform):
         top, left, height, width = params
         draft.crop(top, left, height, width)
 
+    def _packed(self) -> recipe.Packed:
+        padding = None if self.padding is None else recipe.sides(self.padding)
+        mode = recipe.padding_number(self.padding_mode)
+        pads = recipe.truth(self.pad_if_needed)
+        return "RandomCrop", *recipe.lengths(self.size), padding, pads, recipe.filling(self.fill), mode
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(size={self.size}, padding={self.padding})"
 
@@ -290,6 +300,12 @@ class RandomResizedCrop(Transform):
         top, left, height, width = params
         draft.resized_crop(top, left, height, width, self.size, self.interpolation, self.antialias)
 
+    def _packed(self) -> recipe.Packed:
+        by = recipe.resampling(self.interpolation, self.antialias)
+        scale, ratio = recipe.interval(self.scale), recipe.interval(self.ratio)
+        bounds = logarithms(*ratio, torch.float32)
+        return "RandomResizedCrop", recipe.size(self.size), by, scale, bounds, min(ratio), max(ratio)
+
     def __repr__(self) -> str:
         interpolation = self.interpolation.value
         scale = tuple(round(value, 4) for value in self.scale)
@@ -303,20 +319,20 @@ class RandomResizedCrop(Transform):
 def log_bounds(draws: Draws, ratio: Any, scale: Any) -> tuple[float, float]:
     """The logarithms in torch's default dtype, as torchvision takes them."""
     if type(ratio) in (tuple, list) and len(ratio) == 2 and type(ratio[0]) is type(ratio[1]) is float:
-        return _logarithms(ratio[0], ratio[1], torch.get_default_dtype())
-    logarithms = torch.log(torch.tensor(ratio))
-    if logarithms.ndim != 1 or len(logarithms) < 2 or logarithms.is_complex():
+        return logarithms(ratio[0], ratio[1], torch.get_default_dtype())
+    bounds = torch.log(torch.tensor(ratio))
+    if bounds.ndim != 1 or len(bounds) < 2 or bounds.is_complex():
         # Not two numbers: torchvision draws from the scale before it finds that.
         draws.release()
         draw: Any = torch.empty(1).uniform_(scale[0], scale[1], **drawn_from(draws.generator))
-        draw.uniform_(logarithms[0], logarithms[1])
+        draw.uniform_(bounds[0], bounds[1])
     # One by one: functorch has no tolist.
-    first, second = logarithms[:2]
+    first, second = bounds[:2]
     return first.item(), second.item()
 
 
 @functools.lru_cache(maxsize=64)
-def _logarithms(low: float, high: float, dtype: torch.dtype) -> tuple[float, float]:
+def logarithms(low: float, high: float, dtype: torch.dtype) -> tuple[float, float]:
     first, second = torch.log(torch.tensor((low, high), dtype=dtype))
     return first.item(), second.item()
 

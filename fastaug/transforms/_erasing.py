@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
 from fastaug._draft.replaced import functions
@@ -17,7 +19,7 @@ from fastaug._draft.tape import generator_at, noise_state
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms._base import Transform, check_ranges, happens, need_shape
-from fastaug.transforms._crops import log_bounds
+from fastaug.transforms._crops import log_bounds, logarithms
 
 __all__ = ["RandomErasing"]
 
@@ -154,6 +156,14 @@ class RandomErasing(Transform):
             if not (height and width) or (values is not None and draft.erase(top, left, height, width, values)):
                 return
         draft.apart(partial(self._overwrite, params))
+
+    def _packed(self) -> recipe.Packed:
+        recipe.truth(self.inplace)
+        values = self._values() if type(self.value) in (int, float, list, tuple) else None
+        if values is None or not all(map(math.isfinite, values)):
+            raise recipe.NoRecipe
+        scale, ratio = recipe.interval(self.scale), recipe.interval(self.ratio)
+        return "RandomErasing", recipe.chance(self.p), scale, logarithms(*ratio, torch.float32), values
 
     def _overwrite(self, params: Drawn, draft: Draft) -> None:
         top, left, height, width = _inside(params, draft)

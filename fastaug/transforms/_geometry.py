@@ -6,6 +6,7 @@ import numbers
 from collections.abc import Sequence
 from typing import Any
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug.transforms._base import Transform, happens
@@ -54,6 +55,10 @@ class Resize(Transform):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.resize(self.size, self.interpolation, self.max_size, self.antialias)
+
+    def _packed(self) -> recipe.Packed:
+        by = recipe.resampling(self.interpolation, self.antialias)
+        return "Resize", recipe.size(self.size, self.max_size), by
 
     def __repr__(self) -> str:
         return (
@@ -106,6 +111,10 @@ class Pad(Transform):
     def _draft(self, draft: Draft, params: None) -> None:
         draft.pad(self.padding, self.fill, self.padding_mode)
 
+    def _packed(self) -> recipe.Packed:
+        mode = recipe.padding_number(self.padding_mode)
+        return "Pad", recipe.sides(self.padding), recipe.filling(self.fill), mode
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(padding={self.padding}, fill={self.fill}, padding_mode={self.padding_mode})"
 
@@ -136,6 +145,9 @@ class RandomHorizontalFlip(Transform):
         if params:
             draft.hflip()
 
+    def _packed(self) -> recipe.Packed:
+        return "RandomFlip", False, recipe.chance(self.p)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"
 
@@ -165,6 +177,9 @@ class RandomVerticalFlip(Transform):
     def _draft(self, draft: Draft, params: bool) -> None:
         if params:
             draft.vflip()
+
+    def _packed(self) -> recipe.Packed:
+        return "RandomFlip", True, recipe.chance(self.p)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
@@ -89,6 +90,11 @@ class RandomRotation(Transform):
     def _draft(self, draft: Draft, params: float) -> None:
         fill = fill_of(self.fill, draft.kind, draft.channels)
         draft.rotate(params, self.interpolation, self.expand, self.center, fill)
+
+    def _packed(self) -> recipe.Packed:
+        number, expand = recipe.pillow_filter(self.interpolation), recipe.truth(self.expand)
+        fill = recipe.filling(self.fill)
+        return "RandomRotation", recipe.interval(self.degrees), number, expand, recipe.centre(self.center), fill
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__}(degrees={self.degrees}, interpolation={self.interpolation.value}"
@@ -176,6 +182,17 @@ class RandomAffine(Transform):
         fill = fill_of(self.fill, draft.kind, draft.channels)
         angle, translate, scale, shear = params
         draft.affine(angle, translate, scale, shear, self.interpolation, fill, self.center)
+
+    def _packed(self) -> recipe.Packed:
+        shares = None if self.translate is None else recipe.interval(self.translate)
+        if shares is not None and not (0.0 <= shares[0] <= 1.0 and 0.0 <= shares[1] <= 1.0):
+            raise recipe.NoRecipe
+        scale = None if self.scale is None else recipe.interval(self.scale)
+        shear = () if self.shear is None else recipe.sequence(self.shear, 2, 4)
+        shears = [recipe.interval(shear[k : k + 2]) if len(shear) > k else None for k in (0, 2)]
+        number, fill = recipe.pillow_filter(self.interpolation), recipe.filling(self.fill)
+        centre = recipe.centre(self.center)
+        return "RandomAffine", recipe.interval(self.degrees), shares, scale, *shears, number, centre, fill
 
     def __repr__(self) -> str:
         text = f"{type(self).__name__}(degrees={self.degrees}"
@@ -288,6 +305,11 @@ class RandomPerspective(Transform):
         if params is not None:
             fill = fill_of(self.fill, draft.kind, draft.channels)
             draft.perspective(params[0], params[1], self.interpolation, fill)
+
+    def _packed(self) -> recipe.Packed:
+        number, fill = recipe.pillow_filter(self.interpolation), recipe.filling(self.fill)
+        scale = float(recipe.number(self.distortion_scale))
+        return "RandomPerspective", scale, recipe.chance(self.p), number, fill
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"

@@ -49,6 +49,7 @@ CPP = [
     "execute",
     "places",
     "draw",
+    "recipe",
     "cuda",
     "bind",
     "tests",

@@ -1,0 +1,173 @@
+#include "bind/incoming.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/status.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+constexpr int64_t kTooManyPixels = int64_t{1} << 31;
+
+py::object owned(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
+py::object interned(const char* name) { return owned(PyUnicode_InternFromString(name)); }
+
+py::object get(py::handle object, const py::object& name) { return owned(PyObject_GetAttr(object.ptr(), name.ptr())); }
+
+py::object call(py::handle object, const py::object& name) {
+  return owned(PyObject_CallMethodNoArgs(object.ptr(), name.ptr()));
+}
+
+// What is asked of images, looked up once.
+struct Known {
+  py::object image, array, tensor;  // types
+  py::object uint8, strided;
+  py::object im, mode, size, info, transparency, dtype, layout, is_cpu, shape, is_contiguous, data_ptr;  // names
+  py::object recording, level, empty, cpu, keywords;
+  std::array<py::object, 4> dtypes;
+
+  Known() {
+    const auto torch = py::module_::import("torch");
+    image = py::module_::import("PIL.Image").attr("Image");
+    array = py::module_::import("numpy").attr("ndarray");
+    tensor = torch.attr("Tensor");
+    uint8 = torch.attr("uint8");
+    strided = torch.attr("strided");
+    const std::pair<py::object*, const char*> names[] = {{&im, "im"},
+                                                         {&mode, "mode"},
+                                                         {&size, "size"},
+                                                         {&info, "info"},
+                                                         {&transparency, "transparency"},
+                                                         {&dtype, "dtype"},
+                                                         {&layout, "layout"},
+                                                         {&is_cpu, "is_cpu"},
+                                                         {&shape, "shape"},
+                                                         {&data_ptr, "data_ptr"},
+                                                         {&is_contiguous, "is_contiguous"}};
+    for (const auto& [to, name] : names) *to = interned(name);
+    recording = torch.attr("_C").attr("_is_tracing");
+    level = torch.attr("_C").attr("_functorch").attr("peek_interpreter_stack");
+    empty = torch.attr("empty");
+    cpu = torch.attr("device")("cpu");
+    keywords = py::make_tuple(dtype, interned("device"));
+    for (size_t k = 0; k < dtypes.size(); ++k) dtypes[k] = torch.attr(name_of(static_cast<DType>(k)));
+  }
+
+  static const Known& known() {
+    PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<Known> storage;
+    return storage.call_once_and_store_result([] { return Known(); }).get_stored();
+  }
+};
+
+bool is_few(int64_t height, int64_t width) { return height > 0 && width > 0 && height * width < kTooManyPixels; }
+
+std::optional<Incoming> as_pil(py::handle image, const Known& known) {
+  const py::object info = get(image, known.info);
+  const bool told = PyDict_CheckExact(info.ptr()) && PyDict_GET_SIZE(info.ptr()) == 0;
+  if (!told && (!PyDict_Check(info.ptr()) || PyDict_Contains(info.ptr(), known.transparency.ptr()) != 0)) {
+    return std::nullopt;
+  }
+  const py::object core = get(image, known.im);
+  if (core.is_none()) return std::nullopt;
+  const py::object mode = get(core, known.mode);
+  const char* const text = PyUnicode_AsUTF8(mode.ptr());
+  if (text == nullptr) throw py::error_already_set();
+  const std::string_view name = text;
+  const int channels = name == "RGB" ? 3 : name == "L" ? 1 : 0;
+  if (channels == 0) return std::nullopt;
+  const auto [width, height] = get(core, known.size).cast<std::pair<int, int>>();
+  if (!is_few(height, width)) return std::nullopt;
+  try {
+    return Incoming{{Container::kPil, {height, width, channels}}, from_core(core, channels), !told};
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
+    return std::nullopt;  // Pillow splits large images into blocks
+  }
+}
+
+std::optional<Incoming> as_array(py::handle image) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(image.ptr(), &buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  std::optional<Incoming> incoming;
+  const bool bytes = buffer.itemsize == 1 && buffer.format != nullptr && std::string_view(buffer.format) == "B";
+  if (bytes && buffer.ndim == 3 && (buffer.shape[2] == 1 || buffer.shape[2] == 3) &&
+      is_few(buffer.shape[0], buffer.shape[1])) {
+    const Shape shape{static_cast<int>(buffer.shape[0]), static_cast<int>(buffer.shape[1]),
+                      static_cast<int>(buffer.shape[2])};
+    const View view{static_cast<const uint8_t*>(buffer.buf),
+                    shape.height,
+                    shape.width,
+                    shape.channels,
+                    buffer.strides[0],
+                    buffer.strides[1],
+                    buffer.strides[2]};
+    incoming = Incoming{{Container::kArray, shape}, {view, py::reinterpret_borrow<py::object>(image)}};
+  }
+  PyBuffer_Release(&buffer);
+  return incoming;
+}
+
+std::optional<Incoming> as_tensor(py::handle image, const Known& known) {
+  if (!get(image, known.dtype).is(known.uint8) || !get(image, known.layout).is(known.strided) ||
+      get(image, known.is_cpu).ptr() != Py_True || is_transforming()) {
+    return std::nullopt;
+  }
+  const py::object sides = get(image, known.shape);
+  if (!PyTuple_Check(sides.ptr()) || PyTuple_GET_SIZE(sides.ptr()) != 3) return std::nullopt;
+  int64_t side[3];
+  for (Py_ssize_t k = 0; k < 3; ++k) side[k] = PyLong_AsLongLong(PyTuple_GET_ITEM(sides.ptr(), k));
+  const auto [channels, height, width] = side;
+  if ((channels != 1 && channels != 3) || !is_few(height, width)) return std::nullopt;
+  if (call(image, known.is_contiguous).ptr() != Py_True) return std::nullopt;
+  const auto tensor = py::reinterpret_borrow<py::object>(image);
+  const Shape shape{static_cast<int>(height), static_cast<int>(width), static_cast<int>(channels)};
+  const View view{static_cast<const uint8_t*>(address_of(tensor)),
+                  shape.height,
+                  shape.width,
+                  shape.channels,
+                  width,
+                  1,
+                  height * width};
+  return Incoming{{Container::kTensor, shape}, {view, tensor}};
+}
+
+}  // namespace
+
+std::optional<Incoming> as_incoming(py::handle image) {
+  const Known& known = Known::known();
+  auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(image.ptr()));
+  if (type == known.image.ptr()) return as_pil(image, known);
+  if (type == known.tensor.ptr()) return as_tensor(image, known);
+  if (type == known.array.ptr()) return as_array(image);
+  return std::nullopt;
+}
+
+bool is_recording() { return owned(PyObject_CallNoArgs(Known::known().recording.ptr())).ptr() != Py_False; }
+
+bool is_transforming() { return !owned(PyObject_CallNoArgs(Known::known().level.ptr())).is_none(); }
+
+py::object empty_tensor(int first, int second, int third, DType dtype) {
+  const Known& known = Known::known();
+  const py::object sides[] = {py::int_(first), py::int_(second), py::int_(third)};
+  PyObject* const arguments[] = {sides[0].ptr(), sides[1].ptr(), sides[2].ptr(),
+                                 known.dtypes[static_cast<size_t>(dtype)].ptr(), known.cpu.ptr()};
+  return owned(PyObject_Vectorcall(known.empty.ptr(), arguments, 3, known.keywords.ptr()));
+}
+
+void* address_of(const py::object& tensor) {
+  const py::object address = call(tensor, Known::known().data_ptr);
+  return PyLong_AsVoidPtr(address.ptr());
+}
+
+}  // namespace fastaug::bind

@@ -1,0 +1,35 @@
+// Images as users hand them in, where they are plain.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <optional>
+
+#include "bind/images.h"
+#include "recipe/sketch.h"
+
+namespace fastaug::bind {
+
+struct Incoming {
+  Outline outline;
+  Source source;
+  // A PIL image has something to tell, which its result may have to tell too.
+  bool has_info = false;
+};
+
+// An image of exactly Pillow's class, of mode L or RGB; an array of exactly NumPy's, of uint8 and 1 or 3 channels; or a
+// tensor of exactly torch's, contiguous, on the CPU, of uint8 and 1 or 3 channels. Nothing of any other, nor of a PIL
+// image with a transparent colour or one that does not lie in one block of memory.
+std::optional<Incoming> as_incoming(pybind11::handle image);
+
+// Whether torch records what is done to tensors, or is inside a transform of torch.func.
+bool is_recording();
+bool is_transforming();
+
+// A tensor on the CPU of these sides and one of the dtypes that the core writes.
+pybind11::object empty_tensor(int first, int second, int third, DType dtype);
+
+// Where its samples are.
+void* address_of(const pybind11::object& tensor);
+
+}  // namespace fastaug::bind

@@ -1,0 +1,340 @@
+#include "bind/recipe.h"
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/status.h"
+#include "bind/errors.h"
+#include "bind/guard.h"
+#include "bind/incoming.h"
+#include "bind/random.h"
+#include "bind/steps.h"
+#include "bind/stream.h"
+#include "bind/without_gil.h"
+#include "execute/execute.h"
+#include "recipe/recipe.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+// By Python's functions of these names.
+class ByTorch final : public Torch {
+ public:
+  explicit ByTorch(const py::dict& functions)
+      : exp_(functions["exp"]), blur_(functions["blur"]), perspective_(functions["perspective"]) {}
+
+  double exp(float power) const override { return exp_(power).cast<double>(); }
+
+  std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const override {
+    const py::object made =
+        blur_(kernel_width, kernel_height, sigma, py::make_tuple(shape.channels, shape.height, shape.width));
+    if (made.is_none()) return std::nullopt;
+    Op op;
+    std::memcpy(&op, PyBytes_AS_STRING(made.ptr()), sizeof(op));
+    return op;
+  }
+
+  void perspective(Extent image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const override {
+    const int64_t right = image.width - 1, bottom = image.height - 1;
+    const int64_t corners[4][2] = {{0, 0}, {right, 0}, {right, bottom}, {0, bottom}};
+    const auto list = [](const int64_t (&points)[4][2]) {
+      py::list all;
+      for (const auto& [x, y] : points) {
+        py::list point;
+        point.append(x);
+        point.append(y);
+        all.append(point);
+      }
+      return all;
+    };
+    const py::object made = perspective_(list(corners), list(ends));
+    for (size_t k = 0; k < 8; ++k) coefficients[k] = made[py::int_(k)].cast<double>();
+  }
+
+ private:
+  py::object exp_, blur_, perspective_;
+};
+
+// What a result is to be, if that is said.
+struct Format {
+  std::optional<DType> dtype;
+  bool given = false;
+  bool channels_last = false;
+};
+
+// A sketch of an image that was drawn for. It is made where it stays: a sketch has room for the longest program.
+struct Drafted {
+  explicit Drafted(Incoming incoming) : image(std::move(incoming)), sketch(image.outline) {}
+  Drafted(const Drafted&) = delete;
+  Drafted& operator=(const Drafted&) = delete;
+
+  Incoming image;
+  Sketch sketch;
+};
+
+class Recipe {
+ public:
+  Recipe(const py::tuple& described, const py::tuple& watched, py::object call, py::object draws, const py::dict& torch,
+         const py::dict& settings)
+      : steps_(as_steps(described)),
+        draws_any_(fastaug::draws(steps_)),
+        guard_(watched[0], watched[1], watched[2]),
+        transforms_(watched[3]),
+        call_(std::move(call)),
+        draws_(std::move(draws)),
+        torch_(torch),
+        run_(settings["run"]),
+        blank_(settings["blank"]),
+        allocate_(settings["allocate"]),
+        delivered_(settings["delivered"]),
+        rewrites_(settings["rewrites"].cast<uint32_t>()),
+        pillow_(settings["pillow"].cast<bool>()) {
+    const py::object dtype = settings["dtype"];
+    if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
+    format_.channels_last = settings["channels_last"].cast<bool>();
+    format_.given = settings["formatted"].cast<bool>();
+    name_of_run_ = py::reinterpret_steal<py::object>(PyUnicode_InternFromString("run"));
+  }
+
+  // Whether it still is what the pipeline would do.
+  bool holds() { return guard_.holds(); }
+
+  // What a call makes of an image; NotImplemented, with nothing drawn, where that is Python's to do.
+  py::object call(py::handle image, py::handle transforms) {
+    std::optional<Drafted> drafted;
+    try {
+      draft(image, transforms, drafted);
+    } catch (const std::exception&) {
+      release(draws_);
+      throw;
+    }
+    release(draws_);
+    return drafted ? done(*drafted) : declined();
+  }
+
+  // The job that the call would run, as (program, source, (height, width, channels), mode of a PIL image or None,
+  // number of the dtype, interleaved); the caller releases the generator.
+  py::object job(py::handle image, py::handle transforms) {
+    std::optional<Drafted> drafted;
+    draft(image, transforms, drafted);
+    if (!drafted) return declined();
+    const Sketch& sketch = drafted->sketch;
+    const Program program = sketch.program();
+    const char* const mode = sketch.channels() == 1 ? "L" : "RGB";
+    const bool pil = sketch.container() == Container::kPil;
+    return py::make_tuple(
+        py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
+        py::cast(std::move(drafted->image.source)), py::make_tuple(sketch.height(), sketch.width(), sketch.channels()),
+        pil ? py::object(py::str(mode)) : py::none(), static_cast<int>(dtype_of(sketch)), interleaved(sketch));
+  }
+
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(transforms_.ptr());
+    return guard_.traverse(visit, arg);
+  }
+
+  void clear() {
+    guard_.clear();
+    transforms_ = py::object();
+  }
+
+ private:
+  static py::object declined() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
+
+  // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
+  void draft(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
+    if (!transforms.is(transforms_) || !guard_.holds() || is_recording()) return;
+    // Who counts or watches runs puts a function in its place.
+    const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
+    if (!run.is(run_)) return;
+    try {
+      auto incoming = as_incoming(image);
+      if (!incoming) return;
+      incoming->outline.pillow = pillow_;
+      drafted.emplace(std::move(*incoming));
+      if (draws_any_) {
+        draw(*drafted);
+      } else if (Stream::plain()) {
+        Random none;
+        fastaug::draft(steps_, drafted->sketch, none, {}, torch_);
+      } else {
+        drafted->sketch.decline();
+      }
+    } catch (py::error_already_set& error) {
+      // Python comes to the same error, if it is one and not Ctrl-C.
+      if (!error.matches(PyExc_Exception)) throw;
+      drafted.reset();
+    }
+    if (drafted && !takes(*drafted)) drafted.reset();
+  }
+
+  void draw(Drafted& drafted) const {
+    Stream* const stream = stream_of(draws_);
+    // What was drawn before, by who called this, is not to be forgotten.
+    if (stream != nullptr) stream->release();
+    if (stream == nullptr || !stream->acquire()) {
+      drafted.sketch.decline();
+      return;
+    }
+    try {
+      fastaug::draft(steps_, drafted.sketch, stream->random, stream->form, torch_);
+    } catch (py::error_already_set&) {
+      stream->forget();
+      throw;
+    }
+    if (!takes(drafted)) stream->forget();
+  }
+
+  bool takes(const Drafted& drafted) const {
+    const Sketch& sketch = drafted.sketch;
+    if (sketch.declined() || !sketch.is_job() || sketch.container() == Container::kArray) return false;
+    if (sketch.container() == Container::kPil && drafted.image.has_info) return false;
+    return !format_.given || sketch.gives_floats();
+  }
+
+  DType dtype_of(const Sketch& sketch) const {
+    if (!sketch.gives_floats()) return DType::kUint8;
+    return format_.dtype.value_or(DType::kFloat32);
+  }
+
+  bool interleaved(const Sketch& sketch) const { return format_.given ? format_.channels_last : sketch.channel_last(); }
+
+  py::object done(const Drafted& drafted) const {
+    return drafted.sketch.container() == Container::kPil ? done_as_pil(drafted) : done_as_tensor(drafted);
+  }
+
+  void execute(const Drafted& drafted, const Target& target) const {
+    without_gil([&] {
+      fastaug::execute({drafted.sketch.program(), {drafted.image.source.view}, target}, {nullptr, rewrites_});
+    });
+  }
+
+  py::object done_as_tensor(const Drafted& drafted) const {
+    const Sketch& sketch = drafted.sketch;
+    const int height = sketch.height(), width = sketch.width(), channels = sketch.channels();
+    const DType dtype = dtype_of(sketch);
+    const bool side_by_side = interleaved(sketch);
+    const py::object tensor =
+        side_by_side ? empty_tensor(height, width, channels, dtype) : empty_tensor(channels, height, width, dtype);
+    const ptrdiff_t size = size_of(dtype), row = size * width;
+    Target target{address_of(tensor), dtype, height, width, channels};
+    target.row_stride = side_by_side ? row * channels : row;
+    target.pixel_stride = side_by_side ? size * channels : size;
+    target.channel_stride = side_by_side ? size : row * height;
+    execute(drafted, target);
+    return side_by_side ? py::object(tensor.attr("permute")(2, 0, 1)) : tensor;
+  }
+
+  py::object done_as_pil(const Drafted& drafted) const {
+    const Sketch& sketch = drafted.sketch;
+    const py::str mode(sketch.channels() == 1 ? "L" : "RGB");
+    const py::object image = blank_(mode, sketch.width(), sketch.height());
+    std::optional<Sink> sink;
+    try {
+      sink = into_pil(image, sketch.channels());
+    } catch (py::error_already_set& error) {
+      if (!error.matches(PyExc_ValueError)) throw;
+    }
+    if (sink) {
+      execute(drafted, sink->target);
+      return image;
+    }
+    // Pillow splits large images into blocks.
+    const py::tuple size = py::make_tuple(sketch.height(), sketch.width(), sketch.channels());
+    const py::tuple memory = allocate_(mode, size);
+    execute(drafted, memory[1].cast<const Sink&>().target);
+    return delivered_(memory[0], mode, size);
+  }
+
+  Steps steps_;
+  bool draws_any_;
+  Guard guard_;
+  py::object transforms_, call_, draws_;
+  ByTorch torch_;
+  py::object run_, blank_, allocate_, delivered_, name_of_run_;
+  uint32_t rewrites_;
+  bool pillow_;
+  Format format_;
+};
+
+// The Python type, with Python's own calling convention: pybind11's takes longer than the draws of a call.
+
+struct Object {
+  PyObject_HEAD Recipe* recipe;
+};
+
+Recipe& in(PyObject* self) { return *reinterpret_cast<Object*>(self)->recipe; }
+
+template <auto method>
+PyObject* with_image(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  if (count != 2) {
+    PyErr_Format(PyExc_TypeError, "expected an image and transforms, got %zd arguments", count);
+    return nullptr;
+  }
+  return guarded([=] { return (in(self).*method)(arguments[0], arguments[1]); });
+}
+
+template <auto method>
+PyMethodDef method_of(const char* name) {
+  PyObject* (*const function)(PyObject*, PyObject* const*, Py_ssize_t) = with_image<method>;
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, nullptr};
+}
+
+PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  return guarded([=] {
+    const auto given = py::reinterpret_borrow<py::tuple>(arguments);
+    if (given.size() != 6) throw py::type_error("Recipe takes steps, what to watch, call, draws, functions, settings");
+    auto recipe = std::make_unique<Recipe>(given[0], given[1], given[2], given[3], given[4], given[5]);
+    const auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
+    if (!object) throw py::error_already_set();
+    reinterpret_cast<Object*>(object.ptr())->recipe = recipe.release();
+    return object;
+  });
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  delete reinterpret_cast<Object*>(self)->recipe;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const Recipe* const recipe = reinterpret_cast<Object*>(self)->recipe;
+  return recipe == nullptr ? 0 : recipe->traverse(visit, arg);
+}
+
+int clear(PyObject* self) {
+  in(self).clear();
+  return 0;
+}
+
+}  // namespace
+
+void register_recipe(py::module_& m) {
+  static PyMethodDef methods[] = {
+      method_of<&Recipe::call>("call"), method_of<&Recipe::job>("job"), {nullptr, nullptr, 0, nullptr}};
+  static PyGetSetDef properties[] = {
+      {"holds", [](PyObject* self, void*) { return PyBool_FromLong(in(self).holds()); }, nullptr, nullptr, nullptr},
+      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                {Py_tp_methods, methods},
+                                {Py_tp_getset, properties},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"fastaug._C.Recipe", sizeof(Object), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC, slots};
+  const auto type = py::reinterpret_steal<py::object>(PyType_FromModuleAndSpec(m.ptr(), &spec, nullptr));
+  if (!type) throw py::error_already_set();
+  m.attr("Recipe") = type;
+}
+
+}  // namespace fastaug::bind

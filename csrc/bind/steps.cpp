@@ -1,0 +1,254 @@
+#include "bind/steps.h"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "base/status.h"
+#include "bind/numbers.h"
+
+namespace py = pybind11;
+
+namespace fastaug::bind {
+namespace {
+
+// What a transform is told, one after the other.
+class Told {
+ public:
+  explicit Told(const py::tuple& of) : of_(of) {}
+
+  py::object next() { return of_[at_++]; }
+
+  template <class T>
+  T as() {
+    return next().cast<T>();
+  }
+
+  template <class T>
+  std::optional<T> maybe(T (*read)(const py::object&)) {
+    const py::object value = next();
+    if (value.is_none()) return std::nullopt;
+    return read(value);
+  }
+
+ private:
+  const py::tuple& of_;
+  size_t at_ = 1;
+};
+
+[[noreturn]] void refuse() { fail(ErrorCode::kValue, "no numbers that are drawn from, or drafted, here"); }
+
+Range range_of(const py::object& value) {
+  const auto pair = value.cast<py::tuple>();
+  const auto range = as_range(pair[0], pair[1]);
+  if (!range) refuse();
+  return {range->first, range->second};
+}
+
+Range areas_of(const py::object& value) {
+  const Range range = range_of(value);
+  if (range.low < 0) refuse();
+  return range;
+}
+
+Range logarithms_of(const py::object& value) {
+  const Range range = range_of(value);
+  if (range.low < -Random::kMaxLogRatio || range.high > Random::kMaxLogRatio) refuse();
+  return range;
+}
+
+Point point_of(const py::object& value) {
+  const auto pair = value.cast<std::pair<double, double>>();
+  if (!std::isfinite(pair.first) || !std::isfinite(pair.second)) refuse();
+  return {pair.first, pair.second};
+}
+
+Fill::Bytes colour_of(const py::object& value) {
+  const std::string text = value.cast<py::bytes>();
+  if (text.size() != kMaxChannels) refuse();
+  Fill::Bytes bytes;
+  std::memcpy(bytes.data(), text.data(), bytes.size());
+  return bytes;
+}
+
+template <class T>
+std::optional<T> maybe(const py::object& value, T (*read)(const py::object&)) {
+  if (value.is_none()) return std::nullopt;
+  return read(value);
+}
+
+Fill fill_of(const py::object& value) {
+  const auto parts = value.cast<py::tuple>();
+  return {maybe(parts[0], colour_of), maybe(parts[1], colour_of), parts[2].cast<bool>()};
+}
+
+Sides sides_of(const py::object& value) {
+  const auto parts = value.cast<py::tuple>();
+  return {parts[0].cast<int>(), parts[1].cast<int>(), parts[2].cast<int>(), parts[3].cast<int>()};
+}
+
+// A side that no product of two overflows.
+int64_t side_of(const py::handle& value) {
+  const auto side = value.cast<int64_t>();
+  if (side < 0 || side > int64_t{1} << 29) refuse();
+  return side;
+}
+
+Size size_of(const py::object& value) {
+  const auto parts = value.cast<py::tuple>();
+  return {side_of(parts[0]), side_of(parts[1]), side_of(parts[2])};
+}
+
+Resample resample_of(const py::object& value) {
+  const auto parts = value.cast<py::tuple>();
+  return {parts[0].cast<int>(), parts[1].cast<uint16_t>(), parts[2].cast<bool>(), parts[3].cast<bool>(),
+          parts[4].cast<bool>()};
+}
+
+Op op_of(const py::object& value) {
+  const std::string text = value.cast<py::bytes>();
+  if (text.size() != sizeof(Op)) refuse();
+  Op op;
+  std::memcpy(&op, text.data(), sizeof(op));
+  return op;
+}
+
+int length_of(const py::object& value) { return static_cast<int>(side_of(value)); }
+
+using Read = steps::Step (*)(Told&);
+
+const std::unordered_map<std::string, Read>& readers() {
+  static const std::unordered_map<std::string, Read> all{
+      {"ToTensor", [](Told&) -> steps::Step { return steps::ToTensor{}; }},
+      {"PILToTensor", [](Told&) -> steps::Step { return steps::PilToTensor{}; }},
+      {"ToPILImage", [](Told&) -> steps::Step { return steps::ToPilImage{}; }},
+      {"ConvertImageDtype", [](Told& told) -> steps::Step { return steps::ConvertImageDtype{told.as<bool>()}; }},
+      {"Normalize",
+       [](Told& told) -> steps::Step {
+         const auto gray = told.maybe(op_of);
+         return steps::Normalize{gray, told.maybe(op_of)};
+       }},
+      {"Resize",
+       [](Told& told) -> steps::Step {
+         const Size size = size_of(told.next());
+         return steps::Resize{size, resample_of(told.next())};
+       }},
+      {"CenterCrop",
+       [](Told& told) -> steps::Step {
+         const int height = length_of(told.next());
+         return steps::CenterCrop{height, length_of(told.next())};
+       }},
+      {"Pad",
+       [](Told& told) -> steps::Step {
+         const Sides sides = sides_of(told.next());
+         const Fill fill = fill_of(told.next());
+         return steps::Pad{sides, fill, static_cast<Padding>(told.as<int>())};
+       }},
+      {"RandomFlip",
+       [](Told& told) -> steps::Step {
+         const bool vertical = told.as<bool>();
+         return steps::RandomFlip{vertical, told.as<float>()};
+       }},
+      {"RandomCrop",
+       [](Told& told) -> steps::Step {
+         const int height = length_of(told.next());
+         const int width = length_of(told.next());
+         const auto padding = told.maybe(sides_of);
+         const bool pads = told.as<bool>();
+         const Fill fill = fill_of(told.next());
+         return steps::RandomCrop{height, width, padding, pads, fill, static_cast<Padding>(told.as<int>())};
+       }},
+      {"RandomResizedCrop",
+       [](Told& told) -> steps::Step {
+         const Size size = size_of(told.next());
+         const Resample by = resample_of(told.next());
+         const Range scale = areas_of(told.next());
+         const Range log_ratio = logarithms_of(told.next());
+         const auto least = told.as<double>();
+         return steps::RandomResizedCrop{size, by, scale, log_ratio, least, told.as<double>()};
+       }},
+      {"RandomRotation",
+       [](Told& told) -> steps::Step {
+         const Range degrees = range_of(told.next());
+         const int filter = told.as<int>();
+         const bool expand = told.as<bool>();
+         const auto center = told.maybe(point_of);
+         return steps::RandomRotation{degrees, filter, expand, center, fill_of(told.next())};
+       }},
+      {"RandomAffine",
+       [](Told& told) -> steps::Step {
+         const Range degrees = range_of(told.next());
+         const auto translate = told.maybe(point_of);
+         const auto scale = told.maybe(range_of);
+         const auto shear_x = told.maybe(range_of);
+         const auto shear_y = told.maybe(range_of);
+         const int filter = told.as<int>();
+         const auto center = told.maybe(point_of);
+         return steps::RandomAffine{degrees, translate, scale, shear_x, shear_y, filter, center, fill_of(told.next())};
+       }},
+      {"RandomPerspective",
+       [](Told& told) -> steps::Step {
+         const auto scale = told.as<double>();
+         if (!(std::abs(scale) <= 1)) refuse();
+         const auto p = told.as<float>();
+         const int filter = told.as<int>();
+         return steps::RandomPerspective{scale, p, filter, fill_of(told.next())};
+       }},
+      {"ColorJitter",
+       [](Told& told) -> steps::Step {
+         const auto brightness = told.maybe(range_of);
+         const auto contrast = told.maybe(range_of);
+         const auto saturation = told.maybe(range_of);
+         return steps::ColorJitter{brightness, contrast, saturation, told.maybe(range_of)};
+       }},
+      {"Grayscale", [](Told& told) -> steps::Step { return steps::Grayscale{told.as<int>()}; }},
+      {"RandomGrayscale", [](Told& told) -> steps::Step { return steps::RandomGrayscale{told.as<float>()}; }},
+      {"RandomAdjustment",
+       [](Told& told) -> steps::Step {
+         const auto kind = static_cast<steps::Adjustment>(told.as<int>());
+         const auto p = told.as<double>();
+         const auto number = told.as<double>();
+         return steps::RandomAdjustment{kind, p, number, told.as<bool>()};
+       }},
+      {"GaussianBlur",
+       [](Told& told) -> steps::Step {
+         const int width = length_of(told.next());
+         const int height = length_of(told.next());
+         return steps::GaussianBlur{width, height, range_of(told.next())};
+       }},
+      {"RandomErasing",
+       [](Told& told) -> steps::Step {
+         const auto p = told.as<float>();
+         const Range scale = areas_of(told.next());
+         const Range log_ratio = logarithms_of(told.next());
+         std::vector<double> values;
+         for (const py::handle& value : told.next()) values.push_back(value.cast<double>());
+         return steps::RandomErasing{p, scale, log_ratio, values};
+       }},
+      {"Group",
+       [](Told& told) -> steps::Step {
+         const py::object p = told.next();
+         const auto inner = as_steps(told.as<py::tuple>());
+         return steps::Group{p.is_none() ? std::nullopt : std::optional(p.cast<float>()), inner};
+       }},
+  };
+  return all;
+}
+
+}  // namespace
+
+Steps as_steps(const py::tuple& described) {
+  Steps all;
+  for (const py::handle& one : described) {
+    const auto told = one.cast<py::tuple>();
+    const auto found = readers().find(told[0].cast<std::string>());
+    if (found == readers().end()) fail(ErrorCode::kValue, "no recipe of " + told[0].cast<std::string>());
+    Told rest(told);
+    all.push_back(found->second(rest));
+  }
+  return all;
+}
+
+}  // namespace fastaug::bind

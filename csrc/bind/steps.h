@@ -1,0 +1,13 @@
+// Transforms as fastaug._draft.packed describes them: tuples of a name and what the transform is told.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "recipe/recipe.h"
+
+namespace fastaug::bind {
+
+// Throws Error of kind kValue where torch, Pillow or torchvision are to say what the numbers mean.
+Steps as_steps(const pybind11::tuple& described);
+
+}  // namespace fastaug::bind

@@ -1,0 +1,260 @@
+#include "recipe/recipe.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace fastaug {
+namespace {
+
+// Python's round(number).
+int64_t rounded(double number) { return static_cast<int64_t>(std::nearbyint(number)); }
+
+class Drafter {
+ public:
+  Drafter(Sketch& sketch, Random& random, UniformForm form, const Torch& torch)
+      : sketch_(sketch), random_(random), form_(form), torch_(torch) {}
+
+  void all(const Steps& steps) {
+    for (const steps::Step& step : steps) {
+      std::visit(*this, step);
+      if (sketch_.declined()) return;
+    }
+  }
+
+  void operator()(const steps::ToTensor&) { sketch_.to_float(); }
+  void operator()(const steps::PilToTensor&) { sketch_.to_uint8_tensor(); }
+  void operator()(const steps::ToPilImage&) { sketch_.to_pil(); }
+  void operator()(const steps::ConvertImageDtype& step) { sketch_.convert_dtype(step.to_floats); }
+  void operator()(const steps::Normalize& step) {
+    const auto& op = sketch_.channels() == 1 ? step.gray : step.rgb;
+    if (!op) return sketch_.decline();
+    sketch_.normalize(*op);
+  }
+  void operator()(const steps::Resize& step) { sketch_.resize(step.size, step.by); }
+  void operator()(const steps::CenterCrop& step) { sketch_.center_crop(step.height, step.width); }
+  void operator()(const steps::Pad& step) { sketch_.pad(step.sides, step.fill, step.mode); }
+
+  void operator()(const steps::RandomFlip& step) {
+    if (!(random_.rand() < step.p)) return;
+    if (step.vertical) {
+      sketch_.vflip();
+    } else {
+      sketch_.hflip();
+    }
+  }
+
+  void operator()(const steps::RandomCrop& step) {
+    if (step.padding) sketch_.pad(*step.padding, step.fill, step.mode);
+    if (step.pads_if_needed) {
+      const int columns = step.width - sketch_.width();
+      if (columns > 0) sketch_.pad({columns, 0, columns, 0}, step.fill, step.mode);
+      const int rows = step.height - sketch_.height();
+      if (rows > 0) sketch_.pad({0, rows, 0, rows}, step.fill, step.mode);
+    }
+    const int spare_rows = sketch_.height() - step.height, spare_columns = sketch_.width() - step.width;
+    if (sketch_.declined() || spare_rows < 0 || spare_columns < 0) return sketch_.decline();
+    int64_t top = 0, left = 0;
+    if (spare_rows > 0 || spare_columns > 0) {
+      top = from(0, spare_rows + 1);
+      left = from(0, spare_columns + 1);
+    }
+    sketch_.crop(top, left, step.height, step.width);
+  }
+
+  void operator()(const steps::RandomResizedCrop& step) {
+    const int64_t height = sketch_.height(), width = sketch_.width();
+    // (width, height) of the box.
+    int64_t sides[2];
+    int64_t top = 0, left = 0;
+    if (drawn(step.scale, step.log_ratio, {width, height}, false, sides)) {
+      top = from(0, height - sides[1] + 1);
+      left = from(0, width - sides[0] + 1);
+    } else {
+      const double proportions = static_cast<double>(width) / static_cast<double>(height);
+      sides[0] = width;
+      sides[1] = height;
+      if (proportions < step.least) {
+        sides[1] = rounded(static_cast<double>(width) / step.least);
+      } else if (proportions > step.most) {
+        sides[0] = rounded(static_cast<double>(height) * step.most);
+      }
+      // Python's // rounds down.
+      top = (height - sides[1]) >> 1;
+      left = (width - sides[0]) >> 1;
+    }
+    sketch_.crop(top, left, sides[1], sides[0]);
+    if (!sketch_.declined()) sketch_.resize(step.size, step.by);
+  }
+
+  void operator()(const steps::RandomRotation& step) {
+    sketch_.rotate(from(step.degrees), step.filter, step.expand, step.center, step.fill);
+  }
+
+  void operator()(const steps::RandomAffine& step) {
+    const double angle = from(step.degrees);
+    Point shift;
+    if (step.translate) {
+      shift.x = shifted(step.translate->x * sketch_.width());
+      shift.y = shifted(step.translate->y * sketch_.height());
+    }
+    const double scale = step.scale ? from(*step.scale) : 1.0f;
+    Point shear;
+    if (step.shear_x) shear.x = from(*step.shear_x);
+    if (step.shear_y) shear.y = from(*step.shear_y);
+    sketch_.affine(angle, shift, scale, shear, step.filter, step.center, step.fill);
+  }
+
+  void operator()(const steps::RandomPerspective& step) {
+    if (!(random_.rand() < step.p)) return;
+    const int64_t height = sketch_.height(), width = sketch_.width();
+    const auto slack_x = static_cast<int64_t>(step.distortion_scale * static_cast<double>(width / 2));
+    const auto slack_y = static_cast<int64_t>(step.distortion_scale * static_cast<double>(height / 2));
+    if (!sketch_.warps(step.filter, step.fill)) return sketch_.decline();
+    // One after the other: x and y of the top left, top right, bottom right and bottom left.
+    int64_t ends[4][2];
+    ends[0][0] = from(0, slack_x + 1);
+    ends[0][1] = from(0, slack_y + 1);
+    ends[1][0] = from(width - slack_x - 1, slack_x + 1);
+    ends[1][1] = from(0, slack_y + 1);
+    ends[2][0] = from(width - slack_x - 1, slack_x + 1);
+    ends[2][1] = from(height - slack_y - 1, slack_y + 1);
+    ends[3][0] = from(0, slack_x + 1);
+    ends[3][1] = from(height - slack_y - 1, slack_y + 1);
+    double coefficients[8];
+    torch_.perspective({height, width}, ends, coefficients);
+    sketch_.perspective(coefficients, step.filter, step.fill);
+  }
+
+  void operator()(const steps::ColorJitter& step) {
+    int64_t order[4];
+    random_.randperm(order, 4);
+    const std::optional<Range>* const ranges[] = {&step.brightness, &step.contrast, &step.saturation, &step.hue};
+    double factors[4] = {};
+    for (int k = 0; k < 4; ++k) {
+      if (*ranges[k]) factors[k] = from(**ranges[k]);
+    }
+    for (const int64_t which : order) {
+      if (!*ranges[which]) continue;
+      const double factor = factors[which];
+      switch (which) {
+        case 0:
+          sketch_.adjust_brightness(factor);
+          break;
+        case 1:
+          sketch_.adjust_contrast(factor);
+          break;
+        case 2:
+          sketch_.adjust_saturation(factor);
+          break;
+        default:
+          sketch_.adjust_hue(factor);
+      }
+    }
+  }
+
+  void operator()(const steps::Grayscale& step) { sketch_.grayscale(step.channels); }
+
+  void operator()(const steps::RandomGrayscale& step) {
+    if (random_.rand() < step.p) sketch_.grayscale(sketch_.channels());
+  }
+
+  void operator()(const steps::RandomAdjustment& step) {
+    if (!(random_.rand() < step.p)) return;
+    switch (step.kind) {
+      case steps::Adjustment::kInvert:
+        return sketch_.invert();
+      case steps::Adjustment::kPosterize:
+        return sketch_.posterize(static_cast<int64_t>(step.number));
+      case steps::Adjustment::kSolarize:
+        return sketch_.solarize(step.number, step.is_float);
+      case steps::Adjustment::kSharpness:
+        return sketch_.adjust_sharpness(step.number);
+      case steps::Adjustment::kAutocontrast:
+        return sketch_.autocontrast();
+      case steps::Adjustment::kEqualize:
+        return sketch_.equalize();
+    }
+  }
+
+  void operator()(const steps::GaussianBlur& step) {
+    const double sigma = from(step.sigma);
+    if (!sketch_.blurs(step.kernel_width, step.kernel_height)) return sketch_.decline();
+    const auto op = torch_.blur(step.kernel_width, step.kernel_height, sigma, sketch_.shape());
+    if (!op) return sketch_.decline();
+    sketch_.blur(*op);
+  }
+
+  void operator()(const steps::RandomErasing& step) {
+    if (!(random_.rand() < step.p)) return;
+    const auto count = static_cast<int>(step.values.size());
+    if (!sketch_.gives_floats() || (count != 1 && count != sketch_.channels())) {
+      return sketch_.decline();
+    }
+    const int64_t height = sketch_.height(), width = sketch_.width();
+    int64_t sides[2];
+    if (!drawn(step.scale, step.log_ratio, {height, width}, true, sides)) return;
+    const auto top = static_cast<int>(from(0, height - sides[0] + 1));
+    const auto left = static_cast<int>(from(0, width - sides[1] + 1));
+    if (sides[0] == 0 || sides[1] == 0) return;
+    double values[kMaxChannels] = {};
+    for (int c = 0; c < sketch_.channels(); ++c) values[c] = step.values[count == 1 ? 0 : static_cast<size_t>(c)];
+    sketch_.erase(top, left, static_cast<int>(sides[0]), static_cast<int>(sides[1]), values);
+  }
+
+  void operator()(const steps::Group& step) {
+    if (!step.p || !(*step.p < random_.rand())) all(step.steps);
+  }
+
+ private:
+  double from(Range range) { return random_.uniform(range.low, range.high, form_); }
+
+  // A range that torch draws otherwise, or refuses, is not drawn from here.
+  int64_t from(int64_t low, int64_t range) {
+    if (range <= 0 || range >= Random::kMaxRange) {
+      sketch_.decline();
+      return 0;
+    }
+    return random_.randint(low, range);
+  }
+
+  double shifted(double limit) {
+    const auto most = static_cast<float>(limit);
+    return static_cast<double>(rounded(from(Range{-most, most})));
+  }
+
+  bool drawn(Range scale, Range log_ratio, const std::pair<int64_t, int64_t>& limits, bool strict,
+             int64_t (&sides)[2]) {
+    const SidesLimits of{static_cast<double>(limits.first * limits.second),
+                         {static_cast<double>(limits.first), static_cast<double>(limits.second)},
+                         {scale.low, scale.high},
+                         {log_ratio.low, log_ratio.high},
+                         strict};
+    return random_.sides(of, form_, [this](float power) { return torch_.exp(power); }, sides);
+  }
+
+  Sketch& sketch_;
+  Random& random_;
+  UniformForm form_;
+  const Torch& torch_;
+};
+
+// By the type of a step.
+struct Draws {
+  bool operator()(const steps::Group& step) const { return step.p.has_value() || draws(step.steps); }
+  bool operator()(const auto& step) const {
+    return requires { step.p; } || requires { step.degrees; } || requires { step.log_ratio; } ||
+           requires { step.pads_if_needed; } || requires { step.brightness; } || requires { step.sigma; };
+  }
+};
+
+}  // namespace
+
+bool draws(const Steps& steps) {
+  return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(Draws{}, step); });
+}
+
+void draft(const Steps& steps, Sketch& sketch, Random& random, UniformForm form, const Torch& torch) {
+  Drafter(sketch, random, form, torch).all(steps);
+}
+
+}  // namespace fastaug

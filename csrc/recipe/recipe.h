@@ -1,0 +1,146 @@
+// The transforms of a pipeline as plain data, and what they draw and draft for an image: the ops that the classes of
+// fastaug.transforms draft, by the words that these draw.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "draw/random.h"
+#include "program/program.h"
+#include "recipe/sketch.h"
+
+namespace fastaug {
+
+struct Range {
+  float low = 0;
+  float high = 0;
+};
+
+// What transforms are told, by the names of their classes. `p` is a probability.
+namespace steps {
+
+struct ToTensor {};
+struct PilToTensor {};
+struct ToPilImage {};
+struct ConvertImageDtype {
+  bool to_floats;  // float32, or else uint8
+};
+// For images of one channel and of three; none where torch is to say what the arguments mean.
+struct Normalize {
+  std::optional<Op> gray;
+  std::optional<Op> rgb;
+};
+struct Resize {
+  Size size;
+  Resample by;
+};
+struct CenterCrop {
+  int height, width;
+};
+struct Pad {
+  Sides sides;
+  Fill fill;
+  Padding mode;
+};
+struct RandomFlip {
+  bool vertical;
+  float p;
+};
+struct RandomCrop {
+  int height, width;
+  std::optional<Sides> padding;
+  bool pads_if_needed;
+  Fill fill;
+  Padding mode;
+};
+struct RandomResizedCrop {
+  Size size;
+  Resample by;
+  Range scale, log_ratio;
+  double least, most;  // of width / height
+};
+struct RandomRotation {
+  Range degrees;
+  int filter;
+  bool expand;
+  std::optional<Point> center;
+  Fill fill;
+};
+struct RandomAffine {
+  Range degrees;
+  std::optional<Point> translate;  // shares of the sides
+  std::optional<Range> scale, shear_x, shear_y;
+  int filter;
+  std::optional<Point> center;
+  Fill fill;
+};
+struct RandomPerspective {
+  double distortion_scale;
+  float p;
+  int filter;
+  Fill fill;
+};
+struct ColorJitter {
+  std::optional<Range> brightness, contrast, saturation, hue;
+};
+struct Grayscale {
+  int channels;
+};
+struct RandomGrayscale {
+  float p;
+};
+// Those that compare their draws in double.
+enum class Adjustment : uint8_t { kInvert, kPosterize, kSolarize, kSharpness, kAutocontrast, kEqualize };
+struct RandomAdjustment {
+  Adjustment kind;
+  double p;
+  double number;  // bits, threshold or factor
+  bool is_float;
+};
+struct GaussianBlur {
+  int kernel_width, kernel_height;
+  Range sigma;
+};
+struct RandomErasing {
+  float p;
+  Range scale, log_ratio;
+  std::vector<double> values;  // one, or one for each channel
+};
+// The others in a row.
+struct Group;
+
+using Step =
+    std::variant<ToTensor, PilToTensor, ToPilImage, ConvertImageDtype, Normalize, Resize, CenterCrop, Pad, RandomFlip,
+                 RandomCrop, RandomResizedCrop, RandomRotation, RandomAffine, RandomPerspective, ColorJitter, Grayscale,
+                 RandomGrayscale, RandomAdjustment, GaussianBlur, RandomErasing, Group>;
+
+struct Group {
+  std::optional<float> p;  // done if a draw is at most that
+  std::vector<Step> steps;
+};
+
+}  // namespace steps
+
+using Steps = std::vector<steps::Step>;
+
+// What only torch computes with its own roundings.
+class Torch {
+ public:
+  virtual ~Torch() = default;
+  // exp of a float32.
+  virtual double exp(float power) const = 0;
+  // A BLUR; nothing where there is none.
+  virtual std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const = 0;
+  // Of a map that takes each of the ends to the corner that it was: top left, top right, bottom right, bottom left.
+  virtual void perspective(Extent image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
+};
+
+// Whether any of the steps draws.
+bool draws(const Steps& steps);
+
+// Draws and drafts all that is to be done to the image of a sketch. Where it is declined, so is what was drawn.
+void draft(const Steps& steps, Sketch& sketch, Random& random, UniformForm form, const Torch& torch);
+
+}  // namespace fastaug

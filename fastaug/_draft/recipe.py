@@ -1,0 +1,272 @@
+"""Recipes: pipelines that the native core draws, drafts and runs by itself, in one call for an image.
+
+A recipe is made of what transforms are told, as plain data, and holds as long as they are told nothing else: it watches
+them, and hands a call back to Python, with nothing drawn, from when anything has changed. So does it for an image or a
+draw that is not plain, and for whatever may be an error or a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import nn
+
+from fastaug import _C
+from fastaug._draft import through
+from fastaug._draft.draws import TorchDraws
+from fastaug._draft.filter import is_width
+from fastaug._draft.geometry import RESIZE_FLAGS
+from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
+from fastaug._draft.replaced import functions
+from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._program import arguments, ops, pil
+from fastaug._program.job import DTYPES
+
+#: The name of a step, and what it is told, in the order of csrc/bind/steps.cpp.
+Packed = tuple[Any, ...]
+
+_PADDINGS = ("edge", "reflect", "symmetric", "constant")
+
+# What every module has, and what is looked at there.
+_OF_MODULES = frozenset(vars(nn.Module()))
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+
+# Calls of Python's between one try to make a recipe and the next, at first and at most.
+_SOON, _LATE = 4, 1 << 10
+
+
+class NoRecipe(Exception):
+    """A transform is told what is Python's, Pillow's or torch's to understand."""
+
+
+def number(value: Any) -> float:
+    """A number of Python's, as it is."""
+    if type(value) not in (int, float):
+        raise NoRecipe
+    return value  # type: ignore[no-any-return]
+
+
+def whole(value: Any) -> int:
+    """An int of Python's."""
+    if type(value) is not int:
+        raise NoRecipe
+    return value
+
+
+def truth(value: Any) -> bool:
+    if type(value) is not bool:
+        raise NoRecipe
+    return value
+
+
+def sequence(value: Any, *lengths: int) -> Sequence[Any]:
+    """A list or tuple of one of these lengths."""
+    if type(value) not in (list, tuple) or len(value) not in lengths:
+        raise NoRecipe
+    return value  # type: ignore[no-any-return]
+
+
+def chance(p: Any) -> float:
+    """A probability that is compared with draws in float32."""
+    if type(p) is int and not -(2**53) <= p <= 2**53:
+        raise NoRecipe
+    return arguments.as_float32(number(p))
+
+
+def interval(value: Any) -> tuple[float, float]:
+    """Two numbers to draw between."""
+    low, high = sequence(value, 2)
+    return float(number(low)), float(number(high))
+
+
+def lengths(value: Any) -> tuple[int, int]:
+    """Two sides."""
+    height, width = sequence(value, 2)
+    if min(whole(height), whole(width)) <= 0:
+        raise NoRecipe
+    return height, width
+
+
+def size(value: Any, most: Any = None) -> tuple[int, int, int]:
+    """The size of a resize: of both sides, or of the shorter one and a limit for the longer one."""
+    if type(value) is not int and len(sequence(value, 1, 2)) == 2:
+        if most is not None:
+            raise NoRecipe
+        return (*lengths(value), 0)
+    side = whole(value if type(value) is int else value[0])
+    if side <= 0 or (most is not None and whole(most) <= side):
+        raise NoRecipe
+    return 0, side, most or 0
+
+
+def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
+    """The number of a filter, flags of a resize, and how tensors are sampled."""
+    filter_number = pillow_filter(interpolation)
+    if antialias is not None:
+        truth(antialias)
+    exact = interpolation is InterpolationMode.NEAREST_EXACT
+    return filter_number, RESIZE_FLAGS, exact, bool(antialias), antialias is False
+
+
+def pillow_filter(interpolation: Any) -> int:
+    if type(interpolation) is not InterpolationMode:
+        raise NoRecipe
+    return pil_modes_mapping[interpolation]
+
+
+def centre(value: Any) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    x, y = sequence(value, 2)
+    return float(number(x)), float(number(y))
+
+
+def filling(fill: Any) -> tuple[bytes | None, bytes | None, bool]:
+    """The colour of what lies outside images of one channel, and of three; and whether torch pads with it."""
+    if fill is not None and type(fill) not in (int, float):
+        for value in sequence(fill, 1, 3):
+            number(value)
+    plain = fill is None or (type(fill) is int and 0 <= fill <= 255)
+    return arguments.fill_bytes(fill, 1), arguments.fill_bytes(fill, 3), plain
+
+
+def sides(padding: Any) -> tuple[int, int, int, int]:
+    if type(padding) is not int:
+        sequence(padding, 1, 2, 4)
+    left, top, right, bottom = arguments.sides(padding)
+    return whole(left), whole(top), whole(right), whole(bottom)
+
+
+def padding_number(mode: Any) -> int:
+    if mode not in _PADDINGS:
+        raise NoRecipe
+    return _PADDINGS.index(mode)
+
+
+def normalization(pack: Callable[[Any, Any, int], Any], mean: Any, std: Any) -> tuple[bytes | None, bytes | None]:
+    """The NORMALIZE of one channel, and of three."""
+    for values in (mean, std):
+        for value in sequence(values, *range(1, 5)):
+            number(value)
+    return pack(mean, std, 1), pack(mean, std, 3)
+
+
+def packed(transform: Any) -> Packed:
+    """What a transform is told, of this package's own classes.
+
+    Raises:
+        NoRecipe: it is another's, or told what a recipe does not know, or somebody wants to see what it does.
+    """
+    cls = type(transform)
+    pack = cls.__dict__.get("_packed")
+    if pack is None or through.step_of(cls) is None or through.hooked(vars(transform)):
+        raise NoRecipe
+    own = getattr(cls, "_own_params", None)
+    if own is not None and transform.get_params is not own:
+        raise NoRecipe
+    told: Packed = pack(transform)
+    return told
+
+
+def group(transforms: Any, p: Any = None) -> Packed:
+    """Several in a row, with a probability."""
+    if type(transforms) not in (list, tuple):
+        raise NoRecipe
+    return "Group", None if p is None else chance(p), tuple(map(packed, transforms))
+
+
+def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    """What a recipe of these looks at before each call: objects, lists and dictionaries."""
+    objects: list[Any] = []
+    lists: list[Any] = []
+    empty: list[Any] = [through.global_hooks, through.global_pre_hooks, functions]
+
+    def watch(several: Any) -> None:
+        if type(several) is list:
+            lists.append((several, tuple(several)))
+        for transform in several:
+            own = vars(transform)
+            module = isinstance(transform, nn.Module)
+            names = tuple(name for name in own if not (module and name in _OF_MODULES))
+            if module:
+                empty.extend(own[name] for name in _HOOKS)
+                names += _HOOKS
+            objects.append((transform, len(own), names, tuple(own[name] for name in names)))
+            inner = own.get("transforms")
+            if inner is not None:
+                watch(inner)
+            told = (own[name] for name in names if name != "transforms")
+            lists.extend((value, tuple(value)) for value in told if type(value) is list)
+
+    watch(transforms)
+    return tuple(objects), tuple(lists), tuple(empty)
+
+
+def _blur(kernel_width: int, kernel_height: int, sigma: float, shape: tuple[int, int, int]) -> bytes | None:
+    """The BLUR of an image of (channels, height, width)."""
+    if not is_width(sigma):
+        return None
+    channels, height, width = shape
+    fused = warp_fallback.fuses_convolution(channels, height, width, (kernel_width, kernel_height))
+    across = arguments.half_kernel(kernel_width, sigma)
+    down = across if kernel_width == kernel_height else arguments.half_kernel(kernel_height, sigma)
+    return ops.blur(across, down, fused)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "exp": TorchDraws.exp,
+    "blur": _blur,
+    "perspective": arguments.perspective_coefficients,
+}
+
+
+def recipe_of(pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None) -> _C.Recipe | None:
+    """The recipe of what a pipeline does with its transforms; None where there is none.
+
+    Args:
+        format: the dtype of the resulting tensors (None for float32), and whether the channels of a pixel lie side by
+            side; None for those of the transforms.
+    """
+    call = pipeline._call
+    plain = call.log is None and call.tape is None and not call.traced
+    if not plain or not isinstance(call.draws, _C.Draws) or type(transforms) not in (list, tuple):
+        return None
+    try:
+        steps = tuple(map(packed, transforms))
+        settings = {
+            "run": _C.run,
+            "blank": pil.blank,
+            "allocate": pil.allocate,
+            "delivered": pil.delivered,
+            "rewrites": call.rewrites,
+            "pillow": call.pillow,
+            "formatted": format is not None,
+            "dtype": None if format is None or format[0] is None else DTYPES[format[0]][0],
+            "channels_last": format is not None and format[1],
+        }
+        return _C.Recipe(steps, (*_watched(transforms), transforms), call, call.draws, _FUNCTIONS, settings)
+    except (NoRecipe, ValueError, OverflowError, KeyError):
+        return None
+
+
+class Book:
+    """The recipe of a pipeline, and when to make one where there is none that holds."""
+
+    __slots__ = ("_left", "_pause", "recipe")
+
+    def __init__(self) -> None:
+        self.recipe: _C.Recipe | None = None
+        self._left = 1  # a pipeline that is called once needs none
+        self._pause = _SOON
+
+    def renew(self, pipeline: Any) -> None:
+        """After a call that the recipe has left to Python."""
+        if self.recipe is not None and self.recipe.holds:
+            return
+        self.recipe = None
+        self._left -= 1
+        if self._left < 0:
+            self.recipe = pipeline._recipe()
+            # What changes all the time, or has none, is not asked for ever.
+            self._left, self._pause = self._pause, min(2 * self._pause, _LATE)
