@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 import PIL.Image
 import torch
@@ -54,15 +54,8 @@ _written: dict[type, tuple[tuple[str, ...], dict[str, Any]]] = {}
 _OWN_HOOKS = "_forward_hooks", "_forward_pre_hooks"
 
 
-class _Reading(NamedTuple):
-    """The class of this package that a class is, and what says of an object whether it is as that was written."""
-
-    ask: Callable[[Any], bool]
-    known: type
-
-
-# False: no object of a class is of this package in all that it does.
-_reads: dict[type, _Reading | Literal[False]] = {}
+# What says of an object of a class whether it is of this package in all that it does; False if none is.
+_reads: dict[type, Callable[[Any], bool] | Literal[False]] = {}
 
 # A class keeps so many plans: samples of one pipeline are mostly of the same types.
 _MOST_PLANS = 1000
@@ -329,27 +322,35 @@ def take(transform: Any, sample: Sample) -> None:
 
 def reads_drafts(transform: Any) -> bool:
     """Whether a transform is one of this package in all that it does, and nobody wants to see its inputs."""
+    if _pre_hooks or _hooks:
+        return False
     cls = type(transform)
+    if compiling():
+        known = _known(cls)
+        return known is not None and _as_written(transform, known)
     reads = _reads.get(cls)
     if reads is None:
         reads = _reads[cls] = _reading(cls)
-    if reads is False or _pre_hooks or _hooks:
-        return False
     # It is asked in each call: users and their tests replace methods of our classes for a while.
-    return _as_written(transform, reads.known) if compiling() else reads.ask(transform)
+    return reads is not False and reads(transform)
 
 
-def _reading(cls: type) -> _Reading | Literal[False]:
-    """What says of an object of a class whether it is of this package in all that it does; False if none is."""
+def _known(cls: type) -> type | None:
+    """The class of this package that a class is in all that it does as long as it has that one's methods, if any."""
     known = next((base for base in cls.__mro__ if is_ours(base)), None)
     if known is None or not issubclass(cls, Transform) or known in (Transform, _RandomApplyTransform):
-        return False
+        return None
     same = getattr_of(cls, "_transformed_types") is getattr_of(known, "_transformed_types")
-    if not same:
+    return known if same else None
+
+
+def _reading(cls: type) -> Callable[[Any], bool] | Literal[False]:
+    """What says of an object of a class whether it is of this package in all that it does; False if none is."""
+    known = _known(cls)
+    if known is None:
         return False
     names, methods = _written[known]
-    ask = _C.as_written(cls, tuple(methods), tuple(methods.values()), names, _OWN_HOOKS)
-    return _Reading(ask, known)
+    return _C.as_written(cls, tuple(methods), tuple(methods.values()), names, _OWN_HOOKS)
 
 
 def _as_written(transform: Any, known: type) -> bool:
