@@ -1,5 +1,7 @@
 #include "bind/recipe.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -103,8 +105,13 @@ class Recipe {
   // Whether it still is what the pipeline would do.
   bool holds() { return guard_.holds(); }
 
-  // What a call makes of an image; NotImplemented, with nothing drawn, where that is Python's to do.
+  // What a call makes of an image; NotImplemented, with nothing drawn, where that is Python's to do. After several of
+  // these in a row it is said of the next calls unasked, since to find it out may take as long as the draws.
   py::object call(py::handle image, py::handle transforms) {
+    if (const int left = left_out_.load(std::memory_order_relaxed); left > 0) {
+      left_out_.store(left - 1, std::memory_order_relaxed);
+      return declined();
+    }
     std::optional<Drafted> drafted;
     try {
       draft(image, transforms, drafted);
@@ -113,6 +120,9 @@ class Recipe {
       throw;
     }
     release(draws_);
+    const int pause = drafted ? 0 : std::min(2 * pause_.load(std::memory_order_relaxed) + 1, kLongestPause);
+    pause_.store(pause, std::memory_order_relaxed);
+    left_out_.store(pause, std::memory_order_relaxed);
     return drafted ? done(*drafted) : declined();
   }
 
@@ -143,17 +153,20 @@ class Recipe {
   }
 
  private:
+  static constexpr int kLongestPause = 255;
+
   static py::object declined() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
   // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
   void draft(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
-    if (!transforms.is(transforms_) || !guard_.holds() || is_recording()) return;
-    // Who counts or watches runs puts a function in its place.
-    const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
-    if (!run.is(run_)) return;
+    if (!transforms.is(transforms_) || is_recording()) return;
     try {
+      // What is asked first costs least: an image may be declined at each call, and a guard but once.
       auto incoming = as_incoming(image);
-      if (!incoming) return;
+      if (!incoming || !guard_.holds()) return;
+      // Who counts or watches runs puts a function in its place.
+      const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
+      if (!run.is(run_)) return;
       incoming->outline.pillow = pillow_;
       drafted.emplace(std::move(*incoming));
       if (draws_any_) {
@@ -259,6 +272,7 @@ class Recipe {
   uint32_t rewrites_;
   bool pillow_;
   Format format_;
+  std::atomic<int> pause_ = 0, left_out_ = 0;  // calls: threads may lose count of some
 };
 
 // The Python type, with Python's own calling convention: pybind11's takes longer than the draws of a call.

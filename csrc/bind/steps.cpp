@@ -246,7 +246,11 @@ Steps as_steps(const py::tuple& described) {
     const auto found = readers().find(told[0].cast<std::string>());
     if (found == readers().end()) fail(ErrorCode::kValue, "no recipe of " + told[0].cast<std::string>());
     Told rest(told);
-    all.push_back(found->second(rest));
+    try {
+      all.push_back(found->second(rest));
+    } catch (const py::cast_error&) {
+      refuse();  // a number that is too large
+    }
   }
   return all;
 }

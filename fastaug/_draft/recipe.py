@@ -214,6 +214,9 @@ def _blur(kernel_width: int, kernel_height: int, sigma: float, shape: tuple[int,
     return ops.blur(across, down, fused)
 
 
+# As it is before anybody can put another in its place.
+_RUN = _C.run
+
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": TorchDraws.exp,
     "blur": _blur,
@@ -235,7 +238,7 @@ def recipe_of(pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = 
     try:
         steps = tuple(map(packed, transforms))
         settings = {
-            "run": _C.run,
+            "run": _RUN,
             "blank": pil.blank,
             "allocate": pil.allocate,
             "delivered": pil.delivered,

@@ -184,7 +184,7 @@ def test_what_torch_records_is_left_to_it() -> None:
         torch.jit.trace(watched, image, check_trace=False)
     torch.func.vmap(watched)(image[None])
     assert all(one is NotImplemented for one in seen) and len(seen) >= 2
-    assert recipe.call(image, pipeline.transforms) is not NotImplemented
+    assert pipeline._recipe().call(image, pipeline.transforms) is not NotImplemented
 
 
 class Own(T.RandomHorizontalFlip):
@@ -201,6 +201,9 @@ class Own(T.RandomHorizontalFlip):
         T.RandomErasing(value="random"),
         T.RandomApply(torch.nn.ModuleList([T.Pad(1)])),
         T.ElasticTransform(),
+        T.Grayscale(2**63),
+        T.Pad(2**40),
+        T.CenterCrop(2**70),
     ],
     ids=lambda step: type(step).__name__,
 )
@@ -329,6 +332,21 @@ def test_images_that_tell_something_do_so_after_a_call() -> None:
     told.info["dpi"] = (72, 72)
     assert pipeline._book.recipe.call(IMAGE, pipeline.transforms).info == {}
     assert pipeline(told).info == {"dpi": (72, 72)} and pipeline(told).info is not told.info
+
+
+def test_what_is_pythons_every_time_is_asked_for_ever_more_rarely() -> None:
+    pipeline = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(3), T.ToTensor()])
+    refusing = mock.Mock(return_value=None)
+    with mock.patch.dict(recipe._FUNCTIONS, {"blur": refusing}):
+        own = pipeline._recipe()
+    assert all(own.call(IMAGE, pipeline.transforms) is NotImplemented for _ in range(1000))
+    assert 8 <= refusing.call_count <= 12
+    # From when an image is one that it knows, it may take as many calls again as there were without.
+    other = T.Compose([T.RandomHorizontalFlip(), T.ToTensor()])
+    own = other._recipe()
+    assert all(own.call(7, other.transforms) is NotImplemented for _ in range(1000))
+    assert any(own.call(IMAGE, other.transforms) is not NotImplemented for _ in range(256))
+    assert own.call(IMAGE, other.transforms) is not NotImplemented
 
 
 def test_inference_mode_makes_tensors_of_its_own() -> None:
