@@ -50,13 +50,14 @@ class SourceStage final : public Stage {
   static constexpr ptrdiff_t kLine = 64;
 
   // Parts of rows of a large image each lie on a page of their own: without this, each row waits for its first line.
+  // They go into the second-level cache, as so many rows leave no room in the first for those that are worked on.
   void fetch_until(int last) {
     for (; fetched_ < last; ++fetched_) {
       const uint8_t* p = view_.at(fetched_, region.x, 0);
       const uint8_t* const end = p + view_.pixel_stride * (region.width - 1);
       // Some processors drop a prefetch whose page is not in the TLB; a load brings the page in.
       static_cast<void>(*static_cast<const volatile uint8_t*>(p));
-      for (p += kLine; p <= end; p += kLine) __builtin_prefetch(p, 0, 3);
+      for (p += kLine; p <= end; p += kLine) __builtin_prefetch(p, 0, 2);
     }
   }
 
