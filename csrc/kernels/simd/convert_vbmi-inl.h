@@ -61,23 +61,42 @@ HWY_INLINE void split_block(const __m512i (&pixels)[kStride], __m512i (&planes)[
   }
 }
 
+// The block ends with the first `size` bytes of what would be whole vectors: what follows is not loaded, nor is the
+// line in which it lies brought into a cache.
+template <int kStride>
+HWY_INLINE void split_some(const uint8_t* foreign, ptrdiff_t size, int channels, uint8_t* const* dst, int x) {
+  __m512i pixels[kStride], planes[kStride];
+  HWY_UNROLL(4)
+  for (int k = 0; k < kStride; ++k) {
+    const ptrdiff_t left = size - kBlock * k;
+    pixels[k] = left > 0 ? _mm512_maskz_loadu_epi8(bytes_before(left), foreign + kBlock * k) : _mm512_setzero_si512();
+  }
+  split_block<kStride>(pixels, planes);
+  HWY_UNROLL(4)
+  for (int c = 0; c < kStride; ++c)
+    if (c < channels) _mm512_storeu_si512(dst[c] + x, planes[c]);
+}
+
 template <int kStride>
 void split(const uint8_t* foreign, int channels, int width, uint8_t* const* dst) {
   // Of the last pixel the image may have no more than its channels.
-  ptrdiff_t left = ptrdiff_t{width - 1} * kStride + channels;
-  for (int x = 0; x < width; x += kBlock, foreign += kBlock * kStride, left -= kBlock * kStride) {
+  const int missing = kStride - channels;
+  if (width < kBlock) return split_some<kStride>(foreign, ptrdiff_t{width} * kStride - missing, channels, dst, 0);
+  const int whole = missing > 0 ? width - 1 : width;
+  int x = 0;
+  for (; x + kBlock <= whole; x += kBlock) {
     __m512i pixels[kStride], planes[kStride];
     HWY_UNROLL(4)
-    for (int k = 0; k < kStride; ++k) {
-      const uint8_t* from = foreign + kBlock * k;
-      pixels[k] = left >= kBlock * kStride ? _mm512_loadu_si512(from)
-                                           : _mm512_maskz_loadu_epi8(bytes_before(left - kBlock * k), from);
-    }
+    for (int k = 0; k < kStride; ++k) pixels[k] = _mm512_loadu_si512(foreign + ptrdiff_t{x} * kStride + kBlock * k);
     split_block<kStride>(pixels, planes);
     HWY_UNROLL(4)
     for (int c = 0; c < kStride; ++c)
       if (c < channels) _mm512_storeu_si512(dst[c] + x, planes[c]);
   }
+  if (x == width) return;
+  // The last block overlaps the one before it.
+  x = width - kBlock;
+  split_some<kStride>(foreign + ptrdiff_t{x} * kStride, kBlock * kStride - missing, channels, dst, x);
 }
 
 // Samples of two planes in turn, from 32 * half on.
