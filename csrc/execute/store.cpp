@@ -85,12 +85,25 @@ class FloatTarget {
     planar_ = target.pixel_stride == size;
     interleaved_ =
         !planar_ && channels_ > 1 && target.channel_stride == size && target.pixel_stride == channels_ * size;
+    far_ = planar_ && int64_t{target.height} * target.width * target.channels * size >= kFar;
     const auto width = static_cast<size_t>(target.width);
     if (narrow_ || !planar_) {
       for (int c = 0; c < channels_; ++c) floats_[c] = floats(context.arena, width);
     }
     if (interleaved_ && narrow_) pixels_ = floats(context.arena, width * static_cast<size_t>(channels_));
     if (!interleaved_ && !planar_ && narrow_) halves_ = reinterpret_cast<uint16_t*>(context.arena.bytes(width * 2));
+  }
+
+  // Asks for the lines of row y, where there is one that is not likely to be in a cache: a plane's row may begin on
+  // another page than the last one ended on, and no hardware prefetcher crosses that. To ask for lines to read is
+  // faster than to ask for lines to write.
+  void ask(int y) const {
+    if (!far_ || y < 0 || y >= target_.height) return;
+    const ptrdiff_t bytes = target_.pixel_stride * target_.width;
+    for (int c = 0; c < channels_; ++c) {
+      const uint8_t* row = sample_at(target_, y, 0, c);
+      for (ptrdiff_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 0, 2);
+    }
   }
 
   // Where the planes of row y are to be written.
@@ -110,6 +123,10 @@ class FloatTarget {
   }
 
  private:
+  // Targets of fewer bytes stay in the second-level cache from call to call.
+  static constexpr int64_t kFar = int64_t{1} << 20;
+  static constexpr ptrdiff_t kLine = 64;
+
   static float* floats(Arena& arena, size_t count) {
     return reinterpret_cast<float*>(arena.bytes(count * sizeof(float)));
   }
@@ -134,6 +151,7 @@ class FloatTarget {
   bool narrow_;
   bool planar_;
   bool interleaved_;
+  bool far_;
   float* floats_[kMaxChannels] = {};  // planes of a row that cannot go to the target at once
   float* pixels_ = nullptr;           // the same row interleaved
   uint16_t* halves_ = nullptr;        // one plane of it, narrowed
@@ -147,6 +165,7 @@ class FloatRows {
         out_(context, target),
         width_(target.width),
         hflip_(plan.hflip),
+        vflip_(plan.vflip),
         fused_(fused),
         normalize_(plan.normalize),
         in_channels_(in_channels),
@@ -156,6 +175,7 @@ class FloatRows {
 
   void row(int y, const Planes& planes) {
     float* to[kMaxChannels];
+    out_.ask(vflip_ ? y - 1 : y + 1);
     out_.begin(y, to);
     convert(planes, to);
     out_.end(y, to);
@@ -177,6 +197,7 @@ class FloatRows {
   FloatTarget out_;
   const int width_;
   const bool hflip_;
+  const bool vflip_;
   const FusedOps& fused_;
   FloatStore normalize_;
   int in_channels_;

@@ -22,6 +22,7 @@ class SourceStage final : public Stage {
     channels = view.channels;
     if (pillow_la()) spare_ = make_planes(context.arena, region.width);
     fetched_ = region.y;
+    long_ = kAhead * view.pixel_stride * region.width > kRoom;
     // Whole rows of packed pixels follow each other, and the processor sees that by itself.
     scattered_ = view.pixel_stride > 1 && view.channel_stride == 1 &&
                  view.row_stride - view.pixel_stride * region.width >= kLine;
@@ -48,15 +49,21 @@ class SourceStage final : public Stage {
  private:
   static constexpr int kAhead = 12;
   static constexpr ptrdiff_t kLine = 64;
+  static constexpr ptrdiff_t kRoom = 8192;
 
   // Parts of rows of a large image each lie on a page of their own: without this, each row waits for its first line.
+  // Long rows go into the second-level cache: so many leave no room in the first for those that are worked on.
   void fetch_until(int last) {
     for (; fetched_ < last; ++fetched_) {
       const uint8_t* p = view_.at(fetched_, region.x, 0);
       const uint8_t* const end = p + view_.pixel_stride * (region.width - 1);
       // Some processors drop a prefetch whose page is not in the TLB; a load brings the page in.
       static_cast<void>(*static_cast<const volatile uint8_t*>(p));
-      for (p += kLine; p <= end; p += kLine) __builtin_prefetch(p, 0, 3);
+      if (long_) {
+        for (p += kLine; p <= end; p += kLine) __builtin_prefetch(p, 0, 2);
+      } else {
+        for (p += kLine; p <= end; p += kLine) __builtin_prefetch(p, 0, 3);
+      }
     }
   }
 
@@ -67,6 +74,7 @@ class SourceStage final : public Stage {
   View view_;
   Planes spare_;
   bool scattered_;
+  bool long_;
   int fetched_;
 };
 

@@ -1,4 +1,5 @@
 // Between foreign images and planar rows: interleaved samples, mirrored rows.
+#define FASTAUG_VBMI
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/convert.cc"
 #include "kernels/targets.h"
@@ -8,6 +9,7 @@
 // clang-format on
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "kernels/table.h"
@@ -23,6 +25,10 @@ using Bytes = hn::ScalableTag<uint8_t>;
 using Block = hn::CappedTag<uint8_t, 16>;
 // Of pixels: vectors of 64 bytes take 1.4 to 2.3 times as long, and permutations of bytes by VBMI no less than these.
 using Half = hn::CappedTag<uint8_t, 32>;
+
+#if HWY_TARGET == HWY_AVX3_DL
+#include "kernels/simd/convert_vbmi-inl.h"
+#else
 
 // Pixels [0, count), count >= Lanes(d): whole vectors, the last of which may overlap the one before it.
 template <int kStride, class D>
@@ -58,20 +64,6 @@ void split(const uint8_t* foreign, int channels, int width, uint8_t* const* dst)
     for (int c = 0; c < channels; ++c) dst[c][x] = foreign[static_cast<ptrdiff_t>(x) * kStride + c];
 }
 
-void deinterleave(const uint8_t* foreign, int pixel_stride, int channels, int width, uint8_t* const* dst) {
-  switch (pixel_stride) {
-    case 1:
-      std::memcpy(dst[0], foreign, static_cast<size_t>(width));
-      return;
-    case 2:
-      return split<2>(foreign, channels, width, dst);
-    case 3:
-      return split<3>(foreign, channels, width, dst);
-    default:
-      return split<4>(foreign, channels, width, dst);
-  }
-}
-
 template <int kStride, class D>
 void join_vectors(D d, const uint8_t* const* src, int channels, int width, uint8_t* foreign) {
   const int lanes = static_cast<int>(hn::Lanes(d));
@@ -98,6 +90,22 @@ void join(const uint8_t* const* src, int channels, int width, uint8_t* foreign) 
     return join_vectors<kStride>(Block(), src, channels, width, foreign);
   for (int x = 0; x < width; ++x)
     for (int c = 0; c < kStride; ++c) foreign[x * kStride + c] = c < channels ? src[c][x] : 255;
+}
+
+#endif
+
+void deinterleave(const uint8_t* foreign, int pixel_stride, int channels, int width, uint8_t* const* dst) {
+  switch (pixel_stride) {
+    case 1:
+      std::memcpy(dst[0], foreign, static_cast<size_t>(width));
+      return;
+    case 2:
+      return split<2>(foreign, channels, width, dst);
+    case 3:
+      return split<3>(foreign, channels, width, dst);
+    default:
+      return split<4>(foreign, channels, width, dst);
+  }
 }
 
 void interleave(const uint8_t* const* src, int channels, int pixel_stride, int width, uint8_t* foreign) {

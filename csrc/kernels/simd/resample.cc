@@ -50,6 +50,7 @@ HWY_INLINE V finish(V high, V low, int bits) {
 
 #if HWY_TARGET == HWY_AVX3_DL
 using resample::Digits;
+using resample::kLowestBits;
 
 #include "kernels/simd/resample_vbmi-inl.h"
 #endif

@@ -12,6 +12,8 @@
 namespace fastaug::resample {
 
 constexpr int kLowBits = 12;
+// kWideTwo takes more: of two weights that are not negative the sum is then a byte above them, and no more than that.
+constexpr int kLowestBits = 14;
 
 // How a RowTable is laid out; RowTable::layout holds it, packed.
 //
@@ -25,16 +27,17 @@ constexpr int kLowBits = 12;
 // kDots: for strong shrinking. Each output is a dot product of consecutive samples and weights, `blocks` times 8 at a
 // time. RowTable::base: first sample of each output. Data, output by output: for every group the high and the low
 // weights, or the short ones.
-// kWideTwo, kWideDigits, for byte permutations of 64 or 128 bytes (VBMI) and dot products (VNNI): a vector is 16
-// outputs, and four vectors make a batch. They have a window each or, where one reaches, share one; then vector k has
-// every fourth block of 4 outputs, from block k on, the order in which packing puts them back in a row. RowTable::base:
-// the window of each vector. Data, vector by vector: the lookup and the weights. kWideTwo, for one or two taps: their
-// high and low weights. kWideDigits: for every group of four taps the weights' digits, as Digits has them, lowest
-// first.
+//
+// kWideTwo, kWideDigits, for byte permutations (VBMI) and dot products (VNNI): a vector is 16 outputs, and four vectors
+// make a batch. They have a window of 128 bytes each or, of one group of taps and where it reaches, share one of 64 or
+// 128; then vector k has every fourth block of 4 outputs, from block k on, the order in which packing puts them back in
+// a row. RowTable::base: the window of each vector. Data, vector by vector: the lookup and the weights. kWideTwo, for
+// one or two taps: their high and low weights. kWideDigits: for every group of four taps the weights' digits, as Digits
+// has them, lowest first.
 struct Layout {
   enum Kind { kWindows, kDots, kWideTwo, kWideDigits };
   Kind kind;
-  int pairs;   // kWindows: pairs of taps in one window, 1..8; kWide...: kLong, if a window has 128 bytes, and kShared
+  int pairs;   // kWindows: pairs of taps in one window, 1..8; kWide...: kLong, kShared or both
   int offset;  // of the first byte of data that is aligned to a cache line
 
   static constexpr int kLong = 1;
@@ -194,18 +197,19 @@ inline bool build_wide(const Taps& taps, RowTable* table) {
     return bytes;
   };
   constexpr int kBytes = 128;
-  int bytes = longest_window(64);
-  const bool shared = bytes <= kBytes;
-  if (!shared) bytes = longest_window(16);
-  if (bytes > kBytes) return false;
+  const int whole = groups == 1 ? longest_window(64) : INT_MAX;
+  if (whole > kBytes && longest_window(16) > kBytes) return false;
+  const int window = whole <= kBytes / 2 ? Layout::kShared
+                     : whole <= kBytes   ? Layout::kShared | Layout::kLong
+                                         : Layout::kLong;
+  const bool shared = (window & Layout::kShared) != 0;
 
   const size_t vector_size = static_cast<size_t>(64) * (1 + (two ? 2 : digits * groups));
   const int offset = allocate(vector_size * 4 * batches, table);
   table->out = taps.out;
   table->bits = taps.bits;
   table->groups = groups;
-  const int how = (bytes > kBytes / 2 ? Layout::kLong : 0) | (shared ? Layout::kShared : 0);
-  table->layout = Layout{two ? Layout::kWideTwo : Layout::kWideDigits, how, offset}.pack();
+  table->layout = Layout{two ? Layout::kWideTwo : Layout::kWideDigits, window, offset}.pack();
   table->base.resize(static_cast<size_t>(4) * batches);
   for (int v = 0; v < 4 * batches; ++v) {
     const int32_t base = shared ? firsts(v / 4 * 64, 64).first : firsts(16 * v, 16).first;
@@ -219,7 +223,13 @@ inline bool build_wide(const Taps& taps, RowTable* table) {
       if (two) {
         lookup[0] = static_cast<uint8_t>(at);
         lookup[2] = static_cast<uint8_t>(at + 1);
-        for (int t = 0; t < taps.count[i]; ++t) put_weight(weights[t], 2, data + 64 + 4 * lane + 2 * t, 64);
+        for (int t = 0; t < taps.count[i]; ++t) {
+          uint8_t* to = data + 64 + 4 * lane + 2 * t;
+          const int16_t split[2] = {static_cast<int16_t>(weights[t] >> kLowestBits),
+                                    static_cast<int16_t>(weights[t] & ((1 << kLowestBits) - 1))};
+          std::memcpy(to, &split[0], 2);
+          std::memcpy(to + 64, &split[1], 2);
+        }
         continue;
       }
       for (int t = 0; t < 4; ++t) lookup[t] = static_cast<uint8_t>(at + t);

@@ -5,33 +5,75 @@
 
 enum class Wide { kTwo, kThreeDigits, kTwoDigits };
 
-// Four vectors of int32 to samples. The blocks of 4 of vectors that share a window come out in a row, those of others
-// in the order of `order`.
+// The blocks of 4 of four vectors that share a window come out in a row, those of others in the order of `order`.
 template <bool kShared>
-HWY_INLINE __m512i packed(const __m512i* sums) {
-  const __m512i samples = narrow(Sum{sums[0]}, Sum{sums[1]}, Sum{sums[2]}, Sum{sums[3]}).raw;
+HWY_INLINE __m512i ordered(__m512i samples) {
   if constexpr (kShared) return samples;
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return _mm512_permutexvar_epi32(order, samples);
 }
 
-// The sum that digits make, shifted; the lowest has half a unit of the result.
-template <int kDigits>
-HWY_INLINE __m512i joined(const __m512i* digit, __m128i bits) {
-  __m512i high = digit[1];
-  if constexpr (kDigits == 3) high = _mm512_add_epi32(high, _mm512_slli_epi32(digit[2], 8));
-  return _mm512_sra_epi32(_mm512_add_epi32(digit[0], _mm512_slli_epi32(high, 8)), bits);
+// Four vectors of int32 to samples.
+template <bool kShared>
+HWY_INLINE __m512i packed(const __m512i* sums) {
+  return ordered<kShared>(narrow(Sum{sums[0]}, Sum{sums[1]}, Sum{sums[2]}, Sum{sums[3]}).raw);
 }
 
-template <Wide kHow, bool kLong, bool kShared, int kChannels>
+// The same of sums that are still to be shifted by `bits` - 16: they fit 16 bits unless the sample is clipped, and the
+// high half of a product shifts where no shift has to wait for another.
+template <bool kShared>
+HWY_INLINE __m512i packed_high(const __m512i* sums, __m512i power) {
+  const __m512i low = _mm512_mulhi_epi16(_mm512_packs_epi32(sums[0], sums[1]), power);
+  const __m512i high = _mm512_mulhi_epi16(_mm512_packs_epi32(sums[2], sums[3]), power);
+  return ordered<kShared>(_mm512_packus_epi16(low, high));
+}
+
+// The second bytes of four vectors of int32 from 0 to 65535: sums of two taps, above the lowest bits of their weights.
+template <bool kShared>
+HWY_INLINE __m512i second_bytes(const __m512i* sums) {
+  const __m512i low = _mm512_srli_epi16(_mm512_packus_epi32(sums[0], sums[1]), 8);
+  const __m512i high = _mm512_srli_epi16(_mm512_packus_epi32(sums[2], sums[3]), 8);
+  return ordered<kShared>(_mm512_packus_epi16(low, high));
+}
+
+// A sum of products is taken digit by digit, from the lowest on: what it has above the lowest digit is exactly the sum
+// shifted by 8, rounded down, and the products with the next digit are added to that.
+HWY_INLINE __m512i above(__m512i sum) { return _mm512_srai_epi32(sum, 8); }
+
+// What is left of the sums of several groups of taps, one for each digit.
+template <int kDigits>
+HWY_INLINE __m512i joined(const __m512i* digit) {
+  __m512i all = _mm512_add_epi32(above(digit[0]), digit[1]);
+  if constexpr (kDigits == 3) all = _mm512_add_epi32(above(all), digit[2]);
+  return all;
+}
+
+// The samples of four vectors of such sums.
+template <int kDigits, bool kShared>
+HWY_INLINE __m512i rounded_down(const __m512i* sums, __m128i bits, __m512i power) {
+  if constexpr (kDigits == 3) return packed_high<kShared>(sums, power);
+  __m512i shifted[4];
+  HWY_UNROLL(4)
+  for (int v = 0; v < 4; ++v) shifted[v] = _mm512_sra_epi32(sums[v], bits);
+  return packed<kShared>(shifted);
+}
+
+// Three digits are those of weights of kWeightBits.
+constexpr int kAboveDigits = kWeightBits - 16;
+
+// The first kGroups groups of taps, or with 0 as many as there are: the loop over those costs about as much as the
+// products.
+template <Wide kHow, int kGroups, int kWindow, int kChannels>
 void wide_row(const RowTable& table, const uint8_t* data, const uint8_t* const* src, uint8_t* const* dst) {
   constexpr int kDigits = kHow == Wide::kThreeDigits ? 3 : 2;
-  const int groups = kHow == Wide::kTwo ? 1 : table.groups;
+  constexpr bool kShared = (kWindow & Layout::kShared) != 0;
+  constexpr bool kLong = (kWindow & Layout::kLong) != 0;
   const int32_t* base = table.base.data();
   const __m512i half = _mm512_set1_epi32(1 << (table.bits - 1));
-  const __m512i zero = _mm512_setzero_si512();
+  const __m512i power = _mm512_set1_epi16(1 << (16 - kAboveDigits));
+  const __m128i bits = _mm_cvtsi32_si128(table.bits - 8 * (kDigits - 1));
   const __m512i four = _mm512_set1_epi8(4);
-  const __m128i bits = _mm_cvtsi32_si128(table.bits);
+  const __m512i low_bytes = _mm512_set1_epi16(255);
   for (int x = 0; x < table.out; x += 64, base += 4) {
     __m512i sum[kChannels][4];
     __m512i first[kChannels], second[kChannels];
@@ -45,54 +87,85 @@ void wide_row(const RowTable& table, const uint8_t* data, const uint8_t* const* 
       }
       __m512i lookup = _mm512_loadu_si512(data);
       data += 64;
-      const auto fetch = [&](int c) HWY_ATTR {
-        if constexpr (kLong) return _mm512_permutex2var_epi8(first[c], lookup, second[c]);
-        return _mm512_permutexvar_epi8(lookup, first[c]);
+      const auto fetch = [&](int c, __m512i at) HWY_ATTR {
+        if constexpr (kLong) return _mm512_permutex2var_epi8(first[c], at, second[c]);
+        return _mm512_permutexvar_epi8(at, first[c]);
       };
       if constexpr (kHow == Wide::kTwo) {
         const __m512i high_weights = _mm512_loadu_si512(data);
         const __m512i low_weights = _mm512_loadu_si512(data + 64);
         data += 128;
         for (int c = 0; c < kChannels; ++c) {
-          // The odd bytes hold some sample, where the upper half of a 16-bit number has to be zero.
-          const __m512i taps = _mm512_maskz_mov_epi8(0x5555555555555555, fetch(c));
-          const __m512i high = _mm512_dpwssd_epi32(zero, taps, high_weights);
+          // The odd bytes would hold some sample, where the upper half of a 16-bit number has to be zero.
+          const __m512i taps = _mm512_and_si512(fetch(c, lookup), low_bytes);
           const __m512i low = _mm512_dpwssd_epi32(half, taps, low_weights);
-          sum[c][v] = _mm512_srli_epi32(_mm512_add_epi32(_mm512_slli_epi32(high, kLowBits), low), kWeightBits);
+          sum[c][v] = _mm512_dpwssd_epi32(_mm512_srli_epi32(low, kLowestBits), taps, high_weights);
+        }
+      } else if constexpr (kGroups > 0) {
+        __m512i lookups[kGroups];
+        HWY_UNROLL(3)
+        for (__m512i& one : lookups) {
+          one = lookup;
+          lookup = _mm512_add_epi8(lookup, four);
+        }
+        // Each is loaded once: as operands in memory, of which a compiler thinks well, they would be loaded for every
+        // plane, and the loads would take longer than the products.
+        __m512i weights[kGroups][kDigits];
+        HWY_UNROLL(3)
+        for (auto& group : weights) {
+          HWY_UNROLL(3)
+          for (__m512i& digit : group) {
+            digit = _mm512_loadu_si512(data);
+            asm("" : "+v"(digit));
+            data += 64;
+          }
+        }
+        __m512i taps[kGroups][kChannels];
+        for (int g = 0; g < kGroups; ++g)
+          for (int c = 0; c < kChannels; ++c) taps[g][c] = fetch(c, lookups[g]);
+        for (int c = 0; c < kChannels; ++c) sum[c][v] = half;
+        // The planes in turn: a processor does not look far ahead for what need not wait for the product before.
+        for (int d = 0; d < kDigits; ++d) {
+          for (int c = 0; d > 0 && c < kChannels; ++c) sum[c][v] = above(sum[c][v]);
+          for (int g = 0; g < kGroups; ++g)
+            for (int c = 0; c < kChannels; ++c) sum[c][v] = _mm512_dpbusd_epi32(sum[c][v], taps[g][c], weights[g][d]);
         }
       } else {
         __m512i digit[kChannels][3];
         for (int c = 0; c < kChannels; ++c) {
           digit[c][0] = half;
-          digit[c][1] = digit[c][2] = zero;
+          digit[c][1] = digit[c][2] = _mm512_setzero_si512();
         }
-        for (int g = 0; g < groups; ++g, data += 64 * kDigits) {
+        for (int g = 0; g < table.groups; ++g, data += 64 * kDigits) {
           for (int c = 0; c < kChannels; ++c) {
-            const __m512i taps = fetch(c);
+            const __m512i taps = fetch(c, lookup);
             for (int d = 0; d < kDigits; ++d)
               digit[c][d] = _mm512_dpbusd_epi32(digit[c][d], taps, _mm512_loadu_si512(data + 64 * d));
           }
           lookup = _mm512_add_epi8(lookup, four);
         }
-        for (int c = 0; c < kChannels; ++c) sum[c][v] = joined<kDigits>(digit[c], bits);
+        for (int c = 0; c < kChannels; ++c) sum[c][v] = joined<kDigits>(digit[c]);
       }
     }
-    for (int c = 0; c < kChannels; ++c) _mm512_storeu_si512(dst[c] + x, packed<kShared>(sum[c]));
+    for (int c = 0; c < kChannels; ++c) {
+      const __m512i samples =
+          kHow == Wide::kTwo ? second_bytes<kShared>(sum[c]) : rounded_down<kDigits, kShared>(sum[c], bits, power);
+      _mm512_storeu_si512(dst[c] + x, samples);
+    }
   }
 }
 
 template <Wide kHow, int kChannels>
 void wide_row_of(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst) {
   const uint8_t* data = table.data.data() + layout.offset;
-  switch (layout.pairs) {
-    case 0:
-      return wide_row<kHow, false, false, kChannels>(table, data, src, dst);
-    case Layout::kLong:
-      return wide_row<kHow, true, false, kChannels>(table, data, src, dst);
-    case Layout::kShared:
-      return wide_row<kHow, false, true, kChannels>(table, data, src, dst);
-    default:
-      return wide_row<kHow, true, true, kChannels>(table, data, src, dst);
+  constexpr int kShared = Layout::kShared, kLong = Layout::kLong;
+  if (layout.pairs == kShared) return wide_row<kHow, 1, kShared, kChannels>(table, data, src, dst);
+  if (layout.pairs == (kShared | kLong)) return wide_row<kHow, 1, kShared | kLong, kChannels>(table, data, src, dst);
+  if (table.groups == 1) return wide_row<kHow, 1, kLong, kChannels>(table, data, src, dst);
+  if constexpr (kHow != Wide::kTwo) {
+    if (table.groups == 2) return wide_row<kHow, 2, kLong, kChannels>(table, data, src, dst);
+    if (table.groups == 3) return wide_row<kHow, 3, kLong, kChannels>(table, data, src, dst);
+    wide_row<kHow, 0, kLong, kChannels>(table, data, src, dst);
   }
 }
 
@@ -154,37 +227,71 @@ bool mix_two(const uint8_t* const* rows, const int32_t* weights, int taps, int b
   return true;
 }
 
-template <int kDigits>
+// Four taps of 64 columns, as dot products take them.
+HWY_INLINE void zip_taps(const uint8_t* const* rows, int x, __m512i (&taps)[4]) {
+  const __m512i r0 = _mm512_loadu_si512(rows[0] + x);
+  const __m512i r1 = _mm512_loadu_si512(rows[1] + x);
+  const __m512i r2 = _mm512_loadu_si512(rows[2] + x);
+  const __m512i r3 = _mm512_loadu_si512(rows[3] + x);
+  const __m512i low01 = _mm512_unpacklo_epi8(r0, r1), high01 = _mm512_unpackhi_epi8(r0, r1);
+  const __m512i low23 = _mm512_unpacklo_epi8(r2, r3), high23 = _mm512_unpackhi_epi8(r2, r3);
+  taps[0] = _mm512_unpacklo_epi16(low01, low23);
+  taps[1] = _mm512_unpackhi_epi16(low01, low23);
+  taps[2] = _mm512_unpacklo_epi16(high01, high23);
+  taps[3] = _mm512_unpackhi_epi16(high01, high23);
+}
+
+// kGroups as of wide_row.
+template <int kDigits, int kGroups>
 void digit_columns(const uint8_t* const* rows, const __m512i (*weights)[3], int groups, int bits, int width,
                    uint8_t* dst) {
   const __m512i half = _mm512_set1_epi32(1 << (bits - 1));
-  const __m512i zero = _mm512_setzero_si512();
-  const __m128i shift = _mm_cvtsi32_si128(bits);
+  const __m512i power = _mm512_set1_epi16(1 << (16 - kAboveDigits));
+  const __m128i shift = _mm_cvtsi32_si128(bits - 8 * (kDigits - 1));
   for (int x = 0; x < width; x += 64) {
-    __m512i digit[4][3];
-    HWY_UNROLL(4)
-    for (auto& part : digit) {
-      part[0] = half;
-      part[1] = part[2] = zero;
-    }
-    for (int g = 0; g < groups; ++g) {
-      const __m512i r0 = _mm512_loadu_si512(rows[4 * g] + x);
-      const __m512i r1 = _mm512_loadu_si512(rows[4 * g + 1] + x);
-      const __m512i r2 = _mm512_loadu_si512(rows[4 * g + 2] + x);
-      const __m512i r3 = _mm512_loadu_si512(rows[4 * g + 3] + x);
-      const __m512i low01 = _mm512_unpacklo_epi8(r0, r1), high01 = _mm512_unpackhi_epi8(r0, r1);
-      const __m512i low23 = _mm512_unpacklo_epi8(r2, r3), high23 = _mm512_unpackhi_epi8(r2, r3);
-      const __m512i taps[4] = {_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
-                               _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
-      HWY_UNROLL(4)
-      for (int k = 0; k < 4; ++k)
-        for (int d = 0; d < kDigits; ++d) digit[k][d] = _mm512_dpbusd_epi32(digit[k][d], taps[k], weights[g][d]);
-    }
     __m512i sums[4];
-    HWY_UNROLL(4)
-    for (int k = 0; k < 4; ++k) sums[k] = joined<kDigits>(digit[k], shift);
-    _mm512_storeu_si512(dst + x, packed<true>(sums));
+    if constexpr (kGroups > 0) {
+      __m512i taps[kGroups][4];
+      HWY_UNROLL(3)
+      for (int g = 0; g < kGroups; ++g) zip_taps(rows + 4 * g, x, taps[g]);
+      HWY_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        sums[k] = half;
+        HWY_UNROLL(3)
+        for (int d = 0; d < kDigits; ++d) {
+          if (d > 0) sums[k] = above(sums[k]);
+          HWY_UNROLL(3)
+          for (int g = 0; g < kGroups; ++g) sums[k] = _mm512_dpbusd_epi32(sums[k], taps[g][k], weights[g][d]);
+        }
+      }
+    } else {
+      __m512i digit[4][3];
+      HWY_UNROLL(4)
+      for (auto& part : digit) {
+        part[0] = half;
+        part[1] = part[2] = _mm512_setzero_si512();
+      }
+      for (int g = 0; g < groups; ++g) {
+        __m512i taps[4];
+        zip_taps(rows + 4 * g, x, taps);
+        HWY_UNROLL(4)
+        for (int k = 0; k < 4; ++k)
+          for (int d = 0; d < kDigits; ++d) digit[k][d] = _mm512_dpbusd_epi32(digit[k][d], taps[k], weights[g][d]);
+      }
+      HWY_UNROLL(4)
+      for (int k = 0; k < 4; ++k) sums[k] = joined<kDigits>(digit[k]);
+    }
+    _mm512_storeu_si512(dst + x, rounded_down<kDigits, true>(sums, shift, power));
   }
+}
+
+template <int kDigits>
+void digit_columns_of(const uint8_t* const* rows, const __m512i (*weights)[3], int groups, int bits, int width,
+                      uint8_t* dst) {
+  if (groups == 1) return digit_columns<kDigits, 1>(rows, weights, groups, bits, width, dst);
+  if (groups == 2) return digit_columns<kDigits, 2>(rows, weights, groups, bits, width, dst);
+  if (groups == 3) return digit_columns<kDigits, 3>(rows, weights, groups, bits, width, dst);
+  digit_columns<kDigits, 0>(rows, weights, groups, bits, width, dst);
 }
 
 // False for taps that are too many, or weights that are no digits.
@@ -195,23 +302,19 @@ bool digit_column(const uint8_t* const* rows, const int32_t* weights, int taps, 
   __m512i spread[kGroups][3];
   const uint8_t* grouped[4 * kGroups];
   const int groups = (taps + 3) / 4;
+  const __m128i round = _mm_set1_epi32(128);
   for (int g = 0; g < groups; ++g) {
-    alignas(4) int8_t word[3][4] = {};
-    for (int t = 0; t < 4; ++t) {
-      const int tap = std::min(4 * g + t, taps - 1);
-      grouped[4 * g + t] = rows[tap];
-      if (4 * g + t >= taps) continue;
-      if (!Digits::fit(weights[tap], digits)) return false;
-      const Digits split(weights[tap]);
-      for (int d = 0; d < digits; ++d) word[d][t] = split.digits[d];
-    }
+    const int left = taps - 4 * g;
+    for (int t = 0; t < 4; ++t) grouped[4 * g + t] = rows[4 * g + std::min(t, left - 1)];
+    __m128i rest = _mm_maskz_loadu_epi32(static_cast<__mmask8>(_bzhi_u32(15, left)), weights + 4 * g);
+    // The lowest byte, with its sign, is a digit.
     for (int d = 0; d < digits; ++d) {
-      int32_t whole;
-      std::memcpy(&whole, word[d], 4);
-      spread[g][d] = _mm512_set1_epi32(whole);
+      spread[g][d] = _mm512_broadcastd_epi32(_mm_cvtepi32_epi8(rest));
+      rest = _mm_srai_epi32(_mm_add_epi32(rest, round), 8);
     }
+    if (!_mm_testz_si128(rest, rest)) return false;
   }
-  if (digits == 2) digit_columns<2>(grouped, spread, groups, bits, width, dst);
-  if (digits == 3) digit_columns<3>(grouped, spread, groups, bits, width, dst);
+  if (digits == 2) digit_columns_of<2>(grouped, spread, groups, bits, width, dst);
+  if (digits == 3) digit_columns_of<3>(grouped, spread, groups, bits, width, dst);
   return true;
 }
