@@ -11,6 +11,7 @@
 #include "bind/plan.h"
 #include "bind/queue.h"
 #include "bind/random.h"
+#include "codec/codec.h"
 #include "pixel/table.h"
 
 namespace py = pybind11;
@@ -85,6 +86,7 @@ void translate(std::exception_ptr caught) {
 void choose_kernels() {
   try {
     kernels();
+    codec::jpeg_decoder();
   } catch (const Error&) {
     // FASTAUG_ISA names none. The first image says so.
   }
