@@ -44,4 +44,26 @@ bool make_codes(const CodeLengths& lengths, bool dc, JpegCodes* codes) {
   return true;
 }
 
+bool make_pairs(const CodeLengths& lengths, JpegPairs* pairs) {
+  if (!make_codes(lengths, false, &pairs->codes)) return false;
+  const auto& quick = pairs->codes.quick;
+  constexpr uint32_t kMask = (1 << kJpegLook) - 1;
+  for (uint32_t bits = 0; bits <= kMask; ++bits) {
+    const uint32_t first = quick[bits];
+    const uint32_t used = first & 0xff;
+    pairs->quick[bits] = first;
+    // Nothing belongs to the block behind its end.
+    if ((first >> 8 & 0xff) >= kJpegEnd || used >= kJpegLook) continue;
+    const uint32_t rest = bits << used & kMask;
+    const uint32_t second = quick[rest];
+    const uint32_t both = used + (second & 0xff), on = second >> 8 & 0xff, size = second >> 24;
+    if (on == kJpegLong || both > kJpegLook) continue;
+    int value = static_cast<int>(bits >> (kJpegLook - both) & ((1u << size) - 1));
+    if (size != 0 && value < 1 << (size - 1)) value -= (1 << size) - 1;
+    pairs->quick[bits] = (first & ~0xffu) | both | uint64_t{on} << 32 | uint64_t{used} << 40 |
+                         uint64_t{static_cast<uint16_t>(value)} << 48;
+  }
+  return true;
+}
+
 }  // namespace fastaug::codec::jpeg

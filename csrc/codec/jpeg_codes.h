@@ -11,11 +11,16 @@ namespace fastaug::codec::jpeg {
 struct CodeLengths {
   bool defined = false;
   uint8_t counts[16] = {};
-  uint8_t symbols[256] = {};
+  uint8_t symbols[256] = {};  // 0 behind the last
+
+  bool operator==(const CodeLengths&) const = default;
 };
 
 // False where there are more codes of a length than fit, or all bits of one are 1, or a symbol of DC is no size: what
 // libjpeg takes for an error.
 bool make_codes(const CodeLengths& lengths, bool dc, JpegCodes* codes);
+
+// The same of AC.
+bool make_pairs(const CodeLengths& lengths, JpegPairs* pairs);
 
 }  // namespace fastaug::codec::jpeg

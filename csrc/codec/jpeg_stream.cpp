@@ -28,7 +28,8 @@ struct Steps {
 // Tables as segments define them, one after the other.
 struct Tables {
   Steps steps[kTables];
-  CodeLengths codes[2][kTables];  // of DC, of AC
+  CodeLengths dc[kTables];
+  CodeLengths ac[kTables];
 
   bool read_steps(Bytes content) {
     const uint8_t* p = content.data;
@@ -51,7 +52,7 @@ struct Tables {
       const int kind = *p >> 4, place = *p & 15;
       if (kind > 1 || place >= kTables || end - p < 17) return false;
       ++p;
-      CodeLengths& into = codes[kind][place];
+      CodeLengths& into = (kind == 0 ? dc : ac)[place];
       int count = 0;
       for (int k = 0; k < 16; ++k) count += into.counts[k] = p[k];
       p += 16;
@@ -107,6 +108,39 @@ struct Marks {
   }
 };
 
+// Tables of the files that a thread decoded last: making one takes as long as decoding some hundred blocks, and most
+// files have those of the standard's Annex K, or those of the file before. (Two of each are what baseline files have.)
+struct Kept {
+  template <class Codes>
+  struct One {
+    CodeLengths lengths;
+    Codes codes;
+  };
+  One<JpegCodes> dc[2];
+  One<JpegPairs> ac[2];
+};
+constinit thread_local Kept kept{};
+
+bool make(const CodeLengths& lengths, JpegCodes* codes) { return make_codes(lengths, true, codes); }
+bool make(const CodeLengths& lengths, JpegPairs* codes) { return make_pairs(lengths, codes); }
+
+// Null where there is no such table, or it is none.
+template <class Codes>
+const Codes* codes_of(const CodeLengths& lengths, int place, Kept::One<Codes> (&known)[2], Arena& arena) {
+  if (!lengths.defined) return nullptr;
+  if (place >= 2) {
+    auto* codes = reinterpret_cast<Codes*>(arena.bytes(sizeof(Codes)));
+    return make(lengths, codes) ? codes : nullptr;
+  }
+  Kept::One<Codes>& one = known[place];
+  if (!(one.lengths == lengths)) {
+    one.lengths.defined = false;
+    if (!make(lengths, &one.codes)) return nullptr;
+    one.lengths = lengths;
+  }
+  return &one.codes;
+}
+
 // The frame's components, as far as the decoder goes: all of full size, or chroma halved across, or both ways.
 class Reader {
  public:
@@ -146,8 +180,10 @@ class Reader {
       Component& component = stream_.components[i];
       if (p[0] != ids_[i] || !tables.steps[steps_[i]].defined) return false;
       std::copy_n(tables.steps[steps_[i]].values, kJpegBlock, component.steps);
-      component.dc = codes_of(tables, 0, p[1] >> 4, arena);
-      component.ac = codes_of(tables, 1, p[1] & 15, arena);
+      const int dc = p[1] >> 4, ac = p[1] & 15;
+      if (dc >= kTables || ac >= kTables) return false;
+      component.dc = codes_of(tables.dc[dc], dc, kept.dc, arena);
+      component.ac = codes_of(tables.ac[ac], ac, kept.ac, arena);
       if (component.dc == nullptr || component.ac == nullptr) return false;
     }
     // All coefficients at once, with all of their bits.
@@ -176,20 +212,9 @@ class Reader {
     return across == 1 || chroma_width > 2;
   }
 
-  const JpegCodes* codes_of(const Tables& tables, int kind, int place, Arena& arena) {
-    if (place >= kTables || !tables.codes[kind][place].defined) return nullptr;
-    JpegCodes*& codes = codes_[kind][place];
-    if (codes == nullptr) {
-      codes = reinterpret_cast<JpegCodes*>(arena.bytes(sizeof(JpegCodes)));
-      if (!make_codes(tables.codes[kind][place], kind == 0, codes)) return nullptr;
-    }
-    return codes;
-  }
-
   Stream& stream_;
   int ids_[3] = {};
   int steps_[3] = {};
-  JpegCodes* codes_[2][kTables] = {};
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace fastaug::codec::jpeg {
 struct Component {
   Sampling sampling;
   const JpegCodes* dc;
-  const JpegCodes* ac;
+  const JpegPairs* ac;
   uint16_t steps[kJpegBlock];  // of quantisation, in natural order
 };
 

@@ -38,10 +38,18 @@ constexpr uint32_t kJpegLong = 192;
 // Symbols of more bits are not looked up: three of these fit into a word with what was left in it.
 constexpr int kJpegMostQuick = 18;
 
+// The symbols of an AC table by twos, where the bits that are looked up hold a second one with its value: as in
+// `quick`, but bit 0 counts the bits of both; and what the second moves on by, from bit 32 (0: there is none), the bits
+// of the first alone, from bit 40, and the second's value, from bit 48.
+struct JpegPairs {
+  JpegCodes codes;
+  uint64_t quick[1 << kJpegLook];
+};
+
 // One of the blocks of every MCU, for the MCUs to come.
 struct JpegBlocks {
   const JpegCodes* dc;
-  const JpegCodes* ac;
+  const JpegPairs* ac;
   int component;
   // Where coefficients go, in natural order, `step` blocks on for each MCU. One coefficient behind a block may be
   // spoiled, so a block has to be decoded before the one that follows it in memory.

@@ -132,7 +132,7 @@ inline int jpeg_long_code(const JpegCodes& codes, JpegBits& at) {
 
 // One block; false where a code does not exist or a coefficient lies beyond the last.
 template <bool kStore>
-FASTAUG_FN bool jpeg_block(JpegBits& at, const JpegCodes& dc, const JpegCodes& ac, uint32_t& predictor, uint32_t& range,
+FASTAUG_FN bool jpeg_block(JpegBits& at, const JpegCodes& dc, const JpegPairs& ac, uint32_t& predictor, uint32_t& range,
                            int16_t* coefs, uint8_t* last) {
   constexpr int kShift = 64 - kJpegLook;
   if constexpr (kStore) std::memset(coefs, 0, kJpegBlock * sizeof(int16_t));
@@ -153,24 +153,40 @@ FASTAUG_FN bool jpeg_block(JpegBits& at, const JpegCodes& dc, const JpegCodes& a
 
   unsigned place = 0;
   for (;;) {
+    uint64_t before, entry;
+    unsigned next;
     at.fill();
     // One branch leaves for whatever is no value before the last coefficient.
     for (int k = 0; k < 3; ++k) {
-      const uint32_t entry = ac.quick[at.bits >> kShift];
-      const uint64_t value = at.bits << (entry >> 16 & 63);
-      at.drop(entry & 63);
+      before = at.bits;
+      entry = ac.quick[before >> kShift];
+      at.drop(static_cast<unsigned>(entry & 63));
       place += entry >> 8 & 0xff;
-      if constexpr (kStore) coefs[kNatural[place]] = static_cast<int16_t>(jpeg_value(value, entry >> 24));
-      if (place >= 63) goto out;
+      next = place + (entry >> 32 & 0xff);
+      if constexpr (kStore) {
+        // Where there is no second value the first takes its place.
+        coefs[kNatural[next]] = static_cast<int16_t>(entry >> 48);
+        coefs[kNatural[place]] = static_cast<int16_t>(jpeg_value(before << (entry >> 16 & 63), entry >> 24 & 63));
+      }
+      if (next >= 63) goto out;
+      place = next;
     }
     continue;
   out:
-    if (place < kJpegLong) [[likely]] {
+    if (place < 63) [[likely]] {
+      place = next;
       break;
     }
+    if (next != place) {
+      // The first was the last of the block; what follows is no symbol of this table.
+      const auto first = static_cast<unsigned>(entry >> 40 & 63);
+      at.bits = before << first;
+      at.count += static_cast<unsigned>(entry & 63) - first;
+    }
+    if (place < kJpegLong) break;
     place -= kJpegLong;
     at.fill();
-    const int symbol = jpeg_long_code(ac, at);
+    const int symbol = jpeg_long_code(ac.codes, at);
     if (symbol < 0) return false;
     const unsigned run = static_cast<unsigned>(symbol) >> 4, size = static_cast<unsigned>(symbol) & 15;
     if (size == 0 && run != 15) {

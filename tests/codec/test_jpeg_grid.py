@@ -83,6 +83,6 @@ def test_who_decodes(tmp_path: Path) -> None:
         assert process.returncode == 0, process.stderr
         answers[wanted] = process.stdout.split()
     assert answers["own"][0] == "own" and answers["libjpeg"][0] == "libjpeg"
-    quick = _C.isas()[-1] in ("avx2", "avx512", "avx512vbmi")
+    quick = _C.isas()[-1] not in ("scalar", "neon")
     assert answers[""][0] == ("own" if quick else "libjpeg")
     assert len({digest for _, digest in answers.values()}) == 1

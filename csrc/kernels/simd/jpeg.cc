@@ -353,7 +353,7 @@ void fill_jpeg(Kernels* table) {
   table->jpeg_inverse = jpeg_inverse;
   table->jpeg_upsample = jpeg_upsample;
   table->jpeg_colours = jpeg_colours;
-  table->quick_jpeg = HWY_TARGET <= HWY_AVX2;
+  table->quick_jpeg = true;
 }
 
 #else

@@ -88,9 +88,10 @@ TEST_CASE("jpeg codes: blocks come back as they were written") {
   Random random(1);
   for (int round = 0; round < 150; ++round) {
     const Table dc(true, random), ac(false, random);
-    JpegCodes codes[2];
-    REQUIRE(make_codes(dc.lengths, true, &codes[0]));
-    REQUIRE(make_codes(ac.lengths, false, &codes[1]));
+    JpegCodes codes;
+    JpegPairs pairs;
+    REQUIRE(make_codes(dc.lengths, true, &codes));
+    REQUIRE(make_pairs(ac.lengths, &pairs));
     const int blocks = random.between(1, 40);
     std::vector<int16_t> expected(static_cast<size_t>(blocks) * 64);
     std::vector<int> last;
@@ -137,7 +138,7 @@ TEST_CASE("jpeg codes: blocks come back as they were written") {
       JpegScan scan{};
       scan.next = data.data();
       scan.blocks = 1;
-      scan.block[0] = {&codes[0], &codes[1], 0, coefs.data(), ends.data(), 1};
+      scan.block[0] = {&codes, &pairs, 0, coefs.data(), ends.data(), 1};
       JpegScan other = scan;
       const uint8_t* limit = data.data() + data.size() - kJpegPad + 8;
       REQUIRE(kernels(isa)->jpeg_blocks(&scan, whole, limit) == whole);
@@ -157,9 +158,10 @@ TEST_CASE("jpeg codes: any bits do the same with every instruction set, and noth
   int broken = 0;
   for (int round = 0; round < 400; ++round) {
     const Table dc(true, random), ac(false, random);
-    JpegCodes codes[2];
-    REQUIRE(make_codes(dc.lengths, true, &codes[0]));
-    REQUIRE(make_codes(ac.lengths, false, &codes[1]));
+    JpegCodes codes;
+    JpegPairs pairs;
+    REQUIRE(make_codes(dc.lengths, true, &codes));
+    REQUIRE(make_pairs(ac.lengths, &pairs));
     const size_t size = static_cast<size_t>(random.between(0, 600));
     fastaug::test::Guarded data(size + kJpegPad);
     random.fill(data.data(), data.size());
@@ -174,7 +176,7 @@ TEST_CASE("jpeg codes: any bits do the same with every instruction set, and noth
       JpegScan scan{};
       scan.next = data.data();
       scan.blocks = 1;
-      scan.block[0] = {&codes[0], &codes[1], 0, reinterpret_cast<int16_t*>(coefs.data()), ends, 1};
+      scan.block[0] = {&codes, &pairs, 0, reinterpret_cast<int16_t*>(coefs.data()), ends, 1};
       const int done = kernels(isa)->jpeg_blocks(&scan, 50, data.data() + size + 8);
       const auto* begin = reinterpret_cast<const int16_t*>(coefs.data());
       const std::vector<int16_t> all(begin, begin + std::max(done, 0) * 64);
