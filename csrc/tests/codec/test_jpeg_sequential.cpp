@@ -269,32 +269,42 @@ TEST_CASE("jpeg sequential: what is left to libjpeg") {
   CHECK(sequentially(file, {0, 0, 20, 30}, 1).empty());
 }
 
-TEST_CASE("jpeg sequential: predictors that leave 16 bits") {
-  // Differences of one component that add up: a table of one code for the greatest size but one, and zeros behind it.
+// Eight blocks of DC alone, each 2^14 more than the one before, or every other one as much less. In steps of 4 all of
+// them come to 0 in 16 bits.
+File steep(bool up_and_down) {
   JpegOptions options;
   options.channels = 1;
   options.sampling = {};
+  options.quality = 88;
   const File file = write_jpeg(8, 64, options);
-  File other(file.begin(), file.begin() + static_cast<ptrdiff_t>(find_marker(file, 0xc4)));
+  File result(file.begin(), file.begin() + static_cast<ptrdiff_t>(find_marker(file, 0xc4)));
   const auto put = [&](std::initializer_list<int> bytes) {
-    for (const int byte : bytes) other.push_back(static_cast<uint8_t>(byte));
+    for (const int byte : bytes) result.push_back(static_cast<uint8_t>(byte));
   };
-  // DC: code 0 is size 15. AC: code 0 is the end.
+  // The only code is 0. Of DC it means 15 bits, of AC the end.
   put({0xff, 0xc4, 0, 20, 0x00, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15});
   put({0xff, 0xc4, 0, 20, 0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
-  other.insert(other.end(), file.begin() + static_cast<ptrdiff_t>(find_marker(file, 0xda)),
-               file.begin() + static_cast<ptrdiff_t>(find_marker(file, 0xda)) + 10);
-  // Blocks of 17 bits: 0, fifteen bits of the value 2^14, 0.
-  uint32_t bits = 0;
-  int count = 0;
+  const auto scan = file.begin() + static_cast<ptrdiff_t>(find_marker(file, 0xda));
+  result.insert(result.end(), scan, scan + 10);
+  int byte = 0, count = 0;
   for (int block = 0; block < 8; ++block) {
+    const bool down = up_and_down && block % 2 == 1;
     for (int k = 0; k < 17; ++k) {
-      bits = bits << 1 | (k == 1);
-      if (++count % 8 == 0) put({static_cast<int>(bits & 255)});
+      byte = byte << 1 | (down ? k > 1 && k < 16 : k == 1);
+      if (++count % 8 != 0) continue;
+      put({byte & 255});
+      if ((byte & 255) == 255) put({0});
     }
   }
   put({0xff, 0xd9});
-  CHECK(sequentially(other, {0, 0, 8, 64}, 1).empty());
+  return result;
+}
+
+TEST_CASE("jpeg sequential: predictors that leave 16 bits") {
+  const File within = steep(true), beyond = steep(false);
+  CHECK(sequentially(within, {0, 0, 8, 64}, 1) == decode_plainly(within));
+  CHECK(sequentially(beyond, {0, 0, 8, 64}, 1).empty());
+  CHECK_FALSE(decode_plainly(beyond).empty());
 }
 
 }  // namespace
