@@ -5,6 +5,7 @@
 # takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
+#   REGIONS=.. MUTATIONS=..  make soak-jpeg: how many regions and changed files libjpeg is compared on
 #   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench, such as
@@ -190,6 +191,16 @@ mutants: $(STAMPS)/build-tools | system-test
 .PHONY: soak
 soak: $(STAMPS)/test
 	OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak.py $(or $(N),20000) $(or $(FIRST),0)
+
+# The decoder of JPEGs against libjpeg, on regions of sound files and on changed ones, for every instruction set.
+.PHONY: soak-jpeg
+soak-jpeg: $(STAMPS)/build-tools | system-test
+	$(CMAKE) --preset dev
+	$(CMAKE) --build --preset dev -j $(JOBS) --target fastaug_tests
+	for isa in scalar sse4 avx2 avx512vbmi; do \
+	  FASTAUG_ISA=$$isa FASTAUG_JPEG_REGIONS=$(or $(REGIONS),100000) FASTAUG_JPEG_MUTATIONS=$(or $(MUTATIONS),1000000) \
+	    build/dev/fastaug_tests --test-case="jpeg sequential*" || [[ $$? == 77 ]]; \
+	done
 
 # Random epochs of fastaug.data.DataLoader, with forks in the midst of batches.
 SOAK_LOADER := OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak_loader.py

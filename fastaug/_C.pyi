@@ -112,6 +112,9 @@ class Mapped:
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
+def jpeg_decoder() -> str:
+    """Who is asked first for a JPEG of one scan: "own" or "libjpeg"."""
+
 def afford(data: Any) -> None:
     """Raises Refused for encoded bytes that Pillow is not to decode either."""
 

@@ -83,6 +83,7 @@ def info() -> None:
 
     print(f"fastaug      {fastaug.__version__}")
     print(f"isa          {fastaug.isa()} (of {', '.join(_C.isas())}; FASTAUG_ISA chooses)")
+    print(f"jpeg         {_C.jpeg_decoder()} (of own, libjpeg; FASTAUG_JPEG chooses)")
     for name in ("torch", "torchvision", "pillow", "numpy"):
         print(f"{name:<12} {version_of(name)}")
     print(f"python       {sys.version.split()[0]}")

@@ -115,6 +115,7 @@ void register_encoded(py::module_& m) {
   m.attr("Refused") = py::handle(refused);
   py::register_exception_translator(translate);
 
+  m.def("jpeg_decoder", &codec::jpeg_decoder);
   m.def(
       "afford",
       [](const py::object& data) {

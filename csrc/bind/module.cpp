@@ -13,6 +13,7 @@
 #include "bind/random.h"
 #include "bind/recipe.h"
 #include "bind/written.h"
+#include "codec/codec.h"
 #include "pixel/table.h"
 
 namespace py = pybind11;
@@ -86,6 +87,7 @@ void translate(std::exception_ptr caught) {
 void choose_kernels() {
   try {
     kernels();
+    codec::jpeg_decoder();
   } catch (const Error&) {
     // FASTAUG_ISA names none. The first image says so.
   }

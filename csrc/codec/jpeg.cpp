@@ -1,10 +1,16 @@
-// JPEG: which rows and columns of a file are decoded, and where they go. libjpeg itself is behind jpeg_session.h.
+// JPEG: which rows and columns of a file are decoded, by whom, and where they go. The decoder of jpeg_sequential.h is
+// asked first where it is the faster one; libjpeg, behind jpeg_session.h, makes what that one leaves.
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 #include "codec/codec.h"
+#include "codec/convert.h"
 #include "codec/jpeg_frame.h"
+#include "codec/jpeg_sequential.h"
 #include "codec/jpeg_session.h"
 #include "codec/table.h"
+#include "kernels/kernels.h"
 
 namespace fastaug::codec::jpeg {
 namespace {
@@ -100,12 +106,29 @@ Verdict afford(Bytes bytes) {
   return {};
 }
 
+// FASTAUG_JPEG chooses; what else it says than one of two names is nothing.
+bool sequential_first() {
+  static const bool first = [] {
+    const char* value = std::getenv("FASTAUG_JPEG");
+    const std::string_view wanted = value == nullptr ? "" : value;
+    return wanted == "own" || (wanted != "libjpeg" && kernels().quick_jpeg);
+  }();
+  return first;
+}
+
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside& beside) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return {deferred("JPEG of a kind not decoded natively"), {}, {}};
   if (const Verdict verdict = inspect(bytes, header, *frame, channels); !verdict.done()) return {verdict, {}, {}};
+  if (frame->header.sequential && sequential_first()) {
+    const ptrdiff_t row_stride = ptrdiff_t{wanted.width} * channels;
+    uint8_t* rows = arena.bytes(static_cast<size_t>(row_stride) * static_cast<size_t>(wanted.height));
+    if (run_sequential(bytes, beside, {wanted, channels, rows, row_stride}, arena)) {
+      return {{}, view_of(header, rows, wanted, channels, row_stride, channels, 1), wanted};
+    }
+  }
   const Columns crop = crop_for(wanted, header.width, unit_across(*frame));
   const ptrdiff_t row_stride = ptrdiff_t{crop.count} * channels;
   uint8_t* rows = arena.bytes(static_cast<size_t>(row_stride) * static_cast<size_t>(wanted.height));
@@ -130,11 +153,16 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
   return {verdict, view, wanted};
 }
 
-Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena&, const Beside& beside) {
+Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside& beside) {
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return deferred("JPEG of a kind not decoded natively");
   const int stride = static_cast<int>(target.pixel_stride);
   if (const Verdict verdict = inspect(bytes, header, *frame, stride); !verdict.done()) return verdict;
+  auto* data = static_cast<uint8_t*>(target.data);
+  if (frame->header.sequential && sequential_first()) {
+    const Region all = {0, 0, header.height, header.width};
+    if (run_sequential(bytes, beside, {all, stride, data, target.row_stride}, arena)) return {};
+  }
   return run({.bytes = bytes,
               .beside = beside,
               .frame = &*frame,
@@ -143,7 +171,7 @@ Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Are
               .height = header.height,
               .crop = 0,
               .crop_width = header.width,
-              .rows = static_cast<uint8_t*>(target.data),
+              .rows = data,
               .row_stride = target.row_stride});
 }
 
@@ -174,3 +202,9 @@ constinit const Codec kCodec = {
 };
 
 }  // namespace fastaug::codec::jpeg
+
+namespace fastaug::codec {
+
+const char* jpeg_decoder() { return jpeg::sequential_first() ? "own" : "libjpeg"; }
+
+}  // namespace fastaug::codec

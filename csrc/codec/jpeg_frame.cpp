@@ -5,66 +5,14 @@
 #include <string_view>
 
 #include "codec/exif.h"
+#include "codec/jpeg_markers.h"
 
 namespace fastaug::codec::jpeg {
 namespace {
 
 using namespace std::string_view_literals;
 
-enum Marker : uint8_t {
-  kSof0 = 0xc0,  // baseline
-  kSof1 = 0xc1,  // extended sequential
-  kSof2 = 0xc2,  // progressive
-  kDht = 0xc4,
-  kRst0 = 0xd0,
-  kRst7 = 0xd7,
-  kEoi = 0xd9,
-  kSos = 0xda,
-  kDqt = 0xdb,
-  kDri = 0xdd,
-  kApp0 = 0xe0,
-  kApp1 = 0xe1,
-  kApp2 = 0xe2,
-  kApp15 = 0xef,
-  kCom = 0xfe,
-  kStuffed = 0x00,  // behind a 0xff of data
-  kFill = 0xff,
-};
-
-struct Segment {
-  uint8_t marker;
-  Bytes content;  // behind the length
-};
-
-bool begins(Bytes bytes, std::string_view prefix) {
-  return bytes.size >= prefix.size() && std::memcmp(bytes.data, prefix.data(), prefix.size()) == 0;
-}
-
 Bytes without(Bytes bytes, size_t count) { return {bytes.data + count, bytes.size - count}; }
-
-// Segments one after the other. Fill bytes (0xff) before a marker are allowed, other bytes between segments are not.
-class Walk {
- public:
-  explicit Walk(Bytes bytes) : bytes_(bytes) {}
-
-  // Where the next segment begins.
-  size_t at() const { return at_; }
-
-  std::optional<Segment> next() {
-    if (at_ >= bytes_.size || bytes_.data[at_] != 0xff) return {};
-    while (at_ < bytes_.size && bytes_.data[at_] == 0xff) ++at_;
-    if (bytes_.size - at_ < 3) return {};
-    const uint8_t* p = bytes_.data + at_;
-    const size_t length = static_cast<size_t>(p[1]) << 8 | p[2];  // counts its own two bytes
-    if (length < 2 || length > bytes_.size - at_ - 1) return {};
-    at_ += 1 + length;
-    return Segment{p[0], {p + 3, length - 2}};
-  }
-
- private:
-  Bytes bytes_;
-  size_t at_ = 2;  // behind SOI
-};
 
 // Layouts of three components whose regions were compared with whole images, and those with Pillow's: every component
 // of full size, or two equal ones that are smaller by 2 across, 2 down, 2 both ways, or 4 across.

@@ -1,10 +1,14 @@
 // JPEG files; what comes before an EOI that a SOI follows at once are the tables of an abbreviated file.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "codec/codec.h"
+#include "codec/jpeg_frame.h"
+#include "codec/jpeg_sequential.h"
+#include "codec/jpeg_session.h"
 #include "fuzz/codec_checks.h"
 #include "fuzz/fuzz.h"
 
@@ -31,6 +35,32 @@ Segments segments_of(const uint8_t* data, size_t size) {
   return segments;
 }
 
+// What the decoder of sequential files makes, libjpeg makes too.
+void check_sequential(codec::Bytes file, codec::Bytes tables) {
+  const std::optional<codec::jpeg::Frame> frame = codec::jpeg::read_frame(file);
+  if (!frame || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
+  const codec::Header& header = frame->header;
+  const ptrdiff_t row = ptrdiff_t{header.width} * header.channels;
+  std::vector<uint8_t> made(static_cast<size_t>(row * header.height));
+  const Region all = {0, 0, header.height, header.width};
+  Arena arena;
+  const codec::Beside beside = {tables, codec::Components::kAsMarked};
+  if (!codec::jpeg::run_sequential(file, beside, {all, header.channels, made.data(), row}, arena)) return;
+  std::vector<uint8_t> expected(made.size());
+  const codec::Verdict verdict = codec::jpeg::run({.bytes = file,
+                                                   .beside = beside,
+                                                   .frame = &*frame,
+                                                   .stride = header.channels,
+                                                   .top = 0,
+                                                   .height = header.height,
+                                                   .crop = 0,
+                                                   .crop_width = header.width,
+                                                   .rows = expected.data(),
+                                                   .row_stride = row});
+  fuzz::require(verdict.done(), "libjpeg decodes what is decoded here");
+  fuzz::require(made == expected, "pixels are libjpeg's");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -43,6 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     file = {data + length, size - length};
   }
   fuzz::check_file(file, codec::Format::kJpeg, tables);
+  check_sequential(file, tables);
   return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/image.h"
+#include "kernels/jpeg.h"
 #include "pixel/blur.h"
 #include "pixel/box_blur.h"
 #include "pixel/grid.h"
@@ -202,6 +203,23 @@ struct Kernels {
   // Undoes the filters of rows of a PNG. False at a type of filter that does not exist; what was written is then
   // garbage. Not one byte outside the rows is read or written.
   bool (*unfilter)(const FilteredRows& rows);
+
+  // JPEG. Decodes MCUs of a scan until `mcus` are done or the next byte lies beyond `limit`: how many, or -1 where one
+  // is broken. jpeg_skip keeps no coefficients.
+  int (*jpeg_blocks)(JpegScan* scan, int mcus, const uint8_t* limit);
+  int (*jpeg_skip)(JpegScan* scan, int mcus, const uint8_t* limit);
+  // The inverse DCT of blocks side by side, coefficients times `steps`, both in natural order; `last` as in JpegBlocks.
+  // Reads a block more, writes 8 * blocks columns of 8 rows. False where a version of libjpeg may differ.
+  bool (*jpeg_inverse)(const int16_t* coefs, const uint8_t* last, const uint16_t* steps, int blocks, uint8_t* dst,
+                       ptrdiff_t stride);
+  // Chroma twice as wide: dst[2 x] and dst[2 x + 1], for x in [0, width), from near[x - 1] to near[x + 1] and, where
+  // rows are smaller too, as many of `far`, the row on the other side; else that is null.
+  void (*jpeg_upsample)(const uint8_t* near, const uint8_t* far, int width, uint8_t* dst);
+  // A row of YCbCr to RGB, or with pixel_stride 4 RGB and 255. Writes exactly width pixels.
+  void (*jpeg_colours)(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, int width, int pixel_stride,
+                       uint8_t* foreign);
+  // Whether these together were measured to be faster than libjpeg-turbo.
+  bool quick_jpeg;
 
   // A run of lane ops (is_lane_op) in place on `planes`, which always holds kMaxChannels row buffers; channels may
   // change on the way. `means` has one entry per op: the mean for those that need it, else unused.

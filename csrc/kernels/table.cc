@@ -82,6 +82,7 @@ class Tables {
       set_move(kIsas[i].isa, &tables_[i]);
       set_store(kIsas[i].isa, &tables_[i]);
       set_unfilter(kIsas[i].isa, &tables_[i]);
+      set_jpeg(kIsas[i].isa, &tables_[i]);
       set_affine(kIsas[i].isa, &tables_[i]);
       set_perspective(kIsas[i].isa, &tables_[i]);
       set_grid(kIsas[i].isa, &tables_[i]);

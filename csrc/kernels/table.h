@@ -24,6 +24,8 @@ void set_move(Isa isa, Kernels* table);
 void set_store(Isa isa, Kernels* table);
 // unfilter
 void set_unfilter(Isa isa, Kernels* table);
+// jpeg_blocks, jpeg_skip, jpeg_inverse, jpeg_upsample, jpeg_colours, quick_jpeg
+void set_jpeg(Isa isa, Kernels* table);
 // affine_nearest, affine_linear, affine_cubic, affine_nearest_pixels
 void set_affine(Isa isa, Kernels* table);
 // perspective_nearest, perspective_linear, perspective_cubic
@@ -52,6 +54,7 @@ void fill_convert(Kernels* table);
 void fill_move(Kernels* table);
 void fill_store(Kernels* table);
 void fill_unfilter(Kernels* table);
+void fill_jpeg(Kernels* table);
 void fill_affine(Kernels* table);
 void fill_perspective(Kernels* table);
 void fill_grid(Kernels* table);

@@ -1,0 +1,72 @@
+// What the JPEG kernels are given. The words are those of ITU-T T.81: an MCU is a run of blocks, one or more of each
+// component, that repeats over the image.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fastaug {
+
+constexpr int kJpegBlock = 64;  // coefficients of a block, or samples
+
+// Blocks of an MCU at most (T.81, B.2.3), and bytes that one can take: 64 symbols a block, each of a code of up to 16
+// bits and up to 15 bits of value.
+constexpr int kJpegMostBlocks = 10;
+constexpr int kJpegMostBytes = kJpegMostBlocks * kJpegBlock * 31 / 8;
+
+// Bytes that are readable behind those that count: what an MCU may take, and words that are read ahead.
+constexpr int kJpegPad = kJpegMostBytes + 32;
+
+// Bits of a code that are looked up at once.
+constexpr int kJpegLook = 10;
+
+// A Huffman table. The symbol of an AC table is a run of zeros and the size of the value behind it, of a DC table the
+// size alone.
+struct JpegCodes {
+  // By the next kJpegLook bits: bits of code and value together, 8 bits from bit 0; coefficients that the symbol moves
+  // on by, from bit 8 (kJpegEnd for the end of the block, kJpegLong for codes that are not looked up); bits of the
+  // code, from bit 16; bits of the value, from bit 24.
+  uint32_t quick[1 << kJpegLook];
+  // The first 16 bits of data lie below limit[n] where their code has at most n bits; index[n] plus a code of n bits is
+  // the place of its symbol.
+  uint32_t limit[17];
+  int32_t index[17];
+  uint8_t symbols[256];
+};
+constexpr uint32_t kJpegEnd = 128;
+constexpr uint32_t kJpegLong = 192;
+// Symbols of more bits are not looked up: three of these fit into a word with what was left in it.
+constexpr int kJpegMostQuick = 18;
+
+// The symbols of an AC table by twos, where the bits that are looked up hold a second one with its value: as in
+// `quick`, but bit 0 counts the bits of both; and what the second moves on by, from bit 32 (0: there is none), the bits
+// of the first alone, from bit 40, and the second's value, from bit 48.
+struct JpegPairs {
+  JpegCodes codes;
+  uint64_t quick[1 << kJpegLook];
+};
+
+// One of the blocks of every MCU, for the MCUs to come.
+struct JpegBlocks {
+  const JpegCodes* dc;
+  const JpegPairs* ac;
+  int component;
+  // Where coefficients go, in natural order, `step` blocks on for each MCU. One coefficient behind a block may be
+  // spoiled, so a block has to be decoded before the one that follows it in memory.
+  int16_t* coefs;
+  uint8_t* last;  // of each block, the place of its last coefficient in zigzag order, or more: 0 where it has DC alone
+  int step;
+};
+
+// Where a scan is.
+struct JpegScan {
+  uint64_t bits;        // the next bits, from the top
+  int count;            // how many of them were taken out of the bytes before `next`
+  const uint8_t* next;  // without stuffing, kJpegPad readable bytes behind their end
+  uint32_t predictors[3];
+  uint32_t range;  // all predictors so far, each plus 2^15, or'ed: below 2^16 where all of them were 16 bits
+  int blocks;
+  JpegBlocks block[kJpegMostBlocks];
+};
+
+}  // namespace fastaug

@@ -1,0 +1,58 @@
+// The JPEG kernels in plain C++: the fallback of machines without SIMD, and what the others are tested against.
+#include <algorithm>
+
+#include "kernels/table.h"
+#include "pixel/lane.h"
+// After lane.h.
+#include "kernels/jpeg_scan-inl.h"
+#include "pixel/jpeg.h"
+
+namespace fastaug::scalar {
+namespace {
+
+bool jpeg_inverse(const int16_t* coefs, const uint8_t*, const uint16_t* steps, int blocks, uint8_t* dst,
+                  ptrdiff_t stride) {
+  bool certain = true;
+  for (int b = 0; b < blocks; ++b, coefs += kJpegBlock, dst += 8) {
+    int16_t values[kJpegBlock];
+    for (int k = 0; k < kJpegBlock; ++k) values[k] = static_cast<int16_t>(coefs[k] * steps[k]);
+    for (int k = 0; k < 8; ++k) certain &= jpeg_is_certain(values[k]);
+    for (int x = 0; x < 8; ++x) jpeg_inverse_line<kJpegFirstShift>(values + x, 8);
+    for (int y = 0; y < 8; ++y) {
+      jpeg_inverse_line<kJpegSecondShift>(values + 8 * y, 1);
+      for (int x = 0; x < 8; ++x) dst[stride * y + x] = jpeg_sample(values[8 * y + x]);
+    }
+  }
+  return certain;
+}
+
+void jpeg_upsample(const uint8_t* near, const uint8_t* far, int width, uint8_t* dst) {
+  const auto column = [&](int x) { return far == nullptr ? near[x] : 3 * near[x] + far[x]; };
+  const int shift = far == nullptr ? 2 : 4;
+  for (int x = 0; x < width; ++x) {
+    const int thrice = 3 * column(x);
+    dst[2 * x] = static_cast<uint8_t>((thrice + column(x - 1) + jpeg_left_half(shift)) >> shift);
+    dst[2 * x + 1] = static_cast<uint8_t>((thrice + column(x + 1) + jpeg_right_half(shift)) >> shift);
+  }
+}
+
+void jpeg_colours(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, int width, int pixel_stride,
+                  uint8_t* foreign) {
+  for (int x = 0; x < width; ++x, foreign += pixel_stride) {
+    jpeg_rgb(luma[x], blue[x] - 128, red[x] - 128, foreign);
+    if (pixel_stride == 4) foreign[3] = 255;
+  }
+}
+
+}  // namespace
+
+void fill_jpeg(Kernels* table) {
+  table->jpeg_blocks = jpeg_mcus<true>;
+  table->jpeg_skip = jpeg_mcus<false>;
+  table->jpeg_inverse = jpeg_inverse;
+  table->jpeg_upsample = jpeg_upsample;
+  table->jpeg_colours = jpeg_colours;
+  table->quick_jpeg = false;
+}
+
+}  // namespace fastaug::scalar

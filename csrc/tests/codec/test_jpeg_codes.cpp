@@ -1,0 +1,263 @@
+// Huffman tables of JPEG and what is decoded with them, and the window that data is read through.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "codec/jpeg_codes.h"
+#include "codec/jpeg_window.h"
+#include "kernels/kernels.h"
+#include "tests/support/guard.h"
+
+namespace fastaug::codec::jpeg {
+namespace {
+
+using fastaug::test::Random;
+
+// A table whose codes are of any length, and writes them.
+struct Table {
+  CodeLengths lengths;
+  uint32_t codes[256];
+  int sizes[256];  // of the code of each symbol; 0: none
+  std::vector<int> symbols;
+
+  // Symbols in random order; `dc` has sizes up to 11 alone.
+  Table(bool dc, Random& random) {
+    std::vector<int> left;
+    for (int symbol = 0; symbol < 256; ++symbol) {
+      const bool size = dc ? symbol <= 11 : (symbol & 15) != 0 || symbol == 0 || symbol == 0xf0;
+      if (size && (symbol & 15) <= 10 + dc) left.push_back(symbol);
+    }
+    std::memset(sizes, 0, sizeof sizes);
+    uint32_t code = 0;
+    for (int length = 1; length <= 16; ++length, code <<= 1) {
+      const auto room = static_cast<int>((uint32_t{1} << length) - 1 - code);
+      int count = std::min<int>(static_cast<int>(left.size()), random.between(0, std::min(room, length > 8 ? 40 : 3)));
+      if (length == 16) count = std::min<int>(static_cast<int>(left.size()), room);
+      for (; count > 0; --count) {
+        const auto at = static_cast<size_t>(random.between(0, static_cast<int>(left.size()) - 1));
+        const int symbol = left[at];
+        left.erase(left.begin() + static_cast<ptrdiff_t>(at));
+        lengths.symbols[symbols.size()] = static_cast<uint8_t>(symbol);
+        ++lengths.counts[length - 1];
+        symbols.push_back(symbol);
+        codes[symbol] = code++;
+        sizes[symbol] = length;
+      }
+    }
+  }
+};
+
+class Writer {
+ public:
+  void put(uint32_t bits, int count) {
+    for (int k = count - 1; k >= 0; --k) {
+      if (used_ % 8 == 0) bytes.push_back(0);
+      bytes.back() = static_cast<uint8_t>(bytes.back() | (bits >> k & 1) << (7 - used_ % 8));
+      ++used_;
+    }
+  }
+  void put_value(int value, int size) { put(static_cast<uint32_t>(value < 0 ? value + (1 << size) - 1 : value), size); }
+  std::vector<uint8_t> bytes;
+
+ private:
+  int used_ = 0;
+};
+
+int value_of(int size, Random& random) {
+  if (size == 0) return 0;
+  const int low = 1 << (size - 1);
+  const int value = random.between(low, 2 * low - 1);
+  return random.between(0, 1) == 0 ? value : -value;
+}
+
+// Zigzag order walks the diagonals, up and down in turn.
+std::vector<int> zigzag() {
+  std::vector<int> places;
+  for (int sum = 0; sum < 15; ++sum) {
+    for (int k = 0; k <= sum; ++k) {
+      const int y = sum % 2 == 0 ? sum - k : k, x = sum - y;
+      if (y < 8 && x < 8) places.push_back(8 * y + x);
+    }
+  }
+  return places;
+}
+
+TEST_CASE("jpeg codes: blocks come back as they were written") {
+  const std::vector<int> natural = zigzag();
+  Random random(1);
+  for (int round = 0; round < 150; ++round) {
+    const Table dc(true, random), ac(false, random);
+    JpegCodes codes;
+    JpegPairs pairs;
+    REQUIRE(make_codes(dc.lengths, true, &codes));
+    REQUIRE(make_pairs(ac.lengths, &pairs));
+    const int blocks = random.between(1, 40);
+    std::vector<int16_t> expected(static_cast<size_t>(blocks) * 64);
+    std::vector<int> last;
+    Writer writer;
+    int predictor = 0;
+    for (int b = 0; b < blocks; ++b) {
+      int16_t* block = expected.data() + 64 * b;
+      const int size = dc.symbols[static_cast<size_t>(random.between(0, static_cast<int>(dc.symbols.size()) - 1))];
+      const int difference = value_of(size, random);
+      if (std::abs(predictor + difference) > 32000) {
+        predictor = 0;
+        break;
+      }
+      writer.put(dc.codes[size], dc.sizes[size]);
+      writer.put_value(difference, size);
+      block[0] = static_cast<int16_t>(predictor += difference);
+      int place = 0;
+      const int most = random.between(0, 3) == 0 ? 63 : random.between(0, 63);
+      while (place < most) {
+        const int symbol = ac.symbols[static_cast<size_t>(random.between(0, static_cast<int>(ac.symbols.size()) - 1))];
+        const int run = symbol >> 4, value = value_of(symbol & 15, random);
+        if (symbol == 0 || place + run + 1 > 63) break;
+        writer.put(ac.codes[symbol], ac.sizes[symbol]);
+        writer.put_value(value, symbol & 15);
+        place += run + 1;
+        block[natural[static_cast<size_t>(place)]] = static_cast<int16_t>(value);
+      }
+      if (place < 63) {
+        if (ac.sizes[0] == 0) {
+          last.clear();
+          break;
+        }
+        writer.put(ac.codes[0], ac.sizes[0]);
+      }
+      last.push_back(place);
+    }
+    const int whole = static_cast<int>(last.size());
+    for (const char* isa : available_isas()) {
+      CAPTURE(isa);
+      std::vector<uint8_t> data = writer.bytes;
+      data.resize(data.size() + kJpegPad);
+      std::vector<int16_t> coefs(static_cast<size_t>(blocks + 1) * 64);
+      std::vector<uint8_t> ends(static_cast<size_t>(blocks));
+      JpegScan scan{};
+      scan.next = data.data();
+      scan.blocks = 1;
+      scan.block[0] = {&codes, &pairs, 0, coefs.data(), ends.data(), 1};
+      JpegScan other = scan;
+      const uint8_t* limit = data.data() + data.size() - kJpegPad + 8;
+      REQUIRE(kernels(isa)->jpeg_blocks(&scan, whole, limit) == whole);
+      REQUIRE(kernels(isa)->jpeg_skip(&other, whole, limit) == whole);
+      CHECK(scan.next == other.next);
+      CHECK(scan.count == other.count);
+      CHECK(scan.predictors[0] == other.predictors[0]);
+      CHECK((scan.range >> 16) == 0);
+      if (whole > 0) REQUIRE(std::memcmp(coefs.data(), expected.data(), static_cast<size_t>(whole) * 128) == 0);
+      for (int b = 0; b < whole; ++b) CHECK(ends[static_cast<size_t>(b)] >= last[static_cast<size_t>(b)]);
+    }
+  }
+}
+
+TEST_CASE("jpeg codes: any bits do the same with every instruction set, and nothing beside them") {
+  Random random(2);
+  int broken = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Table dc(true, random), ac(false, random);
+    JpegCodes codes;
+    JpegPairs pairs;
+    REQUIRE(make_codes(dc.lengths, true, &codes));
+    REQUIRE(make_pairs(ac.lengths, &pairs));
+    const size_t size = static_cast<size_t>(random.between(0, 600));
+    fastaug::test::Guarded data(size + kJpegPad);
+    random.fill(data.data(), data.size());
+    JpegScan first{};
+    int first_done = 0;
+    std::vector<int16_t> first_coefs;
+    for (const char* isa : available_isas()) {
+      CAPTURE(isa);
+      fastaug::test::Guarded coefs(50 * 128 + 2);
+      std::memset(coefs.data(), 0, coefs.size());
+      uint8_t ends[50];
+      JpegScan scan{};
+      scan.next = data.data();
+      scan.blocks = 1;
+      scan.block[0] = {&codes, &pairs, 0, reinterpret_cast<int16_t*>(coefs.data()), ends, 1};
+      const int done = kernels(isa)->jpeg_blocks(&scan, 50, data.data() + size + 8);
+      const auto* begin = reinterpret_cast<const int16_t*>(coefs.data());
+      const std::vector<int16_t> all(begin, begin + std::max(done, 0) * 64);
+      if (std::strcmp(isa, "scalar") == 0) {
+        first = scan;
+        first_done = done;
+        first_coefs = all;
+        broken += done < 0;
+      }
+      REQUIRE(done == first_done);
+      if (done < 0) continue;
+      REQUIRE(all == first_coefs);
+      CHECK(scan.next == first.next);
+      CHECK(scan.count == first.count);
+      CHECK(scan.range == first.range);
+    }
+  }
+  CHECK(broken > 20);
+}
+
+TEST_CASE("jpeg codes: tables that are none") {
+  JpegCodes codes;
+  CodeLengths lengths;
+  CHECK(make_codes(lengths, false, &codes));  // without codes: every bit is wrong
+  lengths.counts[0] = 2;                      // 0 and 1: all bits of the second are 1
+  CHECK_FALSE(make_codes(lengths, false, &codes));
+  lengths.counts[0] = 1;
+  lengths.counts[1] = 1;
+  CHECK(make_codes(lengths, false, &codes));
+  lengths.counts[1] = 2;
+  CHECK_FALSE(make_codes(lengths, false, &codes));
+  lengths = {};
+  lengths.counts[7] = 255;
+  CHECK(make_codes(lengths, false, &codes));
+  lengths.counts[8] = 2;
+  CHECK_FALSE(make_codes(lengths, false, &codes));
+  lengths = {};
+  lengths.counts[3] = 1;
+  lengths.symbols[0] = 16;
+  CHECK(make_codes(lengths, false, &codes));
+  CHECK_FALSE(make_codes(lengths, true, &codes));
+}
+
+TEST_CASE("jpeg window: data without what is stuffed into it, to the next marker") {
+  Random random(3);
+  for (int round = 0; round < 60; ++round) {
+    const int size = random.between(0, 1) == 0 ? random.between(0, 200) : random.between(30000, 140000);
+    std::vector<uint8_t> plain(static_cast<size_t>(size)), stuffed;
+    random.fill(plain.data(), plain.size());
+    const int often = random.between(1, 300);
+    for (uint8_t& byte : plain) {
+      if (random.between(0, often) == 0) byte = 0xff;
+      stuffed.push_back(byte);
+      if (byte == 0xff) stuffed.push_back(0);
+    }
+    const int kind = random.between(0, 2);
+    if (kind < 2) stuffed.insert(stuffed.end(), {0xff, static_cast<uint8_t>(kind == 0 ? 0xd9 : 0xff)});
+    Arena arena;
+    Window window({stuffed.data(), stuffed.size()}, 0, arena);
+    JpegScan scan{};
+    window.begin(&scan);
+    std::vector<uint8_t> seen;
+    for (;;) {
+      const bool ended = window.ended();
+      const ptrdiff_t bytes = ended ? window.left(scan) / 8 : window.limit() - scan.next;
+      REQUIRE(bytes >= 0);
+      seen.insert(seen.end(), scan.next, scan.next + bytes);
+      scan.next += bytes;
+      if (ended) break;
+      window.fill(&scan);
+    }
+    REQUIRE(seen == plain);
+    CHECK(window.left(scan) == 0);
+    CHECK(window.is_next(0xd9, &scan) == (kind == 0));
+    CHECK_FALSE(window.is_next(0xd0, &scan));
+    scan.count = 8;  // a byte of data before the marker
+    CHECK_FALSE(window.is_next(0xd9, &scan));
+    scan.count = -1;
+    CHECK_FALSE(window.is_next(0xd9, &scan));
+  }
+}
+
+}  // namespace
+}  // namespace fastaug::codec::jpeg

@@ -1,0 +1,311 @@
+// The decoder of sequential JPEGs against libjpeg: sound files, regions of them, and what is left of broken ones.
+// FASTAUG_JPEG_REGIONS and FASTAUG_JPEG_MUTATIONS say how many of each, for `make soak-jpeg`.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "codec/jpeg_frame.h"
+#include "codec/jpeg_sequential.h"
+#include "codec/jpeg_session.h"
+#include "tests/support/jpeg_decoding.h"
+
+namespace fastaug::codec::jpeg {
+namespace {
+
+using fastaug::test::find_marker;
+using fastaug::test::Guarded;
+using fastaug::test::JpegOptions;
+using fastaug::test::Random;
+using fastaug::test::with_segment;
+using fastaug::test::write_jpeg;
+using test::all_of;
+using test::bytes_of;
+using test::converted;
+using test::crop;
+using test::decode_plainly;
+using test::File;
+using test::header_of;
+using test::Pixels;
+using test::random_region;
+using namespace std::string_literals;
+
+int count_of(const char* name, int usual) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? usual : std::atoi(value);
+}
+
+// Empty where nothing was made. The file ends where memory does.
+Pixels sequentially(const File& file, Region region, int stride, const Beside& beside = {}) {
+  Guarded input(file.size());
+  std::memcpy(input.data(), file.data(), file.size());
+  Pixels pixels(static_cast<size_t>(region.height) * static_cast<size_t>(region.width * stride));
+  Arena arena;
+  const Part part = {region, stride, pixels.data(), ptrdiff_t{region.width} * stride};
+  return run_sequential({input.data(), input.size()}, beside, part, arena) ? pixels : Pixels();
+}
+
+Pixels by_libjpeg(const File& file, const Frame& frame) {
+  const Header& header = frame.header;
+  Pixels pixels(static_cast<size_t>(header.height) * static_cast<size_t>(header.width * header.channels));
+  const Job job = {.bytes = bytes_of(file),
+                   .beside = {},
+                   .frame = &frame,
+                   .stride = header.channels,
+                   .top = 0,
+                   .height = header.height,
+                   .crop = 0,
+                   .crop_width = header.width,
+                   .rows = pixels.data(),
+                   .row_stride = ptrdiff_t{header.width} * header.channels};
+  return run(job).done() ? pixels : Pixels();
+}
+
+// What the decoder takes on.
+const std::vector<int> kTaken[] = {
+    {1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}, {2, 2, 1, 1, 1, 1}, {2, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}, {1, 1}, {2, 2}};
+
+JpegOptions taken_options(Random& random) {
+  JpegOptions options;
+  options.sampling = kTaken[random.between(0, static_cast<int>(std::size(kTaken)) - 1)];
+  options.channels = static_cast<int>(options.sampling.size()) / 2;
+  options.optimise = random.between(0, 2) == 0;
+  options.rgb = options.channels == 3 && random.between(0, 7) == 0;
+  options.restart = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
+  options.quality = random.between(1, 100);
+  return options;
+}
+
+// Fewer than three samples of chroma in a row are left to libjpeg.
+bool is_taken(const JpegOptions& options, int width) {
+  const bool halved = options.channels == 3 && options.sampling[0] == 2 && options.sampling[2] == 1;
+  return !halved || width > 4;
+}
+
+TEST_CASE("jpeg sequential: every small size") {
+  for (const std::vector<int>& sampling : kTaken) {
+    JpegOptions options;
+    options.sampling = sampling;
+    options.channels = static_cast<int>(sampling.size()) / 2;
+    for (int height = 1; height <= 35; height += height < 20 ? 1 : 3) {
+      for (int width = 1; width <= 70; width += width < 36 ? 1 : 3) {
+        CAPTURE(height);
+        CAPTURE(width);
+        const File file = write_jpeg(height, width, options);
+        const Pixels made = sequentially(file, {0, 0, height, width}, options.channels);
+        REQUIRE(made == (is_taken(options, width) ? decode_plainly(file) : Pixels()));
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg sequential: every quality, optimised or not, every interval of restarts") {
+  for (const std::vector<int>& sampling : kTaken) {
+    JpegOptions options;
+    options.sampling = sampling;
+    options.channels = static_cast<int>(sampling.size()) / 2;
+    for (int quality = 1; quality <= 100; ++quality) {
+      options.quality = quality;
+      options.optimise = quality % 2 == 0;
+      options.restart = quality % 3 == 0 ? quality / 3 : 0;
+      CAPTURE(quality);
+      const File file = write_jpeg(50, 61, options, static_cast<uint32_t>(quality));
+      REQUIRE(sequentially(file, {0, 0, 50, 61}, options.channels) == decode_plainly(file));
+    }
+  }
+}
+
+TEST_CASE("jpeg sequential: regions, in all strides") {
+  Random random(1);
+  const int count = count_of("FASTAUG_JPEG_REGIONS", 1500);
+  for (int done = 0; done < count;) {
+    const JpegOptions options = taken_options(random);
+    const int most = done % 3 == 0 ? 300 : 70;
+    const int height = random.between(1, most), width = random.between(5, most);
+    const File file = write_jpeg(height, width, options, random.next());
+    const Header header = header_of(file);
+    const Pixels whole = decode_plainly(file);
+    for (int k = 0; k < 16; ++k, ++done) {
+      const Region region = random_region(random, header);
+      CAPTURE(done);
+      for (int stride = header.channels; stride <= 4; ++stride) {
+        REQUIRE(sequentially(file, region, stride) == converted(crop(whole, header, region), header.channels, stride));
+      }
+    }
+  }
+}
+
+// Where a byte is changed: anywhere, or in the data of the scan.
+void change(File& file, Random& random) {
+  const auto size = static_cast<int>(file.size());
+  const int from =
+      random.between(0, 3) == 0 ? 3 : static_cast<int>(std::min(find_marker(file, 0xda) + 10, file.size() - 3));
+  const auto at = static_cast<size_t>(random.between(from, size - 2));
+  switch (random.between(0, 4)) {
+    case 0:
+      file[at] = static_cast<uint8_t>(file[at] ^ 1 << random.between(0, 7));
+      return;
+    case 1:
+      file[at] = static_cast<uint8_t>(random.next() >> 8);
+      return;
+    case 2:
+      file.erase(file.begin() + static_cast<ptrdiff_t>(at),
+                 file.begin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(at) + random.between(1, 9), size - 2));
+      return;
+    case 3:
+      file.insert(file.begin() + static_cast<ptrdiff_t>(at), static_cast<uint8_t>(random.next() >> 8));
+      return;
+    default: {
+      static constexpr uint8_t kMarkers[] = {0x00, 0xd0, 0xd1, 0xd9, 0xff, 0xda, 0xc4};
+      file[at] = 0xff;
+      if (at + 1 < file.size()) file[at + 1] = kMarkers[random.between(0, static_cast<int>(std::size(kMarkers)) - 1)];
+    }
+  }
+}
+
+TEST_CASE("jpeg sequential: of changed files, what libjpeg makes of them or nothing") {
+  Random random(2);
+  const int count = count_of("FASTAUG_JPEG_MUTATIONS", 12000);
+  int made = 0, left = 0, broken = 0;
+  File original;
+  for (int round = 0; round < count; ++round) {
+    if (round % 32 == 0) {
+      original = write_jpeg(random.between(1, 48), random.between(5, 64), taken_options(random), random.next());
+    }
+    File file = original;
+    for (int k = random.between(1, 3); k > 0; --k) change(file, random);
+    const std::optional<Frame> frame = read_frame(bytes_of(file));
+    if (!frame || int64_t{frame->header.height} * frame->header.width > 40'000) continue;
+    const Header& header = frame->header;
+    CAPTURE(round);
+    const Pixels whole = sequentially(file, all_of(header), header.channels);
+    const Pixels expected = by_libjpeg(file, *frame);
+    made += !whole.empty();
+    left += whole.empty() && !expected.empty();
+    broken += expected.empty();
+    if (!whole.empty()) REQUIRE(whole == expected);
+    if (round % 8 != 0 || expected.empty()) continue;
+    // Where all of it is made, so is each part; and a part does not differ where only the rest is left to libjpeg.
+    const Region region = random_region(random, header);
+    const Pixels part = sequentially(file, region, header.channels);
+    if (!whole.empty()) REQUIRE(!part.empty());
+    if (!part.empty()) REQUIRE(part == crop(expected, header, region));
+  }
+  CHECK(made > count / 20);
+  CHECK(broken > count / 20);
+  // What libjpeg makes and this does not: indices beyond a block, bytes before the end.
+  CHECK(left < count / 4);
+}
+
+TEST_CASE("jpeg sequential: what is left to libjpeg") {
+  const auto made = [](const File& file, const Beside& beside = {}) {
+    return !sequentially(file, {0, 0, 20, 30}, 3, beside).empty();
+  };
+  JpegOptions options;
+  const File file = write_jpeg(20, 30, options);
+  CHECK(made(file));
+  options.restart = 2;
+  const File restarts = write_jpeg(20, 30, options);
+  CHECK(made(restarts));
+  for (const std::vector<int>& sampling : {std::vector<int>{1, 2, 1, 1, 1, 1}, {4, 1, 1, 1, 1, 1}}) {
+    JpegOptions other;
+    other.sampling = sampling;
+    CHECK_FALSE(made(write_jpeg(20, 30, other)));
+  }
+  JpegOptions other;
+  other.progressive = true;
+  CHECK_FALSE(made(write_jpeg(20, 30, other)));
+  other = {};
+  other.one_scan_each = true;
+  CHECK_FALSE(made(write_jpeg(20, 30, other)));
+
+  const auto changed = [](File changing, size_t at, int value) {
+    changing[at] = static_cast<uint8_t>(value);
+    return changing;
+  };
+  const size_t sof = find_marker(file, 0xc0), sos = find_marker(file, 0xda), dht = find_marker(file, 0xc4);
+  const size_t dqt = find_marker(file, 0xdb);
+  CHECK(made(changed(file, sof + 1, 0xc1)));  // extended
+  CHECK_FALSE(made(changed(file, sof + 1, 0xc2)));
+  CHECK_FALSE(made(changed(file, sof + 4, 12)));
+  CHECK_FALSE(made(changed(file, sof + 10, 2)));    // a component that the scan does not name
+  CHECK_FALSE(made(changed(file, sof + 12, 3)));    // quantised by a table that is missing
+  CHECK_FALSE(made(changed(file, sof + 12, 4)));    // or cannot be
+  CHECK_FALSE(made(changed(file, sos + 6, 0x22)));  // codes likewise
+  CHECK_FALSE(made(changed(file, sos + 6, 0x40)));
+  CHECK_FALSE(made(changed(file, sos + 11, 1)));  // not all coefficients
+  CHECK_FALSE(made(changed(file, sos + 12, 62)));
+  CHECK_FALSE(made(changed(file, sos + 13, 1)));
+  CHECK_FALSE(made(changed(file, dht + 4, 0x20)));
+  CHECK_FALSE(made(changed(file, dht + 5, 3)));
+  CHECK_FALSE(made(changed(file, dqt + 4, 0x20)));
+  CHECK_FALSE(made(changed(file, dqt + 4, 0x10)));                   // of 16 bits, of which half are missing
+  CHECK_FALSE(made(changed(file, find_marker(file, 0xe0) + 9, 2)));  // a JFIF that libjpeg warns of
+  CHECK_FALSE(made(with_segment(file, 0xdd, "\0\0\1"s)));
+  CHECK_FALSE(made(with_segment(file, 0xdc, "\0\24"s)));
+  CHECK(made(with_segment(file, 0xfe, "comment"s)));
+
+  // Restarts in another order; bytes before a marker; another one; none.
+  CHECK_FALSE(made(changed(restarts, find_marker(restarts, 0xd0) + 1, 0xd1)));
+  for (const uint8_t byte : {0x00, 0x5a}) {
+    File longer = file;
+    longer.insert(longer.end() - 2, byte);
+    CHECK_FALSE(made(longer));
+  }
+  CHECK_FALSE(made(changed(file, file.size() - 1, 0xd8)));
+  CHECK_FALSE(made(changed(file, file.size() - 2, 0x00)));
+  CHECK_FALSE(made(File(file.begin(), file.end() - 2)));
+  for (size_t size = 0; size < file.size(); ++size) {
+    CHECK_FALSE(made(File(file.begin(), file.begin() + static_cast<ptrdiff_t>(size))));
+  }
+  // A region does not look behind its rows, but at what it may be given.
+  CHECK(!sequentially(changed(file, file.size() - 1, 0xd8), {0, 0, 10, 30}, 3).empty());
+  CHECK(sequentially(file, {0, 0, 21, 30}, 3).empty());
+  CHECK(sequentially(file, {0, 0, 20, 31}, 3).empty());
+  CHECK(sequentially(file, {0, 0, 20, 30}, 1).empty());
+}
+
+// Eight blocks of DC alone, each 2^14 more than the one before, or every other one as much less. In steps of 4 all of
+// them come to 0 in 16 bits.
+File steep(bool up_and_down) {
+  JpegOptions options;
+  options.channels = 1;
+  options.sampling = {};
+  options.quality = 88;
+  const File file = write_jpeg(8, 64, options);
+  File result(file.begin(), file.begin() + static_cast<ptrdiff_t>(find_marker(file, 0xc4)));
+  const auto put = [&](std::initializer_list<int> bytes) {
+    for (const int byte : bytes) result.push_back(static_cast<uint8_t>(byte));
+  };
+  // The only code is 0. Of DC it means 15 bits, of AC the end.
+  put({0xff, 0xc4, 0, 20, 0x00, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15});
+  put({0xff, 0xc4, 0, 20, 0x10, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  const auto scan = file.begin() + static_cast<ptrdiff_t>(find_marker(file, 0xda));
+  result.insert(result.end(), scan, scan + 10);
+  int byte = 0, count = 0;
+  for (int block = 0; block < 8; ++block) {
+    const bool down = up_and_down && block % 2 == 1;
+    for (int k = 0; k < 17; ++k) {
+      byte = byte << 1 | (down ? k > 1 && k < 16 : k == 1);
+      if (++count % 8 != 0) continue;
+      put({byte & 255});
+      if ((byte & 255) == 255) put({0});
+    }
+  }
+  put({0xff, 0xd9});
+  return result;
+}
+
+TEST_CASE("jpeg sequential: predictors that leave 16 bits") {
+  const File within = steep(true), beyond = steep(false);
+  CHECK(sequentially(within, {0, 0, 8, 64}, 1) == decode_plainly(within));
+  CHECK(sequentially(beyond, {0, 0, 8, 64}, 1).empty());
+  CHECK_FALSE(decode_plainly(beyond).empty());
+}
+
+}  // namespace
+}  // namespace fastaug::codec::jpeg
