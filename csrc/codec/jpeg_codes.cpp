@@ -17,6 +17,25 @@ uint32_t entry_of(unsigned length, unsigned symbol, bool dc) {
   return size << 24 | length << 16 | on << 8 | total;
 }
 
+void make_skips(JpegPairs* pairs) {
+  constexpr uint32_t kMask = (1 << kJpegSkip) - 1;
+  for (uint32_t bits = 0; bits <= kMask; ++bits) {
+    uint32_t used = 0, on = 0;
+    for (;;) {
+      const uint32_t rest = bits << used & kMask;
+      const uint32_t entry = pairs->codes.quick[rest >> (kJpegSkip - kJpegLook)];
+      const uint32_t length = entry >> 16 & 0xff, total = entry & 0xff, step = entry >> 8 & 0xff;
+      if (step == kJpegLong || used + (used == 0 ? length : total) > kJpegSkip) break;
+      // So that a sum of moves is never taken for an end.
+      if (step != kJpegEnd && on + step > 63) break;
+      used += total;
+      on += step;
+      if (step == kJpegEnd || used >= kJpegSkip) break;
+    }
+    pairs->skip[bits] = static_cast<uint16_t>(used == 0 ? kNotQuick : on << 8 | used);
+  }
+}
+
 }  // namespace
 
 bool make_codes(const CodeLengths& lengths, bool dc, JpegCodes* codes) {
@@ -63,6 +82,7 @@ bool make_pairs(const CodeLengths& lengths, JpegPairs* pairs) {
     pairs->quick[bits] = (first & ~0xffu) | both | uint64_t{on} << 32 | uint64_t{used} << 40 |
                          uint64_t{static_cast<uint16_t>(value)} << 48;
   }
+  make_skips(pairs);
   return true;
 }
 

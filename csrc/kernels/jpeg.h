@@ -19,6 +19,7 @@ constexpr int kJpegPad = kJpegMostBytes + 32;
 
 // Bits of a code that are looked up at once.
 constexpr int kJpegLook = 10;
+constexpr int kJpegSkip = 12;
 
 // A Huffman table. The symbol of an AC table is a run of zeros and the size of the value behind it, of a DC table the
 // size alone.
@@ -44,6 +45,9 @@ constexpr int kJpegMostQuick = 18;
 struct JpegPairs {
   JpegCodes codes;
   uint64_t quick[1 << kJpegLook];
+  // For blocks that are not kept, by kJpegSkip bits: the bits of all symbols that begin and end in them, of one where
+  // its code does, from bit 0; and what they move on by together, from bit 8, none of them behind the end of the block.
+  uint16_t skip[1 << kJpegSkip];
 };
 
 // One of the blocks of every MCU, for the MCUs to come.

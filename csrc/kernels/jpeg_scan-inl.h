@@ -130,6 +130,27 @@ inline int jpeg_long_code(const JpegCodes& codes, JpegBits& at) {
   return codes.symbols[(codes.index[length] + static_cast<int>(top >> (16 - length))) & 255];
 }
 
+// Symbols of a block by as many at a time as are looked up together. True where that was all of it; otherwise `place`
+// is that of the last one before those that have to be looked at one by one.
+FASTAUG_FN bool jpeg_skip_most(JpegBits& at, const JpegPairs& ac, unsigned& place) {
+  constexpr int kShift = 64 - kJpegSkip;
+  for (;;) {
+    at.fill();
+    for (int k = 0; k < 3; ++k) {
+      const unsigned entry = ac.skip[at.bits >> kShift];
+      const unsigned next = place + (entry >> 8);
+      if (next >= 63) {
+        // Moves only go on, so if the last place is in the block, and its end behind it, all of them are.
+        if (next != 63 && next - kJpegEnd >= 63) return false;
+        at.drop(entry & 63);
+        return true;
+      }
+      at.drop(entry & 63);
+      place = next;
+    }
+  }
+}
+
 // One block; false where a code does not exist or a coefficient lies beyond the last.
 template <bool kStore>
 FASTAUG_FN bool jpeg_block(JpegBits& at, const JpegCodes& dc, const JpegPairs& ac, uint32_t& predictor, uint32_t& range,
@@ -152,6 +173,9 @@ FASTAUG_FN bool jpeg_block(JpegBits& at, const JpegCodes& dc, const JpegPairs& a
   if constexpr (kStore) coefs[0] = static_cast<int16_t>(predictor);
 
   unsigned place = 0;
+  if constexpr (!kStore) {
+    if (jpeg_skip_most(at, ac, place)) return true;
+  }
   for (;;) {
     uint64_t before, entry;
     unsigned next;

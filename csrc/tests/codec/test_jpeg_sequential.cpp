@@ -201,6 +201,17 @@ TEST_CASE("jpeg sequential: of changed files, what libjpeg makes of them or noth
   CHECK(left < count / 4);
 }
 
+TEST_CASE("jpeg sequential: tables in the places that only extended files use") {
+  File file = write_jpeg(40, 50, JpegOptions());
+  const Pixels expected = decode_plainly(file);
+  for (int n = 0; n < 4; ++n) file[find_marker(file, 0xc4, n) + 4] |= 2;
+  for (const size_t at : {6, 8, 10}) file[find_marker(file, 0xda) + at] |= 0x22;
+  file[find_marker(file, 0xc0) + 1] = 0xc1;
+  CHECK(sequentially(file, {0, 0, 40, 50}, 3) == expected);
+  file[find_marker(file, 0xc4) + 5] = 3;  // codes that do not fit
+  CHECK(sequentially(file, {0, 0, 40, 50}, 3).empty());
+}
+
 TEST_CASE("jpeg sequential: what is left to libjpeg") {
   const auto made = [](const File& file, const Beside& beside = {}) {
     return !sequentially(file, {0, 0, 20, 30}, 3, beside).empty();
