@@ -1,8 +1,7 @@
-# make demo | test | test-newest | tables | mutants | soak | fuzz | cuda-all | bench | bench-history | gpu | docs | wheel | lint |
-# format | clean. Each
-# target but gpu installs what it needs, once. `tables` writes the operands and answers of the native tests anew, and
-# `mutants` changes formulas to see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which
-# takes little time.
+# make demo | test | test-newest | tables | mutants | soak | soak-jpeg | fuzz | cuda-all | bench | bench-history | gpu | docs |
+# wheel | lint | format | clean. Each target but gpu installs what it needs, once. `tables` writes the operands and answers of
+# the native tests anew, and `mutants` changes formulas to see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar
+# kernels alone, which takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   REGIONS=.. MUTATIONS=..  make soak-jpeg: how many regions and changed files libjpeg is compared on
@@ -42,8 +41,8 @@ SYSTEM_PACKAGES := g++ libhwy-dev libjpeg62-turbo-dev libdeflate-dev
 # Only where no other usable Python is found.
 PYTHON_PACKAGES := python3 python3-venv
 TEST_PACKAGES := $(SYSTEM_PACKAGES) doctest-dev
-# Pillow-SIMD is compiled where it is installed.
 HISTORY_PACKAGES := $(SYSTEM_PACKAGES) valgrind
+# Pillow-SIMD is compiled where it is installed.
 PEER_PACKAGES := libjpeg-dev zlib1g-dev
 
 NATIVE := $(shell find csrc cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json

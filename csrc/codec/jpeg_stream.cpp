@@ -14,12 +14,6 @@ using namespace std::string_view_literals;
 
 constexpr int kTables = 4;
 
-// Places in natural order by those in zigzag order.
-constexpr uint8_t kZigzag[kJpegBlock] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,   //
-                                         12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,  //
-                                         35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,  //
-                                         58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
-
 struct Steps {
   bool defined = false;
   uint16_t values[kJpegBlock] = {};
@@ -40,7 +34,7 @@ struct Tables {
       Steps& into = steps[place];
       into.defined = true;
       for (int k = 0; k < kJpegBlock; ++k, p += bytes) {
-        into.values[kZigzag[k]] = static_cast<uint16_t>(bytes == 1 ? p[0] : p[0] << 8 | p[1]);
+        into.values[kJpegZigzag[k]] = static_cast<uint16_t>(bytes == 1 ? p[0] : p[0] << 8 | p[1]);
       }
     }
     return true;

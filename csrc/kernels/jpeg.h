@@ -9,6 +9,12 @@ namespace fastaug {
 
 constexpr int kJpegBlock = 64;  // coefficients of a block, or samples
 
+// Places of coefficients in natural order by those in zigzag order (T.81, figure A.6).
+constexpr uint8_t kJpegZigzag[kJpegBlock] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,   //
+                                             12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,  //
+                                             35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,  //
+                                             58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
 // Blocks of an MCU at most (T.81, B.2.3), and bytes that one can take: 64 symbols a block, each of a code of up to 16
 // bits and up to 15 bits of value.
 constexpr int kJpegMostBlocks = 10;

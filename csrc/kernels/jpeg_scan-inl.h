@@ -17,80 +17,15 @@
 FASTAUG_LANES_BEGIN
 namespace {
 
-// Places of coefficients in natural order by their places in zigzag order. What moves beyond the last one is put behind
-// the block.
-#define FASTAUG_BEHIND_16 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64
-#define FASTAUG_BEHIND_64 FASTAUG_BEHIND_16, FASTAUG_BEHIND_16, FASTAUG_BEHIND_16, FASTAUG_BEHIND_16
-alignas(64) constexpr uint8_t kNatural[256 + 16] = {0,
-                                                    1,
-                                                    8,
-                                                    16,
-                                                    9,
-                                                    2,
-                                                    3,
-                                                    10,
-                                                    17,
-                                                    24,
-                                                    32,
-                                                    25,
-                                                    18,
-                                                    11,
-                                                    4,
-                                                    5,  //
-                                                    12,
-                                                    19,
-                                                    26,
-                                                    33,
-                                                    40,
-                                                    48,
-                                                    41,
-                                                    34,
-                                                    27,
-                                                    20,
-                                                    13,
-                                                    6,
-                                                    7,
-                                                    14,
-                                                    21,
-                                                    28,  //
-                                                    35,
-                                                    42,
-                                                    49,
-                                                    56,
-                                                    57,
-                                                    50,
-                                                    43,
-                                                    36,
-                                                    29,
-                                                    22,
-                                                    15,
-                                                    23,
-                                                    30,
-                                                    37,
-                                                    44,
-                                                    51,  //
-                                                    58,
-                                                    59,
-                                                    52,
-                                                    45,
-                                                    38,
-                                                    31,
-                                                    39,
-                                                    46,
-                                                    53,
-                                                    60,
-                                                    61,
-                                                    54,
-                                                    47,
-                                                    55,
-                                                    62,
-                                                    63,  //
-                                                    FASTAUG_BEHIND_64,
-                                                    FASTAUG_BEHIND_64,
-                                                    FASTAUG_BEHIND_64,
-                                                    FASTAUG_BEHIND_16};
-#undef FASTAUG_BEHIND_64
-#undef FASTAUG_BEHIND_16
+// Places in natural order by those in zigzag order; behind the block for all that moves beyond its last one.
+struct JpegPlaces {
+  alignas(64) uint8_t at[256 + 16] = {};
+
+  constexpr JpegPlaces() {
+    for (int k = 0; k < 256 + 16; ++k) at[k] = k < kJpegBlock ? kJpegZigzag[k] : kJpegBlock;
+  }
+};
+constexpr JpegPlaces kNatural;
 
 // The bits of a scan, in registers.
 struct JpegBits {
@@ -189,8 +124,8 @@ FASTAUG_FN bool jpeg_block(JpegBits& at, const JpegCodes& dc, const JpegPairs& a
       next = place + (entry >> 32 & 0xff);
       if constexpr (kStore) {
         // Where there is no second value the first takes its place.
-        coefs[kNatural[next]] = static_cast<int16_t>(entry >> 48);
-        coefs[kNatural[place]] = static_cast<int16_t>(jpeg_value(before << (entry >> 16 & 63), entry >> 24 & 63));
+        coefs[kNatural.at[next]] = static_cast<int16_t>(entry >> 48);
+        coefs[kNatural.at[place]] = static_cast<int16_t>(jpeg_value(before << (entry >> 16 & 63), entry >> 24 & 63));
       }
       if (next >= 63) goto out;
       place = next;
@@ -219,7 +154,7 @@ FASTAUG_FN bool jpeg_block(JpegBits& at, const JpegCodes& dc, const JpegPairs& a
     }
     place += run + 1;
     if (place > 63) return false;
-    if constexpr (kStore) coefs[kNatural[place]] = static_cast<int16_t>(jpeg_value(at.bits, size));
+    if constexpr (kStore) coefs[kNatural.at[place]] = static_cast<int16_t>(jpeg_value(at.bits, size));
     at.drop(size);
     if (place == 63) break;
   }
