@@ -42,7 +42,7 @@ int count_of(const char* name, int usual) {
 // Empty where nothing was made. The file ends where memory does.
 Pixels sequentially(const File& file, Region region, int stride, const Beside& beside = {}) {
   Guarded input(file.size());
-  std::memcpy(input.data(), file.data(), file.size());
+  std::copy(file.begin(), file.end(), input.data());
   Pixels pixels(static_cast<size_t>(region.height) * static_cast<size_t>(region.width * stride));
   Arena arena;
   const Part part = {region, stride, pixels.data(), ptrdiff_t{region.width} * stride};
