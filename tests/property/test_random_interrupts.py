@@ -61,10 +61,13 @@ def test_a_lock_that_stays_locked_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(random_interrupts, "PATIENCE", 0.3)
     found = set()
     with interruptions():
-        for number in range(30):
+        # Few interruptions meet a lock where the machine is busy: most come when the call is over.
+        for number in range(300):
             found.add(calls(random.Random(number)).partition(";")[0])
             DEFAULT.release()
-    assert any("generator" in text for text in found)
+            if any("generator" in text for text in found):
+                return
+    raise AssertionError(found)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="this system does not say so")
