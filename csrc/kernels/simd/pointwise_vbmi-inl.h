@@ -10,18 +10,19 @@ HWY_INLINE __m512i luma_of(__m512i r, __m512i g, __m512i b) {
   const __m512i low = _mm512_set1_epi32(0x232f238b);   // -117, 35, 47, 35
   const auto sum = [&](__m512i pixels) HWY_ATTR {
     const __m512i digits = _mm512_dpbusd_epi32(_mm512_set1_epi32(0x80), pixels, high);
-    return _mm512_srli_epi32(_mm512_dpbusd_epi32(_mm512_slli_epi32(digits, 8), pixels, low), 16);
+    const __m512i luma = _mm512_dpbusd_epi32(_mm512_slli_epi32(digits, 8), pixels, low);
+    return hn::Vec512<int32_t>{_mm512_srli_epi32(luma, 16)};
   };
   const __m512i rg_low = _mm512_unpacklo_epi8(r, g);
   const __m512i rg_high = _mm512_unpackhi_epi8(r, g);
   const __m512i bg_low = _mm512_unpacklo_epi8(b, g);
   const __m512i bg_high = _mm512_unpackhi_epi8(b, g);
-  // Within blocks of 16 bytes, and so undone by the packing.
-  const __m512i first = sum(_mm512_unpacklo_epi16(rg_low, bg_low));
-  const __m512i second = sum(_mm512_unpackhi_epi16(rg_low, bg_low));
-  const __m512i third = sum(_mm512_unpacklo_epi16(rg_high, bg_high));
-  const __m512i fourth = sum(_mm512_unpackhi_epi16(rg_high, bg_high));
-  return _mm512_packus_epi16(_mm512_packus_epi32(first, second), _mm512_packus_epi32(third, fourth));
+  // Within blocks of 16 bytes, and so undone by narrow().
+  const auto first = sum(_mm512_unpacklo_epi16(rg_low, bg_low));
+  const auto second = sum(_mm512_unpackhi_epi16(rg_low, bg_low));
+  const auto third = sum(_mm512_unpacklo_epi16(rg_high, bg_high));
+  const auto fourth = sum(_mm512_unpackhi_epi16(rg_high, bg_high));
+  return narrow(first, second, third, fourth).raw;
 }
 
 HWY_INLINE __m512i luma_at(const uint8_t* const* planes, int x) {

@@ -5,12 +5,10 @@
 
 enum class Wide { kTwo, kThreeDigits, kTwoDigits };
 
-// The blocks of 4 of four vectors that share a window come out in a row, those of others in the order of `order`.
+// The blocks of 4 of four vectors that share a window come out in a row, those of others as narrow() gives them.
 template <bool kShared>
 HWY_INLINE __m512i ordered(__m512i samples) {
-  if constexpr (kShared) return samples;
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  return _mm512_permutexvar_epi32(order, samples);
+  return kShared ? samples : in_row(hn::Vec512<uint8_t>{samples}).raw;
 }
 
 // Four vectors of int32 to samples.
