@@ -43,17 +43,18 @@ class Walk {
  public:
   explicit Walk(Bytes bytes) : bytes_(bytes) {}
 
-  // Where the next segment begins.
+  // Where the next segment begins, or what is none.
   size_t at() const { return at_; }
 
   std::optional<Segment> next() {
-    if (at_ >= bytes_.size || bytes_.data[at_] != 0xff) return {};
-    while (at_ < bytes_.size && bytes_.data[at_] == 0xff) ++at_;
-    if (bytes_.size - at_ < 3) return {};
-    const uint8_t* p = bytes_.data + at_;
+    size_t at = at_;
+    if (at >= bytes_.size || bytes_.data[at] != 0xff) return {};
+    while (at < bytes_.size && bytes_.data[at] == 0xff) ++at;
+    if (bytes_.size - at < 3) return {};
+    const uint8_t* p = bytes_.data + at;
     const size_t length = static_cast<size_t>(p[1]) << 8 | p[2];  // counts its own two bytes
-    if (length < 2 || length > bytes_.size - at_ - 1) return {};
-    at_ += 1 + length;
+    if (length < 2 || length > bytes_.size - at - 1) return {};
+    at_ = at + 1 + length;
     return Segment{p[0], {p + 3, length - 2}};
   }
 

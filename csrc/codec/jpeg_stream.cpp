@@ -59,11 +59,10 @@ struct Tables {
     return true;
   }
 
-  // True for segments that are no tables too.
+  // False for all other segments.
   bool read(const Segment& segment) {
     if (segment.marker == kDqt) return read_steps(segment.content);
-    if (segment.marker == kDht) return read_codes(segment.content);
-    return true;
+    return segment.marker == kDht && read_codes(segment.content);
   }
 };
 
@@ -73,14 +72,10 @@ bool is_silent(uint8_t marker) { return (marker >= kApp0 && marker <= kApp15) ||
 bool read_tables(Bytes bytes, Tables* tables) {
   if (!begins(bytes, "\xff\xd8"sv)) return false;
   Walk walk(bytes);
-  size_t at = walk.at();
   while (const std::optional<Segment> segment = walk.next()) {
-    const bool table = segment->marker == kDqt || segment->marker == kDht;
-    if (!table && !is_silent(segment->marker)) return false;
-    if (!tables->read(*segment)) return false;
-    at = walk.at();
+    if (!is_silent(segment->marker) && !tables->read(*segment)) return false;
   }
-  return begins({bytes.data + at, bytes.size - at}, "\xff\xd9"sv);
+  return begins({bytes.data + walk.at(), bytes.size - walk.at()}, "\xff\xd9"sv);
 }
 
 // What tells libjpeg whether three components are YCbCr (jdapimin.c, default_decompress_parms).
@@ -238,13 +233,12 @@ const Stream* read_stream(Bytes bytes, const Beside& beside, Arena& arena) {
         stream->ycbcr = stream->channels == 3 && reader.is_ycbcr(marks, beside.components);
         stream->pixels_from = walk.at();
         return stream;
-      case kDqt:
-      case kDht:
-        if (!tables.read(*segment)) return nullptr;
-        break;
       default:
-        if (!is_silent(segment->marker)) return nullptr;
-        marks.read(*segment);
+        if (is_silent(segment->marker)) {
+          marks.read(*segment);
+        } else if (!tables.read(*segment)) {
+          return nullptr;
+        }
     }
   }
   return nullptr;
