@@ -26,7 +26,17 @@ bool usual(const Frame& frame) {
   return (across <= 2 && down <= 2) || (across == 4 && down == 1);
 }
 
-// ITU-T T.81, B.2.2.
+// Nobody has asked for it: where Pillow would raise, the image stays as it is.
+int orientation_of(Bytes exif, Bytes xmp) {
+  int orientation = exif_orientation(exif);
+  if (orientation == kNoOrientation) orientation = xmp_orientation(xmp);
+  return orientation == kNoOrientation || orientation == kUnclearOrientation ? 1 : orientation;
+}
+
+int64_t blocks_of(int samples) { return (int64_t{samples} + 7) / 8; }
+
+}  // namespace
+
 bool read_sof(Bytes content, Frame* frame) {
   if (content.size < 6) return false;
   const uint8_t* p = content.data;
@@ -39,25 +49,16 @@ bool read_sof(Bytes content, Frame* frame) {
   if (header.channels != 1 && header.channels != 3) return false;
   if (content.size != 6 + 3 * static_cast<size_t>(header.channels)) return false;
   for (int i = 0; i < header.channels; ++i) {
+    frame->ids[i] = p[6 + 3 * i];
     Sampling& sampling = frame->samplings[i];
     sampling = {p[7 + 3 * i] >> 4, p[7 + 3 * i] & 15};
+    frame->steps[i] = p[8 + 3 * i];
     if (sampling.across < 1 || sampling.across > 4 || sampling.down < 1 || sampling.down > 4) return false;
     frame->most.across = std::max(frame->most.across, sampling.across);
     frame->most.down = std::max(frame->most.down, sampling.down);
   }
   return header.channels == 1 || usual(*frame);
 }
-
-// Nobody has asked for it: where Pillow would raise, the image stays as it is.
-int orientation_of(Bytes exif, Bytes xmp) {
-  int orientation = exif_orientation(exif);
-  if (orientation == kNoOrientation) orientation = xmp_orientation(xmp);
-  return orientation == kNoOrientation || orientation == kUnclearOrientation ? 1 : orientation;
-}
-
-int64_t blocks_of(int samples) { return (int64_t{samples} + 7) / 8; }
-
-}  // namespace
 
 int64_t Frame::blocks() const {
   int64_t count = 0;

@@ -17,13 +17,18 @@ struct Sampling {
 
 struct Frame {
   Header header;
+  uint8_t ids[3];  // of the components
   Sampling samplings[3];
+  uint8_t steps[3];    // the places of their quantisation tables, whatever these are
   Sampling most;       // the largest factors of any component
   size_t pixels_from;  // where the data of the first scan begins
 
   // The blocks of 8 x 8 samples that the image holds at least, all components together.
   int64_t blocks() const;
 };
+
+// Takes down a frame header (ITU-T T.81, B.2.2) in a frame that has none yet. False where read_frame() gives nothing.
+bool read_sof(Bytes content, Frame* frame);
 
 // Only of files that are decoded here: sound up to their first scan, Huffman-coded, of 8 bits, with one component or
 // three of a usual layout. Strict, because Pillow and libjpeg agree about what is not odd.

@@ -136,29 +136,18 @@ class Reader {
   explicit Reader(Stream* stream) : stream_(*stream) {}
 
   bool read_frame(Bytes content) {
-    if (content.size < 6) return false;
-    const uint8_t* p = content.data;
-    stream_.height = p[1] << 8 | p[2];
-    stream_.width = p[3] << 8 | p[4];
-    stream_.channels = p[5];
-    if (p[0] != 8 || stream_.height == 0 || stream_.width == 0) return false;
-    if (stream_.channels != 1 && stream_.channels != 3) return false;
-    if (content.size != 6 + 3 * static_cast<size_t>(stream_.channels)) return false;
-    stream_.most = {1, 1};
+    if (!read_sof(content, &frame_)) return false;
+    stream_.height = frame_.header.height;
+    stream_.width = frame_.header.width;
+    stream_.channels = frame_.header.channels;
+    // One component alone has full size whatever its factors are.
+    const bool alone = stream_.channels == 1;
+    stream_.most = alone ? Sampling() : frame_.most;
     for (int i = 0; i < stream_.channels; ++i) {
-      const uint8_t* q = p + 6 + 3 * i;
-      Sampling& sampling = stream_.components[i].sampling;
-      sampling = {q[1] >> 4, q[1] & 15};
-      if (sampling.across < 1 || sampling.across > 4 || sampling.down < 1 || sampling.down > 4) return false;
-      // One component alone has full size whatever its factors are.
-      if (stream_.channels == 1) sampling = {1, 1};
-      stream_.most.across = std::max(stream_.most.across, sampling.across);
-      stream_.most.down = std::max(stream_.most.down, sampling.down);
-      ids_[i] = q[0];
-      steps_[i] = q[2];
-      if (steps_[i] >= kTables) return false;
+      stream_.components[i].sampling = alone ? Sampling() : frame_.samplings[i];
+      if (frame_.steps[i] >= kTables) return false;
     }
-    return stream_.channels == 1 || usual();
+    return alone || goes_so_far();
   }
 
   bool read_scan(Bytes content, const Tables& tables, Arena& arena) {
@@ -167,8 +156,9 @@ class Reader {
     const uint8_t* p = content.data + 1;
     for (int i = 0; i < channels; ++i, p += 2) {
       Component& component = stream_.components[i];
-      if (p[0] != ids_[i] || !tables.steps[steps_[i]].defined) return false;
-      std::copy_n(tables.steps[steps_[i]].values, kJpegBlock, component.steps);
+      const Steps& steps = tables.steps[frame_.steps[i]];
+      if (p[0] != frame_.ids[i] || !steps.defined) return false;
+      std::copy_n(steps.values, kJpegBlock, component.steps);
       const int dc = p[1] >> 4, ac = p[1] & 15;
       if (dc >= kTables || ac >= kTables) return false;
       component.dc = codes_of(tables.dc[dc], dc, kept.dc, arena);
@@ -183,27 +173,27 @@ class Reader {
     if (components != Components::kAsMarked) return components == Components::kYcbcr;
     if (marks.jfif) return true;
     if (marks.adobe) return marks.transform == 1;
-    return !(ids_[0] == 'R' && ids_[1] == 'G' && ids_[2] == 'B');
+    const auto& ids = frame_.ids;
+    return !(ids[0] == 'R' && ids[1] == 'G' && ids[2] == 'B');
   }
 
  private:
-  bool usual() const {
-    const Sampling& luma = stream_.components[0].sampling;
-    const Sampling& chroma = stream_.components[1].sampling;
-    if (chroma != stream_.components[2].sampling || luma != stream_.most) return false;
-    if (luma.across % chroma.across != 0 || luma.down % chroma.down != 0) return false;
+  // Of three components in one of the layouts that read_sof() leaves.
+  bool goes_so_far() const {
+    const Sampling& luma = frame_.most;
+    const Sampling& chroma = frame_.samplings[1];
+    const auto& ids = frame_.ids;
     const int across = luma.across / chroma.across, down = luma.down / chroma.down;
     if (across > 2 || down > across) return false;
     if (luma.across * luma.down + 2 * chroma.across * chroma.down > kJpegMostBlocks) return false;
-    if (ids_[0] == ids_[1] || ids_[1] == ids_[2] || ids_[0] == ids_[2]) return false;
+    if (ids[0] == ids[1] || ids[1] == ids[2] || ids[0] == ids[2]) return false;
     // libjpeg is not smooth where there are two samples of chroma in a row or fewer.
     const int chroma_width = (stream_.width * chroma.across + luma.across - 1) / luma.across;
     return across == 1 || chroma_width > 2;
   }
 
   Stream& stream_;
-  int ids_[3] = {};
-  int steps_[3] = {};
+  Frame frame_{};
 };
 
 }  // namespace
