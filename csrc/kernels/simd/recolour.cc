@@ -31,10 +31,10 @@ constexpr int kVector = 64;
 // where pixels have three bytes, and at the same one for other pixels.
 class Places {
  public:
-  explicit Places(const PixelTables& tables) {
+  Places(const PixelTables& tables, int phases) {
     const int stride = tables.stride;
     static constexpr uint64_t kEvery[] = {~uint64_t{0}, 0x5555555555555555, 0x9249249249249249, 0x1111111111111111};
-    for (int phase = 0; phase < stride; ++phase) {
+    for (int phase = 0; phase < phases; ++phase) {
       for (int k = 0; k < stride; ++k) {
         const uint64_t bytes = kEvery[stride - 1] << ((k - phase + stride) % stride);
         const int which = tables.which[k];
@@ -57,7 +57,7 @@ class Places {
 // Vectors begin at kPhases places of a pixel.
 template <int kTables, int kPhases>
 void recolour_as(const PixelTables& tables, const uint8_t* src, ptrdiff_t bytes, uint8_t* dst) {
-  const Places places(tables);
+  const Places places(tables, kPhases);
   const Table first(tables.table[0]);
   const Table second(tables.table[kTables > 1 ? 1 : 0]);
   const Table third(tables.table[kTables > 2 ? 2 : 0]);
@@ -135,14 +135,21 @@ void recolour_with(const PixelTables& tables, const uint8_t* src, ptrdiff_t byte
   constexpr int kStep = Map::kVectors * kLanes;
   const Bytes d;
   const Map map(tables);
-  uint8_t kept[kStep + kMaxChannels] = {};
-  uint8_t full[kStep + kMaxChannels] = {};
-  bool whole = true;
-  for (int k = 0; k < kStep + kMaxChannels; ++k) {
-    const int which = tables.which[k % tables.stride];
-    whole = whole && which >= 0;
-    if (which == PixelTables::kKept) kept[k] = 255;
-    if (which == PixelTables::kFull) full[k] = 255;
+  constexpr int kRound = 12;  // bytes that are whole pixels of every stride
+  constexpr int kMarks = (kStep + kMaxChannels + kRound - 1) / kRound * kRound;
+  uint8_t kept[kMarks];
+  uint8_t full[kMarks];
+  const bool whole = std::all_of(tables.which, tables.which + tables.stride, [](int which) { return which >= 0; });
+  if (!whole) {
+    for (int k = 0; k < kRound; ++k) {
+      const int which = tables.which[k % tables.stride];
+      kept[k] = which == PixelTables::kKept ? 255 : 0;
+      full[k] = which == PixelTables::kFull ? 255 : 0;
+    }
+    for (int k = kRound; k < kMarks; k += kRound) {
+      std::memcpy(kept + k, kept, kRound);
+      std::memcpy(full + k, full, kRound);
+    }
   }
   const auto step = [&](const uint8_t* from, int phase, uint8_t* to) HWY_ATTR {
     map.look_up(from, to);
