@@ -57,11 +57,18 @@ struct BlendTables {
   bool goes_up(bool below) const { return below == (factor < 1.0f); }
 };
 
-// Rows of an image come one after the other, with the same factor.
+// Rows of an image come one after the other, with the same factors: those of a few ops are kept. The reference holds
+// until the next call.
 const BlendTables& blend_tables(float factor) {
-  thread_local BlendTables tables;
-  if (tables.factor != factor) tables.set(factor);
-  return tables;
+  constexpr int kKept = 4;
+  thread_local BlendTables tables[kKept];
+  thread_local int last = 0;
+  for (int k = 0; k < kKept; ++k, last = (last + 1) % kKept) {
+    if (tables[last].factor == factor) return tables[last];
+  }
+  last = (last + 1) % kKept;
+  tables[last].set(factor);
+  return tables[last];
 }
 
 void saturate(const BlendTables& tables, uint8_t* const* planes, int width) {
@@ -99,14 +106,11 @@ void in_bytes(const Op& op, uint8_t* const* planes, int width) {
 }
 
 void pointwise(const Op* ops, const float* means, int count, int channels, uint8_t* const* planes, int width) {
-  for (int begin = 0, end = 0; begin < count; begin = end) {
+  for (int begin = 0, end = 0; begin < count; begin = ++end) {
     while (end < count && !goes_in_bytes(ops[end])) ++end;
     through_floats(ops + begin, means + begin, end - begin, channels, planes, width);
-    for (; begin < end; ++begin) channels = channels_after(ops[begin], channels);
-    for (; end < count && goes_in_bytes(ops[end]); ++end) {
-      in_bytes(ops[end], planes, width);
-      channels = channels_after(ops[end], channels);
-    }
+    if (end < count) in_bytes(ops[end], planes, width);
+    for (; begin < count && begin <= end; ++begin) channels = channels_after(ops[begin], channels);
   }
 }
 

@@ -264,6 +264,19 @@ TEST_CASE("saturation is Pillow's for every sample and luma, by any factor") {
   }
 }
 
+TEST_CASE("saturations that follow one another give the scalar bits row after row, however many they are") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(10);
+    for (int count = 2; count <= 9; ++count) {
+      CAPTURE(count);
+      Run run{{}, std::vector<float>(static_cast<size_t>(count)), 3};
+      for (int k = 0; k < count; ++k) run.ops.push_back(make_op(OpId::SATURATION, 0.55 + 0.1 * k));
+      for (int row = 0; row < 3; ++row) REQUIRE(agrees(*kernels(name), run, 100, random));
+    }
+  }
+}
+
 // Two grays, one of them 1 less where additions do not fuse.
 TEST_CASE("the grays of tensors differ in a few colours") {
   std::vector<std::array<uint8_t, 3>> colours;
