@@ -80,6 +80,24 @@ void check_layout(const py::object& core, bool bytes, int channels) {
        "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " + std::string(name));
 }
 
+Source from_array(const py::buffer& array) {
+  const py::buffer_info info = array.request();
+  if (info.itemsize != 1 || info.format != "B")
+    fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
+  if (info.ndim != 2 && info.ndim != 3) {
+    fail(ErrorCode::kValue, "array must be 2 or 3 dimensional, got " + std::to_string(info.ndim) + " dimensions");
+  }
+  View view;
+  view.data = static_cast<const uint8_t*>(info.ptr);
+  view.height = static_cast<int>(info.shape[0]);
+  view.width = static_cast<int>(info.shape[1]);
+  view.channels = info.ndim == 3 ? static_cast<int>(info.shape[2]) : 1;
+  view.row_stride = info.strides[0];
+  view.pixel_stride = info.strides[1];
+  view.channel_stride = info.ndim == 3 ? info.strides[2] : 1;
+  return {view, array};
+}
+
 Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff_t row_stride, ptrdiff_t pixel_stride,
                     ptrdiff_t channel_stride, py::object owner, int dtype) {
   if (data == 0) fail(ErrorCode::kValue, "data must not be a null pointer");
@@ -103,24 +121,6 @@ Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff
 }
 
 }  // namespace
-
-Source from_array(const py::buffer& array) {
-  const py::buffer_info info = array.request();
-  if (info.itemsize != 1 || info.format != "B")
-    fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
-  if (info.ndim != 2 && info.ndim != 3) {
-    fail(ErrorCode::kValue, "array must be 2 or 3 dimensional, got " + std::to_string(info.ndim) + " dimensions");
-  }
-  View view;
-  view.data = static_cast<const uint8_t*>(info.ptr);
-  view.height = static_cast<int>(info.shape[0]);
-  view.width = static_cast<int>(info.shape[1]);
-  view.channels = info.ndim == 3 ? static_cast<int>(info.shape[2]) : 1;
-  view.row_stride = info.strides[0];
-  view.pixel_stride = info.strides[1];
-  view.channel_stride = info.ndim == 3 ? info.strides[2] : 1;
-  return {view, array};
-}
 
 Source from_pil(const py::object& image, int channels) {
   const py::object core = attribute(image, Names::get().im);

@@ -33,9 +33,6 @@ Source from_core(const pybind11::object& core, int channels);
 // The same memory to write to; only for an image that nobody else has seen yet.
 Sink into_pil(const pybind11::object& image, int channels);
 
-// A uint8 array of (height, width) or (height, width, channels).
-Source from_array(const pybind11::buffer& array);
-
 void register_images(pybind11::module_& m);
 
 }  // namespace fastaug::bind

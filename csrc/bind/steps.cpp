@@ -14,6 +14,12 @@ namespace py = pybind11;
 namespace fastaug::bind {
 namespace {
 
+template <class T>
+std::optional<T> maybe(const py::object& value, T (*read)(const py::object&)) {
+  if (value.is_none()) return std::nullopt;
+  return read(value);
+}
+
 // What a transform is told, one after the other.
 class Told {
  public:
@@ -28,9 +34,7 @@ class Told {
 
   template <class T>
   std::optional<T> maybe(T (*read)(const py::object&)) {
-    const py::object value = next();
-    if (value.is_none()) return std::nullopt;
-    return read(value);
+    return bind::maybe(next(), read);
   }
 
  private:
@@ -73,12 +77,6 @@ Fill::Bytes colour_of(const py::object& value) {
   return bytes;
 }
 
-template <class T>
-std::optional<T> maybe(const py::object& value, T (*read)(const py::object&)) {
-  if (value.is_none()) return std::nullopt;
-  return read(value);
-}
-
 Fill fill_of(const py::object& value) {
   const auto parts = value.cast<py::tuple>();
   return {maybe(parts[0], colour_of), maybe(parts[1], colour_of), parts[2].cast<bool>()};
@@ -115,6 +113,26 @@ Op op_of(const py::object& value) {
   return op;
 }
 
+PadMode pad_mode_of(const py::object& value) { return static_cast<PadMode>(value.cast<int>()); }
+
+float chance_of(const py::object& value) { return value.cast<float>(); }
+
+// By the names of their classes.
+steps::Adjustment adjustment_of(const std::string& name) {
+  using steps::Adjustment;
+  static const std::unordered_map<std::string, Adjustment> all{
+      {"RandomInvert", Adjustment::kInvert},
+      {"RandomPosterize", Adjustment::kPosterize},
+      {"RandomSolarize", Adjustment::kSolarize},
+      {"RandomAdjustSharpness", Adjustment::kSharpness},
+      {"RandomAutocontrast", Adjustment::kAutocontrast},
+      {"RandomEqualize", Adjustment::kEqualize},
+  };
+  const auto found = all.find(name);
+  if (found == all.end()) fail(ErrorCode::kValue, "no adjustment is called " + name);
+  return found->second;
+}
+
 int length_of(const py::object& value) { return static_cast<int>(side_of(value)); }
 
 using Read = steps::Step (*)(Told&);
@@ -144,7 +162,7 @@ const std::unordered_map<std::string, Read>& readers() {
        [](Told& told) -> steps::Step {
          const Sides sides = sides_of(told.next());
          const Fill fill = fill_of(told.next());
-         return steps::Pad{sides, fill, static_cast<Padding>(told.as<int>())};
+         return steps::Pad{sides, fill, told.maybe(pad_mode_of)};
        }},
       {"RandomFlip",
        [](Told& told) -> steps::Step {
@@ -158,7 +176,7 @@ const std::unordered_map<std::string, Read>& readers() {
          const auto padding = told.maybe(sides_of);
          const bool pads = told.as<bool>();
          const Fill fill = fill_of(told.next());
-         return steps::RandomCrop{height, width, padding, pads, fill, static_cast<Padding>(told.as<int>())};
+         return steps::RandomCrop{height, width, padding, pads, fill, told.maybe(pad_mode_of)};
        }},
       {"RandomResizedCrop",
        [](Told& told) -> steps::Step {
@@ -207,7 +225,7 @@ const std::unordered_map<std::string, Read>& readers() {
       {"RandomGrayscale", [](Told& told) -> steps::Step { return steps::RandomGrayscale{told.as<float>()}; }},
       {"RandomAdjustment",
        [](Told& told) -> steps::Step {
-         const auto kind = static_cast<steps::Adjustment>(told.as<int>());
+         const auto kind = adjustment_of(told.as<std::string>());
          const auto p = told.as<double>();
          const auto number = told.as<double>();
          return steps::RandomAdjustment{kind, p, number, told.as<bool>()};
@@ -229,9 +247,8 @@ const std::unordered_map<std::string, Read>& readers() {
        }},
       {"Group",
        [](Told& told) -> steps::Step {
-         const py::object p = told.next();
-         const auto inner = as_steps(told.as<py::tuple>());
-         return steps::Group{p.is_none() ? std::nullopt : std::optional(p.cast<float>()), inner};
+         const auto p = told.maybe(chance_of);
+         return steps::Group{p, as_steps(told.as<py::tuple>())};
        }},
   };
   return all;

@@ -32,7 +32,8 @@ struct Fill {
   const std::optional<Bytes>& of(int channels) const { return channels == 1 ? gray : rgb; }
 };
 
-enum class Padding : uint8_t { kEdge = 0, kReflect = 1, kSymmetric = 2, kConstant = 3 };
+// By a colour, if nothing.
+using Padding = std::optional<PadMode>;
 
 struct Sides {
   int left = 0;
@@ -157,7 +158,7 @@ class Sketch {
     shape_.height = static_cast<int>(height);
     shape_.width = static_cast<int>(width);
   }
-  bool torch_pads(Sides sides, Padding mode) const;
+  bool torch_pads(Sides sides, PadMode mode) const;
   void adjust(OpId pillows, OpId torchs, double factor);
 
   Container source_, container_;

@@ -106,15 +106,15 @@ void Sketch::center_crop(int64_t height, int64_t width) {
     const auto rows = static_cast<int>(std::clamp<int64_t>(height - shape_.height, 0, kMaxSide));
     const auto columns = static_cast<int>(std::clamp<int64_t>(width - shape_.width, 0, kMaxSide));
     static constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
-    pad({columns / 2, rows / 2, (columns + 1) / 2, (rows + 1) / 2}, kBlack, Padding::kConstant);
+    pad({columns / 2, rows / 2, (columns + 1) / 2, (rows + 1) / 2}, kBlack, std::nullopt);
     if (declined_ || (height == shape_.height && width == shape_.width)) return;
   }
   crop(half(shape_.height - height), half(shape_.width - width), height, width);
 }
 
-bool Sketch::torch_pads(Sides sides, Padding mode) const {
-  if (mode == Padding::kEdge) return true;
-  const int slack = mode == Padding::kReflect ? 1 : 0;
+bool Sketch::torch_pads(Sides sides, PadMode mode) const {
+  if (mode == PadMode::kEdge) return true;
+  const int slack = mode == PadMode::kReflect ? 1 : 0;
   return std::min({sides.left, sides.top, sides.right, sides.bottom}) >= 0 &&
          std::max(sides.left, sides.right) <= shape_.width - slack &&
          std::max(sides.top, sides.bottom) <= shape_.height - slack;
@@ -128,18 +128,18 @@ void Sketch::pad(Sides sides, const Fill& fill, Padding mode) {
   if (!is_side(size.height) || !is_side(size.width) || far(left) || far(top) || far(right) || far(bottom)) {
     return decline();
   }
-  if (mode == Padding::kConstant) {
+  if (!mode) {
     pad_constant(sides, fill, size);
     return;
   }
-  if (is_tensor() && (!fill.pads_tensors || !torch_pads(sides, mode))) return decline();
+  if (is_tensor() && (!fill.pads_tensors || !torch_pads(sides, *mode))) return decline();
   const auto cut = [](int side) { return std::min(side, 0); };
   if (std::min({left, top, right, bottom}) < 0) {
     const int64_t height = shape_.height + cut(top) + cut(bottom), width = shape_.width + cut(left) + cut(right);
     if (height <= 0 || width <= 0) return decline();
     append_window(-cut(top), -cut(left), height, width, {});
   }
-  Op op = plain(OpId::PAD, static_cast<uint16_t>(mode));
+  Op op = plain(OpId::PAD, static_cast<uint16_t>(*mode));
   const int added[] = {left, top, right, bottom};
   std::ranges::transform(added, op.i, [](int side) { return std::max(side, 0); });
   append(op);

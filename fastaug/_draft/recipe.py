@@ -26,8 +26,6 @@ from fastaug._program.job import DTYPES
 #: The name of a step, and what it is told, in the order of csrc/bind/steps.cpp.
 Packed = tuple[Any, ...]
 
-_PADDINGS = ("edge", "reflect", "symmetric", "constant")
-
 # What every module has, and what is looked at there.
 _OF_MODULES = frozenset(vars(nn.Module()))
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
@@ -138,10 +136,11 @@ def sides(padding: Any) -> tuple[int, int, int, int]:
     return whole(left), whole(top), whole(right), whole(bottom)
 
 
-def padding_number(mode: Any) -> int:
-    if mode not in _PADDINGS:
+def padding_mode(mode: Any) -> int | None:
+    """The number of a mode; None for a colour."""
+    if type(mode) is not str:
         raise NoRecipe
-    return _PADDINGS.index(mode)
+    return None if mode == "constant" else ops.PAD_MODES[mode]
 
 
 def normalization(pack: Callable[[Any, Any, int], Any], mean: Any, std: Any) -> tuple[bytes | None, bytes | None]:

@@ -242,10 +242,10 @@ class _RandomColor(Transform):
         if params:
             self._adjust(draft)
 
-    def _packed_as(self, kind: int, number: Any = 0) -> recipe.Packed:
-        """By its place among the adjustments of csrc/recipe/recipe.h, and what it is told beside the probability."""
+    def _packed_with(self, number: Any = 0) -> recipe.Packed:
+        """With what it is told beside the probability."""
         is_float = type(recipe.number(number)) is float
-        return "RandomAdjustment", kind, float(recipe.number(self.p)), float(number), is_float
+        return "RandomAdjustment", type(self).__name__, float(recipe.number(self.p)), float(number), is_float
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(p={self.p})"
@@ -272,7 +272,7 @@ class RandomInvert(_RandomColor):
         draft.invert()
 
     def _packed(self) -> recipe.Packed:
-        return self._packed_as(0)
+        return self._packed_with()
 
 
 class RandomPosterize(_RandomColor):
@@ -302,7 +302,7 @@ class RandomPosterize(_RandomColor):
         draft.posterize(self.bits)
 
     def _packed(self) -> recipe.Packed:
-        return self._packed_as(1, recipe.whole(self.bits))
+        return self._packed_with(recipe.whole(self.bits))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(bits={self.bits},p={self.p})"
@@ -334,7 +334,7 @@ class RandomSolarize(_RandomColor):
         draft.solarize(self.threshold)
 
     def _packed(self) -> recipe.Packed:
-        return self._packed_as(2, self.threshold)
+        return self._packed_with(self.threshold)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(threshold={self.threshold},p={self.p})"
@@ -366,7 +366,7 @@ class RandomAdjustSharpness(_RandomColor):
         draft.adjust_sharpness(self.sharpness_factor)
 
     def _packed(self) -> recipe.Packed:
-        return self._packed_as(3, self.sharpness_factor)
+        return self._packed_with(self.sharpness_factor)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(sharpness_factor={self.sharpness_factor},p={self.p})"
@@ -393,7 +393,7 @@ class RandomAutocontrast(_RandomColor):
         draft.autocontrast()
 
     def _packed(self) -> recipe.Packed:
-        return self._packed_as(4)
+        return self._packed_with()
 
 
 class RandomEqualize(_RandomColor):
@@ -417,4 +417,4 @@ class RandomEqualize(_RandomColor):
         draft.equalize()
 
     def _packed(self) -> recipe.Packed:
-        return self._packed_as(5)
+        return self._packed_with()

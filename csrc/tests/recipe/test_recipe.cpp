@@ -77,7 +77,7 @@ TEST_CASE("a group is done if a draw is at most its probability, and else draws 
 
 TEST_CASE("a crop of the whole image takes no words, and one that is too large is declined before any") {
   const auto crop = [](int height, int width) {
-    return Steps{steps::RandomCrop{height, width, std::nullopt, false, kBlack, Padding::kConstant}};
+    return Steps{steps::RandomCrop{height, width, std::nullopt, false, kBlack, std::nullopt}};
   };
   CHECK(drafted(crop(30, 40), 1).drawn == 0);
   CHECK(drafted(crop(30, 39), 1).drawn == 2);
@@ -122,7 +122,7 @@ TEST_CASE("a box that never fits is the middle of the image, in its limits") {
 }
 
 TEST_CASE("who draws is known without a draw") {
-  CHECK_FALSE(draws({steps::ToTensor{}, steps::Grayscale{1}, steps::Pad{{1, 1, 1, 1}, kBlack, Padding::kEdge}}));
+  CHECK_FALSE(draws({steps::ToTensor{}, steps::Grayscale{1}, steps::Pad{{1, 1, 1, 1}, kBlack, PadMode::kEdge}}));
   CHECK_FALSE(draws({steps::Group{std::nullopt, {steps::CenterCrop{3, 3}}}}));
   CHECK(draws({steps::Group{0.5f, {}}}));
   CHECK(draws({steps::Group{std::nullopt, {steps::RandomFlip{false, 0}}}}));

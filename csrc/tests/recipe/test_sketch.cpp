@@ -108,10 +108,10 @@ TEST_CASE("what may be an error, or is Python's, is declined") {
   CHECK(declines(Container::kPil, [](Sketch& sketch) { sketch.adjust_hue(0.6); }));
   CHECK(declines(Container::kPil, [](Sketch& sketch) { sketch.posterize(9); }));
   CHECK(declines(Container::kPil, [](Sketch& sketch) { sketch.crop(0, 0, 0, 5); }));
-  CHECK(declines(Container::kPil, [](Sketch& sketch) { sketch.pad({-40, 0, 0, 0}, kBlack, Padding::kConstant); }));
-  CHECK(declines(Container::kTensor, [](Sketch& sketch) { sketch.pad({40, 0, 0, 0}, kBlack, Padding::kReflect); }));
+  CHECK(declines(Container::kPil, [](Sketch& sketch) { sketch.pad({-40, 0, 0, 0}, kBlack, std::nullopt); }));
+  CHECK(declines(Container::kTensor, [](Sketch& sketch) { sketch.pad({40, 0, 0, 0}, kBlack, PadMode::kReflect); }));
   CHECK_FALSE(
-      declines(Container::kTensor, [](Sketch& sketch) { sketch.pad({39, 0, 0, 0}, kBlack, Padding::kReflect); }));
+      declines(Container::kTensor, [](Sketch& sketch) { sketch.pad({39, 0, 0, 0}, kBlack, PadMode::kReflect); }));
   CHECK(declines(Container::kTensor, [](Sketch& sketch) { sketch.rotate(30, 0, false, std::nullopt, kBlack); }));
   CHECK(declines(Container::kPil, [](Sketch& sketch) { sketch.rotate(30, 1, false, std::nullopt, kBlack); }));
   CHECK(declines(Container::kPil, [](Sketch& sketch) { sketch.rotate(30, 0, false, std::nullopt, Fill{}); }));
