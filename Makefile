@@ -267,9 +267,11 @@ format: $(STAMPS)/test
 
 # Benchmarks
 
+# A run of everything also renews the tables and the chart of README.md; of other suites, python -m bench.readme does.
 .PHONY: bench bench-history
 bench: $(STAMPS)/bench
 	$(BIN)/python -m bench $(if $(PEERS),--peers) $(ARGS)
+	$(if $(ARGS),,$(BIN)/python -m bench.readme)
 
 # Fails where a row of HEAD takes more than 3 % more processor time or instructions than that of BASE.
 bench-history: $(STAMPS)/bench

@@ -1,74 +1,190 @@
-"""python -m bench.readme RESULTS.json: puts what was measured into README.md, between its two markers.
+"""python -m bench.readme [RESULTS.json ...]: puts what was measured where it is told.
 
-RESULTS.json is of bench, whose pipelines are shown, or of bench.decode.
+That is README.md and docs/benchmarks.md, between markers, and the chart of both, docs/speed-light.svg and -dark.svg. Of
+each suite these are the results that are named, or else the newest in bench/results.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench import encoded
-from bench.case import OURS
+from bench import chart
+from bench.case import FAST, OURS
 from bench.cases import PIPELINES, RECIPES
 from bench.measure import ROOT
 from bench.report import figure, markdown
 
-BEGIN, END = "<!-- speed: begin -->\n", "<!-- speed: end -->\n"
-DECODE_BEGIN, DECODE_END = "<!-- decode: begin -->\n", "<!-- decode: end -->\n"
-PEERS = ("torchvision v2 tensors", "Pillow-SIMD", "OpenCV", "Albumentations", "kornia-rs")
+RESULTS = ROOT / "bench" / "results"
+#: Suites whose results stand in files that begin with their names; all others are those of `python -m bench` itself.
+SUITES = ("clients", "decoding", "loading", "samples", "tensors")
+SPEED = "speed"
+#: Columns of other libraries, where they were measured.
+TENSORS = "torchvision v2 tensors"
+PEERS = ("Pillow-SIMD", "OpenCV", "Albumentations", "kornia-rs")
+#: What README.md has of each table: a row per line, and these columns beside torchvision's and fastaug's.
+SHORT = (
+    "P, 512, rotation nearest",
+    "ImageNet train, 500x375 to 224",
+    "ImageNet eval, 500x375 to 224",
+    "segmentation, 1024x1024 to 512",
+    "super-resolution crop 96 of 2040x1356",
+)
+SHORT_DECODING = (
+    "JPEG 500 pixels, whole",
+    "JPEG 500 pixels, ImageNet train to 224",
+    "JPEG 1024x1024, crop 224",
+    "PNG 2040x1356, whole",
+    "PNG 2040x1356, crop 96",
+)
+CLOCK = {"wall": "wall-clock time", "cpu": "processor time, on a machine that was also doing other work"}
 
 
-def bold(times: dict[str, Any]) -> list[str]:
-    return [f"**{figure(times['median'])}**", f"**{times['ratio']:.1f}x**"]
+@dataclass(frozen=True)
+class Shown:
+    """A bar of the chart: its suite, the case, and torchvision's column in that suite."""
+
+    label: str
+    suite: str
+    case: str
+    reference: str = "torchvision"
 
 
-def section(results: dict[str, Any]) -> str:
-    about, rows = results["about"], {row["case"]: row["libraries"] for row in results["rows"]}
-    peers = [peer for peer in PEERS if any(peer in libraries for libraries in rows.values())]
-    lines = [["one core, ms a call", "torchvision", "fastaug", "faster", "fast mode", "faster", *peers]]
-    for case in PIPELINES + RECIPES:
-        libraries = rows[case.name]
-        ours = libraries["fastaug"]
-        others = [figure(libraries[peer]["median"]) if peer in libraries else "" for peer in peers]
-        theirs = figure(libraries["torchvision"]["median"])
-        pair = [text for times in (ours, libraries["fastaug fast"]) for text in bold(times)]
-        lines.append([case.name, theirs, *pair, *others])
-    clock = {"wall": "wall-clock time", "cpu": "processor time, on a machine that was also doing other work"}
-    caption = (
-        f"{about['cpu']}, {about['isa'].upper()}; {about['compiler']}; torch {about['torch']}, torchvision "
-        f"{about['torchvision']}, Pillow {about['pillow']}; {about['date']}. Medians of {clock[about['clock']]}."
+BARS = (
+    Shown("P, tile to tensor of 512", SPEED, "P, 512, rotation nearest"),
+    Shown("ImageNet train", SPEED, "ImageNet train, 500x375 to 224"),
+    Shown("ImageNet eval", SPEED, "ImageNet eval, 500x375 to 224"),
+    Shown("segmentation", SPEED, "segmentation, 1024x1024 to 512"),
+    Shown("crop of a JPEG file", "decoding", "JPEG 1024x1024, crop 224", "Pillow"),
+    Shown("SSD, image and boxes", "samples", "detection, SSD, 8 boxes [PIL]"),
+)
+
+
+class Results:
+    """What a run measured, by case, and the machine that it ran on."""
+
+    def __init__(self, path: Path) -> None:
+        read = json.loads(path.read_text())
+        first = path.stem.split("-")[0]
+        self.suite = first if first in SUITES else SPEED
+        self.about: dict[str, Any] = read["about"]
+        self.rows: dict[str, dict[str, Any]] = {row["case"]: row["libraries"] for row in read["rows"]}
+        self.labels = list(dict.fromkeys(label for row in self.rows.values() for label in row))
+
+    @property
+    def machine(self) -> str:
+        return f"{self.about['cpu']}, {self.about['isa'].upper()}"
+
+    def caption(self) -> str:
+        about = self.about
+        versions = ", ".join(f"{name} {about[name.lower()]}" for name in ("torch", "torchvision", "Pillow"))
+        return f"{self.machine}; {versions}; {about['date']}. Medians of {CLOCK[about.get('clock', 'wall')]}."
+
+    def table(self, corner: str, cases: tuple[str, ...], columns: list[str], reference: str = "torchvision") -> str:
+        """Columns of milliseconds; each of ours is followed by how many times as fast as the reference it is."""
+        faster = "faster" if reference == "torchvision" else f"faster than {reference}"
+        head, lines = [corner], []
+        for label in columns:
+            head += ["fast mode" if label == FAST else label, *([faster] if label in (OURS, FAST) else [])]
+        for case in cases:
+            line = [case]
+            for label in columns:
+                times = self.rows[case].get(label)
+                ours = label in (OURS, FAST)
+                cells = ["", ""] if times is None else [figure(times["median"]), f"{times['ratio']:.1f}x"]
+                line += [f"**{cell}**" if cell else "" for cell in cells] if ours else cells[:1]
+            lines.append(line)
+        return markdown([head, *lines])
+
+
+def newest(given: list[Path]) -> dict[str, list[Results]]:
+    """The results by suite, newest first; those that are given come before all others."""
+    found: dict[str, list[Results]] = {}
+    stored = [Results(path) for path in sorted(RESULTS.glob("*.json"))]
+    for one in [Results(path) for path in given] + sorted(stored, key=lambda one: one.about["date"], reverse=True):
+        found.setdefault(one.suite, []).append(one)
+    return found
+
+
+def charts(found: dict[str, list[Results]]) -> tuple[dict[str, str], str]:
+    """The chart in each theme, and in words. Suites that the first machine has results of are shown by them."""
+    machine = found[SPEED][0].machine
+    bars, notes = [], []
+    for shown in BARS:
+        results = next((one for one in found[shown.suite] if one.machine == machine), found[shown.suite][0])
+        note = f"{results.machine}, {results.about['date']}"
+        if note not in notes:
+            notes.append(note)
+        times = results.rows[shown.case]
+        ours = times[OURS]
+        told = f"{figure(times[shown.reference]['median'])} ms to {figure(ours['median'])} ms"
+        bars.append(chart.Bar(shown.label, ours["ratio"], told, notes.index(note)))
+    pictures = {name: chart.drawn(bars, notes, theme) for name, theme in chart.THEMES.items()}
+    return pictures, chart.described(bars)
+
+
+def figures(found: dict[str, list[Results]]) -> tuple[dict[str, str], dict[str, str]]:
+    """The sections of README.md, and those of docs/benchmarks.md."""
+    speed, decoding = found[SPEED][0], found["decoding"][0]
+    with_peers = next((one for one in found[SPEED] if set(PEERS) & set(one.labels)), None)
+    every = tuple(case.name for case in PIPELINES + RECIPES)
+    corner, columns = "one core, ms a call", ["torchvision", OURS, FAST]
+    beside = ""
+    if with_peers is not None:
+        present = [label for label in PEERS if label in with_peers.labels]
+        beside = with_peers.table(corner, every, ["torchvision", OURS, *present])
+        beside += f"\n\n{with_peers.caption()} {', '.join(present)} give other pixels in most rows."
+    of_files = ["torchvision", OURS, "Pillow"]
+    others = [
+        label
+        for label in decoding.labels
+        if label not in of_files and not label.startswith(OURS) and not label.endswith("threads")
+    ]
+    equal = f"{speed.caption()} fastaug's pixels equal torchvision's, but for those of fast mode."
+    _, words = charts(found)
+    picture = (
+        '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="docs/speed-dark.svg">\n'
+        f'  <img src="docs/speed-light.svg" width="640" alt="{words}">\n</picture>'
     )
-    note = " fastaug's pixels equal torchvision's, but for those of fast mode"
-    if peers:
-        note += f"; {', '.join(peers)} give other pixels in most rows"
-    return f"{BEGIN}\n{markdown(lines)}\n\n{caption}{note}.\n\n{END}"
+    readme = {
+        "chart": picture,
+        "speed": f"{speed.table(corner, SHORT, columns)}\n\n{equal}",
+        "decode": f"{decoding.table('one core, ms', SHORT_DECODING, of_files, 'Pillow')}\n\n{decoding.caption()}",
+    }
+    files = decoding.table("one core, ms", tuple(decoding.rows), [*of_files, *others], "Pillow")
+    page = {
+        "speed": f"{speed.table(corner, every, [*columns, TENSORS])}\n\n{equal}",
+        "peers": beside,
+        "decode": f"{files}\n\n{decoding.caption()}",
+    }
+    return readme, page
 
 
-def decode_section(results: dict[str, Any]) -> str:
-    about, rows = results["about"], results["rows"]
-    labels = dict.fromkeys(label for row in rows for label in row["libraries"])
-    others = [label for label in labels if not label.startswith(OURS) and not label.endswith("threads")]
-    lines = [["one core, ms", *others, "fastaug", "faster than Pillow"]]
-    for row in rows:
-        libraries = row["libraries"]
-        theirs = [figure(libraries[label]["median"]) if label in libraries else "" for label in others]
-        lines.append([row["case"], *theirs, *bold(libraries[OURS])])
-    versions = ", ".join(f"{name} {about[name]}" for name in ("torchvision", "pillow"))
-    caption = f"{about['cpu']}, {about['isa'].upper()}; {versions}; {about['date']}. Medians of wall-clock time."
-    return f"{DECODE_BEGIN}\n{markdown(lines)}\n\n{caption}\n\n{DECODE_END}"
+def filled(text: str, sections: dict[str, str]) -> str:
+    """A page with the sections between its markers, in the place of what stands there."""
+    for name, section in sections.items():
+        begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+        before, rest = text.split(begin)
+        text = f"{before}{begin}\n{section}\n\n{end}{rest.split(end)[1]}"
+    return text
 
 
-def main(path: str) -> None:
-    readme, results = ROOT / "README.md", json.loads(Path(path).read_text())
-    decodes = {row["case"] for row in results["rows"]} <= encoded.BY_NAME.keys()
-    begin, end = (DECODE_BEGIN, DECODE_END) if decodes else (BEGIN, END)
-    before, rest = readme.read_text().split(begin)
-    after = rest.split(end)[1]
-    readme.write_text(before + (decode_section if decodes else section)(results) + after)
+def written(given: list[Path]) -> dict[Path, str]:
+    """The files that show figures, and what has to stand in them."""
+    found = newest(given)
+    pages = {path: path.read_text() for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")}
+    texts = {path: filled(text, sections) for (path, text), sections in zip(pages.items(), figures(found))}
+    pictures, _ = charts(found)
+    return texts | {ROOT / "docs" / f"speed-{name}.svg": text for name, text in pictures.items()}
+
+
+def main(names: list[str]) -> None:
+    for path, text in written([Path(name) for name in names]).items():
+        path.write_text(text)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import inspect
 import pprint
+import re
 import shutil
 from enum import Enum
 from pathlib import Path
+from types import ModuleType
 
 import torch
 
@@ -17,14 +19,19 @@ import fastaug.io
 import fastaug.pillow
 import fastaug.transforms
 import fastaug.transforms.functional
-from docs._ext import groups
-from docs._ext.examples import EXAMPLES, GROUPS, Example, missing, public_classes
+from docs._ext import addresses, functions, groups, native, pictures
+from docs._ext.examples import EXAMPLES, GROUPS, Example, NoPicture, missing, public_classes
 from fastaug._draft.pipeline import Pipeline
 from fastaug._tv_tensors import own
 from fastaug.transforms import v2
 
 V2 = "fastaug.transforms.v2"
 ROOT = Path(__file__).parents[2]
+#: Names that have no page of their own in torchvision's documentation.
+WITHOUT_A_PAGE = {
+    *("Decode", "InterpolationMode", "elastic_transform"),
+    *("v2.AutoAugmentPolicy", "v2.Identity", "v2.InterpolationMode", "v2.SetClampingMode", "v2.Transform"),
+}
 
 
 class PagesError(RuntimeError):
@@ -43,14 +50,64 @@ def summary(name: str, value: object) -> str:
     return text.split("\n\n")[0].replace("\n", " ")
 
 
-def picture(name: str) -> str:
-    """The part of a class's page that shows what it does."""
-    example = EXAMPLES[name]
+def list_table(head: list[str], rows: list[tuple[str, ...]]) -> str:
+    """A table whose cells are reStructuredText of one line."""
+    lines = [".. list-table::", "    :header-rows: 1", ""]
+    for row in (head, *rows):
+        lines += [f"    {'* -' if place == 0 else '  -'} {cell}" for place, cell in enumerate(row)]
+    return "\n".join(lines) + "\n"
+
+
+def picture(name: str, example: Example | NoPicture, folder: str) -> str:
+    """The part of a page that shows what a class or function does, and the calls that made it."""
     if not isinstance(example, Example):
         return f"No picture: {example.reason}\n"
     calls = "\n".join(f"    {call}" for call in example.calls)
-    image = f".. image:: ../pictures/{name}.webp\n    :alt: {name}: before and after\n"
+    image = f".. image:: {folder}/{name}.webp\n    :alt: {name}: before and after\n"
     return f"{image}\n.. code-block:: python\n\n{calls}\n"
+
+
+def drawn(name: str, example: Example | NoPicture) -> str:
+    """What was drawn for the results in a picture."""
+    made = pictures.drawn(name, example) if isinstance(example, Example) else []
+    if not made:
+        return ""
+    rows = [(label, f"``{text}``") for label, text in made]
+    return f".. rst-class:: drawn\n\n{list_table(['Result', 'What was drawn'], rows)}"
+
+
+def computed(name: str, of_samples: bool) -> str:
+    """Who computes a class, for which container and dtype."""
+    found = native.table(name, of_samples)
+    if found is None:
+        return ""
+    text = (
+        "Native is what fastaug's core does, in one call with its neighbours; a step of its own is called with the\n"
+        "image so far, whole. What it leaves to Pillow or torch has their pixels, too. :doc:`/how` says more.\n"
+    )
+    parts = [".. rubric:: Who computes it\n", text]
+    if found.rows:
+        parts.append(list_table(["given", "alone", "behind a resize"], found.rows))
+    if found.untouched:
+        parts.append(f"Handed on as they are: {'; '.join(found.untouched)}.\n")
+    if found.refused:
+        parts.append(f"Refused, with torchvision's type of error: {'; '.join(found.refused)}.\n")
+    return "\n".join(parts)
+
+
+def same_in_torchvision(name: str) -> str:
+    """A link to the page of torchvision, by the name after ``transforms.`` there."""
+    if name == "Decode":
+        return "torchvision has no such class.\n"
+    if name in WITHOUT_A_PAGE:
+        return f"`torchvision's transforms <{addresses.TORCHVISION_TRANSFORMS}>`__ have it under the same name.\n"
+    return f"`The same in torchvision's documentation <{addresses.torchvision(f'transforms.{name}')}>`__.\n"
+
+
+def top(title: str, about: str) -> str:
+    """The head of a class's page: what a preview of a link says, and the name, which must not break in two."""
+    plain = re.sub(r":\w+:`~?([^`]+)`", r"\1", about).replace("``", "")
+    return f":og:description: {plain}\n\n.. rst-class:: name\n\n{heading(title)}"
 
 
 def class_page(name: str) -> str:
@@ -63,13 +120,24 @@ def class_page(name: str) -> str:
     if issubclass(value, Enum):
         options += "    :undoc-members:\n    :member-order: bysource\n"
     directives = f".. py:currentmodule:: fastaug.transforms\n\n.. autoclass:: fastaug.transforms.{name}\n{options}"
-    return f"{heading(name)}\n{picture(name)}\n{directives}"
+    example = EXAMPLES[name]
+    parts = [
+        top(name, summary(name, value)),
+        picture(name, example, "../pictures"),
+        drawn(name, example),
+        directives,
+        computed(name, False),
+        same_in_torchvision(name),
+    ]
+    if name in v2.__all__:
+        parts.append(f"Of whole samples: :doc:`v2.{name} </reference/v2/{name}>`.\n")
+    return "\n".join(part for part in parts if part)
 
 
 def gallery() -> str:
     """All classes by group, each with its picture."""
     parts = [
-        heading("Transforms"),
+        heading("transforms"),
         "The classes of ``fastaug.transforms``. Pictures show a photograph and what the transform made of it, under\n"
         "fixed seeds; they are drawn when this documentation is built.\n",
     ]
@@ -105,22 +173,26 @@ def sample_class_page(name: str) -> str:
     else:
         options += "    :exclude-members: check_inputs, extra_repr, forward, make_params, transform\n"
     directive = f".. py:currentmodule:: {V2}\n\n.. autoclass:: {V2}.{name}\n    {options}"
-    same = ""
+    parts = [top(f"v2.{name}", summary(name, value))]
     if isinstance(EXAMPLES.get(name), Example):
-        same = f"Pictures: :doc:`{name} of fastaug.transforms </reference/transforms/{name}>`.\n"
-    return f"{heading(name)}\n{same}\n{directive}"
+        image = f".. image:: ../pictures/{name}.webp\n    :alt: {name}: before and after\n"
+        image += f"    :target: ../transforms/{name}.html\n"
+        parts.append(f"{image}\nDrawn by :doc:`{name} of fastaug.transforms </reference/transforms/{name}>`.\n")
+    parts += [directive, computed(name, True), same_in_torchvision(f"v2.{name}")]
+    return "\n".join(part for part in parts if part)
 
 
 def samples() -> str:
     """The classes of v2 by group, and the functions beside them."""
     parts = [
         f".. py:currentmodule:: {V2}\n",
-        heading("Transforms of samples"),
+        heading("transforms.v2"),
         "The classes of ``fastaug.transforms.v2``. :doc:`/v2` says what they do to a sample.\n",
     ]
     for group, names in groups.CLASSES.items():
         parts.append(heading(group, "-"))
-        parts.extend(f":doc:`{name} <{name}>`\n    {summary(name, getattr(v2, name))}\n" for name in names)
+        rows = [(f":doc:`{name} <{name}>`", summary(name, getattr(v2, name))) for name in names]
+        parts.append(list_table(["class", "what it does"], rows))
     parts.append(heading("For transforms of your own", "-"))
     for name in groups.helpers():
         summary(name, getattr(v2, name))
@@ -133,20 +205,65 @@ def samples() -> str:
 def sample_functions() -> str:
     """The functionals of v2, and after them the kernels that they choose from."""
     module, functional = f"{V2}.functional", v2.functional
-    parts = [heading("Functions of samples"), f".. automodule:: {module}\n"]
+    parts = [heading("transforms.v2.functional"), f".. automodule:: {module}\n"]
     for title, names in (("Functions", groups.functionals()), ("Kernels", groups.kernels())):
         parts.append(heading(title, "-"))
         if title == "Kernels":
             parts.append("Each is a function for one type of leaf, and takes and returns plain tensors.\n")
+        else:
+            parts.append(list_table(["function", "what it does"], told(functional, names)))
         for name in names:
             summary(name, getattr(functional, name))
             parts.append(f".. autofunction:: {module}.{name}\n")
     return "\n".join(parts)
 
 
+def told(module: ModuleType, names: list[str]) -> list[tuple[str, ...]]:
+    """Rows of a table: links to functions, and what each does."""
+    link = ":py:func:`{name} <{module}.{name}>`"
+    return [(link.format(name=name, module=module.__name__), summary(name, getattr(module, name))) for name in names]
+
+
+def plain_functions() -> str:
+    """The functions of v1: a table of all, then each with its picture."""
+    functional, module = fastaug.transforms.functional, "fastaug.transforms.functional"
+    parts = [heading("transforms.functional"), f".. automodule:: {module}\n"]
+    parts.append("Pictures show a photograph and what the call below it made of it.\n")
+    every = functions.FUNCTIONS.items()
+    grouped = {group: [name for name, example in every if example.group == group] for group in (*GROUPS, "Measures")}
+    for group, names in grouped.items():
+        if names:
+            parts += [f".. rubric:: {group}\n", list_table(["function", "what it does"], told(functional, names))]
+    for group, names in grouped.items():
+        if names:
+            parts.append(heading(group, "-"))
+        for name in names:
+            example = functions.FUNCTIONS[name]
+            shown = picture(name, example, "function_pictures") if isinstance(example, Example) else ""
+            link = "" if name in WITHOUT_A_PAGE else same_in_torchvision(f"functional.{name}")
+            content = "\n".join(f"    {line}" if line else "" for line in f"{shown}\n{link}".splitlines())
+            parts.append(f".. autofunction:: {module}.{name}\n\n{content}\n")
+    parts.append(constant(module, "pil_modes_mapping", functional.pil_modes_mapping))
+    return "\n".join(parts)
+
+
+def constant(module: str, name: str, value: object) -> str:
+    """A constant has no docstring: its value says what it is."""
+    text = pprint.pformat(value, sort_dicts=False, width=90).replace("\n", "\n        ")
+    return f".. py:data:: {module}.{name}\n\n    .. code-block:: python\n\n        {text}\n"
+
+
 def module_page(title: str, module: object, module_name: str, names: list[str], classes: bool = False) -> str:
     """A module's docstring and its functions and data; its classes too, unless they have pages of their own."""
     parts = [heading(title), f".. automodule:: {module_name}\n"]
+    shown = [name for name in names if not inspect.ismodule(getattr(module, name)) and callable(getattr(module, name))]
+    shown = [name for name in shown if classes or not inspect.isclass(getattr(module, name))]
+    if len(shown) > 3:
+        rows = []
+        for name in shown:
+            role = "class" if inspect.isclass(getattr(module, name)) else "func"
+            rows.append((f":py:{role}:`{name} <{module_name}.{name}>`", summary(name, getattr(module, name))))
+        parts.append(list_table(["name", "what it is"], rows))
     for name in names:
         value = getattr(module, name)
         if inspect.isclass(value) and classes:
@@ -165,9 +282,7 @@ def module_page(title: str, module: object, module_name: str, names: list[str], 
             summary(name, value)
             parts.append(f".. autofunction:: {module_name}.{name}\n")
         else:
-            # A constant has no docstring: its value says what it is.
-            text = pprint.pformat(value, sort_dicts=False, width=90).replace("\n", "\n        ")
-            parts.append(f".. py:data:: {module_name}.{name}\n\n    .. code-block:: python\n\n        {text}\n")
+            parts.append(constant(module_name, name, value))
     return "\n".join(parts)
 
 
@@ -175,13 +290,15 @@ def write(folder: Path) -> None:
     """Writes the pages, replacing those that are there.
 
     Raises:
-        PagesError: a public class has no line in docs/_ext/examples.py or docs/_ext/groups.py, or a public name has
-            no docstring.
+        PagesError: a public class has no line in docs/_ext/examples.py or docs/_ext/groups.py, a function none in
+            docs/_ext/functions.py, or a public name has no docstring.
     """
     if names := missing():
         raise PagesError(f"these public classes need a line in docs/_ext/examples.py: {', '.join(names)}")
     if names := groups.ungrouped():
         raise PagesError(f"these need to be in, or out of, a group of docs/_ext/groups.py: {', '.join(names)}")
+    if names := functions.ungrouped():
+        raise PagesError(f"these need a line in, or out of, docs/_ext/functions.py: {', '.join(names)}")
     shutil.rmtree(folder, ignore_errors=True)
     transforms = folder / "transforms"
     transforms.mkdir(parents=True)
@@ -193,23 +310,21 @@ def write(folder: Path) -> None:
     for name in groups.public_classes():
         (folder / "v2" / f"{name}.rst").write_text(sample_class_page(name))
     (folder / "v2_functional.rst").write_text(sample_functions())
-    functional = fastaug.transforms.functional
-    page = module_page("Functions", functional, "fastaug.transforms.functional", sorted(functional.__all__))
-    (folder / "functional.rst").write_text(page)
+    (folder / "functional.rst").write_text(plain_functions())
     names = [name for name in fastaug.__all__ if not name.startswith("__")]
     # What fastaug.compile and Views give is described by the guides; Drawn is what users derive their classes from.
     page = module_page("fastaug", fastaug, "fastaug", names) + "\n.. autoclass:: fastaug.Drawn\n    :members:\n"
     (folder / "fastaug.rst").write_text(page)
-    page = module_page("Reading images", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
+    page = module_page("io", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
     (folder / "io.rst").write_text(page)
-    page = module_page("Pillow's operations", fastaug.pillow, "fastaug.pillow", list(fastaug.pillow.__all__))
+    page = module_page("pillow", fastaug.pillow, "fastaug.pillow", list(fastaug.pillow.__all__))
     (folder / "pillow.rst").write_text(page)
-    page = module_page("Data", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)
+    page = module_page("data", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)
     (folder / "data.rst").write_text(page)
     adapter = fastaug.adapters.transformers
-    page = module_page("Hugging Face", adapter, "fastaug.adapters.transformers", adapter.__all__)
+    page = module_page("adapters.transformers", adapter, "fastaug.adapters.transformers", adapter.__all__)
     (folder / "huggingface.rst").write_text(page)
-    page = module_page("Tensors of a sample", own, "fastaug.tv_tensors", own.__all__, classes=True)
+    page = module_page("tv_tensors", own, "fastaug.tv_tensors", own.__all__, classes=True)
     (folder / "tv_tensors.rst").write_text(page)
     results = folder / "results"
     results.mkdir()

@@ -1,6 +1,6 @@
-"""Draws the pictures of the reference: a photograph and what a transform makes of it, side by side.
+"""Draws the pictures of the reference: a photograph and what a transform or function makes of it, side by side.
 
-``python -m docs._ext.pictures FOLDER [NAME ...]`` draws all of them, or some, outside a build of the documentation.
+``python -m docs._ext.pictures FOLDER [NAME ...]`` draws all of classes, or some, outside a build of the documentation.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from tqdm import tqdm
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from docs._ext.examples import EXAMPLES, Example, public_classes
+from docs._ext.examples import EXAMPLES, Example, NoPicture
+from fastaug._inspect.words import short
 
 #: Of the photograph that every transform gets.
 WIDTH, HEIGHT = 176, 132
@@ -76,16 +77,52 @@ def as_image(result: Any, spread: bool) -> Image.Image:
 def results(name: str, example: Example) -> Iterator[Image.Image]:
     """What the calls of an example return, in order."""
     photo = photograph(example.photo)
-    names: dict[str, Any] = {"T": T}
-    if name == "LinearTransformation":
-        names["matrix"], names["mean"] = whitening(photo)
     for call in example.calls:
-        transform = eval(call, names)
         for draw in range(example.draws):
             seed(draw)
-            result = transform(photo.copy())
+            result = evaluated(name, call, photo)
+            # A transform is yet to be called with the photograph; a function has been.
+            result = result(photo.copy()) if callable(result) else result
             for image in result if isinstance(result, tuple) else (result,):
                 yield as_image(image, example.spread)
+
+
+def evaluated(name: str, call: str, photo: Image.Image) -> Any:
+    """The transform that a call of an example makes, or the result of a function."""
+    names: dict[str, Any] = {"T": T, "F": F, "torch": torch, "image": photo.copy()}
+    if name == "LinearTransformation":
+        names["matrix"], names["mean"] = whitening(photo)
+    if name == "elastic_transform":
+        names["displacement"] = wave(photo)
+    return eval(call, names)
+
+
+def wave(image: Image.Image) -> torch.Tensor:
+    """A displacement of elastic_transform, up to a thirtieth of the image to each side."""
+    rows = torch.sin(torch.arange(image.height) / 8)[:, None].expand(image.height, image.width)
+    return torch.stack([rows, torch.zeros_like(rows)], dim=-1)[None] / 15
+
+
+def drawn(name: str, example: Example) -> list[tuple[str, str]]:
+    """What was drawn for each result of an example: its caption and the parameters, of those that draw any."""
+    photo = photograph(example.photo)
+    made = []
+    for call in example.calls:
+        for draw in range(example.draws):
+            transform = evaluated(name, call, photo)
+            pipeline = transform if isinstance(transform, T.Compose) else T.Compose([transform])
+            seed(draw)
+            made.append([told(step, len(pipeline.transforms) > 1) for step in pipeline.sample(photo)])
+    if not any(made):
+        return []
+    return [(label, ", then ".join(steps) or "nothing") for label, steps in zip(captions(example, len(made)), made)]
+
+
+def told(step: dict[str, Any], several: bool) -> str:
+    """The parameters of a transform on one line. Noise is too much to print."""
+    values = {name: value for name, value in step.items() if name != "transform" and value is not None}
+    text = ", ".join(f"{name}={'...' if isinstance(value, bytes) else short(value)}" for name, value in values.items())
+    return f"{step['transform']}: {text}" if several else text
 
 
 def captions(example: Example, count: int) -> list[str]:
@@ -95,14 +132,14 @@ def captions(example: Example, count: int) -> list[str]:
         labels = [f"draw {number}" for number in range(1, count + 1)]
     else:
         labels = [call.removeprefix("T.").replace(", p=1)", ")").replace("(p=1)", "") for call in example.calls]
+        labels = [label.removeprefix("F.").replace("(image, ", "(") for label in labels]
     if len(labels) != count:
         raise PicturesError(f"{count} results but {len(labels)} labels: {labels}")
     return labels
 
 
-def strip(name: str) -> Image.Image:
-    """The picture of one class: the photograph on the left, and results in rows beside it."""
-    example = EXAMPLES[name]
+def strip(name: str, example: Example | NoPicture) -> Image.Image:
+    """The picture of a class or function: the photograph on the left, and results in rows beside it."""
     if not isinstance(example, Example):
         raise PicturesError(f"{name} has no picture: {example.reason}")
     made = list(results(name, example))
@@ -135,19 +172,21 @@ def strip(name: str) -> Image.Image:
     return canvas
 
 
-def draw(folder: Path, names: Iterable[str] | None = None) -> list[Path]:
-    """Writes NAME.webp for the classes of these names, by default for all that have a picture.
+def draw(
+    folder: Path, names: Iterable[str] | None = None, examples: dict[str, Example | NoPicture] = EXAMPLES
+) -> list[Path]:
+    """Writes NAME.webp for the examples of these names, by default for all that have a picture.
 
     Raises:
         PicturesError: there are no photographs.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if names is None:
-        names = [name for name in public_classes() if isinstance(EXAMPLES.get(name), Example)]
+        names = sorted(name for name, example in examples.items() if isinstance(example, Example))
     paths = []
     for name in tqdm(list(names), desc="drawing pictures", unit="picture", disable=None):
         path = folder / f"{name}.webp"
-        strip(name).save(path, quality=85, method=4)
+        strip(name, examples[name]).save(path, quality=85, method=4)
         paths.append(path)
     return paths
 

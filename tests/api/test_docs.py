@@ -16,7 +16,7 @@ import fastaug.data
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 import fastaug.tv_tensors
-from docs._ext import examples, groups, pages, pictures
+from docs._ext import examples, functions, groups, pages, pictures
 from fastaug import pillow
 from fastaug._tv_tensors import own
 from fastaug.transforms import v2
@@ -28,7 +28,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROO
 #: Those of these run where what they are about is installed (tests/engines, tests/clients).
 ELSEWHERE = ("engines.md", "huggingface.md", "timm.md")
 WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text()) and page.name not in ELSEWHERE]
-WITH_PICTURE = [name for name, example in examples.EXAMPLES.items() if isinstance(example, examples.Example)]
+EXAMPLES = examples.EXAMPLES | functions.FUNCTIONS
+WITH_PICTURE = [name for name, example in EXAMPLES.items() if isinstance(example, examples.Example)]
 
 
 def documented() -> dict[str, Any]:
@@ -90,12 +91,12 @@ def test_every_class_has_its_line_and_every_line_its_class() -> None:
 def test_picture(name: str) -> None:
     """It can be drawn, is drawn the same twice, and shows something else than the original."""
     state = torch.get_rng_state()
-    first = pictures.strip(name)
-    assert first.height < 400 and pictures.WIDTH < first.width < 1200
-    assert first == pictures.strip(name)
-    example = examples.EXAMPLES[name]
+    example = EXAMPLES[name]
     assert isinstance(example, examples.Example)
-    assert any(f"T.{name}" in call for call in example.calls)
+    first = pictures.strip(name, example)
+    assert first.height < 400 and pictures.WIDTH < first.width < 1200
+    assert first == pictures.strip(name, example)
+    assert any(f"T.{name}" in call or f"F.{name}(" in call for call in example.calls)
     original = pictures.photograph(example.photo)
     shown = list(pictures.results(name, example))
     assert any(image.size != original.size or np.any(np.asarray(image) != np.asarray(original)) for image in shown)
