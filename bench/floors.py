@@ -18,7 +18,7 @@ from bench import report
 from bench.case import Case, selected
 from bench.cases import PIPELINES, RECIPES
 from bench.images import bag_file
-from bench.libraries import Fastaug
+from bench.libraries import Fastaug, FastaugFast
 from fastaug import _C
 
 NOTE = """\
@@ -93,8 +93,7 @@ class Probe:
         return [(one, one.seconds * 1e9) for passes in reports for one in passes]
 
 
-def lines(case: Case, bag: Path, calls: int, rates: tuple[float, float]) -> list[list[str]]:
-    library = Fastaug()
+def lines(case: Case, bag: Path, library: Fastaug, calls: int, rates: tuple[float, float]) -> list[list[str]]:
     pipeline: Any = library.transform(case)
     images = library.images(case, bag)
     whole: list[float] = []
@@ -145,6 +144,7 @@ def lines(case: Case, bag: Path, calls: int, rates: tuple[float, float]) -> list
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench floors", description=__doc__)
     parser.add_argument("--only", metavar="PATTERN", help='cases by shell pattern, such as "P,*"')
+    parser.add_argument("--fast", action="store_true", help='pipelines compiled by mode="fast"')
     parser.add_argument("--calls", type=int, default=192)
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     options = parser.parse_args()
@@ -155,10 +155,11 @@ def main() -> int:
 
     torch.set_num_threads(1)
     rates = bandwidth()
+    library = FastaugFast() if options.fast else Fastaug()
     table = [["case", "pass", "us", "share", "bytes", "cached", "factor"]]
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
-            table += lines(case, bag_file(case.bag, Path(folder)), options.calls, rates)
+            table += lines(case, bag_file(case.bag, Path(folder)), library, options.calls, rates)
     print(report.markdown(table), NOTE, sep="\n\n")
     print(f"\n{report.cpu()}, {_C.isa()}; one core reads {rates[0]:.1f} GB/s and writes {rates[1]:.1f} GB/s")
     return 0
