@@ -30,6 +30,9 @@ take their share of a native call that is timed as a whole, as a clock that is r
 
 _RUNS = 5
 
+# Calls of one kind in a row.
+_SWEEP = 48
+
 #: Kinds of passes that yield no rows.
 _WHOLE = ("decode", "move", "move_warped", "keep", "turn", "statistics", "store")
 
@@ -97,27 +100,29 @@ def lines(case: Case, bag: Path, library: Fastaug, calls: int, rates: tuple[floa
     pipeline: Any = library.transform(case)
     images = library.images(case, bag)
     whole: list[float] = []
-    native: list[float] = []
+    natives: list[float] = []
     probes: list[Probe] = []
-    for number in range(-3, calls):
-        # The other images of the bag lie between two calls for one, so that it is in no cache.
-        image = images[number % len(images)]
-        library.seed(abs(number))
-        start = time.thread_time_ns()
-        pipeline(image)
-        if number >= 0:
+
+    def probed(number: int, by_pass: bool) -> Probe:
+        probe = Probe(by_pass)
+        call = pipeline._call.like()
+        call.run = probe
+        library.seed(number)
+        pipeline._run(images[number % len(images)], call)
+        return probe
+
+    # The other images of the bag lie between two calls for one, so that it is in no cache; and each of the three kinds
+    # of calls has others of its kind before it, since what they leave in the caches of the processor differs.
+    for first in range(0, calls, _SWEEP):
+        numbers = range(first, min(first + _SWEEP, calls))
+        for number in numbers:
+            library.seed(number)
+            start = time.thread_time_ns()
+            pipeline(images[number % len(images)])
             whole.append(time.thread_time_ns() - start)
-        for by_pass in (False, True):
-            probe = Probe(by_pass)
-            call = pipeline._call.like()
-            call.run = probe
-            library.seed(abs(number))
-            pipeline._run(images[(number + (7 if by_pass else 3)) % len(images)], call)
-            if number >= 0 and by_pass:
-                probes.append(probe)
-            elif number >= 0:
-                native.append(probe.native)
-    total, inside = statistics.median(whole), statistics.median(native)
+        natives += [probed(number, False).native for number in numbers]
+        probes += [probed(number, True) for number in numbers]
+    total, inside = statistics.median(whole), statistics.median(natives)
     keys = list(dict.fromkeys(key for probe in probes for key in probe.passes))
 
     def mean(times: list[dict[_Key, float]], key: _Key) -> float:

@@ -28,7 +28,7 @@ py::object call(py::handle object, const py::object& name) {
 
 // What is asked of images, looked up once.
 struct Known {
-  py::object image, array, tensor;  // types
+  py::object image, array, mapped, tensor;  // types
   py::object uint8, strided;
   // Names.
   py::object im, mode, size, info, transparency, dtype, layout, is_cpu, shape, is_contiguous, data_ptr, as_subclass;
@@ -38,7 +38,9 @@ struct Known {
   Known() {
     const auto torch = py::module_::import("torch");
     image = py::module_::import("PIL.Image").attr("Image");
-    array = py::module_::import("numpy").attr("ndarray");
+    const auto numpy = py::module_::import("numpy");
+    array = numpy.attr("ndarray");
+    mapped = numpy.attr("memmap");
     tensor = torch.attr("Tensor");
     uint8 = torch.attr("uint8");
     strided = torch.attr("strided");
@@ -151,7 +153,7 @@ std::optional<Incoming> as_incoming(py::handle image, py::handle tag) {
   auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(image.ptr()));
   if (type == known.image.ptr()) return as_pil(image, known);
   if (type == known.tensor.ptr()) return as_tensor(image, known);
-  if (type == known.array.ptr()) return as_array(image);
+  if (type == known.array.ptr() || type == known.mapped.ptr()) return as_array(image);
   if (type == tag.ptr()) {
     // A tagged one takes long to answer.
     auto incoming = as_tensor(as_class(py::reinterpret_borrow<py::object>(image), known.tensor), known);

@@ -134,7 +134,9 @@ def plain_image(r: Random, kind: str) -> Any:
     pixels = np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
     if kind == "tensor":
         return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
-    return Image.fromarray(pixels[:, :, 0] if kind == "L" else pixels) if kind != "array" else pixels
+    if kind == "array":
+        return pixels.view(r.choice([np.ndarray, np.memmap]))
+    return Image.fromarray(pixels[:, :, 0] if kind == "L" else pixels)
 
 
 def random_image(r: Random) -> Any:
@@ -142,7 +144,7 @@ def random_image(r: Random) -> Any:
     pixels = np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
     kind = r.choice(["pil", "pil", "pil", "array", "tensor", "tensor", "odd"])
     if kind == "array":
-        return pixels[:, :: r.choice([1, -1])]
+        return pixels[:, :: r.choice([1, -1])].view(r.choice([np.ndarray, np.memmap]))
     planes = torch.from_numpy(pixels).permute(2, 0, 1)
     if kind == "tensor":
         return planes.contiguous() if r.random() < 0.8 else planes
