@@ -152,6 +152,22 @@ def simclr(T: Any) -> Transform:
     )
 
 
+def dino(T: Any) -> Transform:
+    """A global view of DINO (https://arxiv.org/abs/2104.14294), as its second one: rarely blurred, and solarised."""
+    return T.Compose(  # type: ignore[no-any-return]
+        [
+            T.RandomResizedCrop(224, scale=(0.4, 1.0), interpolation=T.InterpolationMode.BICUBIC),
+            T.RandomHorizontalFlip(),
+            T.RandomApply([T.ColorJitter(0.4, 0.4, 0.2, 0.1)], p=0.8),
+            T.RandomGrayscale(p=0.2),
+            T.RandomApply([T.GaussianBlur(9, (0.1, 2.0))], p=0.1),
+            T.RandomSolarize(128, p=0.2),
+            T.ToTensor(),
+            T.Normalize(IMAGENET_MEAN, IMAGENET_STD),
+        ]
+    )
+
+
 RECIPES = (
     *(
         Case(
@@ -177,6 +193,7 @@ RECIPES = (
         pipeline=True,
         goal={"avx512vbmi": 26, "avx2": 18},
     ),
+    Case("DINO, a global view", "photographs 500x375", dino, (*CROP_OPS, "BLUR"), pipeline=True),
 )
 
 CASES = PIPELINES + RECIPES + OPERATIONS

@@ -18,7 +18,7 @@ from bench import report
 from bench.case import Case, selected
 from bench.cases import PIPELINES, RECIPES
 from bench.images import bag_file
-from bench.libraries import Fastaug
+from bench.libraries import Fastaug, FastaugFast
 from fastaug import _C
 
 NOTE = """\
@@ -29,6 +29,9 @@ when they are in a cache, so what its instructions take. The greater of the two 
 take their share of a native call that is timed as a whole, as a clock that is read at each row takes time too."""
 
 _RUNS = 5
+
+# Calls of one kind in a row.
+_SWEEP = 48
 
 #: Kinds of passes that yield no rows.
 _WHOLE = ("decode", "move", "move_warped", "keep", "turn", "statistics", "store")
@@ -93,32 +96,33 @@ class Probe:
         return [(one, one.seconds * 1e9) for passes in reports for one in passes]
 
 
-def lines(case: Case, bag: Path, calls: int, rates: tuple[float, float]) -> list[list[str]]:
-    library = Fastaug()
+def lines(case: Case, bag: Path, library: Fastaug, calls: int, rates: tuple[float, float]) -> list[list[str]]:
     pipeline: Any = library.transform(case)
     images = library.images(case, bag)
     whole: list[float] = []
-    native: list[float] = []
+    natives: list[float] = []
     probes: list[Probe] = []
-    for number in range(-3, calls):
-        # The other images of the bag lie between two calls for one, so that it is in no cache.
-        image = images[number % len(images)]
-        library.seed(abs(number))
-        start = time.thread_time_ns()
-        pipeline(image)
-        if number >= 0:
+
+    def probed(number: int, by_pass: bool) -> Probe:
+        probe = Probe(by_pass)
+        call = pipeline._call.like()
+        call.run = probe
+        library.seed(number)
+        pipeline._run(images[number % len(images)], call)
+        return probe
+
+    # The other images of the bag lie between two calls for one, so that it is in no cache; and each of the three kinds
+    # of calls has others of its kind before it, since what they leave in the caches of the processor differs.
+    for first in range(0, calls, _SWEEP):
+        numbers = range(first, min(first + _SWEEP, calls))
+        for number in numbers:
+            library.seed(number)
+            start = time.thread_time_ns()
+            pipeline(images[number % len(images)])
             whole.append(time.thread_time_ns() - start)
-        for by_pass in (False, True):
-            probe = Probe(by_pass)
-            call = pipeline._call.like()
-            call.run = probe
-            library.seed(abs(number))
-            pipeline._run(images[(number + (7 if by_pass else 3)) % len(images)], call)
-            if number >= 0 and by_pass:
-                probes.append(probe)
-            elif number >= 0:
-                native.append(probe.native)
-    total, inside = statistics.median(whole), statistics.median(native)
+        natives += [probed(number, False).native for number in numbers]
+        probes += [probed(number, True) for number in numbers]
+    total, inside = statistics.median(whole), statistics.median(natives)
     keys = list(dict.fromkeys(key for probe in probes for key in probe.passes))
 
     def mean(times: list[dict[_Key, float]], key: _Key) -> float:
@@ -145,6 +149,7 @@ def lines(case: Case, bag: Path, calls: int, rates: tuple[float, float]) -> list
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench floors", description=__doc__)
     parser.add_argument("--only", metavar="PATTERN", help='cases by shell pattern, such as "P,*"')
+    parser.add_argument("--fast", action="store_true", help='pipelines compiled by mode="fast"')
     parser.add_argument("--calls", type=int, default=192)
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     options = parser.parse_args()
@@ -155,10 +160,11 @@ def main() -> int:
 
     torch.set_num_threads(1)
     rates = bandwidth()
+    library = FastaugFast() if options.fast else Fastaug()
     table = [["case", "pass", "us", "share", "bytes", "cached", "factor"]]
     with tempfile.TemporaryDirectory() as folder:
         for case in cases:
-            table += lines(case, bag_file(case.bag, Path(folder)), options.calls, rates)
+            table += lines(case, bag_file(case.bag, Path(folder)), library, options.calls, rates)
     print(report.markdown(table), NOTE, sep="\n\n")
     print(f"\n{report.cpu()}, {_C.isa()}; one core reads {rates[0]:.1f} GB/s and writes {rates[1]:.1f} GB/s")
     return 0

@@ -28,16 +28,19 @@ py::object call(py::handle object, const py::object& name) {
 
 // What is asked of images, looked up once.
 struct Known {
-  py::object image, array, tensor;  // types
+  py::object image, array, mapped, tensor;  // types
   py::object uint8, strided;
-  py::object im, mode, size, info, transparency, dtype, layout, is_cpu, shape, is_contiguous, data_ptr;  // names
+  // Names.
+  py::object im, mode, size, info, transparency, dtype, layout, is_cpu, shape, is_contiguous, data_ptr, as_subclass;
   py::object recording, level, empty, cpu, keywords;
   std::array<py::object, 4> dtypes;
 
   Known() {
     const auto torch = py::module_::import("torch");
     image = py::module_::import("PIL.Image").attr("Image");
-    array = py::module_::import("numpy").attr("ndarray");
+    const auto numpy = py::module_::import("numpy");
+    array = numpy.attr("ndarray");
+    mapped = numpy.attr("memmap");
     tensor = torch.attr("Tensor");
     uint8 = torch.attr("uint8");
     strided = torch.attr("strided");
@@ -51,7 +54,8 @@ struct Known {
                                                          {&is_cpu, "is_cpu"},
                                                          {&shape, "shape"},
                                                          {&data_ptr, "data_ptr"},
-                                                         {&is_contiguous, "is_contiguous"}};
+                                                         {&is_contiguous, "is_contiguous"},
+                                                         {&as_subclass, "as_subclass"}};
     for (const auto& [to, name] : names) *to = interned(name);
     recording = torch.attr("_C").attr("_is_tracing");
     level = torch.attr("_C").attr("_functorch").attr("peek_interpreter_stack");
@@ -144,13 +148,23 @@ std::optional<Incoming> as_tensor(py::handle image, const Known& known) {
 
 }  // namespace
 
-std::optional<Incoming> as_incoming(py::handle image) {
+std::optional<Incoming> as_incoming(py::handle image, py::handle tag) {
   const Known& known = Known::known();
   auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(image.ptr()));
   if (type == known.image.ptr()) return as_pil(image, known);
   if (type == known.tensor.ptr()) return as_tensor(image, known);
-  if (type == known.array.ptr()) return as_array(image);
+  if (type == known.array.ptr() || type == known.mapped.ptr()) return as_array(image);
+  if (type == tag.ptr()) {
+    // A tagged one takes long to answer.
+    auto incoming = as_tensor(as_class(py::reinterpret_borrow<py::object>(image), known.tensor), known);
+    if (incoming) incoming->outline.tagged = true;
+    return incoming;
+  }
   return std::nullopt;
+}
+
+py::object as_class(const py::object& tensor, py::handle cls) {
+  return owned(PyObject_CallMethodOneArg(tensor.ptr(), Known::known().as_subclass.ptr(), cls.ptr()));
 }
 
 bool is_recording() { return owned(PyObject_CallNoArgs(Known::known().recording.ptr())).ptr() != Py_False; }

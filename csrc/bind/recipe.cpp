@@ -93,8 +93,10 @@ class Recipe {
         blank_(settings["blank"]),
         allocate_(settings["allocate"]),
         delivered_(settings["delivered"]),
+        tag_(settings["tag"]),
         rewrites_(settings["rewrites"].cast<uint32_t>()),
-        pillow_(settings["pillow"].cast<bool>()) {
+        pillow_(settings["pillow"].cast<bool>()),
+        v2_(settings["v2"].cast<bool>()) {
     const py::object dtype = settings["dtype"];
     if (!dtype.is_none()) format_.dtype = static_cast<DType>(dtype.cast<int>());
     format_.channels_last = settings["channels_last"].cast<bool>();
@@ -162,12 +164,18 @@ class Recipe {
     if (!transforms.is(transforms_) || is_recording()) return;
     try {
       // What is asked first costs least: an image may be declined at each call, and a guard but once.
-      auto incoming = as_incoming(image);
+      auto incoming = as_incoming(image, tag_);
       if (!incoming || !guard_.holds()) return;
       // Who counts or watches runs puts a function in its place.
       const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
       if (!run.is(run_)) return;
+      // v2 hands arrays on, and leaves it to torch how the channels of a single pixel lie.
+      const Outline& outline = incoming->outline;
+      const bool single = outline.shape.height * outline.shape.width == 1;
+      if (v2_ && (outline.container == Container::kArray || (single && outline.container == Container::kTensor)))
+        return;
       incoming->outline.pillow = pillow_;
+      incoming->outline.v2 = v2_;
       drafted.emplace(std::move(*incoming));
       if (draws_any_) {
         draw(*drafted);
@@ -206,7 +214,11 @@ class Recipe {
     const Sketch& sketch = drafted.sketch;
     if (sketch.declined() || !sketch.is_job() || sketch.container() == Container::kArray) return false;
     if (sketch.container() == Container::kPil && drafted.image.has_info) return false;
-    return !format_.given || sketch.gives_floats();
+    if (!format_.given) return true;
+    // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
+    const Shape& shape = sketch.shape();
+    if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
+    return sketch.gives_floats();
   }
 
   DType dtype_of(const Sketch& sketch) const {
@@ -239,7 +251,8 @@ class Recipe {
     target.pixel_stride = side_by_side ? size * channels : size;
     target.channel_stride = side_by_side ? size : row * height;
     execute(drafted, target);
-    return side_by_side ? py::object(tensor.attr("permute")(2, 0, 1)) : tensor;
+    const py::object planes = side_by_side ? py::object(tensor.attr("permute")(2, 0, 1)) : tensor;
+    return sketch.tagged() ? as_class(planes, tag_) : planes;
   }
 
   py::object done_as_pil(const Drafted& drafted) const {
@@ -268,9 +281,9 @@ class Recipe {
   Guard guard_;
   py::object transforms_, call_, draws_;
   ByTorch torch_;
-  py::object run_, blank_, allocate_, delivered_, name_of_run_;
+  py::object run_, blank_, allocate_, delivered_, tag_, name_of_run_;
   uint32_t rewrites_;
-  bool pillow_;
+  bool pillow_, v2_;
   Format format_;
   std::atomic<int> pause_ = 0, left_out_ = 0;  // calls: threads may lose count of some
 };

@@ -135,12 +135,23 @@ steps::Adjustment adjustment_of(const std::string& name) {
 
 int length_of(const py::object& value) { return static_cast<int>(side_of(value)); }
 
+steps::RandomCrop random_crop_of(Told& told) {
+  const int height = length_of(told.next());
+  const int width = length_of(told.next());
+  const auto padding = told.maybe(sides_of);
+  const bool pads = told.as<bool>();
+  const Fill fill = fill_of(told.next());
+  return {height, width, padding, pads, fill, told.maybe(pad_mode_of)};
+}
+
 using Read = steps::Step (*)(Told&);
 
 const std::unordered_map<std::string, Read>& readers() {
   static const std::unordered_map<std::string, Read> all{
       {"ToTensor", [](Told&) -> steps::Step { return steps::ToTensor{}; }},
       {"PILToTensor", [](Told&) -> steps::Step { return steps::PilToTensor{}; }},
+      {"ToImage", [](Told&) -> steps::Step { return steps::ToImage{}; }},
+      {"ToPureTensor", [](Told&) -> steps::Step { return steps::ToPureTensor{}; }},
       {"ToPILImage", [](Told&) -> steps::Step { return steps::ToPilImage{}; }},
       {"ConvertImageDtype", [](Told& told) -> steps::Step { return steps::ConvertImageDtype{told.as<bool>()}; }},
       {"Normalize",
@@ -169,15 +180,8 @@ const std::unordered_map<std::string, Read>& readers() {
          const bool vertical = told.as<bool>();
          return steps::RandomFlip{vertical, told.as<float>()};
        }},
-      {"RandomCrop",
-       [](Told& told) -> steps::Step {
-         const int height = length_of(told.next());
-         const int width = length_of(told.next());
-         const auto padding = told.maybe(sides_of);
-         const bool pads = told.as<bool>();
-         const Fill fill = fill_of(told.next());
-         return steps::RandomCrop{height, width, padding, pads, fill, told.maybe(pad_mode_of)};
-       }},
+      {"RandomCrop", [](Told& told) -> steps::Step { return random_crop_of(told); }},
+      {"RandomCropByAxis", [](Told& told) -> steps::Step { return steps::RandomCropByAxis{random_crop_of(told)}; }},
       {"RandomResizedCrop",
        [](Told& told) -> steps::Step {
          const Size size = size_of(told.next());

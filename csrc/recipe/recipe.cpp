@@ -23,6 +23,8 @@ class Drafter {
 
   void operator()(const steps::ToTensor&) { sketch_.to_float(); }
   void operator()(const steps::PilToTensor&) { sketch_.to_uint8_tensor(); }
+  void operator()(const steps::ToImage&) { sketch_.to_image(); }
+  void operator()(const steps::ToPureTensor&) { sketch_.to_pure_tensor(); }
   void operator()(const steps::ToPilImage&) { sketch_.to_pil(); }
   void operator()(const steps::ConvertImageDtype& step) { sketch_.convert_dtype(step.to_floats); }
   void operator()(const steps::Normalize& step) {
@@ -59,6 +61,27 @@ class Drafter {
       left = from(0, spare_columns + 1);
     }
     sketch_.crop(top, left, step.height, step.width);
+  }
+
+  // As that of v2: padded at once, and drawn for along axes that have room only.
+  void operator()(const steps::RandomCropByAxis& step) {
+    Sides sides = step.padding.value_or(Sides{});
+    int spare_rows = sketch_.height() + sides.top + sides.bottom - step.height;
+    int spare_columns = sketch_.width() + sides.left + sides.right - step.width;
+    const auto widen = [&](int& before, int& after, int& spare) {
+      if (!step.pads_if_needed || spare >= 0) return;
+      before -= spare;
+      after -= spare;
+      spare = -spare;
+    };
+    widen(sides.top, sides.bottom, spare_rows);
+    widen(sides.left, sides.right, spare_columns);
+    if (spare_rows < 0 || spare_columns < 0) return sketch_.decline();
+    const int64_t top = spare_rows > 0 ? from(0, spare_rows + 1) : 0;
+    const int64_t left = spare_columns > 0 ? from(0, spare_columns + 1) : 0;
+    if (sides != Sides{}) sketch_.pad(sides, step.fill, step.mode);
+    if (sketch_.declined()) return;
+    if (spare_rows > 0 || spare_columns > 0) sketch_.crop(top, left, step.height, step.width);
   }
 
   void operator()(const steps::RandomResizedCrop& step) {
@@ -195,7 +218,6 @@ class Drafter {
     if (!drawn(step.scale, step.log_ratio, {height, width}, true, sides)) return;
     const auto top = static_cast<int>(from(0, height - sides[0] + 1));
     const auto left = static_cast<int>(from(0, width - sides[1] + 1));
-    if (sides[0] == 0 || sides[1] == 0) return;
     double values[kMaxChannels] = {};
     for (int c = 0; c < sketch_.channels(); ++c) values[c] = step.values[count == 1 ? 0 : static_cast<size_t>(c)];
     sketch_.erase(top, left, static_cast<int>(sides[0]), static_cast<int>(sides[1]), values);

@@ -23,6 +23,8 @@ namespace steps {
 
 struct ToTensor {};
 struct PilToTensor {};
+struct ToImage {};
+struct ToPureTensor {};
 struct ToPilImage {};
 struct ConvertImageDtype {
   bool to_floats;  // float32, or else uint8
@@ -55,6 +57,7 @@ struct RandomCrop {
   Fill fill;
   Padding mode;
 };
+struct RandomCropByAxis : RandomCrop {};
 struct RandomResizedCrop {
   Size size;
   Resample by;
@@ -111,10 +114,10 @@ struct RandomErasing {
 // The others in a row.
 struct Group;
 
-using Step =
-    std::variant<ToTensor, PilToTensor, ToPilImage, ConvertImageDtype, Normalize, Resize, CenterCrop, Pad, RandomFlip,
-                 RandomCrop, RandomResizedCrop, RandomRotation, RandomAffine, RandomPerspective, ColorJitter, Grayscale,
-                 RandomGrayscale, RandomAdjustment, GaussianBlur, RandomErasing, Group>;
+using Step = std::variant<ToTensor, PilToTensor, ToImage, ToPureTensor, ToPilImage, ConvertImageDtype, Normalize,
+                          Resize, CenterCrop, Pad, RandomFlip, RandomCrop, RandomCropByAxis, RandomResizedCrop,
+                          RandomRotation, RandomAffine, RandomPerspective, ColorJitter, Grayscale, RandomGrayscale,
+                          RandomAdjustment, GaussianBlur, RandomErasing, Group>;
 
 struct Group {
   std::optional<float> p;  // done if a draw is at most that

@@ -41,23 +41,27 @@ void Sketch::append_store(const Op& op) {
   ops_[static_cast<size_t>(count_++)] = op;
 }
 
-void Sketch::adjust(OpId pillows, OpId torchs, double factor) {
+void Sketch::adjust(OpId id, double factor) {
   if (!native() || !(std::abs(factor) <= kMostFactor) || (factor < 0 && container_ != Container::kPil)) {
     return decline();
   }
   if (factor == 1) {
     copied_ = true;
   } else {
-    append(with_factor(by_torch() ? torchs : pillows, factor));
+    append(with_factor(id, factor));
   }
 }
 
-void Sketch::adjust_brightness(double factor) { adjust(OpId::BRIGHTNESS, OpId::BRIGHTNESS, factor); }
+void Sketch::adjust_brightness(double factor) { adjust(OpId::BRIGHTNESS, factor); }
 
-void Sketch::adjust_contrast(double factor) { adjust(OpId::CONTRAST, OpId::TORCH_CONTRAST, factor); }
+void Sketch::adjust_contrast(double factor) {
+  adjust(one_of(OpId::CONTRAST, OpId::TORCH_CONTRAST, OpId::V2_CONTRAST), factor);
+}
 
 void Sketch::adjust_saturation(double factor) {
-  if (channels() > 1) return adjust(OpId::SATURATION, OpId::TORCH_SATURATION, factor);
+  if (channels() > 1) {
+    return adjust(one_of(OpId::SATURATION, OpId::TORCH_SATURATION, OpId::V2_SATURATION), factor);
+  }
   // Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
   if (!native() || !(std::abs(factor) <= kMostFactor) || (factor < 0 && container_ != Container::kPil)) {
     return decline();
@@ -68,22 +72,24 @@ void Sketch::adjust_saturation(double factor) {
 void Sketch::adjust_hue(double factor) {
   if (!native() || !(-0.5 <= factor && factor <= 0.5)) return decline();
   if (channels() == 1) return;
-  Op op = with_factor(by_torch() ? OpId::TORCH_HUE : OpId::HUE, factor);
+  Op op = with_factor(one_of(OpId::HUE, OpId::TORCH_HUE, OpId::V2_HUE), factor);
   // Pillow's hue has 8 bits and wraps.
   if (!by_torch()) op.i[0] = static_cast<int32_t>(factor * 255) & 255;
   append(op);
+  if (v2_) channel_last_ = false;
 }
 
 void Sketch::adjust_sharpness(double factor) {
   const bool small = is_tensor() && (shape_.width <= 2 || shape_.height <= 2);
   if (small && native() && 0 <= factor && factor <= kMostFactor) return;  // torchvision hands out the tensor itself
-  adjust(OpId::SHARPNESS, OpId::TORCH_SHARPNESS, factor);
+  adjust(one_of(OpId::SHARPNESS, OpId::TORCH_SHARPNESS, OpId::V2_SHARPNESS), factor);
 }
 
 void Sketch::grayscale(int channels) {
   if (!native() || (channels != 1 && channels != 3)) return decline();
-  if (is_tensor() && shape_.channels == 1) channels = 1;  // torchvision expands to the shape of its input
-  if (shape_.channels > 1) append(by_torch() ? OpId::TORCH_LUMA : OpId::LUMA);
+  const bool by_v2 = v2_ && is_tensor();
+  if (is_tensor() && !by_v2 && shape_.channels == 1) channels = 1;  // torchvision expands to the shape of its input
+  if (shape_.channels > 1) append(by_v2 ? OpId::V2_LUMA : by_torch() ? OpId::TORCH_LUMA : OpId::LUMA);
   if (channels == 3) {
     Op op = plain(OpId::REPLICATE);
     op.i[0] = 3;
@@ -101,7 +107,9 @@ void Sketch::invert() {
 }
 
 void Sketch::posterize(int64_t bits) {
-  if (!native() || bits < 1 || bits > 8) return decline();
+  if (!native()) return decline();
+  if (v2_ && is_tensor() && bits == 8) return;
+  if (bits < 1 || bits > 8) return decline();
   name(First::kOther);
   Op op = plain(OpId::POSTERIZE);
   op.i[0] = static_cast<int32_t>(bits);
@@ -121,7 +129,7 @@ void Sketch::solarize(double threshold, bool is_float) {
 
 void Sketch::autocontrast() {
   if (!native()) return decline();
-  append(by_torch() ? OpId::TORCH_AUTOCONTRAST : OpId::AUTOCONTRAST);
+  append(one_of(OpId::AUTOCONTRAST, OpId::TORCH_AUTOCONTRAST, OpId::V2_AUTOCONTRAST));
 }
 
 void Sketch::equalize() {
@@ -141,7 +149,7 @@ void Sketch::blur(const Op& op) {
 }
 
 void Sketch::append_float() {
-  append_store(plain(OpId::TO_FLOAT));
+  append_store(plain(v2_ ? OpId::V2_TO_FLOAT : OpId::TO_FLOAT));
   stored_ = 1;
   channel_last_ = false;
 }
@@ -156,6 +164,11 @@ void Sketch::to_uint8_tensor() {
   if (container_ != Container::kPil) return decline();
   container_ = Container::kTensor;
   channel_last_ = copied_ = true;
+}
+
+void Sketch::to_image() {
+  if (!is_tensor()) to_uint8_tensor();
+  tagged_ = true;
 }
 
 void Sketch::to_pil() {
@@ -178,6 +191,10 @@ void Sketch::normalize(const Op& op) {
 
 void Sketch::erase(int top, int left, int height, int width, const double (&values)[kMaxChannels]) {
   if (stored_ == 0) return decline();
+  if (height == 0 || width == 0) {
+    if (v2_) decline();  // and torch writes nothing
+    return;
+  }
   Op op = plain(OpId::ERASE);
   const int box[] = {top, left, height, width};
   std::ranges::copy(box, op.i);

@@ -1,4 +1,5 @@
-// An image without pixels, and the ops that are still to be done to it: fastaug._draft.draft.Draft, for what is plain.
+// An image without pixels, and the ops that are still to be done to it: fastaug._draft.draft.Draft, and ImageDraft of
+// fastaug._draft.leaf, for what is plain.
 #pragma once
 
 #include <array>
@@ -19,6 +20,8 @@ struct Outline {
   Container container = Container::kPil;
   Shape shape{};
   bool pillow = false;  // uint8 tensors are computed by Pillow's rules
+  bool v2 = false;      // tensors are computed as torchvision.transforms.v2 does
+  bool tagged = false;  // a tensor is of tv_tensors' class of images
 };
 
 // The colour of what lies outside an image, for images of one channel and of three; nothing where Python is to say what
@@ -40,6 +43,8 @@ struct Sides {
   int top = 0;
   int right = 0;
   int bottom = 0;
+
+  bool operator==(const Sides&) const = default;
 };
 
 // A resize to `height` and `width`, or, where `height` is 0, to a shorter side of `width` and a longer one of at most
@@ -74,7 +79,12 @@ inline Op plain(OpId id, uint16_t flags = 0) {
 class Sketch {
  public:
   explicit Sketch(const Outline& outline)
-      : source_(outline.container), container_(outline.container), shape_(outline.shape), pillow_(outline.pillow) {}
+      : source_(outline.container),
+        container_(outline.container),
+        shape_(outline.shape),
+        pillow_(outline.pillow),
+        v2_(outline.v2),
+        tagged_(outline.tagged) {}
   Sketch(const Sketch&) = delete;
   Sketch& operator=(const Sketch&) = delete;
 
@@ -91,6 +101,8 @@ class Sketch {
   bool gives_floats() const { return stored_ > 0; }
   // A tensor of bytes whose result is a view of pixels side by side.
   bool channel_last() const { return channel_last_; }
+  // A tensor that is to be of tv_tensors' class of images.
+  bool tagged() const { return tagged_; }
   // Whether one job makes the result: it is neither the image itself nor one move of Pillow's or torch's.
   bool is_job() const;
 
@@ -124,6 +136,9 @@ class Sketch {
 
   void to_float();
   void to_uint8_tensor();
+  // v2's ToImage and ToPureTensor.
+  void to_image();
+  void to_pure_tensor() { tagged_ = false; }
   void to_pil();
   // To float32, or to uint8.
   void convert_dtype(bool to_floats);
@@ -151,21 +166,26 @@ class Sketch {
   void name(First first) {
     if (pixel_ops() == 0) first_ = first;
   }
+  void crop_in(int64_t top, int64_t left, int64_t height, int64_t width, bool inside);
   void append_window(int64_t top, int64_t left, int64_t height, int64_t width, const Fill::Bytes& fill);
   void pad_constant(Sides sides, const Fill& fill, Extent size);
+  void padded_by_torch();
   void append_float();
   void reshape(int64_t height, int64_t width) {
     shape_.height = static_cast<int>(height);
     shape_.width = static_cast<int>(width);
   }
   bool torch_pads(Sides sides, PadMode mode) const;
-  void adjust(OpId pillows, OpId torchs, double factor);
+  OpId one_of(OpId pillows, OpId torchs, OpId v2s) const { return !by_torch() ? pillows : v2_ ? v2s : torchs; }
+  void adjust(OpId id, double factor);
 
   Container source_, container_;
   Shape shape_;
-  bool pillow_ = false, declined_ = false, copied_ = false, channel_last_ = false;
+  bool pillow_ = false, v2_ = false, tagged_ = false, declined_ = false, copied_ = false, channel_last_ = false;
   First first_ = First::kNone;
   int views_ = 0, count_ = 0, stored_ = 0, erases_ = 0;
+  // How many ops of pixels there were when v2's tensor, a view of pixels side by side, became a part of a larger one.
+  int gaps_ = -1;
   std::array<Op, kMaxOps> ops_;
 };
 

@@ -77,6 +77,13 @@ void Sketch::append_window(int64_t top, int64_t left, int64_t height, int64_t wi
 void Sketch::crop(int64_t top, int64_t left, int64_t height, int64_t width) {
   const bool inside = top >= 0 && left >= 0 && top + height <= shape_.height && left + width <= shape_.width;
   if (!takes_moves()) return decline();
+  // A row of its own has no gaps.
+  const bool gaps = height != 1 && (gaps_ == pixel_ops() || width != shape_.width);
+  crop_in(top, left, height, width, inside);
+  if (v2_ && channel_last_) gaps_ = gaps ? pixel_ops() : -1;
+}
+
+void Sketch::crop_in(int64_t top, int64_t left, int64_t height, int64_t width, bool inside) {
   if (inside && height == shape_.height && width == shape_.width) {
     if (!is_tensor()) {
       copied_ = true;
@@ -107,6 +114,7 @@ void Sketch::center_crop(int64_t height, int64_t width) {
     const auto columns = static_cast<int>(std::clamp<int64_t>(width - shape_.width, 0, kMaxSide));
     static constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
     pad({columns / 2, rows / 2, (columns + 1) / 2, (rows + 1) / 2}, kBlack, std::nullopt);
+    channel_last_ = false;
     if (declined_ || (height == shape_.height && width == shape_.width)) return;
   }
   crop(half(shape_.height - height), half(shape_.width - width), height, width);
@@ -143,30 +151,46 @@ void Sketch::pad(Sides sides, const Fill& fill, Padding mode) {
   const int added[] = {left, top, right, bottom};
   std::ranges::transform(added, op.i, [](int side) { return std::max(side, 0); });
   append(op);
-  channel_last_ = false;
+  if (*mode == PadMode::kSymmetric) {
+    channel_last_ = false;
+  } else {
+    padded_by_torch();
+  }
   reshape(size.height, size.width);
 }
 
 void Sketch::pad_constant(Sides sides, const Fill& fill, Extent size) {
   const auto& colour = fill.of(channels());
   if (!colour || (is_tensor() && !fill.pads_tensors)) return decline();
+  const auto left_of = [](int side, int first, int last) { return side + std::min(first, 0) + std::min(last, 0); };
+  if (v2_ && is_tensor() &&
+      (left_of(shape_.height, sides.top, sides.bottom) < 0 || left_of(shape_.width, sides.left, sides.right) < 0)) {
+    return decline();
+  }
   name(First::kOther);
   append_window(-sides.top, -sides.left, size.height, size.width, *colour);
   // Where nothing is added, torch copies what is left.
-  if (std::max({sides.left, sides.top, sides.right, sides.bottom}) > 0) channel_last_ = false;
+  if (std::max({sides.left, sides.top, sides.right, sides.bottom}) > 0) padded_by_torch();
   reshape(size.height, size.width);
+}
+
+void Sketch::padded_by_torch() {
+  // v2 pads a batch of one, of which torch keeps the channels of a single pixel together.
+  if (!v2_ || shape_.height > 1 || shape_.width > 1) channel_last_ = false;
 }
 
 void Sketch::resize(const Size& size, const Resample& by) {
   const int filter = by.filter;
   const auto [height, width] = size.of({shape_.height, shape_.width});
+  // v2 looks at these first.
+  if (v2_ && (is_tensor() ? filter == 1 && !by.antialias : by.warns)) return decline();
   if (height == shape_.height && width == shape_.width) return;
   if (!native() || !is_side(height) || !is_side(width)) return decline();
   if (is_tensor()) {
     if (filter != 0 && !(by.antialias && (filter == 2 || filter == 3))) return decline();
     if (by_torch() && filter != 0) {
-      // torch gives all rows of a single column the values of the first one, mostly.
-      const bool single = width == 1 && height != shape_.height;
+      // torch gives all rows of a single column the values of the first one, mostly; not where v2 asks it to.
+      const bool single = !v2_ && width == 1 && height != shape_.height;
       if (single || std::max<int64_t>({height, width, shape_.height, shape_.width}) > kLongest) return decline();
     }
   } else if (by.warns) {
@@ -180,13 +204,19 @@ void Sketch::resize(const Size& size, const Resample& by) {
     if (rule == NearestRule::kPillow) name(First::kOther);
     op.id = OpId::NEAREST;
     op.flags = static_cast<uint16_t>(rule);
-  } else if (by_torch()) {
-    op.id = OpId::TORCH_RESIZE;
-  } else {
+  } else if (!by_torch()) {
     op.flags |= by.flags;
+  } else if (v2_) {
+    op.flags |= kShortWeights | kWidthFirst;
+  } else {
+    op.id = OpId::TORCH_RESIZE;
+  }
+  if (!v2_ || !by_torch()) {
+    padded_by_torch();
+  } else if (gaps_ == pixel_ops()) {
+    channel_last_ = false;
   }
   append(op);
-  channel_last_ = false;
   reshape(height, width);
 }
 

@@ -122,9 +122,13 @@ class Compiled(SeenPipeline):
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
     def _recipe(self) -> Any:
+        return recipe_of(self, self.transforms, self._format())
+
+    def _format(self) -> tuple[torch.dtype | None, bool] | None:
+        """What is said of resulting tensors: their dtype, and whether the channels of a pixel lie side by side."""
         if self.dtype is None and self.memory_format is None:
-            return recipe_of(self, self.transforms)
-        return recipe_of(self, self.transforms, (self.dtype, self.memory_format is torch.channels_last))
+            return None
+        return self.dtype, self.memory_format is torch.channels_last
 
     def _is_plain(self) -> bool:
         """Whether it is no more than its steps."""

@@ -8,10 +8,13 @@ import torch
 
 from fastaug._compile import read_samples
 from fastaug._compile.compiled import Compiled, converted
+from fastaug._draft.recipe import recipe_of
 from fastaug._inspect import words
 from fastaug._inspect.sample_methods import SeenSamples
+from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 from fastaug._sample.sample import Sample
+from fastaug.transforms.v2._recipe import FAMILY
 from fastaug.transforms.v2._transform import Transform, take_all
 
 
@@ -36,7 +39,12 @@ class CompiledSamples(SeenSamples, Compiled):
         self._call = self._own_call()
 
     def __call__(self, *inputs: Any) -> Any:
-        return self._run_sample(inputs)
+        if self.generator is not None and not compiling():
+            self._follow_worker()
+        return self._called(inputs)
+
+    def _recipe(self) -> Any:
+        return recipe_of(self, self.transforms, self._format(), FAMILY)
 
     def _take(self, sample: Sample) -> None:
         outer = sample.call

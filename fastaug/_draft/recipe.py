@@ -8,7 +8,9 @@ draw that is not plain, and for whatever may be an error or a warning.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from torch import nn
 
@@ -168,11 +170,11 @@ def packed(transform: Any) -> Packed:
     return told
 
 
-def group(transforms: Any, p: Any = None) -> Packed:
-    """Several in a row, with a probability."""
+def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
+    """Several in a row, done if a draw is at most `p`."""
     if type(transforms) not in (list, tuple):
         raise NoRecipe
-    return "Group", None if p is None else chance(p), tuple(map(packed, transforms))
+    return "Group", None if p is None else chance(p), tuple(map(pack, transforms))
 
 
 def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
@@ -202,28 +204,54 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
     return tuple(objects), tuple(lists), tuple(empty)
 
 
-def _blur(kernel_width: int, kernel_height: int, sigma: float, shape: tuple[int, int, int]) -> bytes | None:
+def blur(
+    half_kernel: Callable[[int, float], list[float]],
+    kernel_width: int,
+    kernel_height: int,
+    sigma: float,
+    shape: tuple[int, int, int],
+) -> bytes | None:
     """The BLUR of an image of (channels, height, width)."""
     if not is_width(sigma):
         return None
     channels, height, width = shape
     fused = warp_fallback.fuses_convolution(channels, height, width, (kernel_width, kernel_height))
-    across = arguments.half_kernel(kernel_width, sigma)
-    down = across if kernel_width == kernel_height else arguments.half_kernel(kernel_height, sigma)
+    across = half_kernel(kernel_width, sigma)
+    down = across if kernel_width == kernel_height else half_kernel(kernel_height, sigma)
     return ops.blur(across, down, fused)
 
 
 # As it is before anybody can put another in its place.
 _RUN = _C.run
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": TorchDraws.exp,
-    "blur": _blur,
+    "blur": partial(blur, arguments.half_kernel),
     "perspective": arguments.perspective_coefficients,
 }
 
 
-def recipe_of(pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None) -> _C.Recipe | None:
+class Family(NamedTuple):
+    """What recipes of v1 and of v2 have each of their own."""
+
+    #: What a transform is told.
+    pack: Callable[[Any], Packed]
+    #: What only torch computes with its own roundings.
+    functions: dict[str, Callable[..., Any]]
+    #: A module, and the names of what is in it that transforms look up whenever they are called.
+    module: ModuleType | None = None
+    names: tuple[str, ...] = ()
+    #: The class of tagged images, or None while nobody has one.
+    tag: Callable[[], type | None] = lambda: None
+
+
+V1 = Family(packed, FUNCTIONS)
+
+
+def recipe_of(
+    pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None, family: Family = V1
+) -> _C.Recipe | None:
     """The recipe of what a pipeline does with its transforms; None where there is none.
 
     Args:
@@ -235,8 +263,14 @@ def recipe_of(pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = 
     if not plain or not isinstance(call.draws, _C.Draws) or type(transforms) not in (list, tuple):
         return None
     try:
-        steps = tuple(map(packed, transforms))
+        steps = tuple(map(family.pack, transforms))
+        objects, lists, empty = _watched(transforms)
+        if family.module is not None:
+            own = vars(family.module)
+            objects += ((family.module, len(own), family.names, tuple(own[name] for name in family.names)),)
         settings = {
+            "v2": family is not V1,
+            "tag": family.tag(),
             "run": _RUN,
             "blank": pil.blank,
             "allocate": pil.allocate,
@@ -247,7 +281,8 @@ def recipe_of(pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = 
             "dtype": None if format is None or format[0] is None else DTYPES[format[0]][0],
             "channels_last": format is not None and format[1],
         }
-        return _C.Recipe(steps, (*_watched(transforms), transforms), call, call.draws, _FUNCTIONS, settings)
+        watched = objects, lists, empty, transforms
+        return _C.Recipe(steps, watched, call, call.draws, family.functions, settings)
     except (NoRecipe, ValueError, OverflowError, KeyError):
         return None
 

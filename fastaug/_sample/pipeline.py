@@ -13,6 +13,7 @@ from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.leaf import ImageDraft
 from fastaug._draft.pipeline import Pipeline, checked_size
+from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 from fastaug._program.kinds import TENSOR
 from fastaug._sample.sample import Sample
@@ -88,6 +89,14 @@ class SamplePipeline(Pipeline):
     @abstractmethod
     def _take(self, sample: Sample) -> None:
         """Has all transforms change a sample."""
+
+    def _called(self, inputs: tuple[Any, ...]) -> Any:
+        """What a call with these arguments gives."""
+        if len(inputs) == 1 and not compiling():
+            result = self._at_once(inputs[0])
+            if result is not NotImplemented:
+                return result
+        return self._run_sample(inputs)
 
     def _run_sample(
         self,

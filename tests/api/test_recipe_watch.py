@@ -270,7 +270,7 @@ def test_errors_and_generators_are_pythons(image: Any) -> None:
 def test_ctrl_c_goes_through_and_draws_nothing() -> None:
     pipeline = T.Compose([T.RandomHorizontalFlip(), T.RandomPerspective(0.5, 1.0), T.ToTensor()])
     interrupted = mock.Mock(side_effect=KeyboardInterrupt)
-    with mock.patch.dict(recipe._FUNCTIONS, {"perspective": interrupted}):
+    with mock.patch.dict(recipe.FUNCTIONS, {"perspective": interrupted}):
         own = pipeline._recipe()
     state = torch.get_rng_state()
     with pytest.raises(KeyboardInterrupt):
@@ -337,7 +337,7 @@ def test_images_that_tell_something_do_so_after_a_call() -> None:
 def test_what_is_pythons_every_time_is_asked_for_ever_more_rarely() -> None:
     pipeline = T.Compose([T.RandomHorizontalFlip(), T.GaussianBlur(3), T.ToTensor()])
     refusing = mock.Mock(return_value=None)
-    with mock.patch.dict(recipe._FUNCTIONS, {"blur": refusing}):
+    with mock.patch.dict(recipe.FUNCTIONS, {"blur": refusing}):
         own = pipeline._recipe()
     assert all(own.call(IMAGE, pipeline.transforms) is NotImplemented for _ in range(1000))
     assert 8 <= refusing.call_count <= 12

@@ -41,7 +41,7 @@ Result drafted(const Steps& steps, uint32_t seed, Container container = Containe
                int width = 40) {
   GeneratorState state = seeded(seed);
   Random random(&state);
-  Sketch sketch({container, {height, width, 3}, false});
+  Sketch sketch({container, {height, width, 3}});
   draft(steps, sketch, random, {true, true}, NoTorch());
   const Program program = sketch.program();
   return {{program.begin(), program.end()}, random.drawn(), sketch.declined()};
@@ -92,6 +92,26 @@ TEST_CASE("a crop of the whole image takes no words, and one that is too large i
     CHECK(result.ops[0].i[0] == top);
     CHECK(result.ops[0].i[1] == left);
   }
+}
+
+TEST_CASE("a crop by axis pads at once, and takes a word for each axis that has room") {
+  const auto cropped = [](int height, int width, std::optional<Sides> padding, bool pads) {
+    return drafted({steps::RandomCropByAxis{{height, width, padding, pads, kBlack, std::nullopt}}}, 1);
+  };
+  CHECK(cropped(30, 40, std::nullopt, false).ops.empty());
+  CHECK(cropped(30, 40, std::nullopt, false).drawn == 0);
+  CHECK(cropped(20, 40, std::nullopt, false).drawn == 1);
+  CHECK(cropped(20, 30, std::nullopt, false).drawn == 2);
+  CHECK(cropped(31, 40, std::nullopt, false).declined);
+  // 4 rows are missing, and added on both sides.
+  const Result padded = cropped(36, 42, Sides{1, 1, 1, 1}, true);
+  CHECK(padded.drawn == 1);
+  REQUIRE(padded.ops.size() == 2);
+  CHECK(padded.ops[0].i[0] == -5);
+  CHECK(padded.ops[0].i[2] == 40);
+  CHECK(padded.ops[0].i[3] == 42);
+  CHECK(padded.ops[1].i[2] == 36);
+  CHECK(padded.ops[1].i[3] == 42);
 }
 
 TEST_CASE("a jitter draws its order and each factor that it has, in the order of its arguments") {

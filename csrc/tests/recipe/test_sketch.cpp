@@ -10,7 +10,7 @@ namespace {
 constexpr Fill kBlack{Fill::Bytes{}, Fill::Bytes{}, true};
 
 Outline outline(Container container, int height = 30, int width = 40, int channels = 3) {
-  return {container, {height, width, channels}, false};
+  return {container, {height, width, channels}};
 }
 
 std::vector<OpId> ids(const Sketch& sketch) {
@@ -93,6 +93,57 @@ TEST_CASE("uint8 tensors have torch's arithmetic, or Pillow's by name") {
                               : std::vector{OpId::TORCH_CONTRAST, OpId::TORCH_HUE, OpId::TORCH_LUMA, OpId::REPLICATE}));
     CHECK(sketch.program()[1].i[0] == (pillow ? 256 - 63 : 0));
   }
+}
+
+TEST_CASE("tensors of v2 have v2's arithmetic") {
+  Outline given = outline(Container::kTensor);
+  given.v2 = true;
+  Sketch sketch(given);
+  sketch.adjust_contrast(0.5);
+  sketch.adjust_saturation(0.5);
+  sketch.adjust_hue(-0.25);
+  sketch.adjust_sharpness(0.5);
+  sketch.autocontrast();
+  sketch.posterize(8);
+  sketch.resize({20, 1, 0}, {2, 0, false, true, false});
+  sketch.grayscale(3);
+  sketch.convert_dtype(true);
+  REQUIRE_FALSE(sketch.declined());
+  CHECK(ids(sketch) == std::vector{OpId::V2_CONTRAST, OpId::V2_SATURATION, OpId::V2_HUE, OpId::V2_SHARPNESS,
+                                   OpId::V2_AUTOCONTRAST, OpId::RESIZE, OpId::V2_LUMA, OpId::REPLICATE,
+                                   OpId::V2_TO_FLOAT});
+  CHECK(sketch.program()[5].flags == (2 | kShortWeights | kWidthFirst));
+  CHECK_FALSE(sketch.tagged());
+  sketch.to_image();
+  CHECK(sketch.tagged());
+  sketch.to_pure_tensor();
+  CHECK_FALSE(sketch.tagged());
+}
+
+TEST_CASE("v2 keeps the channels of a pixel together where torch does") {
+  const auto stay = [](auto... steps) {
+    Outline given = outline(Container::kPil);
+    given.v2 = true;
+    Sketch sketch(given);
+    sketch.to_image();
+    (steps(sketch), ...);
+    REQUIRE_FALSE(sketch.declined());
+    return sketch.channel_last();
+  };
+  const auto part = [](Sketch& sketch) { sketch.crop(1, 1, 9, 9); };
+  const auto rows = [](Sketch& sketch) { sketch.crop(1, 0, 9, 40); };
+  const auto row = [](Sketch& sketch) { sketch.crop(1, 1, 1, 9); };
+  const auto flip = [](Sketch& sketch) { sketch.hflip(); };
+  const auto smaller = [](Sketch& sketch) { sketch.resize({5, 6, 0}, {2, 0, false, true, false}); };
+  const auto border = [](Sketch& sketch) { sketch.pad({1, 1, 1, 1}, kBlack, std::nullopt); };
+  CHECK(stay());
+  CHECK(stay(smaller));
+  CHECK(stay(part, flip, smaller));
+  CHECK_FALSE(stay(part, smaller));
+  CHECK_FALSE(stay(part, rows, smaller));
+  CHECK(stay(rows, smaller));
+  CHECK(stay(row, smaller));
+  CHECK_FALSE(stay(border));
 }
 
 TEST_CASE("what may be an error, or is Python's, is declined") {

@@ -12,10 +12,13 @@ from torch.nn.functional import one_hot
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
 from fastaug._draft.draws import Draws, drawn_from
+from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Leaves, Sample
 from fastaug.transforms._base import check_ranges
 from fastaug.transforms._erasing import check_share, check_value, draw_box
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._crops import warn_of_passing
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
@@ -114,6 +117,13 @@ class RandomErasing(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return inpt if params["v"] is None else self._call_kernel(F.erase, inpt, **params, inplace=self.inplace)
+
+    def _packed(self) -> Packed:
+        recipe.truth(self.inplace)
+        if self.value is None or not all(map(math.isfinite, self.value)):
+            raise recipe.NoRecipe
+        bounds = _recipe.logarithms(self._log_ratio)
+        return "RandomErasing", recipe.chance(self.p), recipe.interval(self.scale), bounds, self.value
 
 
 class _BaseMixUpCutMix(Transform):

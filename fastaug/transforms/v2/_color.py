@@ -8,8 +8,11 @@ from typing import Any
 import torch
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
+from fastaug._draft.recipe import Packed
 from fastaug.transforms._base import happens
 from fastaug.transforms._color import draw_factors
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import draws_of, order_of, query_chw
@@ -42,6 +45,8 @@ class Grayscale(Keeping):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.rgb_to_grayscale, inpt, num_output_channels=self.num_output_channels)
 
+    _packed = _v1.Grayscale._packed
+
 
 class RandomGrayscale(_RandomApplyTransform):
     """Images in gray with probability ``p``, with as many channels as before. Videos stay as they are.
@@ -69,6 +74,8 @@ class RandomGrayscale(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.rgb_to_grayscale, inpt, num_output_channels=params["num_input_channels"])
+
+    _packed = _v1.RandomGrayscale._packed
 
 
 class RGB(Keeping):
@@ -166,6 +173,8 @@ class ColorJitter(Keeping):
         for which in order.tolist() if isinstance(order, torch.Tensor) else order:
             inpt = _adjusted(self, inpt, params, which)
         return inpt
+
+    _packed = _v1.ColorJitter._packed
 
 
 _FACTORS = ("brightness_factor", "contrast_factor", "saturation_factor", "hue_factor")
@@ -284,6 +293,9 @@ class RandomEqualize(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.equalize, inpt)
 
+    def _packed(self) -> Packed:
+        return _recipe.adjustment(self)
+
 
 class RandomInvert(_RandomApplyTransform):
     """Images and videos inverted with probability ``p``: white becomes black.
@@ -305,6 +317,9 @@ class RandomInvert(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.invert, inpt)
+
+    def _packed(self) -> Packed:
+        return _recipe.adjustment(self)
 
 
 class RandomPosterize(_RandomApplyTransform):
@@ -332,6 +347,9 @@ class RandomPosterize(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.posterize, inpt, bits=self.bits)
+
+    def _packed(self) -> Packed:
+        return _recipe.adjustment(self, recipe.whole(self.bits))
 
 
 class RandomSolarize(_RandomApplyTransform):
@@ -365,6 +383,9 @@ class RandomSolarize(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.solarize, inpt, threshold=self.threshold)
 
+    def _packed(self) -> Packed:
+        return _recipe.adjustment(self, self.threshold)
+
 
 class RandomAutocontrast(_RandomApplyTransform):
     """Each channel of images and videos stretched to the full range with probability ``p``.
@@ -386,6 +407,9 @@ class RandomAutocontrast(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.autocontrast, inpt)
+
+    def _packed(self) -> Packed:
+        return _recipe.adjustment(self)
 
 
 class RandomAdjustSharpness(_RandomApplyTransform):
@@ -413,3 +437,6 @@ class RandomAdjustSharpness(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.adjust_sharpness, inpt, sharpness_factor=self.sharpness_factor)
+
+    def _packed(self) -> Packed:
+        return _recipe.adjustment(self, self.sharpness_factor)

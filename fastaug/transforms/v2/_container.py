@@ -8,9 +8,12 @@ from typing import Any, Literal
 from torch import nn
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
 from fastaug._draft.pipeline import checked_settings
+from fastaug._draft.recipe import Packed
 from fastaug._inspect.sample_methods import SeenSamples
 from fastaug._sample.sample import Sample
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2._transform import Transform, applied, reads_drafts, run, take, take_all
 
 
@@ -75,7 +78,10 @@ class Compose(_Container, SeenSamples):
 
     def forward(self, *inputs: Any) -> Any:
         """The sample, transformed. Several arguments are handed on as several."""
-        return self._run_sample(inputs)
+        return self._called(inputs)
+
+    def _recipe(self) -> Any:
+        return recipe.recipe_of(self, self.transforms, family=_recipe.FAMILY)
 
     def _take(self, sample: Sample) -> None:
         take_all(self.transforms, sample)
@@ -91,6 +97,9 @@ class Compose(_Container, SeenSamples):
         nn.Module.__setstate__(self, state)  # type: ignore[no-untyped-call]
         if self._settings():
             self._call = self._own_call()
+
+    def _packed(self) -> Packed:
+        return recipe.group(self.transforms, None, _recipe.packed)
 
 
 class RandomApply(_Container):
@@ -129,6 +138,9 @@ class RandomApply(_Container):
     def _take(self, sample: Sample) -> None:
         if applied(self, sample):
             take_all(self.transforms, sample)
+
+    def _packed(self) -> Packed:
+        return _recipe.happening(self.transforms, self.p)
 
 
 class RandomChoice(_Container):

@@ -10,10 +10,13 @@ import PIL.Image
 import torch
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
+from fastaug._draft.recipe import Packed
 from fastaug._places.draft import BoxesDraft
 from fastaug._sample.sample import Sample
 from fastaug.transforms._base import check_ranges
 from fastaug.transforms._crops import draw_resized_crop
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _SIZE, _Fill, _Interpolation, _PaddingMode, _scalar_fill
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
@@ -60,6 +63,8 @@ class CenterCrop(Keeping):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.center_crop, inpt, output_size=self.size)
+
+    _packed = _v1.CenterCrop._packed
 
 
 class RandomResizedCrop(Keeping):
@@ -117,6 +122,12 @@ class RandomResizedCrop(Keeping):
         return self._call_kernel(
             F.resized_crop, inpt, **params, size=self.size, interpolation=self.interpolation, antialias=self.antialias
         )
+
+    def _packed(self) -> Packed:
+        by = _recipe.resampling(self.interpolation, self.antialias)
+        scale, ratio = recipe.interval(self.scale), recipe.interval(self.ratio)
+        bounds = _recipe.logarithms(self._log_ratio)
+        return "RandomResizedCrop", recipe.size(self.size), by, scale, bounds, min(ratio), max(ratio)
 
 
 class _Crops(Transform):
@@ -242,6 +253,10 @@ class Pad(Keeping):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         fill = _get_fill(self._fill, type_of(inpt))
         return self._call_kernel(F.pad, inpt, padding=self.padding, fill=fill, padding_mode=self.padding_mode)
+
+    def _packed(self) -> Packed:
+        mode = recipe.padding_mode(self.padding_mode)
+        return "Pad", recipe.sides(self.padding), _recipe.filling(self.fill), mode
 
 
 class RandomZoomOut(_RandomApplyTransform):
@@ -372,6 +387,14 @@ class RandomCrop(Keeping):
                 F.crop, inpt, top=params["top"], left=params["left"], height=params["height"], width=params["width"]
             )
         return inpt
+
+    def _packed(self) -> Packed:
+        padding = None
+        if self.padding is not None:
+            left, right, top, bottom = self.padding
+            padding = recipe.sides((left, top, right, bottom))
+        mode, pads = recipe.padding_mode(self.padding_mode), recipe.truth(self.pad_if_needed)
+        return "RandomCropByAxis", *recipe.lengths(self.size), padding, pads, _recipe.filling(self.fill), mode
 
 
 class RandomIoUCrop(Keeping):

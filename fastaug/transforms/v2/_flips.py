@@ -30,6 +30,8 @@ class RandomHorizontalFlip(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.horizontal_flip, inpt)
 
+    _packed = _v1.RandomHorizontalFlip._packed
+
 
 class RandomVerticalFlip(_RandomApplyTransform):
     """The sample mirrored top to bottom with probability ``p``: images, videos, masks, boxes and points.
@@ -51,3 +53,5 @@ class RandomVerticalFlip(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.vertical_flip, inpt)
+
+    _packed = _v1.RandomVerticalFlip._packed

@@ -12,7 +12,9 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
+from fastaug._draft.recipe import Packed
 from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._sample.sample import Sample
 from fastaug.transforms._convert import check_matrix, length_for
@@ -164,6 +166,8 @@ class Normalize(Keeping):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
 
+    _packed = _v1.Normalize._packed
+
 
 class GaussianBlur(Keeping):
     """Images and videos blurred by a Gaussian of random width.
@@ -202,6 +206,8 @@ class GaussianBlur(Keeping):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.gaussian_blur, inpt, self.kernel_size, **params)
+
+    _packed = _v1.GaussianBlur._packed
 
 
 class GaussianNoise(Keeping):
@@ -298,6 +304,11 @@ class ToDtype(Keeping):
                 )
             return inpt
         return self._call_kernel(F.to_dtype, inpt, dtype=dtype, scale=self.scale)
+
+    def _packed(self) -> Packed:
+        if self.scale is not True or (self.dtype is not torch.float32 and self.dtype is not torch.uint8):
+            raise recipe.NoRecipe
+        return "ConvertImageDtype", self.dtype is torch.float32
 
 
 class ConvertImageDtype(Keeping):

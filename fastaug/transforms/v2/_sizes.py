@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
+from fastaug._draft.recipe import Packed
 from fastaug._program.arguments import as_float32
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Interpolation
 from fastaug.transforms.v2._transform import Keeping
@@ -70,6 +73,10 @@ class Resize(Keeping):
             max_size=self.max_size,
             antialias=self.antialias,
         )
+
+    def _packed(self) -> Packed:
+        by = _recipe.resampling(self.interpolation, self.antialias)
+        return "Resize", recipe.size(self.size, self.max_size), by
 
 
 class ScaleJitter(Keeping):

@@ -9,7 +9,9 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft
+from fastaug._draft.recipe import NoRecipe, Packed
 from fastaug._places.draft import PlacesDraft
+from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Transform
 from fastaug.transforms.v2._utils import settled, tv_types
@@ -33,6 +35,9 @@ class PILToTensor(Transform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return F.pil_to_tensor(inpt)
 
+    def _packed(self) -> Packed:
+        return ("PILToTensor",)
+
 
 class ToImage(Transform):
     """Tensors, HWC arrays and PIL images as ``tv_tensors.Image`` of the same samples.
@@ -54,6 +59,11 @@ class ToImage(Transform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return F.to_image(inpt)
+
+    def _packed(self) -> Packed:
+        if loaded() is None:
+            raise NoRecipe  # the first call decides whose class it is
+        return ("ToImage",)
 
 
 class ToPILImage(Transform):
@@ -107,3 +117,6 @@ class ToPureTensor(Transform):
             return inpt.plain()
         # Masks and videos that are plain tensors are images to what follows, and so no drafts of their kind any more.
         return settled(inpt).as_subclass(torch.Tensor)
+
+    def _packed(self) -> Packed:
+        return ("ToPureTensor",)

@@ -8,9 +8,12 @@ from typing import Any
 import torch
 
 from fastaug import transforms as _v1
+from fastaug._draft import recipe
 from fastaug._draft.draws import drawn_from
+from fastaug._draft.recipe import Packed
 from fastaug._program.arguments import perspective_coefficients
 from fastaug.transforms._warps import check_affine, draw_affine, draw_corners, kernel_size
+from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
 from fastaug.transforms.v2._transform import Keeping, _RandomApplyTransform
@@ -82,6 +85,11 @@ class RandomRotation(Keeping):
             center=self.center,
             fill=fill,
         )
+
+    def _packed(self) -> Packed:
+        mode = recipe.pillow_filter(_recipe.as_mode(self.interpolation))
+        fill, expand = _recipe.filling(self.fill), recipe.truth(self.expand)
+        return "RandomRotation", recipe.interval(self.degrees), mode, expand, recipe.centre(self.center), fill
 
 
 class RandomAffine(Keeping):
@@ -200,6 +208,10 @@ class RandomPerspective(_RandomApplyTransform):
             interpolation=self.interpolation,
             **params,
         )
+
+    def _packed(self) -> Packed:
+        mode, fill = recipe.pillow_filter(_recipe.as_mode(self.interpolation)), _recipe.filling(self.fill)
+        return "RandomPerspective", float(recipe.number(self.distortion_scale)), recipe.chance(self.p), mode, fill
 
 
 class ElasticTransform(Keeping):

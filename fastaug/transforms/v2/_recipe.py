@@ -1,0 +1,104 @@
+"""Recipes of pipelines of v2, for samples that are one image: what transforms are told, as those of v1 are told it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+
+from fastaug._draft import recipe
+from fastaug._draft.interpolation import InterpolationMode
+from fastaug._draft.recipe import NoRecipe, Packed
+from fastaug._program.arguments import v2_half_kernel
+from fastaug._tv_tensors.choice import loaded
+from fastaug.transforms.v2 import functional as F
+from fastaug.transforms.v2._transform import reads_drafts
+
+# What the transforms of recipes call: others may be put in the places of these.
+_FUNCTIONALS = (
+    "adjust_brightness",
+    "adjust_contrast",
+    "adjust_hue",
+    "adjust_saturation",
+    "adjust_sharpness",
+    "autocontrast",
+    "center_crop",
+    "crop",
+    "equalize",
+    "erase",
+    "gaussian_blur",
+    "horizontal_flip",
+    "invert",
+    "normalize",
+    "pad",
+    "perspective",
+    "pil_to_tensor",
+    "posterize",
+    "resize",
+    "resized_crop",
+    "rgb_to_grayscale",
+    "rotate",
+    "solarize",
+    "to_dtype",
+    "to_image",
+    "vertical_flip",
+)
+
+
+def packed(transform: Any) -> Packed:
+    """What a transform is told, of this package's own classes.
+
+    Raises:
+        NoRecipe: it is another's, or told what a recipe does not know, or somebody wants to see what it does.
+    """
+    pack = type(transform).__dict__.get("_packed")
+    if pack is None or not reads_drafts(transform):
+        raise NoRecipe
+    told: Packed = pack(transform)
+    return told
+
+
+def happening(transforms: Any, p: Any) -> Packed:
+    """Several in a row, with a probability: done if a draw is below it, so at most the number before it."""
+    limit = torch.tensor(recipe.chance(p), dtype=torch.float32)
+    return recipe.group(transforms, torch.nextafter(limit, torch.tensor(-torch.inf)).item(), packed)
+
+
+def adjustment(transform: Any, number: Any = 0) -> Packed:
+    """Of colour, with a probability, and with what it is told beside that."""
+    is_float = type(recipe.number(number)) is float
+    return "RandomAdjustment", type(transform).__name__, recipe.chance(transform.p), float(number), is_float
+
+
+def as_mode(interpolation: Any) -> Any:
+    """An interpolation mode by its name, or what it is else."""
+    return InterpolationMode(interpolation) if type(interpolation) is str else interpolation
+
+
+def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
+    return recipe.resampling(as_mode(interpolation), antialias)
+
+
+def filling(fill: Any) -> tuple[bytes | None, bytes | None, bool]:
+    if type(fill) is dict:
+        raise NoRecipe
+    return recipe.filling(fill)
+
+
+def logarithms(bounds: torch.Tensor) -> tuple[float, float]:
+    """Those of proportions, as a transform keeps them."""
+    if bounds.shape != (2,) or bounds.dtype is not torch.float32:
+        raise NoRecipe
+    low, high = bounds.tolist()
+    return low, high
+
+
+def _tag() -> type | None:
+    classes = loaded()
+    return None if classes is None else classes.Image
+
+
+FAMILY = recipe.Family(
+    packed, {**recipe.FUNCTIONS, "blur": partial(recipe.blur, v2_half_kernel)}, F, _FUNCTIONALS, _tag
+)

@@ -1,0 +1,143 @@
+"""A call of a pipeline of v2 that the core would do by itself is Python's again from when anything has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from PIL import Image
+
+import fastaug
+import fastaug.transforms as T
+from fastaug import tv_tensors
+from fastaug._draft.call import PLAIN
+from fastaug.transforms import v2
+from fastaug.transforms.v2 import functional as F
+
+IMAGE = Image.effect_noise((40, 30), 90).convert("RGB")
+CALLS = 30
+
+
+def made() -> Any:
+    inner = v2.Compose([v2.RandomApply([v2.RandomRotation([-20, 20])], 0.7), v2.RandomCrop([20, 20])])
+    end = [v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize([0.5], [0.5])]
+    return v2.Compose([inner, v2.RandomHorizontalFlip(), v2.ColorJitter([0.5, 1.5]), *end])
+
+
+def is_native(pipeline: Any) -> bool:
+    recipe = pipeline._book.recipe
+    return recipe is not None and recipe.call(IMAGE, pipeline.transforms) is not NotImplemented
+
+
+def is_taken(pipeline: Any, sample: Any) -> bool:
+    """Whether the core would do it, however many it has left to Python before."""
+    job = pipeline._book.recipe.job(sample, pipeline.transforms)
+    pipeline._call.draws.release()
+    return job is not NotImplemented
+
+
+def ready(pipeline: Any) -> Any:
+    """After as many calls as it takes."""
+    for _ in range(CALLS):
+        pipeline(IMAGE)
+    assert is_native(pipeline)
+    return pipeline
+
+
+def results(call: Callable[[Any], Any]) -> list[Any]:
+    torch.manual_seed(0)
+    return [call(IMAGE) for _ in range(6)]
+
+
+def agree(pipeline: Any) -> bool:
+    """Whether calls are what Python makes of the pipeline as it is now, several times over."""
+    for _ in range(3):
+        expected = results(lambda image: pipeline._run(image, pipeline._call))
+        state = torch.get_rng_state()
+        found = results(pipeline)
+        same = [type(one) is type(other) and torch.equal(one, other) for one, other in zip(found, expected)]
+        if not all(same) or not torch.equal(state, torch.get_rng_state()):
+            return False
+    return True
+
+
+def darker(image: Any, *arguments: Any, **named: Any) -> Any:
+    return F.posterize(image, 1)
+
+
+CHANGES: dict[str, Callable[[Any], Any]] = {
+    "an attribute": lambda p: setattr(p.transforms[1], "p", 0.9),
+    "an item of a mean": lambda p: p.transforms[5].mean.__setitem__(0, 0.25),
+    "a transform that is added": lambda p: setattr(p.transforms[1], "transform", lambda image, params: darker(image)),
+    "a forward": lambda p: setattr(p.transforms[1], "forward", darker),
+    "a hook": lambda p: p.transforms[1].register_forward_hook(lambda module, given, image: darker(image)),
+    "a hook before": lambda p: p.transforms[0].register_forward_pre_hook(lambda module, given: (darker(given[0]),)),
+    "a transform more": lambda p: p.transforms.insert(0, darker),
+    "a transform less": lambda p: p.transforms.pop(1),
+    "one of v1": lambda p: p.transforms.__setitem__(1, T.RandomVerticalFlip(1.0)),
+    "another inner one": lambda p: p.transforms[0].transforms.__setitem__(1, v2.CenterCrop(9)),
+    "the class of a transform": lambda p: setattr(p.transforms[1], "__class__", v2.RandomVerticalFlip),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_count_at_once(change: str) -> None:
+    pipeline = ready(made())
+    before = results(pipeline)
+    CHANGES[change](pipeline)
+    assert not is_native(pipeline)
+    assert agree(pipeline)
+    after = results(pipeline)
+    assert any(one.shape != other.shape or not torch.equal(one, other) for one, other in zip(before, after))
+
+
+REPLACED: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "forward": lambda: mock.patch.object(v2.RandomHorizontalFlip, "forward", darker),
+    "transform": lambda: mock.patch.object(v2.RandomCrop, "transform", lambda self, image, params: darker(image)),
+    "make_params": lambda: mock.patch.object(v2.RandomRotation, "make_params", return_value={"angle": 90.0}),
+    "the base's __call__": lambda: mock.patch.object(torch.nn.Module, "__call__", lambda self, image: image),
+    "a function": lambda: mock.patch.object(F, "horizontal_flip", darker),
+    "torch.rand": lambda: mock.patch("torch.rand", lambda count: torch.zeros(count)),
+    "what runs jobs": lambda: mock.patch.object(PLAIN, "run", mock.Mock(side_effect=PLAIN.run)),
+}
+
+
+@pytest.mark.parametrize("what", REPLACED)
+@pytest.mark.parametrize("make", [made, lambda: fastaug.compile(made())], ids=["Compose", "compiled"])
+def test_what_is_replaced_is_called(what: str, make: Callable[[], Any]) -> None:
+    pipeline = ready(make())
+    with REPLACED[what]():
+        assert not pipeline._book.recipe.holds or what in ("torch.rand", "what runs jobs")
+        assert not is_native(pipeline)
+    ready(pipeline)
+    assert agree(pipeline)
+
+
+def test_images_and_no_other_samples_are_done_by_the_core() -> None:
+    pipeline = ready(made())
+    pixels = torch.arange(3600, dtype=torch.uint8).reshape(3, 30, 40)
+    jitter = ready(v2.Compose([v2.ColorJitter(0.5), v2.RandomCrop(9), v2.ToImage()]))
+    assert is_native(pipeline) and is_taken(jitter, pixels) and is_taken(jitter, tv_tensors.Image(pixels))
+    boxes = tv_tensors.BoundingBoxes([[1, 2, 3, 4]], format="XYXY", canvas_size=(30, 40))  # type: ignore[call-overload]
+    others = [(pixels, 3), [pixels], {"image": pixels}, boxes, tv_tensors.Mask(pixels), tv_tensors.Video(pixels[None])]
+    others += [pixels[None], pixels.float(), pixels.permute(1, 2, 0).numpy(), pixels[:, :1, :1], "a word", None]
+    for sample in others:
+        assert not is_taken(jitter, sample)
+
+
+def test_several_arguments_are_a_sample() -> None:
+    pipeline = ready(made())
+    image, label = pipeline(IMAGE, 7)
+    assert image.shape == (3, 20, 20) and label == 7
+
+
+def test_a_user_s_class_has_none() -> None:
+    class Darker(v2.RandomHorizontalFlip):
+        pass
+
+    for step in (Darker(), v2.Lambda(darker), v2.RandomChoice([v2.Resize(9)]), T.Resize(9)):
+        assert v2.Compose([step])._recipe() is None

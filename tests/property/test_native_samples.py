@@ -1,0 +1,201 @@
+"""What the native core draws and drafts of a pipeline of v2 is what Python does: op for op, and word for word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fastaug
+from fastaug import tv_tensors
+from fastaug.transforms import v2
+from fastaug.transforms.v2 import _recipe
+from fastaug.transforms.v2 import functional as F
+from support.native_calls import (
+    Random,
+    borders,
+    compared,
+    degrees,
+    fill,
+    middle,
+    mode,
+    p,
+    padding_mode,
+    plain_image,
+    random_image,
+    shape,
+)
+
+
+def named(r: Random) -> Any:
+    found = mode(r)
+    return r.choice([found, found.value])
+
+
+def jitter(r: Random) -> Any:
+    share = lambda: r.choice([None, 0.4, (0.5, 1.5), (1, 1), (0, 0)])  # noqa: E731
+    return v2.ColorJitter(share(), share(), share(), r.choice([None, 0.1, (-0.5, 0.5), (0.2, 0.2)]))
+
+
+def blur(r: Random) -> Any:
+    odd = lambda: r.choice([1, 3, 5, 9, 31, 33])  # noqa: E731
+    return v2.GaussianBlur(r.choice([odd(), (odd(), odd())]), r.choice([0.7, (0.1, 2.0), (3, 3)]))
+
+
+def norm(r: Random) -> Any:
+    count = r.choice([1, 3])
+    return v2.Normalize([r.random() for _ in range(count)], [r.choice([0.5, 0.25, 2]) for _ in range(count)])
+
+
+def erasing(r: Random) -> Any:
+    scale, ratio = r.choice([((0.02, 0.33), (0.3, 3.3)), ((0.5, 1.0), (1, 2)), ((0.0, 0.001), (0.1, 9))])
+    return v2.RandomErasing(p(r), scale, ratio, r.choice([0, 0.5, [1.0, 2, 3], "random"]), r.random() < 0.5)
+
+
+def resized_crop(r: Random) -> Any:
+    scale, ratio = r.choice(
+        [((0.08, 1.0), (3 / 4, 4 / 3)), ((0.5, 1.5), (0.8, 1.2)), ((5, 9), (1, 1)), ((1, 4), (0.1, 9))]
+    )
+    return v2.RandomResizedCrop(shape(r), scale, ratio, named(r), r.choice([True, True, False, None]))
+
+
+def resize(r: Random) -> Any:
+    size = shape(r)
+    single = isinstance(size, int) or len(size) == 1
+    most = r.choice([None, 41, 60]) if single else None
+    return v2.Resize(size, named(r), most, r.choice([True, True, False, None]))
+
+
+def crop(r: Random) -> Any:
+    return v2.RandomCrop(shape(r), r.choice([None, borders(r)]), r.random() < 0.6, fill(r), padding_mode(r))
+
+
+def several(r: Random) -> list[Any]:
+    return [STEPS[r.choice(list(STEPS))](r) for _ in range(r.randint(1, 3))]
+
+
+STEPS: dict[str, Callable[[Random], Any]] = {
+    "Resize": resize,
+    "CenterCrop": lambda r: v2.CenterCrop(shape(r)),
+    "RandomCrop": crop,
+    "RandomResizedCrop": resized_crop,
+    "Pad": lambda r: v2.Pad(borders(r), fill(r), padding_mode(r)),
+    "RandomHorizontalFlip": lambda r: v2.RandomHorizontalFlip(p(r)),
+    "RandomVerticalFlip": lambda r: v2.RandomVerticalFlip(p(r)),
+    "RandomRotation": lambda r: v2.RandomRotation(degrees(r), named(r), r.random() < 0.4, middle(r), fill(r)),
+    "RandomPerspective": lambda r: v2.RandomPerspective(r.choice([0, 0.5, 1.0]), p(r), named(r), fill(r)),
+    "ColorJitter": jitter,
+    "Grayscale": lambda r: v2.Grayscale(r.choice([1, 3])),
+    "RandomGrayscale": lambda r: v2.RandomGrayscale(p(r)),
+    "RandomInvert": lambda r: v2.RandomInvert(p(r)),
+    "RandomPosterize": lambda r: v2.RandomPosterize(r.randint(0, 9), p(r)),
+    "RandomSolarize": lambda r: v2.RandomSolarize(r.choice([0, 128, 255, 77.3, -1, 256, 300.0]), p(r)),
+    "RandomAdjustSharpness": lambda r: v2.RandomAdjustSharpness(r.choice([0, 1, 2, 0.3]), p(r)),
+    "RandomAutocontrast": lambda r: v2.RandomAutocontrast(p(r)),
+    "RandomEqualize": lambda r: v2.RandomEqualize(p(r)),
+    "GaussianBlur": blur,
+    "RandomApply": lambda r: v2.RandomApply(several(r), p(r)),
+    "Compose": lambda r: v2.Compose(several(r)),
+}
+
+
+def floats(r: Random) -> Any:
+    return v2.ToDtype(torch.float32, scale=True)
+
+
+#: What pipelines end in, and what may come after it.
+ENDS: tuple[Callable[[Random], list[Any]], ...] = (
+    lambda r: [v2.ToImage(), floats(r), norm(r)],
+    lambda r: [v2.PILToTensor(), floats(r), norm(r)],
+    lambda r: [v2.ToImage(), *several(r), floats(r), norm(r), v2.ToPureTensor()],
+    lambda r: [v2.PILToTensor(), *several(r), v2.ToDtype(torch.uint8, scale=True)],
+    lambda r: [v2.ToImage(), floats(r), norm(r), erasing(r), v2.RandomHorizontalFlip()],
+    lambda r: [v2.ToImage(), *several(r)],
+    lambda r: [v2.ToImage(), v2.RandomHorizontalFlip(), crop(r), floats(r)],
+    lambda r: [v2.PILToTensor()],
+    lambda r: [v2.ToImage()],
+    lambda r: [],
+)
+
+
+# So that it is known from here on whose classes they are.
+IMAGE = tv_tensors.Image
+
+
+def tagged(r: Random, image: Any) -> Any:
+    """An image of random_image, mostly as it is, some tensors as tv_tensors."""
+    return IMAGE(image) if isinstance(image, torch.Tensor) and r.random() < 0.4 else image
+
+
+def random_pipeline(r: Random) -> Any:
+    steps = several(r) if r.random() < 0.8 else []
+    steps += r.choice(ENDS)(r)
+    pipeline = v2.Compose(steps or [v2.ToImage()], arithmetic=r.choice(["container", "container", "pil"]))
+    if r.random() < 0.6:
+        return pipeline
+    dtype = r.choice([None, None, torch.float16])
+    layout = r.choice([None, None, torch.channels_last, torch.contiguous_format])
+    generator = r.choice([None, torch.Generator().manual_seed(3)])
+    return fastaug.compile(pipeline, generator=generator, dtype=dtype, memory_format=layout)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("part", range(8))
+def test_programs_and_words_are_the_same(part: int) -> None:
+    who: Counter[str] = Counter()
+    for case in range(400):
+        r = Random(400 * part + case)
+        who[compared(random_pipeline(r), tagged(r, random_image(r)), case)] += 1
+    assert who["native"] > 80, who
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 2**32))
+def test_programs_and_words_are_the_same_for_what_hypothesis_finds(r: Random, seed: int) -> None:
+    compared(random_pipeline(r), tagged(r, random_image(r)), seed)
+
+
+#: Steps that are Python's for tensors, which torch samples.
+SAMPLED = ("RandomRotation", "RandomPerspective")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["L", "RGB", "tensor", "tagged", "opened"])
+@pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
+def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
+    who: Counter[str] = Counter()
+    for case in range(60):
+        r = Random(f"{step} {kind} {case}")
+        image = plain_image(r, {"tagged": "tensor", "opened": "RGB"}.get(kind, kind))
+        if kind == "tagged":
+            image = IMAGE(image)
+        end = [r.choice([v2.ToImage(), v2.PILToTensor()]), floats(r)]
+        if step not in STEPS:
+            steps = [*end, erasing(r) if step == "RandomErasing" else norm(r)]
+        elif kind == "opened":
+            # Pixels lie side by side from here on, and whether torch keeps them so depends on the steps.
+            steps = [end[0], STEPS[step](r), STEPS[step](r)]
+        else:
+            steps = [STEPS[step](r), *end]
+        who[compared(v2.Compose(steps, arithmetic=r.choice(["container", "pil"])), image, case)] += 1
+    assert who["native"] > 0 or (kind in ("tensor", "tagged", "opened") and step in SAMPLED), who
+
+
+#: Transforms that recipes know.
+KNOWN = {*STEPS, "Normalize", "PILToTensor", "RandomErasing", "ToDtype", "ToImage", "ToPureTensor"}
+
+
+def test_every_transform_that_is_packed_is_tested() -> None:
+    assert {name for name in v2.__all__ if "_packed" in vars(getattr(v2, name))} == KNOWN
+
+
+def test_what_they_call_is_watched() -> None:
+    called = {name for cls in KNOWN for name in getattr(v2, cls).transform.__code__.co_names}
+    called |= {"adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation"}  # by name, in ColorJitter
+    assert called & set(F.__all__) - {"is_pure_tensor"} == set(_recipe._FUNCTIONALS)

@@ -1,0 +1,161 @@
+"""Calls that recipes make, compared with what Python makes of them; and random arguments and images for such."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+import fastaug.transforms as T
+from fastaug._draft import finish
+from fastaug._draft.replaced import TransformDraft
+from fastaug._sample.pipeline import SamplePipeline
+
+Random = random.Random
+MODES = list(T.InterpolationMode)
+
+
+def side(r: Random) -> int:
+    return r.choice([1, 2, 3, r.randint(1, 12), r.randint(1, 40)])
+
+
+def shape(r: Random) -> Any:
+    return r.choice([side(r), [side(r)], (side(r), side(r)), [side(r), side(r)]])
+
+
+def mode(r: Random) -> Any:
+    return r.choice([T.InterpolationMode.BILINEAR, T.InterpolationMode.NEAREST, r.choice(MODES)])
+
+
+def fill(r: Random) -> Any:
+    return r.choice([0, 0, 255, 300, -3, 12.7, (7,), (1, 2, 3), [9.5, 300, -1], r.randint(0, 255)])
+
+
+def p(r: Random) -> Any:
+    return r.choice([0.5, 0.5, 1.0, 0.0, 1, r.random()])
+
+
+def borders(r: Random) -> Any:
+    width = lambda: r.randint(-2, 5)  # noqa: E731
+    return r.choice([width(), (width(),), (width(), width()), [width() for _ in range(4)]])
+
+
+def padding_mode(r: Random) -> str:
+    return r.choice(["constant", "constant", "edge", "reflect", "symmetric"])
+
+
+def degrees(r: Random) -> Any:
+    exact = r.choice([0, 90, 180, 270, -90, 360, 45])
+    return r.choice([25, 180.0, (-5, 5), (exact, exact), (30.5, 400)])
+
+
+def interval(r: Random, low: float, high: float) -> tuple[float, float]:
+    first, second = sorted((r.uniform(low, high), r.uniform(low, high)))
+    return first, second
+
+
+def middle(r: Random) -> Any:
+    return r.choice([None, None, (0, 0), (r.uniform(-3, 20), r.randint(0, 9))])
+
+
+def state_of(pipeline: Any) -> torch.Tensor:
+    return (pipeline._call.draws.generator or torch.default_generator).get_state()
+
+
+def set_state(pipeline: Any, state: torch.Tensor) -> None:
+    (pipeline._call.draws.generator or torch.default_generator).set_state(state)
+
+
+def described(job: Any) -> Any:
+    if job is None:
+        return None
+    return job.program, job.kind, tuple(job.size), job.mode, job.dtype, job.flat, job.interleaved
+
+
+def by_python(pipeline: Any, image: Any) -> Any:
+    """What the one job is, where there is one; or the error."""
+    of_samples = isinstance(pipeline, SamplePipeline)
+    draft = pipeline._begin(image, pipeline._call) if of_samples else TransformDraft(image, pipeline._call)
+    try:
+        pipeline._draft_all(draft)
+        return described(pipeline._job(draft))
+    except Exception as error:
+        return error
+    finally:
+        draft.call.draws.release()
+
+
+def natively(pipeline: Any, recipe: Any, image: Any) -> Any:
+    """The same of the recipe; NotImplemented where it leaves the call to Python."""
+    job = finish.job_of(recipe.job(image, pipeline.transforms))
+    pipeline._call.draws.release()
+    return job if job is NotImplemented else described(job)
+
+
+def same(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and one.stride() == other.stride() and torch.equal(one, other)
+    return bool(one.mode == other.mode and one.info == other.info and one.tobytes() == other.tobytes())
+
+
+def compared(pipeline: Any, image: Any, seed: int) -> str:
+    """Who makes a call: "native" where the core does, after it was found to do what Python does."""
+    recipe = pipeline._recipe()
+    if recipe is None:
+        return "no recipe"
+    torch.manual_seed(seed)
+    before = state_of(pipeline)
+    ours = natively(pipeline, recipe, image)
+    after = state_of(pipeline)
+    if ours is NotImplemented:
+        assert torch.equal(after, before)
+        assert recipe.call(image, pipeline.transforms) is NotImplemented
+        assert torch.equal(state_of(pipeline), before)
+        return "declined"
+    set_state(pipeline, before)
+    assert by_python(pipeline, image) == ours
+    assert torch.equal(state_of(pipeline), after)
+    set_state(pipeline, before)
+    expected = pipeline._run(image, pipeline._call)
+    set_state(pipeline, before)
+    result = recipe.call(image, pipeline.transforms)
+    assert same(result, expected)
+    assert torch.equal(state_of(pipeline), after)
+    return "native"
+
+
+def plain_image(r: Random, kind: str) -> Any:
+    height, width, channels = r.randint(1, 40), r.randint(1, 40), 1 if kind == "L" else 3
+    pixels = np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
+    if kind == "tensor":
+        return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
+    if kind == "array":
+        return pixels.view(r.choice([np.ndarray, np.memmap]))
+    return Image.fromarray(pixels[:, :, 0] if kind == "L" else pixels)
+
+
+def random_image(r: Random) -> Any:
+    height, width, channels = side(r) + r.choice([0, 9]), side(r) + r.choice([0, 9]), r.choice([1, 3, 3, 3])
+    pixels = np.random.default_rng(r.randrange(2**32)).integers(0, 256, (height, width, channels), dtype=np.uint8)
+    kind = r.choice(["pil", "pil", "pil", "array", "tensor", "tensor", "odd"])
+    if kind == "array":
+        return pixels[:, :: r.choice([1, -1])].view(r.choice([np.ndarray, np.memmap]))
+    planes = torch.from_numpy(pixels).permute(2, 0, 1)
+    if kind == "tensor":
+        return planes.contiguous() if r.random() < 0.8 else planes
+    image = Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels)
+    if kind == "pil":
+        if r.random() < 0.1:
+            image.info["dpi"] = (72, 72)
+        return image
+    if r.random() < 0.2:
+        image.info["transparency"] = 3 if channels == 1 else (1, 2, 3)
+        return image
+    return r.choice(
+        [image.convert("RGBA"), image.convert("CMYK"), pixels[:, :, 0], planes[0], planes[None], planes / 255, 7]
+    )
