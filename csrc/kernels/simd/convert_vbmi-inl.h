@@ -163,8 +163,8 @@ void join(const uint8_t* const* src, int channels, int width, uint8_t* foreign) 
   }
 }
 
-// Blocks of outputs whose samples lie within two vectors, or four. Loads end within kRowPad bytes after the row, since two
-// vectors begin at a sample of it, at the latest; and what is written after a block is written again.
+// Blocks of outputs whose samples lie within two vectors, or four. Loads end within kRowPad bytes after the row, since
+// two vectors begin at a sample of it, at the latest; and what is written after a block is written again.
 void take(const TakeTable& table, const uint8_t* src, uint8_t* dst) {
   static_assert(TakeTable::kPlaces == kBlock && TakeTable::kWindow == 4 * kBlock && kRowPad >= 2 * kBlock);
   if (table.block == 0) return fastaug::kernels("scalar")->take(table, src, dst);
