@@ -12,6 +12,7 @@
 
 #include "base/image.h"
 #include "kernels/jpeg.h"
+#include "kernels/take_table.h"
 #include "pixel/blur.h"
 #include "pixel/box_blur.h"
 #include "pixel/grid.h"
@@ -190,8 +191,8 @@ struct Kernels {
   void (*grid_linear)(const GridRow& row, uint8_t* const* dst);
   void (*map_grid)(const MapRow& row, float* grid);
 
-  // dst[x] = src[index[x]], index within the row. dst != src.
-  void (*take)(const uint8_t* src, const int32_t* index, int width, uint8_t* dst);
+  // dst[x] = src[table.index[x]], within the row. dst != src.
+  void (*take)(const TakeTable& table, const uint8_t* src, uint8_t* dst);
   // dst[x] = src[width - 1 - x]. dst != src; writes exactly width samples (dst may be foreign).
   void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
   // The same of pixels of 4 bytes. Both rows are foreign.

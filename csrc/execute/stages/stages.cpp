@@ -149,7 +149,15 @@ class IndexStage final : public Stage {
       if (straight_) {
         std::memcpy(dst.row[c], cached_.row[c], static_cast<size_t>(region.width));
       } else {
-        for (const Run& run : runs_) move(run, cached_.row[c], dst.row[c]);
+        auto table = tables_.begin();
+        for (const Run& run : runs_) {
+          if (run.step == 0) {
+            // What it writes past the run comes after it.
+            kernels_.take(*table++, cached_.row[c], dst.row[c] + run.begin);
+          } else {
+            move(run, cached_.row[c], dst.row[c]);
+          }
+        }
       }
     }
   }
@@ -177,16 +185,19 @@ class IndexStage final : public Stage {
         runs_.push_back({x, end - x, runs ? step : 0});
       }
     }
+    for (const Run& run : runs_) {
+      const std::span columns(columns_);
+      if (run.step == 0)
+        tables_.emplace_back(columns.subspan(static_cast<size_t>(run.begin), static_cast<size_t>(run.size)));
+    }
   }
 
   void move(const Run& run, const uint8_t* from, uint8_t* to) const {
     const int32_t* columns = columns_.data() + run.begin;
     if (run.step == 1) {
       std::memcpy(to + run.begin, from + columns[0], static_cast<size_t>(run.size));
-    } else if (run.step == -1) {
-      kernels_.reverse(from + columns[run.size - 1], run.size, to + run.begin);
     } else {
-      kernels_.take(from, columns, run.size, to + run.begin);  // what it writes past the run comes after it
+      kernels_.reverse(from + columns[run.size - 1], run.size, to + run.begin);
     }
   }
 
@@ -195,6 +206,7 @@ class IndexStage final : public Stage {
   std::vector<int32_t> rows_;
   std::vector<int32_t> columns_;
   std::vector<Run> runs_;
+  std::vector<TakeTable> tables_;  // of the runs whose step is 0, in their order
   bool straight_ = false;
   int have_ = -1;
   Planes cached_;

@@ -17,8 +17,8 @@ void interleave(const uint8_t* const* src, int channels, int pixel_stride, int w
   }
 }
 
-void take(const uint8_t* src, const int32_t* index, int width, uint8_t* dst) {
-  for (int x = 0; x < width; ++x) dst[x] = src[index[x]];
+void take(const TakeTable& table, const uint8_t* src, uint8_t* dst) {
+  for (int x = 0; x < table.width(); ++x) dst[x] = src[table.index[static_cast<size_t>(x)]];
 }
 
 void reverse(const uint8_t* src, int width, uint8_t* dst) {

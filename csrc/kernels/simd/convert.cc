@@ -171,7 +171,10 @@ void mix(const uint8_t* const* images, const float* weights, int count, int widt
 }  // namespace
 
 void fill_convert(Kernels* table) {
-  scalar::fill_convert(table);  // take is a load a sample, whatever the instruction set
+  scalar::fill_convert(table);  // take is a load a sample, but for VBMI
+#if HWY_TARGET == HWY_AVX3_DL
+  table->take = take;
+#endif
   table->deinterleave = deinterleave;
   table->interleave = interleave;
   table->reverse = reverse;

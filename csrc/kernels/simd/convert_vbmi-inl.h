@@ -162,3 +162,22 @@ void join(const uint8_t* const* src, int channels, int width, uint8_t* foreign) 
     }
   }
 }
+
+// Blocks of outputs whose samples lie within two vectors, or four. Loads end within kRowPad bytes after the row, since
+// two vectors begin at a sample of it, at the latest; and what is written after a block is written again.
+void take(const TakeTable& table, const uint8_t* src, uint8_t* dst) {
+  static_assert(TakeTable::kPlaces == kBlock && TakeTable::kWindow == 4 * kBlock && kRowPad >= 2 * kBlock);
+  if (table.block == 0) return fastaug::kernels("scalar")->take(table, src, dst);
+  for (size_t k = 0; k < table.first.size(); ++k, dst += table.block) {
+    const uint8_t* from = src + table.first[k];
+    const __m512i place = _mm512_loadu_si512(table.place.data() + k * kBlock);
+    const auto pair = [&](int at) HWY_ATTR {
+      return _mm512_permutex2var_epi8(_mm512_loadu_si512(from + at), place, _mm512_loadu_si512(from + at + kBlock));
+    };
+    __m512i samples = pair(0);
+    if (table.spread[k] >= 2 * kBlock) {
+      samples = _mm512_mask_mov_epi8(samples, _mm512_movepi8_mask(place), pair(2 * kBlock));
+    }
+    _mm512_storeu_si512(dst, samples);
+  }
+}

@@ -91,12 +91,17 @@ TEST_CASE("take picks samples by index") {
     Random random(3);
     for (int width : widths()) {
       for (Side side : kSides) {
-        const int source_width = random.between(1, 300);
+        const int source_width = random.between(1, random.between(0, 1) == 0 ? 300 : 3000);
         Guarded src = guarded_row(source_width, side), dst = guarded_row(width, side);
         random.fill(src.data(), static_cast<size_t>(source_width));
         std::vector<int32_t> index(static_cast<size_t>(width));
-        for (int32_t& i : index) i = random.between(0, source_width - 1);
-        kernels(name)->take(src.data(), index.data(), width, dst.data());
+        // Nearby, in order, or anywhere.
+        const int reach = random.between(1, 3) == 1 ? source_width : random.between(1, 40);
+        for (int x = 0; x < width; ++x) {
+          const int from = reach == source_width ? 0 : std::min(x * reach / 2, source_width - 1);
+          index[static_cast<size_t>(x)] = std::min(from + random.between(0, reach - 1), source_width - 1);
+        }
+        kernels(name)->take(TakeTable(index), src.data(), dst.data());
         bool same = true;
         for (int x = 0; x < width; ++x) same &= dst.data()[x] == src.data()[index[x]];
         REQUIRE(same);
