@@ -90,6 +90,8 @@ class Results:
         for label in columns:
             head += ["fast mode" if label == FAST else label, *([faster] if label in (OURS, FAST) else [])]
         for case in cases:
+            if case not in self.rows:
+                continue  # it is younger than these results
             line = [case]
             for label in columns:
                 times = self.rows[case].get(label)
