@@ -292,6 +292,7 @@ gpu:
 docs: $(STAMPS)/docs
 	rm -rf site
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet -E -d build/doctrees docs site
+	$(BIN)/python tools/check_pages.py site
 	@echo "Documentation: site/index.html"
 
 # Wheels

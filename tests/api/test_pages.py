@@ -1,0 +1,38 @@
+"""tools/check_pages.py, which looks at the documentation after it is built."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[2] / "tools" / "check_pages.py"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+pytestmark = pytest.mark.skipif(not any(map(shutil.which, BROWSERS)), reason="there is no Chromium")
+
+
+def looked(site: Path) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, TOOL, site], capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout
+
+
+def page(inside: str) -> str:
+    return f'<!doctype html><meta name="viewport" content="width=device-width"><body>{inside}</body>'
+
+
+def test_what_fits_passes_and_what_sticks_out_is_named(tmp_path: Path) -> None:
+    scrolls = '<div style="overflow-x: auto"><div style="width: 3000px">a table</div></div>'
+    (tmp_path / "index.html").write_text(page("<p>Some words that wrap where the window ends.</p>" + scrolls))
+    code, said = looked(tmp_path)
+    assert code == 0 and "1 pages looked at, dark" in said and "1 pages looked at, light" in said
+    (tmp_path / "notes.html").write_text(page('<div style="width: 500px">too wide</div>'))
+    code, said = looked(tmp_path)
+    assert code == 1 and "notes.html" in said and "360" in said and "1400: " not in said and "too wide" in said
+
+
+def test_a_folder_without_pages_is_an_error(tmp_path: Path) -> None:
+    assert looked(tmp_path)[0] == 1

@@ -1,0 +1,115 @@
+"""Looks at the pages of the built site in headless Chromium: none may be wider than its window, on a phone or a desk.
+
+    python tools/check_pages.py site
+
+Exits with 1 where one is, and names it with what sticks out. Without a browser it says so, and exits with 0.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+WIDTHS = (360, 820, 1400)
+# Of prefers-color-scheme, by the number that Blink gives them.
+SCHEMES = {"dark": 0, "light": 1}
+
+# Loads one page after the other into a frame of each width. What scrolls by itself, such as a table, may be wider.
+SCRIPT = """
+<body><script>
+const pages = PAGES, widths = WIDTHS, found = [];
+const wide = (page, frame, width) => {
+  const root = frame.contentDocument.documentElement;
+  if (root.scrollWidth <= width) return;
+  const out = [...root.querySelectorAll("body *")].filter(one => one.getBoundingClientRect().right > width + 1);
+  const one = out.find(one => one.children.length === 0) || out[0] || root;
+  found.push({page, width, wide: root.scrollWidth, what: one.outerHTML.slice(0, 120)});
+};
+(async () => {
+  for (const page of pages) {
+    const frame = document.createElement("iframe");
+    frame.style.cssText = "border: 0; height: 900px; width: " + widths[0] + "px";
+    frame.src = page;
+    document.body.append(frame);
+    await new Promise(done => { frame.onload = done; });
+    for (const width of widths) {
+      frame.style.width = width + "px";
+      wide(page, frame, width);
+    }
+    frame.remove();
+  }
+  const out = document.createElement("pre");
+  out.id = "found";
+  out.textContent = JSON.stringify({looked: pages.length, found});
+  document.body.append(out);
+})();
+</script></body>
+"""
+
+
+def pages_of(site: Path) -> list[Path]:
+    """All pages of prose, and of the reference a few of each kind: classes are laid out alike."""
+    prose = sorted(site.glob("*.html")) + sorted(site.glob("notes/*.html"))
+    reference = sorted(site.glob("reference/*.html"))
+    for folder in sorted(path for path in site.glob("reference/**") if path.is_dir()):
+        reference += sorted(folder.glob("*.html"))[:6]
+    left_out = {"genindex.html", "py-modindex.html", "search.html"}
+    return [page for page in dict.fromkeys(prose + reference) if page.name not in left_out]
+
+
+def look(browser: str, pages: list[Path], scheme: int, folder: Path) -> dict[str, object]:
+    script = folder / "look.html"
+    addresses = json.dumps([page.resolve().as_uri() for page in pages])
+    script.write_text(SCRIPT.replace("PAGES", addresses, 1).replace("WIDTHS", json.dumps(WIDTHS), 1))
+    command = [
+        browser,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        # Pages of files may be looked into by a script that is a file.
+        "--disable-web-security",
+        "--allow-file-access-from-files",
+        f"--user-data-dir={folder}",
+        f"--blink-settings=preferredColorScheme={scheme}",
+        f"--window-size={max(WIDTHS)},1000",
+        "--virtual-time-budget=600000",
+        "--dump-dom",
+        script.as_uri(),
+    ]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout
+    result = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)
+    if result is None:
+        raise RuntimeError(f"{browser} did not get through the pages")
+    return dict(json.loads(html.unescape(result[1])))
+
+
+def main() -> int:
+    site = Path(sys.argv[1])
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        print(f"Pages were not looked at: there is none of {', '.join(BROWSERS)}")
+        return 0
+    pages = pages_of(site)
+    if not pages:
+        print(f"There are no pages in {site}")
+        return 1
+    failed = False
+    for name, scheme in SCHEMES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            result = look(browser, pages, scheme, Path(folder))
+        for one in result["found"]:  # type: ignore[attr-defined]
+            failed = True
+            print(f"{one['page']}, {name}: {one['wide']} px in a window of {one['width']}: {one['what']}")
+        print(f"{result['looked']} pages looked at, {name}, in windows of {', '.join(map(str, WIDTHS))} px")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
