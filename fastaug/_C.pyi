@@ -122,9 +122,9 @@ def afford(data: Any) -> None:
 class Encoded:
     """Encoded bytes whose header alone has been read."""
 
-    def __init__(self, data: Any, tables: Any = None, colorspace: str | None = None) -> None:
+    def __init__(self, data: Any, tables: Any = None, colorspace: str | None = None, luma: bool = False) -> None:
         """Contiguous bytes, kept alive; the tables of a JPEG that has none; what its three components are: "rgb",
-        "ycbcr", or what it says itself."""
+        "ycbcr", or what it says itself; whether only its luma is wanted, as the one channel."""
 
     @property
     def format(self) -> str:

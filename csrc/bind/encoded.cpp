@@ -70,17 +70,22 @@ codec::Components components_of(const std::optional<std::string>& colorspace) {
 
 class Encoded {
  public:
-  Encoded(const py::object& data, const py::object& tables, const std::optional<std::string>& colorspace)
+  Encoded(const py::object& data, const py::object& tables, const std::optional<std::string>& colorspace, bool luma)
       : data_(data, "data"),
         tables_(tables, "tables"),
         components_(components_of(colorspace)),
-        header_(codec::read_header(data_.bytes())) {}
+        header_(header_of(data_.bytes(), luma)) {}
 
   const codec::Header& header() const { return header_; }
 
   std::unique_ptr<codec::EncodedSource> pixels(int channels) const {
     return std::make_unique<codec::EncodedSource>(data_.bytes(), header_, channels,
                                                   codec::Beside{tables_.bytes(), components_});
+  }
+
+  static codec::Header header_of(codec::Bytes bytes, bool luma) {
+    const codec::Header header = codec::read_header(bytes);
+    return luma ? codec::luma_of(header) : header;
   }
 
   void read_16(int top, int left, int height, int width, uintptr_t address) const {
@@ -125,8 +130,8 @@ void register_encoded(py::module_& m) {
       },
       py::arg("data"));
   py::class_<Encoded>(m, "Encoded", py::is_final())
-      .def(py::init<const py::object&, const py::object&, const std::optional<std::string>&>(), py::arg("data"),
-           py::arg("tables") = py::none(), py::arg("colorspace") = py::none())
+      .def(py::init<const py::object&, const py::object&, const std::optional<std::string>&, bool>(), py::arg("data"),
+           py::arg("tables") = py::none(), py::arg("colorspace") = py::none(), py::arg("luma") = false)
       .def_property_readonly("format", [](const Encoded& e) { return codec::name_of(e.header().format); })
       .def_property_readonly("native", [](const Encoded& e) { return e.header().native; })
       .def_property_readonly("height", [](const Encoded& e) { return e.header().height; })

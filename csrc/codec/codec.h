@@ -39,12 +39,18 @@ struct Header {
   int height = 0;
   int width = 0;
   int channels = 0;     // 1 to 4: Pillow's modes L, LA, RGB, RGBA
+  bool luma = false;    // that of a JPEG of three components alone: luma_of()
   int bits = 8;         // of a sample: 16 is read by decode_16() alone
   int orientation = 1;  // Exif, 1 to 8
 };
 
 // Never fails: what it cannot make sense of is not native. Looks at no pixel.
 Header read_header(Bytes bytes);
+
+// The header by which a JPEG of three components is decoded to its luma, in one channel: what libjpeg makes of it where
+// it is asked for gray, and not what Image.convert("L") makes of RGB. A JPEG of one component stays as it is; nothing
+// else is native.
+Header luma_of(Header header);
 
 enum class Outcome : uint8_t {
   kDone,
@@ -64,6 +70,9 @@ struct Verdict {
 
 // Whether decode() makes `channels` of the channels of a file.
 inline bool converts(int from, int channels) { return channels >= (from <= 2 ? 1 : 3) && channels <= kMaxChannels; }
+inline bool converts(const Header& header, int channels) {
+  return converts(header.channels, channels) && !(header.luma && channels > 2);
+}
 
 // Whether anybody is to decode these bytes, Pillow too: kDone, or kRefused. For what is not native or was deferred.
 Verdict afford(Bytes bytes);

@@ -52,8 +52,9 @@ class Decoder {
       : stream_(stream),
         part_(part),
         window_(bytes, stream.pixels_from, arena),
-        halved_across_(stream.channels == 3 && stream.most.across != stream.components[1].sampling.across),
-        halved_down_(stream.channels == 3 && stream.most.down != stream.components[1].sampling.down),
+        made_(part.stride < 3 ? 1 : stream.channels),
+        halved_across_(made_ == 3 && stream.most.across != stream.components[1].sampling.across),
+        halved_down_(made_ == 3 && stream.most.down != stream.components[1].sampling.down),
         unit_width_(kSide * stream.most.across),
         unit_height_(kSide * stream.most.down),
         columns_(divided_up(stream.width, unit_width_)),
@@ -104,16 +105,18 @@ class Decoder {
       plane.width = divided_up(stream_.width * plane.across, stream_.most.across);
       plane.height = divided_up(stream_.height * plane.down, stream_.most.down);
       plane.from = across_.from * plane.across * kSide;
+      const bool made = c < made_;
       plane.stride = kBefore + (ptrdiff_t{columns} * plane.across * kSide + kRowPad + 63) / 64 * 64;
-      plane.samples = bytes_of(arena, plane.stride * 2 * kSide * plane.down) + kBefore;
-      // One block that may be spoiled, and one that may be read.
-      plane.blocks = std::min(kTogether, columns) * plane.across + 2;
-      const int blocks = plane.blocks * plane.down;
+      if (made) plane.samples = bytes_of(arena, plane.stride * 2 * kSide * plane.down) + kBefore;
+      // One block that may be spoiled, and one that may be read. Where nothing is made of a component, all its blocks
+      // go to the same place: to pass over them would gain a hundredth.
+      plane.blocks = made ? std::min(kTogether, columns) * plane.across + 2 : 0;
+      const int blocks = std::max(plane.blocks * plane.down, plane.across + 1);
       plane.coefs = reinterpret_cast<int16_t*>(bytes_of(arena, ptrdiff_t{blocks} * kJpegBlock * 2));
       plane.last = bytes_of(arena, blocks);
       for (int v = 0; v < plane.down; ++v) {
         for (int h = 0; h < plane.across; ++h) {
-          scan_.block[scan_.blocks++] = {component.dc, component.ac, c, nullptr, nullptr, plane.across};
+          scan_.block[scan_.blocks++] = {component.dc, component.ac, c, nullptr, nullptr, made ? plane.across : 0};
         }
       }
       wide_[c] = halved_across_ && c > 0 ? bytes_of(arena, ptrdiff_t{part_.region.width} + 2 + kRowPad) : nullptr;
@@ -167,7 +170,7 @@ class Decoder {
         }
       }
       if (!advance(count, [&](int some) { return kernels_.jpeg_blocks(&scan_, some, window_.limit()); })) return false;
-      for (int c = 0; c < stream_.channels; ++c) {
+      for (int c = 0; c < made_; ++c) {
         const Plane& plane = planes_[c];
         for (int v = 0; v < plane.down; ++v) {
           const int first = v * plane.blocks;
@@ -215,7 +218,7 @@ class Decoder {
     uint8_t* to = part_.rows + part_.row_stride * (y - part_.region.y);
     const int width = part_.region.width, stride = part_.stride;
     const uint8_t* first = samples_of(0, y);
-    if (stream_.channels == 1) {
+    if (made_ == 1) {
       const uint8_t* const gray[] = {first, first, first};
       kernels_.interleave(gray, stride < 3 ? 1 : 3, stride, width, to);
       return;
@@ -234,6 +237,7 @@ class Decoder {
   const Stream& stream_;
   const Part& part_;
   Window window_;
+  const int made_;  // components, of which luma is the first
   const bool halved_across_;
   const bool halved_down_;
   const int unit_width_;
@@ -257,7 +261,7 @@ bool run_sequential(Bytes bytes, const Beside& beside, const Part& part, Arena& 
   const Region& region = part.region;
   // Whoever asked looked at bytes that somebody may have written to since.
   if (region.y + region.height > stream->height || region.x + region.width > stream->width) return false;
-  if (stream->channels == 3 && part.stride < 3) return false;
+  if (part.stride < 3 && stream->channels == 3 && !stream->ycbcr) return false;
   return Decoder(*stream, bytes, part, arena).run();
 }
 

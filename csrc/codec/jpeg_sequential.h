@@ -9,7 +9,7 @@ namespace fastaug::codec::jpeg {
 // What is to be made of one file: a region of it, with `stride` bytes a pixel as in Job of jpeg_session.h.
 struct Part {
   Region region;
-  int stride;
+  int stride;     // below 3: luma alone
   uint8_t* rows;  // where pixel (region.y, region.x) goes
   ptrdiff_t row_stride;
 };

@@ -7,9 +7,9 @@ namespace fastaug::codec {
 EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside)
     : bytes_(bytes), header_(header), channels_(channels), beside_(beside) {
   if (!header.native || header.bits != 8) fail(ErrorCode::kValue, "these bytes are not decoded natively");
-  if (!converts(header.channels, channels)) {
-    fail(ErrorCode::kValue, "channels must be " + std::string(header.channels <= 2 ? "1 to 4" : "3 or 4") + ", got " +
-                                std::to_string(channels));
+  if (!converts(header, channels)) {
+    const char* const allowed = header.luma ? "1 or 2" : header.channels <= 2 ? "1 to 4" : "3 or 4";
+    fail(ErrorCode::kValue, std::string("channels must be ") + allowed + ", got " + std::to_string(channels));
   }
 }
 

@@ -35,22 +35,23 @@ Segments segments_of(const uint8_t* data, size_t size) {
   return segments;
 }
 
-// What the decoder of sequential files makes, libjpeg makes too.
-void check_sequential(codec::Bytes file, codec::Bytes tables) {
+// What the decoder of sequential files makes, in the file's channels or of luma alone, libjpeg makes too.
+void check_sequential(codec::Bytes file, codec::Bytes tables, int stride) {
   const std::optional<codec::jpeg::Frame> frame = codec::jpeg::read_frame(file);
   if (!frame || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
   const codec::Header& header = frame->header;
-  const ptrdiff_t row = ptrdiff_t{header.width} * header.channels;
+  if (stride > header.channels) return;
+  const ptrdiff_t row = ptrdiff_t{header.width} * stride;
   std::vector<uint8_t> made(static_cast<size_t>(row * header.height));
   const Region all = {0, 0, header.height, header.width};
   Arena arena;
   const codec::Beside beside = {tables, codec::Components::kAsMarked};
-  if (!codec::jpeg::run_sequential(file, beside, {all, header.channels, made.data(), row}, arena)) return;
+  if (!codec::jpeg::run_sequential(file, beside, {all, stride, made.data(), row}, arena)) return;
   std::vector<uint8_t> expected(made.size());
   const codec::Verdict verdict = codec::jpeg::run({.bytes = file,
                                                    .beside = beside,
                                                    .frame = &*frame,
-                                                   .stride = header.channels,
+                                                   .stride = stride,
                                                    .top = 0,
                                                    .height = header.height,
                                                    .crop = 0,
@@ -73,7 +74,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     file = {data + length, size - length};
   }
   fuzz::check_file(file, codec::Format::kJpeg, tables);
-  check_sequential(file, tables);
+  for (const int stride : {1, 3}) check_sequential(file, tables, stride);
   return 0;
 }
 

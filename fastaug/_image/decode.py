@@ -129,6 +129,30 @@ def _target(array: np.ndarray) -> _C.Target:
     return _C.into_pointer(address, number, height, width, channels, row, size * channels, size, array)
 
 
+def luma(image: Encoded) -> np.ndarray:
+    """The luma of a JPEG as it is seen: what libjpeg gives where it is asked for gray, not a conversion of RGB.
+
+    Raises:
+        DecodeError: the image cannot be decoded.
+    """
+    data, _ = image.encoded()
+    encoded = _C.Encoded(data, luma=True)
+    native: Exception | None = None
+    if encoded.native:
+        program, height, width = _program(image, None)
+        try:
+            return _run(program, encoded.source(1), (height, width), None, PLAIN)
+        except _C.Deferred as deferred:
+            native = deferred
+        except _C.Refused as refused:
+            raise image.error(data, refused) from None
+    opened: Any = image.open(data, native)
+    # Asked for it before it decodes, Pillow asks libjpeg for gray.
+    opened.draft("L", opened.size)
+    gray = pillow.load_image(opened, len(data))
+    return store(pillow.orient(gray.convert("L"), image.orientation if image.exif else 1))
+
+
 def load(image: Encoded) -> Image.Image:
     """The image as it is seen, as a PIL image.
 
