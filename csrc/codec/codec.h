@@ -84,10 +84,15 @@ enum class Components : uint8_t {
   kYcbcr,
 };
 
-// What TIFF and whole-slide files say beside a JPEG stream, once for all of theirs. Nothing for every other image.
+class ScanIndex;
+
+// What is known of a JPEG beside its stream. Nothing for every other image.
 struct Beside {
+  // What TIFF and whole-slide files say once for all of their streams.
   Bytes tables;  // of a stream that has none (itself one: SOI, DQT, DHT, EOI); may be empty
   Components components = Components::kAsMarked;
+  // Of these very bytes, to begin by and to be extended; may be null.
+  ScanIndex* index = nullptr;
 };
 
 // Pixels in memory of the arena. The view stands for the whole image, of which only `region` is there.

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 #include "codec/jpeg_stream.h"
 #include "codec/jpeg_window.h"
+#include "codec/scan_index.h"
 #include "kernels/kernels.h"
 
 namespace fastaug::codec::jpeg {
@@ -15,6 +18,9 @@ constexpr int kSide = 8;  // samples of a block, across and down
 
 // MCUs whose coefficients are kept at a time: with the tables they stay in the first cache.
 constexpr int kTogether = 16;
+
+// Bytes of a file from which on it has no index, whose places are bits in 32 of them.
+constexpr size_t kMostIndexed = size_t{1} << 29;
 
 // Bytes before a row of samples, of which the last one is a copy of the first sample.
 constexpr ptrdiff_t kBefore = 64;
@@ -48,7 +54,7 @@ struct Span {
 
 class Decoder {
  public:
-  Decoder(const Stream& stream, Bytes bytes, const Part& part, Arena& arena)
+  Decoder(const Stream& stream, Bytes bytes, const Part& part, ScanIndex* index, Arena& arena)
       : stream_(stream),
         part_(part),
         window_(bytes, stream.pixels_from, arena),
@@ -72,11 +78,18 @@ class Decoder {
       down_.to = divided_up(below, unit_height_);
     }
     make_room(arena);
+    if (index == nullptr || bytes.size >= kMostIndexed) return;
+    known_ = index->places();
+    if (known_ == nullptr) known_ = std::make_shared<ScanPlaces>(int64_t{rows_} * columns_, bytes.size);
   }
+
+  // What is known of the scan now, where it is more than before; else null.
+  std::shared_ptr<const ScanPlaces> more() { return std::move(more_); }
 
   bool run() {
     window_.begin(&scan_);
     left_ = stream_.restart;
+    if (known_ != nullptr && !pass_place()) return false;
     if (!skip(int64_t{down_.from} * columns_)) return false;
     int y = part_.region.y;
     const int end = y + part_.region.height;
@@ -132,12 +145,42 @@ class Decoder {
         if (left_ == 0 && !restart()) return false;
         some = std::min(some, left_);
       }
+      if (known_ != nullptr) some = static_cast<int>(std::min<int64_t>(some, known_->step() - at_ % known_->step()));
       if (scan_.next > window_.limit()) window_.fill(&scan_);
       const int done = decode(some);
       if (done < 0 || window_.left(scan_) < 0 || (done == 0 && window_.ended())) return false;
       count -= done;
       left_ -= done;
+      at_ += done;
+      if (known_ != nullptr && at_ % known_->step() == 0 && !pass_place()) return false;
     }
+    return true;
+  }
+
+  // Before an MCU that the index has a place for: compares it, or takes it down. False where it is another.
+  bool pass_place() {
+    const int64_t number = at_ / known_->step();
+    ScanPlace place = {window_.bit(scan_), {}};
+    for (int c = 0; c < stream_.channels; ++c) place.dc[c] = static_cast<int16_t>(scan_.predictors[c]);
+    if (number < known_->count()) return known_->at(number) == place;
+    if (more_ == nullptr) more_ = std::make_shared<ScanPlaces>(*known_);
+    more_->add(place);
+    return true;
+  }
+
+  // To the last place of the index before an MCU that lies ahead, if there is one.
+  bool leap(int64_t to) {
+    const int64_t number = std::min(to / known_->step(), known_->count() - 1);
+    if (number < 0 || number * known_->step() <= at_) return true;
+    const ScanPlace place = known_->at(number);
+    if (!window_.seek(place.bit, &scan_)) return false;
+    for (int c = 0; c < 3; ++c) scan_.predictors[c] = static_cast<uint32_t>(int32_t{place.dc[c]});
+    at_ = number * known_->step();
+    if (stream_.restart == 0) return true;
+    // At the end of an interval its marker is still to come.
+    const int64_t interval = (at_ - 1) / stream_.restart;
+    left_ = static_cast<int>((interval + 1) * stream_.restart - at_);
+    next_restart_ = static_cast<int>(interval % 8);
     return true;
   }
 
@@ -151,7 +194,9 @@ class Decoder {
   }
 
   bool skip(int64_t count) {
-    return advance(count, [&](int some) { return kernels_.jpeg_skip(&scan_, some, window_.limit()); });
+    const int64_t to = at_ + count;
+    if (known_ != nullptr && !leap(to)) return false;
+    return advance(to - at_, [&](int some) { return kernels_.jpeg_skip(&scan_, some, window_.limit()); });
   }
 
   // The samples of a row of MCUs, as far as they are wanted.
@@ -249,8 +294,11 @@ class Decoder {
   Plane planes_[3];
   uint8_t* wide_[3];
   JpegScan scan_;
-  int left_ = 0;  // MCUs up to the next restart
+  int64_t at_ = 0;  // MCUs before this one
+  int left_ = 0;    // MCUs up to the next restart
   int next_restart_ = 0;
+  std::shared_ptr<const ScanPlaces> known_;  // null: without an index
+  std::shared_ptr<ScanPlaces> more_;
 };
 
 }  // namespace
@@ -262,7 +310,15 @@ bool run_sequential(Bytes bytes, const Beside& beside, const Part& part, Arena& 
   // Whoever asked looked at bytes that somebody may have written to since.
   if (region.y + region.height > stream->height || region.x + region.width > stream->width) return false;
   if (part.stride < 3 && stream->channels == 3 && !stream->ycbcr) return false;
-  return Decoder(*stream, bytes, part, arena).run();
+  Decoder decoder(*stream, bytes, part, beside.index, arena);
+  const bool done = decoder.run();
+  if (beside.index == nullptr) return done;
+  if (!done) {
+    beside.index->drop();
+  } else if (std::shared_ptr<const ScanPlaces> more = decoder.more()) {
+    beside.index->offer(std::move(more));
+  }
+  return done;
 }
 
 }  // namespace fastaug::codec::jpeg

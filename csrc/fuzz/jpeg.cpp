@@ -9,6 +9,7 @@
 #include "codec/jpeg_frame.h"
 #include "codec/jpeg_sequential.h"
 #include "codec/jpeg_session.h"
+#include "codec/scan_index.h"
 #include "fuzz/codec_checks.h"
 #include "fuzz/fuzz.h"
 
@@ -62,6 +63,41 @@ void check_sequential(codec::Bytes file, codec::Bytes tables, int stride) {
   fuzz::require(made == expected, "pixels are libjpeg's");
 }
 
+// A region by the index that the whole image has made is part of the whole; and by one that says anything it is made,
+// or not.
+void check_index(codec::Bytes file, codec::Bytes tables) {
+  const std::optional<codec::jpeg::Frame> frame = codec::jpeg::read_frame(file);
+  if (!frame || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
+  const int height = frame->header.height, width = frame->header.width;
+  codec::ScanIndex index;
+  codec::Beside beside = {tables, codec::Components::kAsMarked, &index};
+  const auto made = [&](Region region, std::vector<uint8_t>* pixels) {
+    const ptrdiff_t row = ptrdiff_t{region.width} * 3;
+    pixels->resize(static_cast<size_t>(row * region.height));
+    Arena arena;
+    return codec::jpeg::run_sequential(file, beside, {region, 3, pixels->data(), row}, arena);
+  };
+  std::vector<uint8_t> whole, part;
+  if (!made({0, 0, height, width}, &whole)) return;
+  const Region region = {height / 2, width / 3, height - height / 2, width - width / 3};
+  fuzz::require(made(region, &part), "a part of a whole is made by its index");
+  for (int y = 0; y < region.height; ++y) {
+    const auto* from = whole.data() + (ptrdiff_t{region.y + y} * width + region.x) * 3;
+    fuzz::require(std::equal(from, from + 3 * region.width, part.data() + ptrdiff_t{y} * region.width * 3),
+                  "a part by an index is that of the whole");
+  }
+  const size_t places = std::min<size_t>(file.size / codec::ScanPlaces::kSize, 64);
+  std::vector<uint8_t> any(file.data, file.data + places * codec::ScanPlaces::kSize);
+  const codec::ScanPlace first = index.places()->at(0);
+  codec::ScanPlaces wrong(file.size % 7 + 1, {});
+  wrong.add(first);
+  std::vector<uint8_t> bytes = wrong.bytes();
+  bytes.insert(bytes.end(), any.begin(), any.end());
+  index.drop();
+  index.offer(std::make_shared<codec::ScanPlaces>(wrong.step(), std::move(bytes)));
+  made(region, &part);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -75,6 +111,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   fuzz::check_file(file, codec::Format::kJpeg, tables);
   for (const int stride : {1, 3}) check_sequential(file, tables, stride);
+  check_index(file, tables);
   return 0;
 }
 

@@ -95,7 +95,7 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
     if out is not None:
         check_out(out, shape, samples.dtype)
     try:
-        return _run(program, encoded.source(channels), shape, out, samples)
+        return _run(program, image.part_of(encoded, channels), shape, out, samples)
     except _C.Deferred as deferred:
         return store(_by_pillow(image, data, region, deferred), out, samples)
     except _C.Refused as refused:
@@ -193,7 +193,7 @@ def _decoded(image: Encoded, data: Data, encoded: _C.Encoded, region: Any) -> Im
     program, height, width = _program(image, None if dithered else region)
     try:
         channels = CHANNELS[mode]
-        made = pil.run(program, encoded.source(channels), mode, (height, width, channels))
+        made = pil.run(program, image.part_of(encoded, channels), mode, (height, width, channels))
     except _C.Deferred as deferred:
         return _by_pillow(image, data, region, deferred)
     except _C.Refused as refused:

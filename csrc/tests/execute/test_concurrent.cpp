@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <latch>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -28,7 +29,8 @@ struct Task {
   Shape shape;
   std::vector<Op> program;
   std::vector<uint8_t> pixels, file;
-  View view;  // of the pixels
+  View view;                                                                       // of the pixels
+  std::shared_ptr<codec::ScanIndex> index = std::make_shared<codec::ScanIndex>();  // of the file
 
   Buffer result() const { return {validate(program, shape), is_stored(program), 0}; }
 
@@ -38,7 +40,7 @@ struct Task {
       return;
     }
     const codec::Bytes bytes{file.data(), file.size()};
-    codec::EncodedSource source(bytes, codec::read_header(bytes), shape.channels, {});
+    codec::EncodedSource source(bytes, codec::read_header(bytes), shape.channels, {}, index);
     execute({program, {source.layout(), &source}, target});
   }
 };
