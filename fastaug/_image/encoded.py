@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageMode
 
 from fastaug import _C
-from fastaug._image import npy, pillow
+from fastaug._image import indexes, npy, pillow
 from fastaug._image.pillow import DecodeError
 
 if TYPE_CHECKING:
@@ -254,11 +254,15 @@ class Encoded:
         return encoded.source(channels, self.index() if encoded.format == "JPEG" else None)
 
     def index(self) -> _C.ScanIndex | None:
-        """For one more use: from the second on there is one, which each use fills as far as it goes.
+        """For one more use: what was saved beside the file, or from the second use on one that each fills as it goes.
 
-        Whoever is used once would have nothing of it. It is compared with the bytes at each use, since those of a file
-        are read anew.
+        Whoever is used once would have nothing of that. It is compared with the bytes at each use, since those of a
+        file are read anew.
         """
+        if self._index is None and isinstance(self._source, str) and self._tables is None:
+            saved = indexes.saved(self._source)
+            if saved is not None:
+                return saved
         if self._index is None and self._used:
             self._index = _C.ScanIndex()
         self._used = True

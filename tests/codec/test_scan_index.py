@@ -24,6 +24,8 @@ OTHER = photo("astronaut", 300, 420)
 DATA = made.encode(PHOTOGRAPH, "JPEG", quality=95)
 CROP = T.RandomCrop(40)
 
+pytestmark = pytest.mark.usefixtures("nothing_kept")
+
 # Without the decoder that has places, indexes stay empty.
 own = pytest.mark.skipif(_C.jpeg_decoder() != "own", reason="JPEGs are decoded by libjpeg here")
 
@@ -178,3 +180,16 @@ def test_hostile_places_change_no_pixels_that_are_looked_at() -> None:
         _C.run([job])
         assert np.array_equal(out, whole[150:250])
         assert len(index) == 0
+
+
+@own
+def test_nothing_is_saved_for_streams_without_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With other tables such a stream is another one."""
+    tables, stream = made.split_tables(DATA)
+    path = tmp_path / "photograph.jpg"
+    path.write_bytes(stream)
+    assert len(_C.Encoded(stream).scan_index()) == 0
+    monkeypatch.setattr("fastaug._image.indexes.saved", None)
+    region = (200, 300, 20, 30)
+    ours = fastaug.io.imread(path, region=region, jpeg_tables=tables)
+    assert np.array_equal(ours, made.pillow(DATA)[200:220, 300:330])
