@@ -12,6 +12,7 @@
 #include "codec/jpeg_frame.h"
 #include "codec/jpeg_sequential.h"
 #include "codec/jpeg_session.h"
+#include "codec/scan_index.h"
 #include "tests/support/jpeg_decoding.h"
 
 namespace fastaug::codec::jpeg {
@@ -129,11 +130,16 @@ TEST_CASE("jpeg sequential: regions, in all strides") {
     const File file = write_jpeg(height, width, options, random.next());
     const Header header = header_of(file);
     const Pixels whole = decode_plainly(file);
+    // Of every other file by an index, which each region goes on with.
+    ScanIndex index;
+    Beside beside;
+    if (random.between(0, 1) == 0) beside.index = &index;
     for (int k = 0; k < 16; ++k, ++done) {
       const Region region = random_region(random, header);
       CAPTURE(done);
       for (int stride = header.channels; stride <= 4; ++stride) {
-        REQUIRE(sequentially(file, region, stride) == converted(crop(whole, header, region), header.channels, stride));
+        REQUIRE(sequentially(file, region, stride, beside) ==
+                converted(crop(whole, header, region), header.channels, stride));
       }
     }
   }
@@ -203,7 +209,10 @@ TEST_CASE("jpeg sequential: of changed files, what libjpeg makes of them or noth
     if (!frame || int64_t{frame->header.height} * frame->header.width > 40'000) continue;
     const Header& header = frame->header;
     CAPTURE(round);
-    const Pixels whole = sequentially(file, all_of(header), header.channels);
+    ScanIndex index;
+    Beside beside;
+    if (round % 16 == 0) beside.index = &index;
+    const Pixels whole = sequentially(file, all_of(header), header.channels, beside);
     const Pixels expected = by_libjpeg(file, *frame, header.channels);
     made += !whole.empty();
     left += whole.empty() && !expected.empty();
@@ -215,7 +224,7 @@ TEST_CASE("jpeg sequential: of changed files, what libjpeg makes of them or noth
     if (round % 8 != 0 || expected.empty()) continue;
     // Where all of it is made, so is each part; and a part does not differ where only the rest is left to libjpeg.
     const Region region = random_region(random, header);
-    const Pixels part = sequentially(file, region, header.channels);
+    const Pixels part = sequentially(file, region, header.channels, beside);
     if (!whole.empty()) REQUIRE(!part.empty());
     if (!part.empty()) REQUIRE(part == crop(expected, header, region));
   }
