@@ -131,6 +131,9 @@ Region decoded_region(const Header& header, Region wanted);
 // channels.
 int pixel_stride(const Header& header, int channels);
 
+// Whether decode() has a use for an index of such a file.
+bool takes_index(const Header& header);
+
 // Who is asked first for a sequential JPEG: "own", with libjpeg for what that decoder leaves, or "libjpeg".
 // FASTAUG_JPEG names one; without it, whichever is faster on this machine.
 const char* jpeg_decoder();

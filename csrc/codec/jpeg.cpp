@@ -206,6 +206,10 @@ constinit const Codec kCodec = {
 
 namespace fastaug::codec {
 
+bool takes_index(const Header& header) {
+  return header.format == Format::kJpeg && header.sequential && jpeg::sequential_first();
+}
+
 const char* jpeg_decoder() { return jpeg::sequential_first() ? "own" : "libjpeg"; }
 
 }  // namespace fastaug::codec

@@ -23,7 +23,7 @@ View EncodedSource::layout() const {
 View EncodedSource::make(Region wanted, Arena& arena, int scale) {
   Beside beside = beside_;
   const bool part = wanted.height < header_.height || wanted.width < header_.width;
-  if (index_ != nullptr && part && index_->is_of(bytes_)) beside.index = index_.get();
+  if (index_ != nullptr && part && takes_index(header_) && index_->is_of(bytes_)) beside.index = index_.get();
   const Decoded decoded = decode(bytes_, header_, {wanted, channels_, scale}, arena, beside);
   if (!decoded.verdict.done()) throw NotDecoded(decoded.verdict);
   return decoded.view;
