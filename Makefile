@@ -1,7 +1,7 @@
-# make demo | test | test-newest | tables | mutants | soak | soak-jpeg | fuzz | cuda-all | bench | bench-history | gpu | docs |
-# wheel | lint | format | clean. Each target but gpu installs what it needs, once. `tables` writes the operands and answers of
-# the native tests anew, and `mutants` changes formulas to see those tests fail; it builds with FASTAUG_SIMD=OFF, the scalar
-# kernels alone, which takes little time.
+# make demo | test | test-newest | tables | mutants | soak | soak-jpeg | coverage-jpeg | fuzz | cuda-all | bench |
+# bench-history | gpu | docs | wheel | lint | format | clean. Each target but gpu installs what it needs, once. `tables`
+# writes the operands and answers of the native tests anew, and `mutants` changes formulas to see those tests fail; it
+# builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   REGIONS=.. MUTATIONS=..  make soak-jpeg: how many regions and changed files libjpeg is compared on
@@ -200,6 +200,18 @@ soak-jpeg: $(STAMPS)/build-tools | system-test
 	  FASTAUG_ISA=$$isa FASTAUG_JPEG_REGIONS=$(or $(REGIONS),100000) FASTAUG_JPEG_MUTATIONS=$(or $(MUTATIONS),1000000) \
 	    build/dev/fastaug_tests --test-case="jpeg sequential*" || [[ $$? == 77 ]]; \
 	done
+
+# The lines of the decoder of JPEGs that the native tests run, on all instruction sets together: 95 % of each file.
+.PHONY: coverage-jpeg
+coverage-jpeg: $(STAMPS)/build-tools | system-test
+	$(CMAKE) --preset coverage
+	$(CMAKE) --build --preset coverage -j $(JOBS) --target fastaug_tests
+	find build/coverage -name '*.gcda' -delete
+	for isa in scalar sse4 avx2 avx512vbmi; do \
+	  FASTAUG_ISA=$$isa build/coverage/fastaug_tests --test-case="jpeg*,scan index*,codec*" || [[ $$? == 77 ]]; \
+	done
+	$(BIN)/python tools/coverage.py build/coverage --least 95 \
+	  "csrc/codec/jpeg*" "csrc/codec/scan_index*" "csrc/kernels/*jpeg*" csrc/pixel/jpeg.h
 
 # Random epochs of fastaug.data.DataLoader, with forks in the midst of batches.
 SOAK_LOADER := OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property/soak_loader.py

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from bench import report
 from bench.case import FAST, OURS, selected
-from bench.encoded import CASES, REFERENCE, TWO_THREADS, EncodedCase, bag_file
+from bench.encoded import BY_REGION, CASES, CODES, REFERENCE, TWO_THREADS, EncodedCase, bag_file
 from bench.environments import DECODERS, peer_columns
 from bench.measure import ROOT, Column, Row, measure, started
 
@@ -23,8 +23,10 @@ memory, but where a row names files. A whole image becomes an HWC uint8 array (a
 torchcodec), a pipeline's a tensor: Pillow stands for torchvision's transforms on the PIL image, torchvision and
 torchcodec for the same transforms on the tensor that they decode. "x" is how many times faster than Pillow: the median
 over rounds, in each of which every library had its turn at the same images. "=": every pixel equals Pillow's, and in a
-pipeline those of torchvision's transforms for the same seed; "~": they do not. "The fastest equal" of a goal is the
-fastest other library with "="."""
+pipeline those of torchvision's transforms for the same seed; "~": they do not; unmarked: draws and filters of its own.
+"The fastest equal" of a goal is the fastest other library with "=". "libjpeg-turbo by region" is fastaug with
+FASTAUG_JPEG=libjpeg, which crops and skips by libjpeg-turbo's functions for that. "codes alone" is a floor: the entropy
+codes that have to be read for what is wanted, by fastaug's decoder, which makes one pixel of them."""
 
 
 def arguments() -> argparse.Namespace:
@@ -39,6 +41,9 @@ def arguments() -> argparse.Namespace:
 
 def columns_for(cases: list[EncodedCase], peers: bool) -> list[Column]:
     columns = [Column(name, name, suite=SUITE) for name in (REFERENCE, OURS, "torchvision")]
+    if any(case.format == "JPEG" for case in cases):
+        columns.append(Column(BY_REGION, BY_REGION, suite=SUITE, env={"FASTAUG_JPEG": "libjpeg"}))
+        columns.append(Column(CODES, CODES, suite=SUITE, env={"FASTAUG_JPEG": "own"}))
     if any(case.makes == "tensor" for case in cases):
         columns.append(Column(FAST, FAST, suite=SUITE))
     if any(case.makes == "arrays" for case in cases):

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import importlib.metadata
 import pickle
+import random
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +20,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from bench import libraries
-from bench.case import FAST, OURS, Transform
+from bench.case import FAST, IMAGENET_MEAN, IMAGENET_STD, OURS, Transform
 from bench.encoded import BY_NAME as BY_NAME
-from bench.encoded import HEIGHT, REFERENCE, REGION_ROWS, TWO_THREADS, WIDTH, EncodedCase
+from bench.encoded import BY_REGION, CODES, HEIGHT, REFERENCE, REGION_ROWS, TWO_THREADS, WIDTH, EncodedCase
 
 
 def first_row() -> int:
@@ -192,6 +193,70 @@ class Simplejpeg(Decoder):
         return {"JPEG": lambda data: decode(data, "RGB")}
 
 
+class SimplejpegOpenCV(Decoder):
+    """simplejpeg with OpenCV's steps, as those do who write both by hand."""
+
+    same_draws = False
+    distributions = ("simplejpeg", "opencv-python-headless")
+
+    def load(self) -> dict[str, Transform]:
+        self.steps = importlib.import_module("bench.peers.opencv")
+        decode = importlib.import_module("simplejpeg").decode_jpeg
+        return {"JPEG": lambda data: decode(data, "RGB")}
+
+    def array(self, case: EncodedCase) -> Transform | None:
+        return None
+
+    def tensor(self, case: EncodedCase) -> Transform | None:
+        if case.peers is None:
+            return None
+        decode, run = self.decoders[case.format], getattr(self.steps, case.peers)(**case.steps.keywords)  # type: ignore[union-attr]
+        return lambda data: run(decode(data))
+
+    def seed(self, number: int) -> None:
+        random.seed(number)
+
+
+class Dali(Decoder):
+    """DALI's operators of the CPU, one of which decodes random crops: an image a pipeline, so that a call is a call."""
+
+    same_draws = False
+    distributions = ("nvidia-dali-cuda120",)
+
+    def load(self) -> dict[str, Transform]:
+        self.dali = importlib.import_module("nvidia.dali")
+        return {"JPEG": self.pipeline(lambda fn, data: fn.decoders.image(data, device="cpu"))}
+
+    def pipeline(self, graph: Callable[[Any, Any], Any]) -> Transform:
+        made = self.dali.Pipeline(1, 1, None, prefetch_queue_depth=1, exec_pipelined=False, exec_async=False)
+        with made:
+            made.set_outputs(graph(self.dali.fn, self.dali.fn.external_source(name="data", no_copy=True)))
+        made.build()
+
+        def run(data: Any) -> Any:
+            made.feed_input("data", [data])
+            return made.run()[0].as_array()[0]
+
+        return run
+
+    def given(self, data: bytes) -> Any:
+        return np.frombuffer(data, np.uint8)
+
+    def tensor(self, case: EncodedCase) -> Transform | None:
+        if case.peers != "cropped":
+            return None
+
+        def graph(fn: Any, data: Any) -> Any:
+            area, ratio = [0.08, 1], [3 / 4, 4 / 3]
+            image = fn.decoders.image_random_crop(data, device="cpu", random_area=area, random_aspect_ratio=ratio)
+            image = fn.resize(image, size=[224, 224], interp_type=self.dali.types.INTERP_LINEAR, antialias=True)
+            mean, std = ([255 * value for value in values] for values in (IMAGENET_MEAN, IMAGENET_STD))
+            floats, flip = self.dali.types.FLOAT, fn.random.coin_flip()
+            return fn.crop_mirror_normalize(image, mirror=flip, mean=mean, std=std, dtype=floats, output_layout="CHW")
+
+        return self.pipeline(graph)
+
+
 class Pyspng(Decoder):
     distributions = ("pyspng",)
 
@@ -230,6 +295,51 @@ class Fastaug(Decoder):
         return partial(self.io.imread_batch, num_threads=self.threads)
 
 
+class LibjpegByRegion(Fastaug):
+    """libjpeg-turbo's functions that crop and skip, in fastaug with FASTAUG_JPEG=libjpeg."""
+
+    def load(self) -> dict[str, Transform]:
+        return {"JPEG": super().load()["JPEG"]}
+
+    def versions(self) -> dict[str, str]:
+        return {}
+
+    def arrays(self, case: EncodedCase) -> Transform | None:
+        return None
+
+
+class Codes(LibjpegByRegion):
+    """The entropy codes up to the last pixel of what is wanted, and that pixel: a floor."""
+
+    same_draws = False
+
+    def given(self, data: bytes) -> Any:
+        handle = self.io.lazy(data)
+        return data, handle, handle.size
+
+    def last(self, data: bytes, bottom: int, right: int) -> Any:
+        return self.io.imread(data, region=(bottom - 1, right - 1, 1, 1))
+
+    def array(self, case: EncodedCase) -> Transform | None:
+        return lambda given: self.last(given[0], *given[2][::-1])
+
+    def tensor(self, case: EncodedCase) -> Transform | None:
+        T = importlib.import_module("fastaug.transforms")
+        crop = case.compose(T).transforms[0]
+        if isinstance(crop, T.RandomResizedCrop):
+            draw, arguments = crop.get_params, (crop.scale, crop.ratio)
+        elif isinstance(crop, T.RandomCrop):
+            draw, arguments = crop.get_params, (crop.size,)
+        else:
+            return None
+
+        def run(given: Any) -> Any:
+            top, left, height, width = draw(given[1], *arguments)
+            return self.last(given[0], top + height, left + width)
+
+        return run
+
+
 class FastaugFast(Fastaug):
     """Fast mode: other pixels within its contract, so timed on pipelines alone."""
 
@@ -253,6 +363,10 @@ LIBRARIES: dict[str, Callable[[], Decoder]] = {
     "simplejpeg": Simplejpeg,
     "pyspng": Pyspng,
     "imagecodecs": Imagecodecs,
+    "simplejpeg and OpenCV": SimplejpegOpenCV,
+    "DALI": Dali,
+    BY_REGION: LibjpegByRegion,
+    CODES: Codes,
 }
 
 

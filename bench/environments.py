@@ -31,6 +31,9 @@ DECODERS: Requirements = {
     "simplejpeg": (["simplejpeg"], {}),
     "pyspng": (["pyspng"], {}),
     "imagecodecs": (["imagecodecs"], {}),
+    "simplejpeg and OpenCV": (["simplejpeg", "opencv-python-headless"], {}),
+    # Half a gigabyte; its decoders of the CPU need no GPU.
+    "DALI": (["nvidia-dali-cuda120"], {}),
 }
 
 
@@ -60,7 +63,7 @@ def in_front(folder: Path) -> None:
 
 def column(library: str, requirements: list[str], env: dict[str, str], suite: str) -> Column | None:
     try:
-        python = environment(ROOT / ".venv-peers" / library.lower(), requirements, env)
+        python = environment(ROOT / ".venv-peers" / library.lower().replace(" ", "-"), requirements, env)
     except subprocess.CalledProcessError as error:
         print(f"{library} did not install and is left out ({error})", flush=True)
         return None

@@ -119,12 +119,30 @@ def afford(data: Any) -> None:
     """Raises Refused for encoded bytes that Pillow is not to decode either."""
 
 @final
+class ScanIndex:
+    """Where the decoder of a JPEG can begin elsewhere than at the first row. For all threads."""
+
+    def __init__(self) -> None:
+        """Without places, of the bytes that it is used with first."""
+
+    @staticmethod
+    def load(saved: Any) -> ScanIndex | None:
+        """What save() has made; None of bytes that are not all of that."""
+
+    def save(self) -> bytes: ...
+    def is_of(self, data: Any) -> bool:
+        """Whether it was made of these bytes; one without bytes is from now on."""
+
+    def __len__(self) -> int:
+        """How many places it has."""
+
+@final
 class Encoded:
     """Encoded bytes whose header alone has been read."""
 
-    def __init__(self, data: Any, tables: Any = None, colorspace: str | None = None) -> None:
+    def __init__(self, data: Any, tables: Any = None, colorspace: str | None = None, luma: bool = False) -> None:
         """Contiguous bytes, kept alive; the tables of a JPEG that has none; what its three components are: "rgb",
-        "ycbcr", or what it says itself."""
+        "ycbcr", or what it says itself; whether only its luma is wanted, as the one channel."""
 
     @property
     def format(self) -> str:
@@ -146,11 +164,15 @@ class Encoded:
     def orientation(self) -> int:
         """Exif, 1 to 8."""
 
-    def source(self, channels: int) -> Source:
+    def source(self, channels: int, index: ScanIndex | None = None) -> Source:
         """Pixels as Pillow's convert() to L, LA, RGB or RGBA makes them; run() decodes what it needs of them.
 
-        run() raises Deferred or Refused.
+        The index helps where it is of these bytes, and is then extended; one of other bytes does nothing. run() raises
+        Deferred or Refused.
         """
+
+    def scan_index(self) -> ScanIndex:
+        """Of the whole stream; without places where it is not one that has them."""
 
     def read_16(self, top: int, left: int, height: int, width: int, address: int) -> None:
         """A region of 16-bit samples, as uint16 HWC."""

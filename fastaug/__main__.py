@@ -60,11 +60,15 @@ def add_folders(commands: Any) -> None:
     cache.add_argument("--draws", type=int, default=1, metavar="K", help="results for each image (default: 1)")
     cache.add_argument("--seed", type=int, default=0, metavar="S", help="of the draws (default: 0)")
     cache.add_argument("--budget", metavar="BYTES", help="refuse to write more than that, or than is free: 500M, 20G")
+    text = "save indexes of the JPEGs of a folder beside them, by which crops of large ones are decoded faster"
+    index = commands.add_parser("index", help=text, description=f"{text[0].upper()}{text[1:]}. What is done is kept.")
+    index.add_argument("src", type=Path, metavar="SRC", help="folder of images")
+    index.add_argument("--verify", action="store_true", help="write nothing: compare what is there with the images")
     text = "print the mean and the standard deviation of a folder of images, for Normalize"
     stats = commands.add_parser("stats", help=text, description=f"{text[0].upper()}{text[1:]}.")
     stats.add_argument("src", type=Path, metavar="SRC", help="folder of images, read in RGB")
     stats.add_argument("--size", type=int, metavar="N", help="of the images after Resize(N)")
-    for command in (cache, stats):
+    for command in (cache, index, stats):
         command.add_argument(
             "--num-threads", type=int, metavar="N", help="images at a time (default: one for each CPU)"
         )
@@ -120,7 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
         from fastaug._cli import command
 
         return command.run(options)
-    if options.command in ("cache", "stats"):
+    if options.command in ("cache", "index", "stats"):
         from fastaug._cli import folders
 
         return folders.run(options)

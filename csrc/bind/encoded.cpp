@@ -6,10 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/arena.h"
 #include "bind/images.h"
 #include "bind/without_gil.h"
+#include "codec/scan_index.h"
 #include "codec/source.h"
 
 namespace py = pybind11;
@@ -70,17 +73,35 @@ codec::Components components_of(const std::optional<std::string>& colorspace) {
 
 class Encoded {
  public:
-  Encoded(const py::object& data, const py::object& tables, const std::optional<std::string>& colorspace)
+  Encoded(const py::object& data, const py::object& tables, const std::optional<std::string>& colorspace, bool luma)
       : data_(data, "data"),
         tables_(tables, "tables"),
         components_(components_of(colorspace)),
-        header_(codec::read_header(data_.bytes())) {}
+        header_(header_of(data_.bytes(), luma)) {}
 
   const codec::Header& header() const { return header_; }
 
-  std::unique_ptr<codec::EncodedSource> pixels(int channels) const {
-    return std::make_unique<codec::EncodedSource>(data_.bytes(), header_, channels,
-                                                  codec::Beside{tables_.bytes(), components_});
+  std::unique_ptr<codec::EncodedSource> pixels(int channels, std::shared_ptr<codec::ScanIndex> index) const {
+    return std::make_unique<codec::EncodedSource>(data_.bytes(), header_, channels, beside(), std::move(index));
+  }
+
+  // Of all of the scan, as far as it is decoded here: the last pixel has all codes before it.
+  std::shared_ptr<codec::ScanIndex> scan_index() const {
+    const auto index = std::make_shared<codec::ScanIndex>();
+    without_gil([&] {
+      Arena arena;
+      codec::Beside beside = this->beside();
+      beside.index = index.get();
+      const Region last = {header_.height - 1, header_.width - 1, 1, 1};
+      if (!index->is_of(data_.bytes()) || !header_.native || header_.bits != 8) return;
+      codec::decode(data_.bytes(), header_, {last, header_.channels}, arena, beside);
+    });
+    return index;
+  }
+
+  static codec::Header header_of(codec::Bytes bytes, bool luma) {
+    const codec::Header header = codec::read_header(bytes);
+    return luma ? codec::luma_of(header) : header;
   }
 
   void read_16(int top, int left, int height, int width, uintptr_t address) const {
@@ -99,6 +120,8 @@ class Encoded {
   }
 
  private:
+  codec::Beside beside() const { return {tables_.bytes(), components_}; }
+
   Buffer data_;
   Buffer tables_;
   const codec::Components components_;
@@ -124,9 +147,35 @@ void register_encoded(py::module_& m) {
         if (!verdict.done()) throw codec::NotDecoded(verdict);
       },
       py::arg("data"));
+  using codec::ScanIndex;
+  py::class_<ScanIndex, std::shared_ptr<ScanIndex>>(m, "ScanIndex", py::is_final())
+      .def(py::init<>())
+      .def_static(
+          "load",
+          [](const py::object& saved) {
+            const Buffer buffer(saved, "saved");
+            return ScanIndex::load(buffer.bytes());
+          },
+          py::arg("saved"))
+      .def(
+          "is_of",
+          [](ScanIndex& index, const py::object& data) {
+            const Buffer buffer(data, "data");
+            return index.is_of(buffer.bytes());
+          },
+          py::arg("data"))
+      .def("save",
+           [](const ScanIndex& index) {
+             const std::vector<uint8_t> saved = index.save();
+             return py::bytes(reinterpret_cast<const char*>(saved.data()), saved.size());
+           })
+      .def("__len__", [](const ScanIndex& index) {
+        const std::shared_ptr<const codec::ScanPlaces> places = index.places();
+        return places == nullptr ? 0 : places->count();
+      });
   py::class_<Encoded>(m, "Encoded", py::is_final())
-      .def(py::init<const py::object&, const py::object&, const std::optional<std::string>&>(), py::arg("data"),
-           py::arg("tables") = py::none(), py::arg("colorspace") = py::none())
+      .def(py::init<const py::object&, const py::object&, const std::optional<std::string>&, bool>(), py::arg("data"),
+           py::arg("tables") = py::none(), py::arg("colorspace") = py::none(), py::arg("luma") = false)
       .def_property_readonly("format", [](const Encoded& e) { return codec::name_of(e.header().format); })
       .def_property_readonly("native", [](const Encoded& e) { return e.header().native; })
       .def_property_readonly("height", [](const Encoded& e) { return e.header().height; })
@@ -136,14 +185,15 @@ void register_encoded(py::module_& m) {
       .def_property_readonly("orientation", [](const Encoded& e) { return e.header().orientation; })
       .def(
           "source",
-          [](const py::object& self, int channels) {
+          [](const py::object& self, int channels, std::shared_ptr<codec::ScanIndex> index) {
             Source source;
-            source.pixels = self.cast<const Encoded&>().pixels(channels);
+            source.pixels = self.cast<const Encoded&>().pixels(channels, std::move(index));
             source.view = source.pixels->layout();
             source.owner = self;
             return source;
           },
-          py::arg("channels"))
+          py::arg("channels"), py::arg("index") = py::none())
+      .def("scan_index", &Encoded::scan_index)
       .def("read_16", &Encoded::read_16, py::arg("top"), py::arg("left"), py::arg("height"), py::arg("width"),
            py::arg("address"));
 }

@@ -50,6 +50,13 @@ Header read_header(Bytes bytes) {
   return codec == nullptr ? Header() : codec->read_header(bytes);
 }
 
+Header luma_of(Header header) {
+  header.native = header.native && header.format == Format::kJpeg;
+  header.luma = header.channels == 3;
+  header.channels = 1;
+  return header;
+}
+
 Verdict afford(Bytes bytes) {
   const Codec* codec = codec_of(sniff(bytes));
   return codec == nullptr || codec->afford == nullptr ? Verdict() : codec->afford(bytes);

@@ -39,12 +39,18 @@ struct Header {
   int height = 0;
   int width = 0;
   int channels = 0;     // 1 to 4: Pillow's modes L, LA, RGB, RGBA
+  bool luma = false;    // that of a JPEG of three components alone: luma_of()
   int bits = 8;         // of a sample: 16 is read by decode_16() alone
   int orientation = 1;  // Exif, 1 to 8
 };
 
 // Never fails: what it cannot make sense of is not native. Looks at no pixel.
 Header read_header(Bytes bytes);
+
+// The header by which a JPEG of three components is decoded to its luma, in one channel: what libjpeg makes of it where
+// it is asked for gray, and not what Image.convert("L") makes of RGB. A JPEG of one component stays as it is; nothing
+// else is native.
+Header luma_of(Header header);
 
 enum class Outcome : uint8_t {
   kDone,
@@ -64,6 +70,9 @@ struct Verdict {
 
 // Whether decode() makes `channels` of the channels of a file.
 inline bool converts(int from, int channels) { return channels >= (from <= 2 ? 1 : 3) && channels <= kMaxChannels; }
+inline bool converts(const Header& header, int channels) {
+  return converts(header.channels, channels) && !(header.luma && channels > 2);
+}
 
 // Whether anybody is to decode these bytes, Pillow too: kDone, or kRefused. For what is not native or was deferred.
 Verdict afford(Bytes bytes);
@@ -75,10 +84,15 @@ enum class Components : uint8_t {
   kYcbcr,
 };
 
-// What TIFF and whole-slide files say beside a JPEG stream, once for all of theirs. Nothing for every other image.
+class ScanIndex;
+
+// What is known of a JPEG beside its stream. Nothing for every other image.
 struct Beside {
+  // What TIFF and whole-slide files say once for all of their streams.
   Bytes tables;  // of a stream that has none (itself one: SOI, DQT, DHT, EOI); may be empty
   Components components = Components::kAsMarked;
+  // Of these very bytes, to begin by and to be extended; may be null.
+  ScanIndex* index = nullptr;
 };
 
 // Pixels in memory of the arena. The view stands for the whole image, of which only `region` is there.
@@ -116,6 +130,9 @@ Region decoded_region(const Header& header, Region wanted);
 // Bytes from one pixel to the next as decode() lays them, for plans: 3 or 4 for three channels, else as many as
 // channels.
 int pixel_stride(const Header& header, int channels);
+
+// Whether decode() has a use for an index of such a file.
+bool takes_index(const Header& header);
 
 // Who is asked first for a sequential JPEG: "own", with libjpeg for what that decoder leaves, or "libjpeg".
 // FASTAUG_JPEG names one; without it, whichever is faster on this machine.

@@ -78,8 +78,9 @@ Verdict deferred(const char* reason, size_t offset = Verdict::kNowhere) { return
 // memory that somebody writes to.
 Verdict inspect(Bytes bytes, const Header& header, const Frame& frame, int stride) {
   const Header& now = frame.header;
-  if (now.height != header.height || now.width != header.width || now.channels != header.channels ||
-      (now.channels == 3 && stride < 3)) {
+  const bool luma = now.channels == 3 && stride < 3;
+  if (now.height != header.height || now.width != header.width || now.channels != (header.luma ? 3 : header.channels) ||
+      luma != header.luma) {
     return deferred("another image than its header said");
   }
   if (!frame.header.sequential && too_dear(count_scans(bytes, frame.pixels_from), frame.blocks())) {
@@ -176,7 +177,7 @@ Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Are
 }
 
 Region decoded_region(const Header& header, Region wanted) {
-  const int unit = header.channels == 1 ? kBlock : kUsualUnit;
+  const int unit = header.channels == 1 && !header.luma ? kBlock : kUsualUnit;
   const Columns crop = crop_for(wanted, header.width, unit);
   const int right = std::min(round_up(crop.from + crop.count, unit), header.width);
   const int top = round_down(wanted.y, unit);
@@ -204,6 +205,10 @@ constinit const Codec kCodec = {
 }  // namespace fastaug::codec::jpeg
 
 namespace fastaug::codec {
+
+bool takes_index(const Header& header) {
+  return header.format == Format::kJpeg && header.sequential && jpeg::sequential_first();
+}
 
 const char* jpeg_decoder() { return jpeg::sequential_first() ? "own" : "libjpeg"; }
 

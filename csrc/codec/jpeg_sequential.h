@@ -3,16 +3,9 @@
 
 #include "base/arena.h"
 #include "codec/codec.h"
+#include "codec/jpeg_rows.h"
 
 namespace fastaug::codec::jpeg {
-
-// What is to be made of one file: a region of it, with `stride` bytes a pixel as in Job of jpeg_session.h.
-struct Part {
-  Region region;
-  int stride;
-  uint8_t* rows;  // where pixel (region.y, region.x) goes
-  ptrdiff_t row_stride;
-};
 
 // False where the file is of another kind or the data before the end of the region leaves any doubt: what was written
 // is then to be thrown away, and libjpeg is to be asked. True promises that libjpeg would have made the same of it.

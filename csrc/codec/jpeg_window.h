@@ -20,6 +20,13 @@ class Window {
   // To the first bytes.
   void begin(JpegScan* scan);
 
+  // To a bit of the file; false where it has no such bit.
+  bool seek(uint64_t bit, JpegScan* scan);
+
+  // The next bit that `scan` has not used, counted from the file's first. For a scan that is not beyond the data; costs
+  // one look at the bytes since the last call.
+  uint64_t bit(const JpegScan& scan);
+
   // An MCU may begin where the next word is read from here or before: up to eight bytes of it are in the last one, and
   // of those that are not readable yet none may be looked at.
   const uint8_t* limit() const { return ended_ ? end_ + 8 : end_ - kJpegMostBytes - 24; }
@@ -35,11 +42,16 @@ class Window {
   void pass(JpegScan* scan);
 
  private:
+  const uint8_t* const source_;
   const uint8_t* from_;
   const uint8_t* const source_end_;
   uint8_t* const memory_;
   uint8_t* end_;
   bool ended_ = false;
+  // Since begin(): bytes before those in memory; those that bit() was asked for, and where they are in the file.
+  ptrdiff_t passed_ = 0;
+  ptrdiff_t found_ = 0;
+  const uint8_t* found_at_;
 };
 
 }  // namespace fastaug::codec::jpeg

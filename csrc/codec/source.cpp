@@ -1,15 +1,17 @@
 #include "codec/source.h"
 
 #include <string>
+#include <utility>
 
 namespace fastaug::codec {
 
-EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside)
-    : bytes_(bytes), header_(header), channels_(channels), beside_(beside) {
+EncodedSource::EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside,
+                             std::shared_ptr<ScanIndex> index)
+    : bytes_(bytes), header_(header), channels_(channels), beside_(beside), index_(std::move(index)) {
   if (!header.native || header.bits != 8) fail(ErrorCode::kValue, "these bytes are not decoded natively");
-  if (!converts(header.channels, channels)) {
-    fail(ErrorCode::kValue, "channels must be " + std::string(header.channels <= 2 ? "1 to 4" : "3 or 4") + ", got " +
-                                std::to_string(channels));
+  if (!converts(header, channels)) {
+    const char* const allowed = header.luma ? "1 or 2" : header.channels <= 2 ? "1 to 4" : "3 or 4";
+    fail(ErrorCode::kValue, std::string("channels must be ") + allowed + ", got " + std::to_string(channels));
   }
 }
 
@@ -19,7 +21,10 @@ View EncodedSource::layout() const {
 }
 
 View EncodedSource::make(Region wanted, Arena& arena, int scale) {
-  const Decoded decoded = decode(bytes_, header_, {wanted, channels_, scale}, arena, beside_);
+  Beside beside = beside_;
+  const bool part = wanted.height < header_.height || wanted.width < header_.width;
+  if (index_ != nullptr && part && takes_index(header_) && index_->is_of(bytes_)) beside.index = index_.get();
+  const Decoded decoded = decode(bytes_, header_, {wanted, channels_, scale}, arena, beside);
   if (!decoded.verdict.done()) throw NotDecoded(decoded.verdict);
   return decoded.view;
 }

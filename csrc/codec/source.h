@@ -1,9 +1,12 @@
 // Encoded bytes as a source of a program: only what the program needs of them is decoded.
 #pragma once
 
+#include <memory>
+
 #include "base/pixel_source.h"
 #include "base/status.h"
 #include "codec/codec.h"
+#include "codec/scan_index.h"
 
 namespace fastaug::codec {
 
@@ -20,8 +23,9 @@ class NotDecoded final : public Error {
 class EncodedSource final : public PixelSource {
  public:
   // The bytes stay the caller's, and must stay. Throws Error when the header is not native or the channels cannot be
-  // had.
-  EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside);
+  // had. The index may be null, or of other bytes.
+  EncodedSource(Bytes bytes, const Header& header, int channels, const Beside& beside,
+                std::shared_ptr<ScanIndex> index = nullptr);
 
   View layout() const override;
   View make(Region wanted, Arena& arena, int scale = 1) override;
@@ -35,6 +39,7 @@ class EncodedSource final : public PixelSource {
   Header header_;
   int channels_;
   Beside beside_;
+  std::shared_ptr<ScanIndex> index_;
 };
 
 }  // namespace fastaug::codec

@@ -9,6 +9,7 @@
 #include "codec/jpeg_frame.h"
 #include "codec/jpeg_sequential.h"
 #include "codec/jpeg_session.h"
+#include "codec/scan_index.h"
 #include "fuzz/codec_checks.h"
 #include "fuzz/fuzz.h"
 
@@ -35,22 +36,23 @@ Segments segments_of(const uint8_t* data, size_t size) {
   return segments;
 }
 
-// What the decoder of sequential files makes, libjpeg makes too.
-void check_sequential(codec::Bytes file, codec::Bytes tables) {
+// What the decoder of sequential files makes, in the file's channels or of luma alone, libjpeg makes too.
+void check_sequential(codec::Bytes file, codec::Bytes tables, int stride) {
   const std::optional<codec::jpeg::Frame> frame = codec::jpeg::read_frame(file);
   if (!frame || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
   const codec::Header& header = frame->header;
-  const ptrdiff_t row = ptrdiff_t{header.width} * header.channels;
+  if (stride > header.channels) return;
+  const ptrdiff_t row = ptrdiff_t{header.width} * stride;
   std::vector<uint8_t> made(static_cast<size_t>(row * header.height));
   const Region all = {0, 0, header.height, header.width};
   Arena arena;
   const codec::Beside beside = {tables, codec::Components::kAsMarked};
-  if (!codec::jpeg::run_sequential(file, beside, {all, header.channels, made.data(), row}, arena)) return;
+  if (!codec::jpeg::run_sequential(file, beside, {all, stride, made.data(), row}, arena)) return;
   std::vector<uint8_t> expected(made.size());
   const codec::Verdict verdict = codec::jpeg::run({.bytes = file,
                                                    .beside = beside,
                                                    .frame = &*frame,
-                                                   .stride = header.channels,
+                                                   .stride = stride,
                                                    .top = 0,
                                                    .height = header.height,
                                                    .crop = 0,
@@ -59,6 +61,41 @@ void check_sequential(codec::Bytes file, codec::Bytes tables) {
                                                    .row_stride = row});
   fuzz::require(verdict.done(), "libjpeg decodes what is decoded here");
   fuzz::require(made == expected, "pixels are libjpeg's");
+}
+
+// A region by the index that the whole image has made is part of the whole; and by one that says anything it is made,
+// or not.
+void check_index(codec::Bytes file, codec::Bytes tables) {
+  const std::optional<codec::jpeg::Frame> frame = codec::jpeg::read_frame(file);
+  if (!frame || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
+  const int height = frame->header.height, width = frame->header.width;
+  codec::ScanIndex index;
+  codec::Beside beside = {tables, codec::Components::kAsMarked, &index};
+  const auto made = [&](Region region, std::vector<uint8_t>* pixels) {
+    const ptrdiff_t row = ptrdiff_t{region.width} * 3;
+    pixels->resize(static_cast<size_t>(row * region.height));
+    Arena arena;
+    return codec::jpeg::run_sequential(file, beside, {region, 3, pixels->data(), row}, arena);
+  };
+  std::vector<uint8_t> whole, part;
+  if (!made({0, 0, height, width}, &whole)) return;
+  const Region region = {height / 2, width / 3, height - height / 2, width - width / 3};
+  fuzz::require(made(region, &part), "a part of a whole is made by its index");
+  for (int y = 0; y < region.height; ++y) {
+    const auto* from = whole.data() + (ptrdiff_t{region.y + y} * width + region.x) * 3;
+    fuzz::require(std::equal(from, from + 3 * region.width, part.data() + ptrdiff_t{y} * region.width * 3),
+                  "a part by an index is that of the whole");
+  }
+  const size_t places = std::min<size_t>(file.size / codec::ScanPlaces::kSize, 64);
+  std::vector<uint8_t> any(file.data, file.data + places * codec::ScanPlaces::kSize);
+  const codec::ScanPlace first = index.places()->at(0);
+  codec::ScanPlaces wrong(file.size % 7 + 1, {});
+  wrong.add(first);
+  std::vector<uint8_t> bytes = wrong.bytes();
+  bytes.insert(bytes.end(), any.begin(), any.end());
+  index.drop();
+  index.offer(std::make_shared<codec::ScanPlaces>(wrong.step(), std::move(bytes)));
+  made(region, &part);
 }
 
 }  // namespace
@@ -73,7 +110,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     file = {data + length, size - length};
   }
   fuzz::check_file(file, codec::Format::kJpeg, tables);
-  check_sequential(file, tables);
+  for (const int stride : {1, 3}) check_sequential(file, tables, stride);
+  check_index(file, tables);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-"""``python -m fastaug cache|stats``: what is made of a whole folder of images."""
+"""``python -m fastaug cache|index|stats``: what is made of a whole folder of images."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from fastaug._cli.pipelines import CommandError, load, note
 from fastaug._inspect import words
 from fastaug.data._cache import CacheResult, Mirror, Options
 from fastaug.data._folder import images_in
+from fastaug.data._index import Indexes, IndexResult
 from fastaug.data._statistics import mean_std
 from fastaug.transforms._geometry import Resize
 
@@ -27,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     The exit code: 0; 1 where an image fails, or differs; 2 for what the user got wrong.
     """
     try:
-        return _stats(options) if options.command == "stats" else _cache(options)
+        return _COMMANDS[options.command](options)
     except (CommandError, OSError, TypeError, ValueError) as error:
         print(f"fastaug {options.command}: {error}", file=sys.stderr)
         return 2
@@ -88,7 +89,21 @@ def _check_room(mirror: Mirror, budget: int, dst: Path) -> None:
         raise CommandError(f"{_said(needed)} would be written, and {there} has {_said(free)} left")
 
 
-def _reported(result: CacheResult) -> int:
+def _index(options: argparse.Namespace) -> int:
+    made = Indexes(options.src, options.num_threads, progress=True)
+    _note_skipped(made.skipped)
+    if options.verify:
+        different, result = made.verify()
+        for name in different:
+            print(f"differs: {name}", file=sys.stderr)
+        print(f"{_files(result.present)} compared, {len(different)} different, {result.without} without an index")
+        return max(_reported(result), int(bool(different)))
+    result = made.write()
+    print(f"{_files(result.written)} indexed, {result.present} were already, {result.without} have no use for it")
+    return _reported(result)
+
+
+def _reported(result: CacheResult | IndexResult) -> int:
     """Names the images that failed. Returns the exit code."""
     for path, error in result.failed[:_SHOWN]:
         print(f"failed: {path}: {words.failure(error)}", file=sys.stderr)
@@ -130,3 +145,6 @@ def _stats(options: argparse.Namespace) -> int:
 
 def _rounded(numbers: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(round(number, 6) for number in numbers)
+
+
+_COMMANDS = {"cache": _cache, "index": _index, "stats": _stats}

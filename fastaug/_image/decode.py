@@ -95,7 +95,7 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
     if out is not None:
         check_out(out, shape, samples.dtype)
     try:
-        return _run(program, encoded.source(channels), shape, out, samples)
+        return _run(program, image.part_of(encoded, channels), shape, out, samples)
     except _C.Deferred as deferred:
         return store(_by_pillow(image, data, region, deferred), out, samples)
     except _C.Refused as refused:
@@ -127,6 +127,30 @@ def _target(array: np.ndarray) -> _C.Target:
     # NumPy's stride of an axis of one is any number.
     row = array.strides[0] if height > 1 else size * width * channels
     return _C.into_pointer(address, number, height, width, channels, row, size * channels, size, array)
+
+
+def luma(image: Encoded) -> np.ndarray:
+    """The luma of a JPEG as it is seen: what libjpeg gives where it is asked for gray, not a conversion of RGB.
+
+    Raises:
+        DecodeError: the image cannot be decoded.
+    """
+    data, _ = image.encoded()
+    encoded = _C.Encoded(data, luma=True)
+    native: Exception | None = None
+    if encoded.native:
+        program, height, width = _program(image, None)
+        try:
+            return _run(program, encoded.source(1), (height, width), None, PLAIN)
+        except _C.Deferred as deferred:
+            native = deferred
+        except _C.Refused as refused:
+            raise image.error(data, refused) from None
+    opened: Any = image.open(data, native)
+    # Asked for it before it decodes, Pillow asks libjpeg for gray.
+    opened.draft("L", opened.size)
+    gray = pillow.load_image(opened, len(data))
+    return store(pillow.orient(gray.convert("L"), image.orientation if image.exif else 1))
 
 
 def load(image: Encoded) -> Image.Image:
@@ -169,7 +193,7 @@ def _decoded(image: Encoded, data: Data, encoded: _C.Encoded, region: Any) -> Im
     program, height, width = _program(image, None if dithered else region)
     try:
         channels = CHANNELS[mode]
-        made = pil.run(program, encoded.source(channels), mode, (height, width, channels))
+        made = pil.run(program, image.part_of(encoded, channels), mode, (height, width, channels))
     except _C.Deferred as deferred:
         return _by_pillow(image, data, region, deferred)
     except _C.Refused as refused:

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import Image, ImageMode
 
 from fastaug import _C
-from fastaug._image import npy, pillow
+from fastaug._image import indexes, npy, pillow
 from fastaug._image.pillow import DecodeError
 
 if TYPE_CHECKING:
@@ -74,10 +74,12 @@ class Encoded:
     __slots__ = (
         "__weakref__",
         "_header",
+        "_index",
         "_map",
         "_orientation",
         "_source",
         "_tables",
+        "_used",
         "colorspace",
         "exif",
         "filename",
@@ -117,6 +119,8 @@ class Encoded:
         self._header: Header | None = None
         self._orientation: int | None = None
         self._map: tuple[Data, _C.Encoded] | None = None
+        self._index: _C.ScanIndex | None = None
+        self._used = False
 
     @property
     def path(self) -> str | None:
@@ -243,7 +247,26 @@ class Encoded:
         """The stored image in its mode, for programs of the native core; exif is not applied. Only if native."""
         mode = self.mode
         _, encoded = self.encoded()
-        return encoded.source(CHANNELS[mode])
+        return self.part_of(encoded, CHANNELS[mode])
+
+    def part_of(self, encoded: _C.Encoded, channels: int) -> _C.Source:
+        """The pixels for whoever may want a part of them: of a JPEG, with the index of its stream if there is one."""
+        return encoded.source(channels, self.index() if encoded.format == "JPEG" else None)
+
+    def index(self) -> _C.ScanIndex | None:
+        """For one more use: what was saved beside the file, or from the second use on one that each fills as it goes.
+
+        Whoever is used once would have nothing of that. It is compared with the bytes at each use, since those of a
+        file are read anew.
+        """
+        if self._index is None and isinstance(self._source, str) and self._tables is None:
+            saved = indexes.saved(self._source)
+            if saved is not None:
+                return saved
+        if self._index is None and self._used:
+            self._index = _C.ScanIndex()
+        self._used = True
+        return self._index
 
     def pil(self, deferred: Exception | None = None) -> Image.Image:
         """The stored image in its mode, decoded by Pillow; exif is not applied.

@@ -43,7 +43,9 @@ class LazyImage(Encoded, metaclass=_Hinting):
     Every transform and ``Compose`` of fastaug takes it in place of the image, and decodes no more of it than they use.
     It pickles as the path or the bytes that it was made of. The file of a path is not read before something of it is
     wanted, and not kept. Its pixels are, from the second view on, if views are taken one soon after the other: at most
-    64 MiB, until :meth:`release`, or the handle's end, or others need the room more.
+    64 MiB, until :meth:`release`, or the handle's end, or others need the room more. Of a JPEG that is used again
+    later, as in the next epoch, it keeps an index, of a hundredth of the file's size, by which crops of large images
+    are decoded several times as fast.
 
     An .npy file is mapped into memory instead, until :meth:`release`, or the handle's end, or thousands of others are
     mapped: the system reads what is used of it. As with ``numpy.memmap``, a file that somebody cuts short meanwhile
@@ -200,6 +202,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
         other.__setstate__((data, *self.__getstate__()[1:]))
         other._kept = Never()
         other._header, other._orientation = self.header, self._orientation
+        other._index = self.index()
         return other
 
     def once(self) -> LazyImage:
@@ -242,7 +245,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
         """Gives back the pixels, or the map, that it keeps. The file is read again when it is used again."""
         self._kept.give_back()
         self._kept = Kept()
-        self._info = None
+        self._info = self._index = None
         if self._map is not None:
             self._map = self._header = None
 

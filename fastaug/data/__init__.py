@@ -6,6 +6,7 @@ from fastaug._load.report import LoaderReport
 from fastaug._load.seeds import sample_seed
 from fastaug._names import publish
 from fastaug.data._cache import CacheResult, cache
+from fastaug.data._index import IndexResult, index
 from fastaug.data._loader import DataLoader
 from fastaug.data._paired import PairedRandomCrop
 from fastaug.data._statistics import MeanStd, histogram, mean_std
@@ -13,11 +14,13 @@ from fastaug.data._statistics import MeanStd, histogram, mean_std
 __all__ = [
     "CacheResult",
     "DataLoader",
+    "IndexResult",
     "LoaderReport",
     "MeanStd",
     "PairedRandomCrop",
     "cache",
     "histogram",
+    "index",
     "mean_std",
     "sample_seed",
 ]

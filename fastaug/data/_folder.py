@@ -7,6 +7,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from fastaug._image import indexes
+
 # Formats that Pillow opens, and whose pixels it does not know.
 _NO_PICTURES = ("BUFR", "GRIB", "HDF5", "MPEG")
 
@@ -33,7 +35,7 @@ def images_in(src: Path, without: Path | None = None) -> tuple[list[Path], int]:
         for name in files:
             if os.path.splitext(name)[1].lower() in suffixes:
                 found.append(Path(folder, name))
-            else:
+            elif name != indexes.NAME:
                 others += 1
     if not found:
         raise ValueError(f"src should hold images, got {src}, which has none")

@@ -424,11 +424,7 @@ def _decode_jpeg(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
     if mode is ImageReadMode.UNCHANGED:
         pixels = decode.read(image)
         return _chw(255 - pixels if stored == "CMYK" else pixels)
-    # libjpeg gives the luma plane to Pillow if it is asked for gray before it decodes.
-    opened: Any = image.open(data)
-    opened.draft("L", opened.size)
-    gray: Image.Image = pillow.load_image(opened, len(data))
-    return _chw(decode.store(pillow.orient(gray.convert("L"), image.orientation if exif else 1)))
+    return _chw(decode.luma(image))
 
 
 def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:

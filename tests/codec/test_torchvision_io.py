@@ -51,6 +51,17 @@ def test_jpeg(name: str, mode: str) -> None:
     check("decode_image", data, mode.lower())
 
 
+@pytest.mark.parametrize("exif", [False, True])
+@pytest.mark.parametrize("options", [{}, {"subsampling": 0}, {"progressive": True}, {"keep_rgb": True}])
+def test_luma_is_decoded_by_the_core(options: dict[str, Any], exif: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for orientation in (1, 3, 6):
+        data = tensor(made.encode(COLOUR, "JPEG", exif=made.oriented(orientation), **options))
+        expected = torchvision.io.decode_jpeg(data, "GRAY", apply_exif_orientation=exif)
+        with monkeypatch.context() as patch:
+            patch.setattr("fastaug._image.pillow.open_image", None)
+            assert torch.equal(fastaug.io.decode_jpeg(data, "GRAY", apply_exif_orientation=exif), expected)
+
+
 # torchvision leaves rows of packed indices as they are, in memory for one index a byte, and writes three channels into
 # memory for four where a palette has no alpha: what it returns is in part what was there before.
 NEVER_WRITTEN = {

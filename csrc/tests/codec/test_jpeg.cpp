@@ -24,6 +24,7 @@ using fastaug::test::Side;
 using fastaug::test::with_segment;
 using fastaug::test::write_jpeg;
 using test::all_of;
+using test::bytes_of;
 using test::converted;
 using test::crop;
 using test::decode_plainly;
@@ -60,6 +61,47 @@ TEST_CASE("jpeg: regions are parts of the whole, which is libjpeg's") {
       CHECK(made.x + made.width >= region.x + region.width);
     }
   }
+}
+
+TEST_CASE("jpeg: luma is libjpeg's gray, whole and in parts") {
+  Random random(8);
+  for (int round = 0; round < 200; ++round) {
+    const JpegOptions options = random_options(random);
+    const File file = write_jpeg(random.between(1, 80), random.between(1, 80), options, random.next());
+    const Header header = luma_of(header_of(file));
+    REQUIRE(header.native);
+    CHECK(header.channels == 1);
+    CAPTURE(round);
+    const Pixels whole = decode_plainly(file, true);
+    Pixels pixels(whole.size());
+    Arena arena;
+    const Target target = {pixels.data(), DType::kUint8, header.height, header.width, 1, header.width, 1, 1};
+    CHECK(decode_into(bytes_of(file), header, target, arena).done());
+    REQUIRE(pixels == whole);
+    for (int i = 0; i < 6; ++i) {
+      const Region region = random_region(random, header);
+      for (int channels = 1; channels <= 2; ++channels) {
+        REQUIRE(pixels_of(file, header, region, channels) == converted(crop(whole, header, region), 1, channels));
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg: luma is not for whoever asks for colours, nor the other way round") {
+  const File file = write_jpeg(20, 30, JpegOptions());
+  const Header header = header_of(file);
+  CHECK(converts(luma_of(header), 1));
+  CHECK(converts(luma_of(header), 2));
+  CHECK_FALSE(converts(luma_of(header), 3));
+  CHECK(pixels_of(file, luma_of(header), all_of(header), 3).empty());
+  CHECK(pixels_of(file, header, all_of(header), 1).empty());
+  JpegOptions gray;
+  gray.channels = 1;
+  gray.sampling = {1, 1};
+  CHECK_FALSE(luma_of(header_of(write_jpeg(20, 30, gray))).luma);
+  Header other = header;
+  other.format = Format::kPng;
+  CHECK_FALSE(luma_of(other).native);
 }
 
 TEST_CASE("jpeg: whole images straight into memory, and not a byte beside them") {

@@ -12,6 +12,7 @@
 #include "codec/jpeg_frame.h"
 #include "codec/jpeg_sequential.h"
 #include "codec/jpeg_session.h"
+#include "codec/scan_index.h"
 #include "tests/support/jpeg_decoding.h"
 
 namespace fastaug::codec::jpeg {
@@ -49,19 +50,19 @@ Pixels sequentially(const File& file, Region region, int stride, const Beside& b
   return run_sequential({input.data(), input.size()}, beside, part, arena) ? pixels : Pixels();
 }
 
-Pixels by_libjpeg(const File& file, const Frame& frame) {
+Pixels by_libjpeg(const File& file, const Frame& frame, int stride) {
   const Header& header = frame.header;
-  Pixels pixels(static_cast<size_t>(header.height) * static_cast<size_t>(header.width * header.channels));
+  Pixels pixels(static_cast<size_t>(header.height) * static_cast<size_t>(header.width * stride));
   const Job job = {.bytes = bytes_of(file),
                    .beside = {},
                    .frame = &frame,
-                   .stride = header.channels,
+                   .stride = stride,
                    .top = 0,
                    .height = header.height,
                    .crop = 0,
                    .crop_width = header.width,
                    .rows = pixels.data(),
-                   .row_stride = ptrdiff_t{header.width} * header.channels};
+                   .row_stride = ptrdiff_t{header.width} * stride};
   return run(job).done() ? pixels : Pixels();
 }
 
@@ -129,11 +130,37 @@ TEST_CASE("jpeg sequential: regions, in all strides") {
     const File file = write_jpeg(height, width, options, random.next());
     const Header header = header_of(file);
     const Pixels whole = decode_plainly(file);
+    // Of every other file by an index, which each region goes on with.
+    ScanIndex index;
+    Beside beside;
+    if (random.between(0, 1) == 0) beside.index = &index;
     for (int k = 0; k < 16; ++k, ++done) {
       const Region region = random_region(random, header);
       CAPTURE(done);
       for (int stride = header.channels; stride <= 4; ++stride) {
-        REQUIRE(sequentially(file, region, stride) == converted(crop(whole, header, region), header.channels, stride));
+        REQUIRE(sequentially(file, region, stride, beside) ==
+                converted(crop(whole, header, region), header.channels, stride));
+      }
+    }
+  }
+}
+
+TEST_CASE("jpeg sequential: luma alone") {
+  Random random(9);
+  for (int round = 0; round < 120; ++round) {
+    JpegOptions options = taken_options(random);
+    const int most = round % 2 == 0 ? 300 : 40;
+    const File file = write_jpeg(random.between(1, most), random.between(5, most), options, random.next());
+    const Header header = luma_of(header_of(file));
+    CHECK(header.luma == (options.channels == 3));
+    const Pixels whole = decode_plainly(file, true);
+    CAPTURE(round);
+    for (int k = 0; k < 8; ++k) {
+      const Region region = k == 0 ? all_of(header) : random_region(random, header);
+      for (int stride = 1; stride <= 2; ++stride) {
+        const Pixels expected = converted(crop(whole, header, region), 1, stride);
+        // Of RGB it is a sum that libjpeg makes.
+        REQUIRE(sequentially(file, region, stride) == (options.rgb ? Pixels() : expected));
       }
     }
   }
@@ -182,16 +209,22 @@ TEST_CASE("jpeg sequential: of changed files, what libjpeg makes of them or noth
     if (!frame || int64_t{frame->header.height} * frame->header.width > 40'000) continue;
     const Header& header = frame->header;
     CAPTURE(round);
-    const Pixels whole = sequentially(file, all_of(header), header.channels);
-    const Pixels expected = by_libjpeg(file, *frame);
+    ScanIndex index;
+    Beside beside;
+    if (round % 16 == 0) beside.index = &index;
+    const Pixels whole = sequentially(file, all_of(header), header.channels, beside);
+    const Pixels expected = by_libjpeg(file, *frame, header.channels);
     made += !whole.empty();
     left += whole.empty() && !expected.empty();
     broken += expected.empty();
     if (!whole.empty()) REQUIRE(whole == expected);
+    if (const Pixels gray = sequentially(file, all_of(header), 1); !gray.empty()) {
+      REQUIRE(gray == by_libjpeg(file, *frame, 1));
+    }
     if (round % 8 != 0 || expected.empty()) continue;
     // Where all of it is made, so is each part; and a part does not differ where only the rest is left to libjpeg.
     const Region region = random_region(random, header);
-    const Pixels part = sequentially(file, region, header.channels);
+    const Pixels part = sequentially(file, region, header.channels, beside);
     if (!whole.empty()) REQUIRE(!part.empty());
     if (!part.empty()) REQUIRE(part == crop(expected, header, region));
   }
@@ -277,7 +310,6 @@ TEST_CASE("jpeg sequential: what is left to libjpeg") {
   CHECK(!sequentially(changed(file, file.size() - 1, 0xd8), {0, 0, 10, 30}, 3).empty());
   CHECK(sequentially(file, {0, 0, 21, 30}, 3).empty());
   CHECK(sequentially(file, {0, 0, 20, 31}, 3).empty());
-  CHECK(sequentially(file, {0, 0, 20, 30}, 1).empty());
 }
 
 // Eight blocks of DC alone, each 2^14 more than the one before, or every other one as much less. In steps of 4 all of

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <latch>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "codec/jpeg_sequential.h"
 #include "codec/source.h"
 #include "execute/execute.h"
 #include "tests/support/images.h"
@@ -28,7 +30,8 @@ struct Task {
   Shape shape;
   std::vector<Op> program;
   std::vector<uint8_t> pixels, file;
-  View view;  // of the pixels
+  View view;                                                                       // of the pixels
+  std::shared_ptr<codec::ScanIndex> index = std::make_shared<codec::ScanIndex>();  // of the file
 
   Buffer result() const { return {validate(program, shape), is_stored(program), 0}; }
 
@@ -38,7 +41,7 @@ struct Task {
       return;
     }
     const codec::Bytes bytes{file.data(), file.size()};
-    codec::EncodedSource source(bytes, codec::read_header(bytes), shape.channels, {});
+    codec::EncodedSource source(bytes, codec::read_header(bytes), shape.channels, {}, index);
     execute({program, {source.layout(), &source}, target});
   }
 };
@@ -115,4 +118,44 @@ TEST_CASE("programs that several threads execute at a time give the bits of one 
     for (const auto& buffers : results) CHECK(buffers[at].bytes == expected.bytes);
   }
   CHECK(encoded > 20);
+}
+
+TEST_CASE("regions that several threads decode by one index are those of the whole") {
+  constexpr int kThreads = 4, kRegions = 40;
+  const int height = 300, width = 400;
+  const std::vector<uint8_t> file = test::write_jpeg(height, width, test::JpegOptions());
+  const codec::Bytes bytes{file.data(), file.size()};
+  const auto decoded = [&](Region region, codec::ScanIndex* index) {
+    std::vector<uint8_t> pixels(static_cast<size_t>(region.height * region.width * 3));
+    Arena arena;
+    codec::Beside beside;
+    beside.index = index;
+    const codec::jpeg::Part part = {region, 3, pixels.data(), ptrdiff_t{region.width} * 3};
+    CHECK(codec::jpeg::run_sequential(bytes, beside, part, arena));
+    return pixels;
+  };
+  const auto region_of = [&](int thread, int number) {
+    test::Random random(static_cast<uint32_t>(thread * kRegions + number));
+    return Region{random.between(0, height - 20), random.between(0, width - 30), 20, 30};
+  };
+  codec::ScanIndex index;
+  CHECK(index.is_of(bytes));
+  std::vector<std::vector<uint8_t>> results(kThreads * kRegions);
+  std::latch start(kThreads);
+  std::vector<std::thread> threads;
+  for (int k = 0; k < kThreads; ++k) {
+    threads.emplace_back([&, k] {
+      start.arrive_and_wait();
+      for (int n = 0; n < kRegions; ++n) {
+        if (n % 8 == 0) index.drop();
+        results[static_cast<size_t>(k * kRegions + n)] = decoded(region_of(k, n), &index);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int k = 0; k < kThreads; ++k) {
+    for (int n = 0; n < kRegions; ++n) {
+      CHECK(results[static_cast<size_t>(k * kRegions + n)] == decoded(region_of(k, n), nullptr));
+    }
+  }
 }

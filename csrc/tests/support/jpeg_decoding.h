@@ -20,14 +20,15 @@ using Pixels = std::vector<uint8_t>;
 inline Bytes bytes_of(const File& file) { return {file.data(), file.size()}; }
 inline Header header_of(const File& file) { return read_header(bytes_of(file)); }
 
-// As anybody uses libjpeg: the whole image, in gray or RGB.
-inline Pixels decode_plainly(const File& file) {
+// As anybody uses libjpeg: the whole image, in gray or RGB, or in gray whatever it is.
+inline Pixels decode_plainly(const File& file, bool gray = false) {
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
   info.err = jpeg_std_error(&errors);
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, file.data(), file.size());
   jpeg_read_header(&info, TRUE);
+  if (gray) info.out_color_space = JCS_GRAYSCALE;
   jpeg_start_decompress(&info);
   const size_t row_size = size_t{info.output_width} * static_cast<size_t>(info.output_components);
   Pixels pixels(row_size * info.output_height);
@@ -43,11 +44,10 @@ inline Pixels decode_plainly(const File& file) {
 inline Region all_of(const Header& header) { return {0, 0, header.height, header.width}; }
 
 // Packed pixels of a region; empty when the verdict is another than done.
-inline Pixels pixels_of(const File& file, Region region, int channels, Verdict* verdict = nullptr,
-                        const File& tables = {}, Components components = Components::kAsMarked) {
+inline Pixels pixels_of(const File& file, const Header& header, Region region, int channels, Verdict* verdict = nullptr,
+                        const Beside& beside = {}) {
   Arena arena;
-  const Decoded decoded =
-      decode(bytes_of(file), header_of(file), {region, channels}, arena, {bytes_of(tables), components});
+  const Decoded decoded = decode(bytes_of(file), header, {region, channels}, arena, beside);
   if (verdict != nullptr) *verdict = decoded.verdict;
   if (!decoded.verdict.done()) return {};
   REQUIRE(decoded.view.channels == channels);
@@ -59,6 +59,11 @@ inline Pixels pixels_of(const File& file, Region region, int channels, Verdict* 
     }
   }
   return pixels;
+}
+
+inline Pixels pixels_of(const File& file, Region region, int channels, Verdict* verdict = nullptr,
+                        const File& tables = {}, Components components = Components::kAsMarked) {
+  return pixels_of(file, header_of(file), region, channels, verdict, {bytes_of(tables), components});
 }
 
 inline Pixels crop(const Pixels& whole, const Header& header, Region region) {

@@ -1,0 +1,111 @@
+#include "codec/jpeg_rows.h"
+
+#include <algorithm>
+
+namespace fastaug::codec::jpeg {
+namespace {
+
+// Bytes before a row of samples, of which the last one is a copy of the first sample.
+constexpr ptrdiff_t kBefore = 64;
+
+uint8_t* bytes_of(Arena& arena, ptrdiff_t count) { return arena.bytes(static_cast<size_t>(count)); }
+
+}  // namespace
+
+Rows::Rows(const Stream& stream, const Part& part, Arena& arena)
+    : stream_(stream),
+      part_(part),
+      made_(part.stride < 3 ? 1 : stream.channels),
+      halved_across_(made_ == 3 && stream.most.across != stream.components[1].sampling.across),
+      halved_down_(made_ == 3 && stream.most.down != stream.components[1].sampling.down),
+      unit_height_(kSide * stream.most.down),
+      columns_(divided_up(stream.width, kSide * stream.most.across)),
+      rows_(divided_up(stream.height, unit_height_)),
+      next_(part.region.y) {
+  const Region& wanted = part.region;
+  const int unit_width = kSide * stream.most.across;
+  // Two pixels beyond an edge: the neighbour of a sample of chroma.
+  const int margin = halved_across_ ? 2 : 0;
+  across_ = {std::max(wanted.x - margin, 0) / unit_width,
+             divided_up(std::min(wanted.x + wanted.width + margin, stream.width), unit_width)};
+  down_ = {wanted.y / unit_height_, divided_up(wanted.y + wanted.height, unit_height_)};
+  if (halved_down_) {
+    down_.from = std::max(wanted.y - 2, 0) / unit_height_;
+    // As libjpeg, which makes both rows of a row of chroma.
+    const int below = std::min((wanted.y + wanted.height + 1) / 2 * 2 + 2, stream.height);
+    down_.to = divided_up(below, unit_height_);
+  }
+  for (int c = 0; c < made_; ++c) {
+    const Sampling& sampling = stream.components[c].sampling;
+    Plane& plane = planes_[c];
+    plane.down = sampling.down;
+    plane.width = divided_up(stream.width * sampling.across, stream.most.across);
+    plane.height = divided_up(stream.height * sampling.down, stream.most.down);
+    plane.from = across_.from * sampling.across * kSide;
+    const ptrdiff_t columns = ptrdiff_t{across_.to - across_.from} * sampling.across * kSide;
+    plane.stride = kBefore + (columns + kRowPad + 63) / 64 * 64;
+    plane.samples = bytes_of(arena, plane.stride * 2 * kSide * plane.down) + kBefore;
+    plane.wide = halved_across_ && c > 0 ? bytes_of(arena, ptrdiff_t{wanted.width} + 2 + kRowPad) : nullptr;
+  }
+}
+
+bool Rows::make(int component, int row, int column, const int16_t* coefs, const uint8_t* last, int blocks) {
+  const Plane& plane = planes_[component];
+  uint8_t* to = plane.row(row * kSide) + ptrdiff_t{column} * kSide - plane.from;
+  return kernels_.jpeg_inverse(coefs, last, stream_.components[component].steps, blocks, to, plane.stride);
+}
+
+void Rows::finish(int row) {
+  if (halved_across_) repeat_edges(row);
+  // The last row of pixels needs chroma of the next row of MCUs.
+  const int lacking = halved_down_ && row + 1 < rows_ ? 1 : 0;
+  const int ready = std::min((row + 1) * unit_height_ - lacking, part_.region.y + part_.region.height);
+  for (; next_ < ready; ++next_) write_row(next_);
+}
+
+// Beyond an edge of the image chroma goes on as it ends there.
+void Rows::repeat_edges(int row) {
+  for (int c = 1; c < 3; ++c) {
+    const Plane& plane = planes_[c];
+    for (int k = 0; k < kSide * plane.down; ++k) {
+      uint8_t* samples = plane.row(row * kSide * plane.down + k);
+      if (across_.from == 0) samples[-1] = samples[0];
+      if (across_.to == columns_) samples[plane.width - plane.from] = samples[plane.width - plane.from - 1];
+    }
+  }
+}
+
+// The samples of row y of the image from the region's first column on.
+const uint8_t* Rows::samples_of(int c, int y) {
+  const Region& region = part_.region;
+  const Plane& plane = planes_[c];
+  if (c == 0 || !halved_across_) return plane.row(y) + region.x - plane.from;
+  const int from = region.x / 2, count = (region.x + region.width + 1) / 2 - from;
+  const int here = halved_down_ ? y / 2 : y;
+  const auto at = [&](int line) { return plane.row(line) + from - plane.from; };
+  const uint8_t* far = nullptr;
+  if (halved_down_) far = at(y % 2 == 0 ? std::max(here - 1, 0) : std::min(here + 1, plane.height - 1));
+  kernels_.jpeg_upsample(at(here), far, count, plane.wide);
+  return plane.wide + region.x % 2;
+}
+
+void Rows::write_row(int y) {
+  uint8_t* to = part_.rows + part_.row_stride * (y - part_.region.y);
+  const int width = part_.region.width, stride = part_.stride;
+  const uint8_t* first = samples_of(0, y);
+  if (made_ == 1) {
+    const uint8_t* const gray[] = {first, first, first};
+    kernels_.interleave(gray, stride < 3 ? 1 : 3, stride, width, to);
+    return;
+  }
+  const uint8_t* second = samples_of(1, y);
+  const uint8_t* third = samples_of(2, y);
+  if (stream_.ycbcr) {
+    kernels_.jpeg_colours(first, second, third, width, stride, to);
+  } else {
+    const uint8_t* const rgb[] = {first, second, third};
+    kernels_.interleave(rgb, 3, stride, width, to);
+  }
+}
+
+}  // namespace fastaug::codec::jpeg
