@@ -17,10 +17,10 @@ struct Incoming {
   bool has_info = false;
 };
 
-// An image of exactly Pillow's class, of mode L or RGB; an array of exactly NumPy's, or its memmap, of uint8 and 1 or 3 channels; or a
-// tensor of exactly torch's, contiguous, on the CPU, of uint8 and 1 or 3 channels. Nothing of any other, nor of a PIL
-// image with a transparent colour or one that does not lie in one block of memory. `tag` is the class of tensors that
-// are tagged, if there are such.
+// An image of exactly Pillow's class, of mode L or RGB; an array of exactly NumPy's, or its memmap, of uint8 and 1 or 3
+// channels; or a tensor of exactly torch's, contiguous, on the CPU, of uint8 and 1 or 3 channels. Nothing of any other,
+// nor of a PIL image with a transparent colour or one that does not lie in one block of memory. `tag` is the class of
+// tensors that are tagged, if there are such.
 std::optional<Incoming> as_incoming(pybind11::handle image, pybind11::handle tag = {});
 
 // A tensor as one of a class.
