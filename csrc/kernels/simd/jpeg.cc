@@ -17,8 +17,8 @@
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
 // After the macros that it is put together with.
-#include "kernels/jpeg_scan-inl.h"
 #include "kernels/jpeg_band-inl.h"
+#include "kernels/jpeg_scan-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
