@@ -198,7 +198,7 @@ soak-jpeg: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --build --preset dev -j $(JOBS) --target fastaug_tests
 	for isa in scalar sse4 avx2 avx512vbmi; do \
 	  FASTAUG_ISA=$$isa FASTAUG_JPEG_REGIONS=$(or $(REGIONS),100000) FASTAUG_JPEG_MUTATIONS=$(or $(MUTATIONS),1000000) \
-	    build/dev/fastaug_tests --test-case="jpeg sequential*" || [[ $$? == 77 ]]; \
+	    build/dev/fastaug_tests --test-case="jpeg sequential*,jpeg progressive*" || [[ $$? == 77 ]]; \
 	done
 
 # The lines of the decoder of JPEGs that the native tests run, on all instruction sets together: 95 % of each file.

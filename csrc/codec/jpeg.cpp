@@ -1,5 +1,6 @@
-// JPEG: which rows and columns of a file are decoded, by whom, and where they go. The decoder of jpeg_sequential.h is
-// asked first where it is the faster one; libjpeg, behind jpeg_session.h, makes what that one leaves.
+// JPEG: which rows and columns of a file are decoded, by whom, and where they go. The decoders of jpeg_sequential.h and
+// jpeg_progressive.h are asked first where they are the faster ones; libjpeg, behind jpeg_session.h, makes what they
+// leave.
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "codec/codec.h"
 #include "codec/convert.h"
 #include "codec/jpeg_frame.h"
+#include "codec/jpeg_progressive.h"
 #include "codec/jpeg_sequential.h"
 #include "codec/jpeg_session.h"
 #include "codec/table.h"
@@ -108,13 +110,20 @@ Verdict afford(Bytes bytes) {
 }
 
 // FASTAUG_JPEG chooses; what else it says than one of two names is nothing.
-bool sequential_first() {
-  static const bool first = [] {
+bool own_first(bool sequential) {
+  static const std::string_view wanted = [] {
     const char* value = std::getenv("FASTAUG_JPEG");
-    const std::string_view wanted = value == nullptr ? "" : value;
-    return wanted == "own" || (wanted != "libjpeg" && kernels().quick_jpeg);
+    return value == nullptr ? "" : value;
   }();
-  return first;
+  if (wanted == "own" || wanted == "libjpeg") return wanted == "own";
+  return sequential ? kernels().quick_jpeg : kernels().quick_progressive_jpeg;
+}
+
+// False where libjpeg is to decode the file.
+bool run_own(Bytes bytes, const Frame& frame, const Beside& beside, const Part& part, Arena& arena) {
+  if (!own_first(frame.header.sequential)) return false;
+  return frame.header.sequential ? run_sequential(bytes, beside, part, arena)
+                                 : run_progressive(bytes, beside, part, arena);
 }
 
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside& beside) {
@@ -123,10 +132,10 @@ Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& ar
   const std::optional<Frame> frame = read_frame(bytes);
   if (!frame) return {deferred("JPEG of a kind not decoded natively"), {}, {}};
   if (const Verdict verdict = inspect(bytes, header, *frame, channels); !verdict.done()) return {verdict, {}, {}};
-  if (frame->header.sequential && sequential_first()) {
+  if (own_first(frame->header.sequential)) {
     const ptrdiff_t row_stride = ptrdiff_t{wanted.width} * channels;
     uint8_t* rows = arena.bytes(static_cast<size_t>(row_stride) * static_cast<size_t>(wanted.height));
-    if (run_sequential(bytes, beside, {wanted, channels, rows, row_stride}, arena)) {
+    if (run_own(bytes, *frame, beside, {wanted, channels, rows, row_stride}, arena)) {
       return {{}, view_of(header, rows, wanted, channels, row_stride, channels, 1), wanted};
     }
   }
@@ -160,10 +169,8 @@ Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Are
   const int stride = static_cast<int>(target.pixel_stride);
   if (const Verdict verdict = inspect(bytes, header, *frame, stride); !verdict.done()) return verdict;
   auto* data = static_cast<uint8_t*>(target.data);
-  if (frame->header.sequential && sequential_first()) {
-    const Region all = {0, 0, header.height, header.width};
-    if (run_sequential(bytes, beside, {all, stride, data, target.row_stride}, arena)) return {};
-  }
+  const Region all = {0, 0, header.height, header.width};
+  if (run_own(bytes, *frame, beside, {all, stride, data, target.row_stride}, arena)) return {};
   return run({.bytes = bytes,
               .beside = beside,
               .frame = &*frame,
@@ -207,9 +214,9 @@ constinit const Codec kCodec = {
 namespace fastaug::codec {
 
 bool takes_index(const Header& header) {
-  return header.format == Format::kJpeg && header.sequential && jpeg::sequential_first();
+  return header.format == Format::kJpeg && header.sequential && jpeg::own_first(true);
 }
 
-const char* jpeg_decoder() { return jpeg::sequential_first() ? "own" : "libjpeg"; }
+const char* jpeg_decoder() { return jpeg::own_first(true) ? "own" : "libjpeg"; }
 
 }  // namespace fastaug::codec

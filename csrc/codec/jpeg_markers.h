@@ -41,7 +41,7 @@ inline bool begins(Bytes bytes, std::string_view prefix) {
 // Segments one after the other. Fill bytes (0xff) before a marker are allowed, other bytes between segments are not.
 class Walk {
  public:
-  explicit Walk(Bytes bytes) : bytes_(bytes) {}
+  explicit Walk(Bytes bytes, size_t at = 2) : bytes_(bytes), at_(at) {}  // behind SOI
 
   // Where the next segment begins, or what is none.
   size_t at() const { return at_; }
@@ -60,7 +60,7 @@ class Walk {
 
  private:
   Bytes bytes_;
-  size_t at_ = 2;  // behind SOI
+  size_t at_;
 };
 
 }  // namespace fastaug::codec::jpeg

@@ -169,6 +169,46 @@ class Reader {
     return p[0] == 0 && p[1] == 63 && p[2] == 0;
   }
 
+  // Quantisation, of all components at once.
+  bool read_steps(const Tables& tables) {
+    for (int i = 0; i < stream_.channels; ++i) {
+      const Steps& steps = tables.steps[frame_.steps[i]];
+      if (!steps.defined) return false;
+      std::copy_n(steps.values, kJpegBlock, stream_.components[i].steps);
+    }
+    return true;
+  }
+
+  // A scan of a progressive file.
+  bool read_part(Bytes content, const Tables& tables, Arena& arena, Scan* scan) const {
+    if (content.size < 6) return false;
+    scan->count = content.data[0];
+    if (scan->count < 1 || scan->count > stream_.channels) return false;
+    if (content.size != 4 + 2 * static_cast<size_t>(scan->count)) return false;
+    const uint8_t* p = content.data + 1 + 2 * scan->count;
+    scan->from = p[0];
+    scan->to = p[1];
+    scan->high = p[2] >> 4;
+    scan->low = p[2] & 15;
+    p = content.data + 1;
+    int component = 0;
+    for (int i = 0; i < scan->count; ++i, p += 2, ++component) {
+      while (component < stream_.channels && frame_.ids[component] != p[0]) ++component;
+      const int dc = p[1] >> 4, ac = p[1] & 15;
+      if (component == stream_.channels || dc >= kTables || ac >= kTables) return false;
+      scan->components[i] = component;
+      scan->dc[i] = nullptr;
+      if (scan->from == 0 && scan->high == 0) {
+        scan->dc[i] = part_codes(tables.dc[dc], true, arena);
+        if (scan->dc[i] == nullptr) return false;
+      }
+      if (scan->from == 0) continue;
+      scan->ac = part_codes(tables.ac[ac], false, arena);
+      if (scan->ac == nullptr) return false;
+    }
+    return true;
+  }
+
   bool is_ycbcr(const Marks& marks, Components components) const {
     if (components != Components::kAsMarked) return components == Components::kYcbcr;
     if (marks.jfif) return true;
@@ -178,6 +218,13 @@ class Reader {
   }
 
  private:
+  // Tables of progressive files are those of one scan, and there is no use for pairs.
+  static const JpegCodes* part_codes(const CodeLengths& lengths, bool dc, Arena& arena) {
+    if (!lengths.defined) return nullptr;
+    auto* codes = reinterpret_cast<JpegCodes*>(arena.bytes(sizeof(JpegCodes)));
+    return make_codes(lengths, dc, codes) ? codes : nullptr;
+  }
+
   // Of three components in one of the layouts that read_sof() leaves.
   bool goes_so_far() const {
     const Sampling& luma = frame_.most;
@@ -196,6 +243,44 @@ class Reader {
   Frame frame_{};
 };
 
+// Segments up to the first scan's, which is the last that `walk` went by. Nothing where there is any doubt.
+std::optional<Segment> read_up_to_scan(Walk* walk, bool progressive, Tables* tables, Marks* marks, Reader* reader,
+                                       Stream* stream) {
+  bool has_frame = false;
+  while (const std::optional<Segment> segment = walk->next()) {
+    const Bytes content = segment->content;
+    switch (segment->marker) {
+      case kSof0:
+      case kSof1:
+      case kSof2:
+        if (has_frame || (segment->marker == kSof2) != progressive || !reader->read_frame(content)) return {};
+        has_frame = true;
+        break;
+      case kDri:
+        if (content.size != 2) return {};
+        stream->restart = content.data[0] << 8 | content.data[1];
+        break;
+      case kSos:
+        if (!has_frame || !marks->sound) return {};
+        return segment;
+      default:
+        if (is_silent(segment->marker)) {
+          marks->read(*segment);
+        } else if (!tables->read(*segment)) {
+          return {};
+        }
+    }
+  }
+  return {};
+}
+
+// False where libjpeg takes a number of Adobe's for a mistake.
+bool read_colours(const Reader& reader, const Marks& marks, Components components, Stream* stream) {
+  if (stream->channels != 3) return true;
+  stream->ycbcr = reader.is_ycbcr(marks, components);
+  return marks.jfif || !marks.adobe || marks.transform <= 1;
+}
+
 }  // namespace
 
 const Stream* read_stream(Bytes bytes, const Beside& beside, Arena& arena) {
@@ -204,34 +289,56 @@ const Stream* read_stream(Bytes bytes, const Beside& beside, Arena& arena) {
   auto* stream = arena.make<Stream>();
   Reader reader(stream);
   Marks marks;
-  bool has_frame = false;
-  for (Walk walk(bytes); const std::optional<Segment> segment = walk.next();) {
-    const Bytes content = segment->content;
-    switch (segment->marker) {
-      case kSof0:
-      case kSof1:
-        if (has_frame || !reader.read_frame(content)) return nullptr;
-        has_frame = true;
-        break;
-      case kDri:
-        if (content.size != 2) return nullptr;
-        stream->restart = content.data[0] << 8 | content.data[1];
-        break;
-      case kSos:
-        if (!has_frame || !marks.sound || !reader.read_scan(content, tables, arena)) return nullptr;
-        if (stream->channels == 3 && !marks.jfif && marks.adobe && marks.transform > 1) return nullptr;
-        stream->ycbcr = stream->channels == 3 && reader.is_ycbcr(marks, beside.components);
-        stream->pixels_from = walk.at();
-        return stream;
-      default:
-        if (is_silent(segment->marker)) {
-          marks.read(*segment);
-        } else if (!tables.read(*segment)) {
-          return nullptr;
-        }
+  Walk walk(bytes);
+  const std::optional<Segment> scan = read_up_to_scan(&walk, false, &tables, &marks, &reader, stream);
+  if (!scan || !reader.read_scan(scan->content, tables, arena)) return nullptr;
+  if (!read_colours(reader, marks, beside.components, stream)) return nullptr;
+  stream->pixels_from = walk.at();
+  return stream;
+}
+
+struct Scans::State {
+  State(Bytes file, Arena& memory) : bytes(file), arena(memory) {}
+
+  Bytes bytes;
+  Arena& arena;
+  Stream stream{};
+  Reader reader{&stream};
+  Tables tables{};
+  bool sound = false;
+};
+
+Scans::Scans(Bytes bytes, const Beside& beside, Arena& arena) : state_(arena.make<State>(bytes, arena)) {
+  State& state = *state_;
+  if (beside.tables.size != 0 && !read_tables(beside.tables, &state.tables)) return;
+  Marks marks;
+  Walk walk(bytes);
+  const std::optional<Segment> scan = read_up_to_scan(&walk, true, &state.tables, &marks, &state.reader, &state.stream);
+  if (!scan || !state.reader.read_steps(state.tables)) return;
+  if (!read_colours(state.reader, marks, beside.components, &state.stream)) return;
+  // To the scan's segment itself, before its marker's two bytes and its length's.
+  state.stream.pixels_from = walk.at() - scan->content.size - 4;
+  state.sound = true;
+}
+
+const Stream* Scans::stream() const { return state_->sound ? &state_->stream : nullptr; }
+
+Scans::Next Scans::next(size_t at, Scan* scan) {
+  const Bytes bytes = state_->bytes;
+  for (Walk walk(bytes, at);;) {
+    size_t marker = walk.at();
+    while (marker < bytes.size && bytes.data[marker] == kFill) ++marker;
+    if (marker > walk.at() && marker < bytes.size && bytes.data[marker] == kEoi) return Next::kEnd;
+    const std::optional<Segment> segment = walk.next();
+    if (!segment) return Next::kDoubt;
+    if (segment->marker == kSos) {
+      scan->data_from = walk.at();
+      return state_->reader.read_part(segment->content, state_->tables, state_->arena, scan) ? Next::kScan
+                                                                                             : Next::kDoubt;
     }
+    // Other segments between scans would have to be taken as libjpeg takes them.
+    if (segment->marker != kCom && (segment->marker != kDht || !state_->tables.read(*segment))) return Next::kDoubt;
   }
-  return nullptr;
 }
 
 }  // namespace fastaug::codec::jpeg

@@ -26,6 +26,39 @@ struct Stream {
   size_t pixels_from;
 };
 
+// A scan of a progressive JPEG (ITU-T T.81, G.1.1.1): bits from `low` up, of coefficients that had those from `high` up
+// before; 0 there says that nothing came before.
+struct Scan {
+  int count;  // components
+  int components[3];
+  const JpegCodes* dc[3];  // of the components, in the first scan of DC
+  const JpegCodes* ac;     // in scans of other coefficients, which have one component
+  int from;                // coefficients in zigzag order
+  int to;
+  int high;
+  int low;
+  size_t data_from;
+};
+
+// The scans of a progressive JPEG, one after the other.
+class Scans {
+ public:
+  enum class Next : uint8_t { kScan, kEnd, kDoubt };
+
+  Scans(Bytes bytes, const Beside& beside, Arena& arena);
+
+  // Without tables of codes. Null as read_stream() says, for the decoder of jpeg_progressive.h.
+  const Stream* stream() const;
+
+  // What follows the data that ends at `at`, which is stream()->pixels_from for the first one.
+  Next next(size_t at, Scan* scan);
+
+ private:
+  struct State;
+
+  State* state_;
+};
+
 // In memory of the arena. Null for what the decoder of jpeg_sequential.h does not take on, or libjpeg warns about.
 const Stream* read_stream(Bytes bytes, const Beside& beside, Arena& arena);
 

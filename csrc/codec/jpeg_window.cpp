@@ -46,9 +46,13 @@ void Window::fill(JpegScan* scan) {
   end_ = to;
 }
 
-bool Window::is_next(uint8_t marker, JpegScan* scan) {
+bool Window::at_marker(JpegScan* scan) {
   fill(scan);
-  if (!ended_ || left(*scan) < 0 || left(*scan) >= 8) return false;
+  return ended_ && left(*scan) >= 0 && left(*scan) < 8;
+}
+
+bool Window::is_next(uint8_t marker, JpegScan* scan) {
+  if (!at_marker(scan)) return false;
   return source_end_ - from_ >= 2 && from_[0] == 0xff && from_[1] == marker;
 }
 

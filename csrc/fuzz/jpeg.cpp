@@ -7,6 +7,7 @@
 
 #include "codec/codec.h"
 #include "codec/jpeg_frame.h"
+#include "codec/jpeg_progressive.h"
 #include "codec/jpeg_sequential.h"
 #include "codec/jpeg_session.h"
 #include "codec/scan_index.h"
@@ -36,8 +37,8 @@ Segments segments_of(const uint8_t* data, size_t size) {
   return segments;
 }
 
-// What the decoder of sequential files makes, in the file's channels or of luma alone, libjpeg makes too.
-void check_sequential(codec::Bytes file, codec::Bytes tables, int stride) {
+// What the decoders of our own make, in the file's channels or of luma alone, libjpeg makes too.
+void check_own(codec::Bytes file, codec::Bytes tables, int stride) {
   const std::optional<codec::jpeg::Frame> frame = codec::jpeg::read_frame(file);
   if (!frame || int64_t{frame->header.height} * frame->header.width > 1 << 20) return;
   const codec::Header& header = frame->header;
@@ -47,7 +48,9 @@ void check_sequential(codec::Bytes file, codec::Bytes tables, int stride) {
   const Region all = {0, 0, header.height, header.width};
   Arena arena;
   const codec::Beside beside = {tables, codec::Components::kAsMarked};
-  if (!codec::jpeg::run_sequential(file, beside, {all, stride, made.data(), row}, arena)) return;
+  const codec::jpeg::Part part = {all, stride, made.data(), row};
+  const auto run = header.sequential ? codec::jpeg::run_sequential : codec::jpeg::run_progressive;
+  if (!run(file, beside, part, arena)) return;
   std::vector<uint8_t> expected(made.size());
   const codec::Verdict verdict = codec::jpeg::run({.bytes = file,
                                                    .beside = beside,
@@ -110,7 +113,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     file = {data + length, size - length};
   }
   fuzz::check_file(file, codec::Format::kJpeg, tables);
-  for (const int stride : {1, 3}) check_sequential(file, tables, stride);
+  for (const int stride : {1, 3}) check_own(file, tables, stride);
   check_index(file, tables);
   return 0;
 }

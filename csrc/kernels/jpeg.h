@@ -63,8 +63,8 @@ struct JpegBlocks {
   int component;
   // Where coefficients go, in natural order, `step` blocks on for each MCU. One coefficient behind a block may be
   // spoiled, so a block has to be decoded before the one that follows it in memory.
-  int16_t* coefs;
-  uint8_t* last;  // of each block, the place of its last coefficient in zigzag order, or more: 0 where it has DC alone
+  int16_t* coefs;  // null in a JpegBand's scan: not kept
+  uint8_t* last;   // of each block, the place of its last coefficient in zigzag order, or more: 0 where it has DC alone
   int step;
 };
 
@@ -77,6 +77,19 @@ struct JpegScan {
   uint32_t range;  // all predictors so far, each plus 2^15, or'ed: below 2^16 where all of them were 16 bits
   int blocks;
   JpegBlocks block[kJpegMostBlocks];
+};
+
+// A scan of a progressive JPEG (T.81, G.1.2): bit `low` and those above of DC or, of one component, of coefficients
+// from the `from`th to the `to`th in zigzag order; in a scan that refines, that bit alone.
+struct JpegBand {
+  const JpegCodes* codes;  // of AC
+  int from;                // 0: DC, of the components of the JpegScan
+  int to;
+  int low;
+  bool refines;
+  uint32_t run;      // blocks, beginning with the next one, that have no new coefficients
+  int16_t* coefs;    // of the next block, in natural order; null: not kept
+  uint64_t* places;  // of each block, the coefficients other than 0, in zigzag order from bit 63 down, but for DC
 };
 
 }  // namespace fastaug

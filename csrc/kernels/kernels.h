@@ -209,6 +209,9 @@ struct Kernels {
   // is broken. jpeg_skip keeps no coefficients.
   int (*jpeg_blocks)(JpegScan* scan, int mcus, const uint8_t* limit);
   int (*jpeg_skip)(JpegScan* scan, int mcus, const uint8_t* limit);
+  // The same of a scan of a progressive file: MCUs of DC, which has no `last`, or blocks of a component. Coefficients
+  // are added to those of the scans before, or 0.
+  int (*jpeg_band)(JpegScan* scan, JpegBand* band, int count, const uint8_t* limit);
   // The inverse DCT of blocks side by side, coefficients times `steps`, both in natural order; `last` as in JpegBlocks.
   // Reads a block more, writes 8 * blocks columns of 8 rows. False where a version of libjpeg may differ.
   bool (*jpeg_inverse)(const int16_t* coefs, const uint8_t* last, const uint16_t* steps, int blocks, uint8_t* dst,
@@ -219,8 +222,10 @@ struct Kernels {
   // A row of YCbCr to RGB, or with pixel_stride 4 RGB and 255. Writes exactly width pixels.
   void (*jpeg_colours)(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, int width, int pixel_stride,
                        uint8_t* foreign);
-  // Whether these together were measured to be faster than libjpeg-turbo.
+  // Whether these together were measured to be faster than libjpeg-turbo, for sequential files and for progressive
+  // ones.
   bool quick_jpeg;
+  bool quick_progressive_jpeg;
 
   // A run of lane ops (is_lane_op) in place on `planes`, which always holds kMaxChannels row buffers; channels may
   // change on the way. `means` has one entry per op: the mean for those that need it, else unused.

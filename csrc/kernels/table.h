@@ -24,7 +24,7 @@ void set_move(Isa isa, Kernels* table);
 void set_store(Isa isa, Kernels* table);
 // unfilter
 void set_unfilter(Isa isa, Kernels* table);
-// jpeg_blocks, jpeg_skip, jpeg_inverse, jpeg_upsample, jpeg_colours, quick_jpeg
+// jpeg_blocks, jpeg_skip, jpeg_band, jpeg_inverse, jpeg_upsample, jpeg_colours, quick_jpeg
 void set_jpeg(Isa isa, Kernels* table);
 // affine_nearest, affine_linear, affine_cubic, affine_nearest_pixels
 void set_affine(Isa isa, Kernels* table);

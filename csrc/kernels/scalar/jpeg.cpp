@@ -4,6 +4,7 @@
 #include "kernels/table.h"
 #include "pixel/lane.h"
 // After lane.h.
+#include "kernels/jpeg_band-inl.h"
 #include "kernels/jpeg_scan-inl.h"
 #include "pixel/jpeg.h"
 
@@ -49,10 +50,12 @@ void jpeg_colours(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, 
 void fill_jpeg(Kernels* table) {
   table->jpeg_blocks = jpeg_mcus<true>;
   table->jpeg_skip = jpeg_mcus<false>;
+  table->jpeg_band = jpeg_band;
   table->jpeg_inverse = jpeg_inverse;
   table->jpeg_upsample = jpeg_upsample;
   table->jpeg_colours = jpeg_colours;
   table->quick_jpeg = false;
+  table->quick_progressive_jpeg = false;
 }
 
 }  // namespace fastaug::scalar

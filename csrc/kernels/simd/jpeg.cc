@@ -17,6 +17,7 @@
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
 // After the macros that it is put together with.
+#include "kernels/jpeg_band-inl.h"
 #include "kernels/jpeg_scan-inl.h"
 #endif
 
@@ -350,10 +351,12 @@ void jpeg_colours(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, 
 void fill_jpeg(Kernels* table) {
   table->jpeg_blocks = jpeg_mcus<true>;
   table->jpeg_skip = jpeg_mcus<false>;
+  table->jpeg_band = jpeg_band;
   table->jpeg_inverse = jpeg_inverse;
   table->jpeg_upsample = jpeg_upsample;
   table->jpeg_colours = jpeg_colours;
   table->quick_jpeg = true;
+  table->quick_progressive_jpeg = kJpegDeposits;
 }
 
 #else

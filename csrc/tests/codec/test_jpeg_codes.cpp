@@ -206,6 +206,93 @@ TEST_CASE("jpeg codes: any bits do the same with every instruction set, and noth
   CHECK(broken > 20);
 }
 
+TEST_CASE("jpeg codes: any bits of a progressive scan do the same with every instruction set, kept or not") {
+  Random random(4);
+  constexpr int kBlocks = 40;
+  int broken = 0, sound = 0;
+  for (int round = 0; round < 1200; ++round) {
+    const bool refines = random.between(0, 1) == 0;
+    // Runs of blocks and of zeros, and values: of one bit where others are refined, else of a few.
+    CodeLengths lengths;
+    lengths.defined = true;
+    lengths.counts[5] = 60;
+    for (int k = 0; k < 60; ++k) {
+      const int size = random.between(0, refines ? 1 : 4),
+                run = random.between(0, size == 0 ? 15 : random.between(0, 9));
+      lengths.symbols[k] = static_cast<uint8_t>(run << 4 | size);
+    }
+    JpegCodes codes;
+    REQUIRE(make_codes(lengths, false, &codes));
+    const size_t size = static_cast<size_t>(random.between(0, 900));
+    fastaug::test::Guarded data(size + kJpegPad);
+    random.fill(data.data(), data.size());
+    JpegBand band{};
+    band.codes = &codes;
+    band.from = random.between(1, 40);
+    band.to = random.between(band.from, 63);
+    band.low = random.between(0, 5);
+    band.refines = refines;
+    band.run = random.between(0, 3) == 0 ? static_cast<uint32_t>(random.between(0, 50)) : 0;
+    std::vector<int16_t> before(kBlocks * 64);
+    std::vector<uint64_t> places_before(kBlocks);
+    for (int b = 0; refines && b < kBlocks; ++b) {
+      for (int k = band.from; k <= band.to; ++k) {
+        if (random.between(0, 2) != 0) continue;
+        const int value = (random.between(0, 1) == 0 ? -1 : 1) * random.between(1, 30) * (2 << band.low);
+        before[static_cast<size_t>(b * 64 + kJpegZigzag[k])] = static_cast<int16_t>(value);
+        places_before[static_cast<size_t>(b)] |= uint64_t{1} << (63 - k);
+      }
+    }
+    int first_done = 0;
+    ptrdiff_t first_bits = 0;
+    std::vector<int16_t> first_coefs;
+    std::vector<uint64_t> first_places;
+    for (const char* isa : available_isas()) {
+      for (const bool kept : {true, false}) {
+        CAPTURE(isa);
+        CAPTURE(kept);
+        fastaug::test::Guarded coefs(kBlocks * 128), places(kBlocks * 8);
+        std::memcpy(coefs.data(), before.data(), coefs.size());
+        std::memcpy(places.data(), places_before.data(), places.size());
+        JpegBand use = band;
+        use.coefs = kept ? reinterpret_cast<int16_t*>(coefs.data()) : nullptr;
+        use.places = reinterpret_cast<uint64_t*>(places.data());
+        JpegScan scan{};
+        scan.next = data.data();
+        const int done = kernels(isa)->jpeg_band(&scan, &use, kBlocks, data.data() + size + 8);
+        CHECK(places.intact());
+        CHECK(coefs.intact());
+        const auto* coefs_begin = reinterpret_cast<const int16_t*>(coefs.data());
+        const auto* places_begin = reinterpret_cast<const uint64_t*>(places.data());
+        const std::vector<int16_t> all(coefs_begin, coefs_begin + std::max(done, 0) * 64);
+        const std::vector<uint64_t> found(places_begin, places_begin + std::max(done, 0));
+        if (std::strcmp(isa, "scalar") == 0 && kept) {
+          first_done = done;
+          first_bits = bits_read(scan, data.data());
+          first_coefs = all;
+          first_places = found;
+          broken += done < 0;
+          sound += done > 0;
+          // What is in its place is not 0, and what is not is.
+          for (int b = 0; b < done; ++b) {
+            for (int k = band.from; k <= band.to; ++k) {
+              const bool there = (found[static_cast<size_t>(b)] >> (63 - k) & 1) != 0;
+              REQUIRE(there == (all[static_cast<size_t>(b * 64 + kJpegZigzag[k])] != 0));
+            }
+          }
+        }
+        REQUIRE(done == first_done);
+        if (done < 0) continue;
+        REQUIRE(bits_read(scan, data.data()) == first_bits);
+        REQUIRE(found == first_places);
+        if (kept) REQUIRE(all == first_coefs);
+      }
+    }
+  }
+  CHECK(broken > 50);
+  CHECK(sound > 50);
+}
+
 TEST_CASE("jpeg codes: tables that are none") {
   JpegCodes codes;
   CodeLengths lengths;

@@ -25,20 +25,21 @@ using fastaug::test::Random;
 using fastaug::test::with_segment;
 using fastaug::test::write_jpeg;
 using test::all_of;
+using test::by_libjpeg;
 using test::bytes_of;
+using test::change;
 using test::converted;
+using test::count_of;
 using test::crop;
 using test::decode_plainly;
 using test::File;
 using test::header_of;
+using test::is_taken;
+using test::kTaken;
 using test::Pixels;
 using test::random_region;
+using test::taken_options;
 using namespace std::string_literals;
-
-int count_of(const char* name, int usual) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? usual : std::atoi(value);
-}
 
 // Empty where nothing was made. The file ends where memory does.
 Pixels sequentially(const File& file, Region region, int stride, const Beside& beside = {}) {
@@ -48,43 +49,6 @@ Pixels sequentially(const File& file, Region region, int stride, const Beside& b
   Arena arena;
   const Part part = {region, stride, pixels.data(), ptrdiff_t{region.width} * stride};
   return run_sequential({input.data(), input.size()}, beside, part, arena) ? pixels : Pixels();
-}
-
-Pixels by_libjpeg(const File& file, const Frame& frame, int stride) {
-  const Header& header = frame.header;
-  Pixels pixels(static_cast<size_t>(header.height) * static_cast<size_t>(header.width * stride));
-  const Job job = {.bytes = bytes_of(file),
-                   .beside = {},
-                   .frame = &frame,
-                   .stride = stride,
-                   .top = 0,
-                   .height = header.height,
-                   .crop = 0,
-                   .crop_width = header.width,
-                   .rows = pixels.data(),
-                   .row_stride = ptrdiff_t{header.width} * stride};
-  return run(job).done() ? pixels : Pixels();
-}
-
-// What the decoder takes on.
-const std::vector<int> kTaken[] = {
-    {1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}, {2, 2, 1, 1, 1, 1}, {2, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}, {1, 1}, {2, 2}};
-
-JpegOptions taken_options(Random& random) {
-  JpegOptions options;
-  options.sampling = kTaken[random.between(0, static_cast<int>(std::size(kTaken)) - 1)];
-  options.channels = static_cast<int>(options.sampling.size()) / 2;
-  options.optimise = random.between(0, 2) == 0;
-  options.rgb = options.channels == 3 && random.between(0, 7) == 0;
-  options.restart = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
-  options.quality = random.between(1, 100);
-  return options;
-}
-
-// Fewer than three samples of chroma in a row are left to libjpeg.
-bool is_taken(const JpegOptions& options, int width) {
-  const bool halved = options.channels == 3 && options.sampling[0] == 2 && options.sampling[2] == 1;
-  return !halved || width > 4;
 }
 
 TEST_CASE("jpeg sequential: every small size") {
@@ -162,34 +126,6 @@ TEST_CASE("jpeg sequential: luma alone") {
         // Of RGB it is a sum that libjpeg makes.
         REQUIRE(sequentially(file, region, stride) == (options.rgb ? Pixels() : expected));
       }
-    }
-  }
-}
-
-// Where a byte is changed: anywhere, or in the data of the scan.
-void change(File& file, Random& random) {
-  const auto size = static_cast<int>(file.size());
-  const int from =
-      random.between(0, 3) == 0 ? 3 : static_cast<int>(std::min(find_marker(file, 0xda) + 10, file.size() - 3));
-  const auto at = static_cast<size_t>(random.between(from, size - 2));
-  switch (random.between(0, 4)) {
-    case 0:
-      file[at] = static_cast<uint8_t>(file[at] ^ 1 << random.between(0, 7));
-      return;
-    case 1:
-      file[at] = static_cast<uint8_t>(random.next() >> 8);
-      return;
-    case 2:
-      file.erase(file.begin() + static_cast<ptrdiff_t>(at),
-                 file.begin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(at) + random.between(1, 9), size - 2));
-      return;
-    case 3:
-      file.insert(file.begin() + static_cast<ptrdiff_t>(at), static_cast<uint8_t>(random.next() >> 8));
-      return;
-    default: {
-      static constexpr uint8_t kMarkers[] = {0x00, 0xd0, 0xd1, 0xd9, 0xff, 0xda, 0xc4};
-      file[at] = 0xff;
-      if (at + 1 < file.size()) file[at + 1] = kMarkers[random.between(0, static_cast<int>(std::size(kMarkers)) - 1)];
     }
   }
 }

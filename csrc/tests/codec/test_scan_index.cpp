@@ -29,11 +29,10 @@ using test::crop;
 using test::decode_plainly;
 using test::File;
 using test::header_of;
+using test::kTaken;
 using test::Pixels;
 using test::pixels_of;
 using test::random_region;
-
-const std::vector<int> kTaken[] = {{1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}, {2, 2, 1, 1, 1, 1}, {1, 1}};
 
 JpegOptions options_of(Random& random) {
   JpegOptions options;

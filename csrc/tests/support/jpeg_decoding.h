@@ -4,9 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 #include <vector>
 
 #include "codec/codec.h"
+#include "codec/jpeg_frame.h"
+#include "codec/jpeg_session.h"
 #include "tests/support/guard.h"
 #include "tests/support/jpeg_file.h"
 
@@ -122,6 +126,79 @@ inline JpegOptions random_options(Random& random) {
   options.restart = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
   options.quality = random.between(40, 98);
   return options;
+}
+
+// A number that the environment may say.
+inline int count_of(const char* name, int usual) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? usual : std::atoi(value);
+}
+
+// By libjpeg behind the codec's function; empty where it is not done.
+inline Pixels by_libjpeg(const File& file, const jpeg::Frame& frame, int stride) {
+  const Header& header = frame.header;
+  Pixels pixels(static_cast<size_t>(header.height) * static_cast<size_t>(header.width * stride));
+  const jpeg::Job job = {.bytes = bytes_of(file),
+                         .beside = {},
+                         .frame = &frame,
+                         .stride = stride,
+                         .top = 0,
+                         .height = header.height,
+                         .crop = 0,
+                         .crop_width = header.width,
+                         .rows = pixels.data(),
+                         .row_stride = ptrdiff_t{header.width} * stride};
+  return jpeg::run(job).done() ? pixels : Pixels();
+}
+
+// What the decoders of our own take on.
+inline const std::vector<int> kTaken[] = {
+    {1, 1, 1, 1, 1, 1}, {2, 1, 1, 1, 1, 1}, {2, 2, 1, 1, 1, 1}, {2, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}, {1, 1}, {2, 2}};
+
+inline JpegOptions taken_options(Random& random) {
+  JpegOptions options;
+  options.sampling = kTaken[random.between(0, static_cast<int>(std::size(kTaken)) - 1)];
+  options.channels = static_cast<int>(options.sampling.size()) / 2;
+  options.optimise = random.between(0, 2) == 0;
+  options.rgb = options.channels == 3 && random.between(0, 7) == 0;
+  options.restart = random.between(0, 2) == 0 ? random.between(1, 5) : 0;
+  options.quality = random.between(1, 100);
+  return options;
+}
+
+// Fewer than three samples of chroma in a row are left to libjpeg.
+inline bool is_taken(const JpegOptions& options, int width) {
+  const bool halved = options.channels == 3 && options.sampling[0] == 2 && options.sampling[2] == 1;
+  return !halved || width > 4;
+}
+
+// Where a byte is changed: anywhere, or in the data of the scan.
+inline void change(File& file, Random& random) {
+  const auto size = static_cast<int>(file.size());
+  const int from = random.between(0, 3) == 0
+                       ? 3
+                       : static_cast<int>(std::min(fastaug::test::find_marker(file, 0xda) + 10, file.size() - 3));
+  const auto at = static_cast<size_t>(random.between(from, size - 2));
+  switch (random.between(0, 4)) {
+    case 0:
+      file[at] = static_cast<uint8_t>(file[at] ^ 1 << random.between(0, 7));
+      return;
+    case 1:
+      file[at] = static_cast<uint8_t>(random.next() >> 8);
+      return;
+    case 2:
+      file.erase(file.begin() + static_cast<ptrdiff_t>(at),
+                 file.begin() + std::min<ptrdiff_t>(static_cast<ptrdiff_t>(at) + random.between(1, 9), size - 2));
+      return;
+    case 3:
+      file.insert(file.begin() + static_cast<ptrdiff_t>(at), static_cast<uint8_t>(random.next() >> 8));
+      return;
+    default: {
+      static constexpr uint8_t kMarkers[] = {0x00, 0xd0, 0xd1, 0xd9, 0xff, 0xda, 0xc4};
+      file[at] = 0xff;
+      if (at + 1 < file.size()) file[at + 1] = kMarkers[random.between(0, static_cast<int>(std::size(kMarkers)) - 1)];
+    }
+  }
 }
 
 }  // namespace fastaug::codec::test
