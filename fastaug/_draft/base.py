@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from fastaug import _C
 from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
 from fastaug._fallback import pil as pil_fallback
@@ -350,6 +351,11 @@ class DraftBase:
         if image is not self.image or self.ops:
             self.reset(image)
         return image
+
+    def by_exact_rules(self) -> None:
+        """What there is to do so far is done exactly: what comes next makes much of a rounding, by another program."""
+        if self.call.rewrites != _C.EXACT:
+            self.call = self.call.like(rewrites=_C.EXACT)
 
     def shorten(self) -> None:
         """Does the ops, because there are about as many as a program holds."""

@@ -125,7 +125,10 @@ class AugMix(Transform):
     def _mix(self, drawn: Drawn, draft: Draft) -> None:
         channels, _, _ = draft.dimensions()
         fill = fill_of(self.fill, draft.kind, channels)
+        call = draft.call
+        draft.by_exact_rules()
         image = draft.flush()
+        draft.call = call
         if isinstance(image, Tensor):
             draft.reset(self._mixed(image, drawn, fill))
         elif isinstance(image, Image.Image):

@@ -20,6 +20,7 @@ import fastaug.transforms as T
 from bench.chains import CHAINS, Chain
 from bench.quality import LEAST_PSNR, compare, levels
 from fastaug._inspect.unrounded import samples_of
+from fastaug.transforms import v2
 from support.images import to_chw
 from support.outcomes import run
 from support.processes import ISAS, python
@@ -145,6 +146,7 @@ MAGNIFYING = (
     TV.RandomPosterize(3, 1.0),
     TV.RandomAutocontrast(1.0),
     TV.RandomAdjustSharpness(2.0, 1.0),
+    TV.AugMix(),
 )
 
 
@@ -162,6 +164,13 @@ def test_what_magnifies_differences_is_given_torchvision_s_samples(step: Any, co
     assert np.array_equal(one, other)
     one, other = (samples_of(seeded(transform, image, 3)[0]) for transform in first)
     assert (container == "tensor") or not np.array_equal(one, other)
+
+
+def test_augmix_of_samples_is_given_torchvision_s_samples() -> None:
+    image = given(CHAINS[-1])[0]
+    steps = [v2.RandomResizedCrop(80), v2.Resize(50), v2.RandomRotation(30, "bilinear"), v2.AugMix()]
+    one, other = (samples_of(seeded(v2.Compose(steps, mode=mode), image, 3)[0]) for mode in ("fast", "exact"))
+    assert np.array_equal(one, other)
 
 
 #: A chain for which each rewrite of fast mode has work, alone.

@@ -473,7 +473,10 @@ class AugMix(_AutoAugmentBase):
     def _change(self, sample: Sample) -> None:
         # The image is read and made a tensor of before the first draw.
         (index,) = self._plan(sample)
-        sample.leaves[index] = settled(sample.leaves[index])
+        leaf = sample.leaves[index]
+        if isinstance(leaf, PixelDraft):
+            leaf.by_exact_rules()
+        sample.leaves[index] = settled(leaf)
         super()._change(sample)
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
