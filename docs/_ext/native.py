@@ -61,7 +61,6 @@ ARGUMENTS: dict[str, str] = {
     "RandomGrayscale": "p=1",
     "RandomHorizontalFlip": "p=1",
     "RandomInvert": "p=1",
-    "RandomIoUCrop": "",
     "RandomPerspective": "p=1",
     "RandomPhotometricDistort": "",
     "RandomPosterize": "4, p=1",
@@ -114,7 +113,7 @@ def containers(of_samples: bool) -> dict[str, Any]:
 
 
 def _given(name: str, image: Any, of_samples: bool) -> Any:
-    """A sample of it: boxes and points are of an image, and RandomIoUCrop looks for boxes."""
+    """A sample of it: boxes and points are of an image."""
     if not of_samples:
         return image
     beside = {"BoundingBoxes": containers(True)["tensor, uint8"], "KeyPoints": containers(True)["tensor, uint8"]}
