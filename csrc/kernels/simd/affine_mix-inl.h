@@ -13,27 +13,19 @@ HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 namespace {
 
-// Positions of the first column of a chunk, less half a pixel, and the steps per column.
-struct Walk {
-  double x;
-  double y;
-  double step_x;
-  double step_y;
-};
-
 // Positions in the interior are positive, so truncation is floor. Within a chunk a position is off by no more than the
 // rounding of a few double operations.
-HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* out) {
+HWY_INLINE void locate(const View& v, Position first, const double* m, int count, Positions* out) {
   const hn::ScalableTag<double> dd;
   const hn::Rebind<int32_t, decltype(dd)> di;
   const hn::Rebind<float, decltype(dd)> df;
   const auto lanes = static_cast<int>(hn::Lanes(dd));
   const auto row_stride = hn::Set(di, static_cast<int32_t>(v.row_stride));
   const auto pixel_stride = hn::Set(di, static_cast<int32_t>(v.pixel_stride));
-  const auto step_x = hn::Set(dd, walk.step_x);
-  const auto step_y = hn::Set(dd, walk.step_y);
-  const auto start_x = hn::Set(dd, walk.x);
-  const auto start_y = hn::Set(dd, walk.y);
+  const auto step_x = hn::Set(dd, m[0]);
+  const auto step_y = hn::Set(dd, m[3]);
+  const auto start_x = hn::Set(dd, first.x);
+  const auto start_y = hn::Set(dd, first.y);
   const auto leap = hn::Set(dd, static_cast<double>(lanes));
   auto column = hn::Iota(dd, 0.0);
   auto low_x = hn::Set(df, 0.5f);
@@ -60,6 +52,81 @@ HWY_INLINE void locate(const View& v, const Walk& walk, int count, Positions* ou
     return !hn::AllFalse(df, hn::Or(hn::Lt(low, hn::Set(df, kEdge)), hn::Gt(high, hn::Set(df, 1.0f - kEdge))));
   };
   out->on_edge = (!out->whole_x && on_edge(low_x, high_x)) || (!out->whole_y && on_edge(low_y, high_y));
+}
+
+// Positions along one axis in fixed point, of columns around the middle of a chunk. What kBits bits leave of them is
+// added to their fractions, which are thus as precise as locate()'s.
+class FixedAxis {
+ public:
+  static constexpr int kBits = 24;
+  // Half a chunk goes less than 2^7 pixels far.
+  static constexpr double kMostStep = 1.98;
+
+  HWY_INLINE explicit FixedAxis(double step) {
+    const auto lanes = static_cast<int>(hn::Lanes(d_));
+    const auto fixed = static_cast<int32_t>(step * kPoint);
+    const auto rest = static_cast<float>(step - fixed / kPoint);
+    const auto columns = hn::Add(hn::Iota(d_, 0), hn::Set(d_, -kChunk / 2));
+    first_ = hn::Mul(columns, hn::Set(d_, fixed));
+    first_rest_ = hn::Mul(hn::ConvertTo(df_, columns), hn::Set(df_, rest));
+    leap_ = hn::Set(d_, fixed * lanes);
+    rest_leap_ = hn::Set(df_, rest * static_cast<float>(lanes));
+  }
+
+  // The first columns of the chunk whose middle is at `position`. Returns the pixel that whole() counts from.
+  HWY_INLINE int32_t start(double position) {
+    const auto fixed = static_cast<int64_t>(position * kPoint);
+    const auto rest = static_cast<float>(position - static_cast<double>(fixed) / kPoint);
+    at_ = hn::Add(first_, hn::Set(d_, static_cast<int32_t>(fixed & kMask)));
+    rest_ = hn::Add(first_rest_, hn::Set(df_, rest));
+    return static_cast<int32_t>(fixed >> kBits);
+  }
+  HWY_INLINE auto whole() const { return hn::ShiftRight<kBits>(at_); }
+  HWY_INLINE auto fraction() const {
+    return hn::MulAdd(hn::ConvertTo(df_, hn::And(at_, hn::Set(d_, kMask))),
+                      hn::Set(df_, static_cast<float>(1 / kPoint)), rest_);
+  }
+  HWY_INLINE void advance() {
+    at_ = hn::Add(at_, leap_);
+    rest_ = hn::Add(rest_, rest_leap_);
+  }
+
+ private:
+  static constexpr int32_t kMask = (1 << kBits) - 1;
+  static constexpr double kPoint = 1 << kBits;
+
+  const hn::ScalableTag<int32_t> d_;
+  const hn::ScalableTag<float> df_;
+  hn::Vec<hn::ScalableTag<int32_t>> at_, first_, leap_;
+  hn::Vec<hn::ScalableTag<float>> rest_, first_rest_, rest_leap_;
+};
+
+// The same for both axes. False where a position is so close to an edge of its pixel that only locate() tells its side.
+HWY_INLINE bool locate_fixed(const View& v, Position middle, int count, FixedAxis* across, FixedAxis* down,
+                             Positions* out) {
+  const hn::ScalableTag<float> df;
+  const hn::ScalableTag<int32_t> d;
+  const auto lanes = static_cast<int>(hn::Lanes(d));
+  const ptrdiff_t left = across->start(middle.x) * v.pixel_stride;
+  const auto corner = hn::Set(d, static_cast<int32_t>(left + down->start(middle.y) * v.row_stride));
+  const auto row_stride = hn::Set(d, static_cast<int32_t>(v.row_stride));
+  const auto pixel_stride = hn::Set(d, static_cast<int32_t>(v.pixel_stride));
+  auto low = hn::Set(df, 0.5f);
+  auto high = low;
+  for (int k = 0; k < count; k += lanes) {
+    const auto dx = across->fraction();
+    const auto dy = down->fraction();
+    const auto offset = hn::Add(hn::Mul(down->whole(), row_stride), hn::Mul(across->whole(), pixel_stride));
+    low = hn::Min(low, hn::Min(dx, dy));
+    high = hn::Max(high, hn::Max(dx, dy));
+    hn::Store(dx, df, out->dx + k);
+    hn::Store(dy, df, out->dy + k);
+    hn::Store(hn::Add(offset, corner), d, out->offset + k);
+    across->advance();
+    down->advance();
+  }
+  out->on_edge = false;
+  return hn::AllFalse(df, hn::Or(hn::Lt(low, hn::Set(df, kEdge)), hn::Gt(high, hn::Set(df, 1.0f - kEdge))));
 }
 
 // True when a row's positions on one axis, of which `start` is one, are all centres of pixels. No term of Pillow's sums
@@ -112,10 +179,18 @@ void interior_pixels(const WarpRow& row, Span span, uint8_t* const* dst, SpanBod
   const double down = row.y + 0.5;
   at.whole_x = whole_axis(m[0], m[1] * down, m[2], affine_x(m, row.x, row.y));
   at.whole_y = whole_axis(m[3], m[4] * down, m[5], affine_y(m, row.x, row.y));
+  const bool fixed =
+      !at.whole_x && !at.whole_y && std::fabs(m[0]) < FixedAxis::kMostStep && std::fabs(m[3]) < FixedAxis::kMostStep;
+  FixedAxis across(fixed ? m[0] : 0.0);
+  FixedAxis down_axis(fixed ? m[3] : 0.0);
+  const auto position = [&](int x) -> Position {
+    return {affine_x(m, row.x + x, row.y) - 0.5, affine_y(m, row.x + x, row.y) - 0.5};
+  };
   for (int begin = span.begin; begin < span.end; begin += kChunk) {
     const int count = std::min(kChunk, span.end - begin);
-    const int column = row.x + begin;
-    locate(v, {affine_x(m, column, row.y) - 0.5, affine_y(m, column, row.y) - 0.5, m[0], m[3]}, count, &at);
+    if (!fixed || !locate_fixed(v, position(begin + kChunk / 2), count, &across, &down_axis, &at)) {
+      locate(v, position(begin), m, count, &at);
+    }
     kind.prepare(at);
     if (at.whole_y) {
       mix_chunk<Kind, kStride, Axes::kAcross>(row, begin, 0, count, kind, dst, scalar_span, &at);

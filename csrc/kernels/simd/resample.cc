@@ -26,14 +26,19 @@ namespace {
 
 using resample::kLowBits;
 using resample::Layout;
+using resample::TwoTaps;
 
 using Bytes = hn::ScalableTag<uint8_t>;
+using SignedBytes = hn::Repartition<int8_t, Bytes>;
 using Shorts = hn::Repartition<int16_t, Bytes>;
 using Words = hn::Repartition<int32_t, Bytes>;
 using Sum = hn::Vec<Words>;
 
 constexpr int kLanes = HWY_LANES(uint8_t);
 constexpr int kBlocks = kLanes / 16;
+
+// Of the windows of kTwo.
+constexpr int kPairWindow = HWY_TARGET == HWY_AVX3_DL ? 64 : 16;
 
 // The dot products are short: vectors of at most 256 bits.
 using DotShorts = hn::CappedTag<int16_t, 16>;
@@ -50,7 +55,6 @@ HWY_INLINE V finish(V high, V low, int bits) {
 
 #if HWY_TARGET == HWY_AVX3_DL
 using resample::Digits;
-using resample::kLowestBits;
 
 #include "kernels/simd/resample_vbmi-inl.h"
 #endif
@@ -58,6 +62,7 @@ using resample::kLowestBits;
 // ---- Rows ----
 
 void build_row_table(const Taps& taps, RowTable* table) {
+  if (resample::build_two<kBlocks, kPairWindow>(taps, table)) return;
 #if HWY_TARGET == HWY_AVX3_DL
   if (resample::build_wide(taps, table)) return;
 #endif
@@ -79,6 +84,43 @@ HWY_INLINE hn::Vec<Bytes> load_windows(const uint8_t* src, const int32_t* base) 
 #else
   return hn::LoadU(Bytes(), src + base[0]);
 #endif
+}
+
+// The samples of a vector's outputs, a pair for each.
+HWY_INLINE hn::Vec<Bytes> load_pairs(const uint8_t* src, const int32_t* base, const uint8_t* lookup) {
+  const auto at = hn::LoadU(Bytes(), lookup);
+#if HWY_TARGET == HWY_AVX3_DL
+  return hn::Vec<Bytes>{_mm512_permutexvar_epi8(at.raw, _mm512_loadu_si512(src + base[0]))};
+#else
+  return hn::TableLookupBytes(load_windows(src, base), at);
+#endif
+}
+
+// As TwoTaps has it, of pairs of samples. Twice the difference of a pair fits a byte's weights, too, and the rounding
+// product with 2^8 is a rounding shift by 7.
+HWY_INLINE hn::Vec<Shorts> mix_pairs(hn::Vec<Bytes> pairs, hn::Vec<SignedBytes> high, hn::Vec<Shorts> low) {
+  const Shorts d16;
+  const auto twice = hn::BitCast(SignedBytes(), hn::Set(d16, 0x02fe));
+  const auto sum = hn::Add(madd_bytes(pairs, high), hn::MulHigh(madd_bytes(pairs, twice), low));
+  return hn::MulFixedPoint15(sum, hn::Set(d16, 1 << 8));
+}
+
+void two_row(const RowTable& table, const Layout& layout, const uint8_t* const* src, uint8_t* const* dst,
+             int channels) {
+  const Bytes d;
+  const SignedBytes signs;
+  const uint8_t* data = table.data.data() + layout.offset;
+  const int32_t* base = table.base.data();
+  for (int x = 0; x < table.out; x += kLanes, base += 2 * kBlocks, data += 6 * kLanes) {
+    for (int c = 0; c < channels; ++c) {
+      const auto mixed = [&](const int32_t* at, const uint8_t* vector) HWY_ATTR {
+        const auto pairs = load_pairs(src[c], at, vector);
+        const auto high = hn::BitCast(signs, hn::LoadU(d, vector + kLanes));
+        return mix_pairs(pairs, high, hn::BitCast(Shorts(), hn::LoadU(d, vector + 2 * kLanes)));
+      };
+      hn::StoreU(narrow(mixed(base, data), mixed(base + kBlocks, data + 3 * kLanes)), d, dst[c] + x);
+    }
+  }
 }
 
 template <int kPairs, bool kShort>
@@ -202,12 +244,12 @@ void windows_row_of(const RowTable& table, const Layout& layout, const uint8_t* 
 void resample_row(const RowTable& table, const uint8_t* const* src, uint8_t* const* dst, int channels) {
   const Layout layout = Layout::unpack(table.layout);
 #if HWY_TARGET == HWY_AVX3_DL
-  if (layout.kind == Layout::kWideTwo) return wide_rows<Wide::kTwo>(table, layout, src, dst, channels);
   if (layout.kind == Layout::kWideDigits) {
     if (table.bits != kWeightBits) return wide_rows<Wide::kTwoDigits>(table, layout, src, dst, channels);
     return wide_rows<Wide::kThreeDigits>(table, layout, src, dst, channels);
   }
 #endif
+  if (layout.kind == Layout::kTwo) return two_row(table, layout, src, dst, channels);
   if (layout.kind == Layout::kDots) {
     if (table.bits != kWeightBits) return dots_row<true>(table, layout, src, dst, channels);
     return dots_row<false>(table, layout, src, dst, channels);
@@ -306,13 +348,32 @@ void columns_of(const uint8_t* const* rows, const WeightPair* weights, int pairs
   }
 }
 
+void two_column(const uint8_t* a, const uint8_t* b, TwoTaps taps, int width, uint8_t* dst) {
+  const Bytes d;
+  const Shorts d16;
+  int16_t both;
+  std::memcpy(&both, taps.high, sizeof both);
+  const auto high = hn::BitCast(SignedBytes(), hn::Set(d16, both));
+  const auto low = hn::Set(d16, taps.low);
+  for (int x = 0; x < width; x += kLanes) {
+    const auto from = hn::LoadU(d, a + x);
+    const auto to = hn::LoadU(d, b + x);
+    const auto lower = mix_pairs(hn::InterleaveLower(d, from, to), high, low);
+    const auto upper = mix_pairs(hn::InterleaveUpper(d, from, to), high, low);
+    hn::StoreU(narrow(lower, upper), d, dst + x);
+  }
+}
+
 void resample_column(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width, uint8_t* dst) {
   if (taps == 1 && weights[0] == 1 << bits) {
     std::memcpy(dst, rows[0], static_cast<size_t>(width));
     return;
   }
+  if (taps == 2 && TwoTaps::fit(weights, taps, bits)) {
+    return two_column(rows[0], rows[1], TwoTaps(weights[1], bits), width, dst);
+  }
 #if HWY_TARGET == HWY_AVX3_DL
-  if (mix_two(rows, weights, taps, bits, width, dst) || digit_column(rows, weights, taps, bits, width, dst)) return;
+  if (digit_column(rows, weights, taps, bits, width, dst)) return;
 #endif
   const int pairs = (taps + 1) / 2;
   constexpr int kOnStack = 32;

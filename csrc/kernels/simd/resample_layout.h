@@ -12,8 +12,6 @@
 namespace fastaug::resample {
 
 constexpr int kLowBits = 12;
-// kWideTwo takes more: of two weights that are not negative the sum is then a byte above them, and no more than that.
-constexpr int kLowestBits = 14;
 
 // How a RowTable is laid out; RowTable::layout holds it, packed.
 //
@@ -28,16 +26,19 @@ constexpr int kLowestBits = 14;
 // time. RowTable::base: first sample of each output. Data, output by output: for every group the high and the low
 // weights, or the short ones.
 //
-// kWideTwo, kWideDigits, for byte permutations (VBMI) and dot products (VNNI): a vector is 16 outputs, and four vectors
-// make a batch. They have a window of 128 bytes each or, of one group of taps and where it reaches, share one of 64 or
-// 128; then vector k has every fourth block of 4 outputs, from block k on, the order in which packing puts them back in
-// a row. RowTable::base: the window of each vector. Data, vector by vector: the lookup and the weights. kWideTwo, for
-// one or two taps: their high and low weights. kWideDigits: for every group of four taps the weights' digits, as Digits
-// has them, lowest first.
+// kTwo, for one or two taps, by TwoTaps: a block is 8 outputs, whose samples come from a window of 16 bytes. Two
+// vectors make a batch: vector k has the blocks k, 2 + k, ... of it. RowTable::base: as of kWindows. Data, vector by
+// vector: the lookup, the high weights as bytes, the low weights as int16.
+//
+// kWideDigits, for byte permutations (VBMI) and dot products (VNNI): a vector is 16 outputs, and four vectors make a
+// batch. They have a window of 128 bytes each or, of one group of taps and where it reaches, share one of 64 or 128;
+// then vector k has every fourth block of 4 outputs, from block k on, the order in which packing puts them back in a
+// row. RowTable::base: the window of each vector. Data, vector by vector: the lookup, then for every group of four taps
+// the weights' digits, as Digits has them, lowest first.
 struct Layout {
-  enum Kind { kWindows, kDots, kWideTwo, kWideDigits };
+  enum Kind { kWindows, kDots, kTwo, kWideDigits };
   Kind kind;
-  int pairs;   // kWindows: pairs of taps in one window, 1..8; kWide...: kLong, kShared or both
+  int pairs;   // kWindows: pairs of taps in one window, 1..8; kWideDigits: kLong, kShared or both
   int offset;  // of the first byte of data that is aligned to a cache line
 
   static constexpr int kLong = 1;
@@ -136,6 +137,75 @@ bool build_windows(const Taps& taps, const Extent& extent, RowTable* table) {
   return true;
 }
 
+// Taps a and b, whose weights are not negative and add up to one, as 16-bit numbers take them: with b's weight as
+// 2^15 high + low,
+//
+//   (weight_a * a + weight_b * b) / 2^15 = (128 - high) * a + high * b + low * (b - a) / 2^15,
+//
+// where only the last term has a fraction. Rounded down it may be added to the others: half a level is a whole number
+// beside them, and what rounds a result rounds down, too. All of it is from 0 to 128 * 255.
+struct TwoTaps {
+  int8_t high[2];
+  int16_t low;
+
+  // b's weight is less than one.
+  TwoTaps(int32_t weight, int bits) {
+    const int32_t whole = weight << (kWeightBits - bits);
+    const int32_t most = std::max(whole >> 15, 1);
+    high[0] = static_cast<int8_t>(128 - most);
+    high[1] = static_cast<int8_t>(most);
+    low = static_cast<int16_t>(whole - (most << 15));
+  }
+
+  static bool fit(const int32_t* weights, int taps, int bits) {
+    if (taps == 1) return weights[0] == 1 << bits;
+    return taps == 2 && weights[0] > 0 && weights[1] >= 0 && weights[0] + weights[1] == 1 << bits;
+  }
+};
+
+// False when there are more taps than two, or they are too far apart.
+template <int blocks, int window>
+bool build_two(const Taps& taps, RowTable* table) {
+  for (int i = 0; i < taps.out; ++i) {
+    if (!TwoTaps::fit(taps.weights(i), taps.count[i], taps.bits)) return false;
+  }
+  constexpr int outputs = 8;
+  // Blocks that share a window: those of a batch, or none.
+  constexpr int together = window == 16 ? 1 : 2 * blocks;
+  constexpr size_t vector_bytes = 16 * blocks;
+  const int batches = (taps.out + outputs * 2 * blocks - 1) / (outputs * 2 * blocks);
+  const int offset = allocate(3 * vector_bytes * 2 * batches, table);
+  table->out = taps.out;
+  table->bits = taps.bits;
+  table->groups = 1;
+  table->layout = Layout{Layout::kTwo, 1, offset}.pack();
+  table->base.resize(static_cast<size_t>(batches) * 2 * blocks);
+  int32_t base = 0;
+  for (int block = 0; block < batches * 2 * blocks; ++block) {
+    const int vector = block / (2 * blocks) * 2 + block % 2;
+    const int part = block % (2 * blocks) / 2;
+    uint8_t* data = table->data.data() + offset + 3 * vector_bytes * vector + static_cast<ptrdiff_t>(16) * part;
+    if (block % together == 0) {
+      const int begin = std::min(outputs * block, taps.out - 1);
+      const int end = std::min(begin + outputs * together, taps.out);
+      base = *std::min_element(&taps.first[begin], taps.first.data() + end);
+    }
+    table->base[static_cast<size_t>(vector) * blocks + part] = base;
+    for (int i = 0; i < outputs; ++i) {
+      const int output = std::min(outputs * block + i, taps.out - 1);
+      const int at = taps.first[output] - base;
+      const bool two = taps.count[output] == 2;
+      if (at + 1 >= window) return false;
+      const TwoTaps split(two ? taps.weights(output)[1] : 0, taps.bits);
+      const uint8_t lookup[2] = {static_cast<uint8_t>(at), static_cast<uint8_t>(at + two)};
+      std::memcpy(data + 2 * i, lookup, 2);
+      std::memcpy(data + vector_bytes + 2 * i, split.high, 2);
+      std::memcpy(data + 2 * vector_bytes + 2 * i, &split.low, 2);
+    }
+  }
+  return true;
+}
+
 // A weight as digits of base 256, each from -128 to 127: sum(w * v) is the sum of their dot products with v, each
 // shifted by its place, modulo 2^32, exactly.
 struct Digits {
@@ -167,17 +237,14 @@ inline bool build_wide(const Taps& taps, RowTable* table) {
   const int batches = (taps.out + 63) / 64;
   const int digits = Digits::count(taps.bits);
   int longest = 1;
-  bool negative = false;
   for (int i = 0; i < taps.out; ++i) {
     longest = std::max(longest, taps.count[i]);
     for (int t = 0; t < taps.count[i]; ++t) {
       if (!Digits::fit(taps.weights(i)[t], digits)) return false;
-      negative |= taps.weights(i)[t] < 0;
     }
   }
-  const bool two = longest <= 2 && !negative && taps.bits == kWeightBits;
-  const int groups = two ? 1 : (longest + 3) / 4;
-  const int reach = two ? 2 : 4 * groups;
+  const int groups = (longest + 3) / 4;
+  const int reach = 4 * groups;
   // The least and the greatest first sample of some outputs; those after the last one repeat it.
   const auto firsts = [&](int begin, int outputs) {
     int32_t low = INT32_MAX, high = 0;
@@ -204,12 +271,12 @@ inline bool build_wide(const Taps& taps, RowTable* table) {
                                          : Layout::kLong;
   const bool shared = (window & Layout::kShared) != 0;
 
-  const size_t vector_size = static_cast<size_t>(64) * (1 + (two ? 2 : digits * groups));
+  const size_t vector_size = static_cast<size_t>(64) * (1 + digits * groups);
   const int offset = allocate(vector_size * 4 * batches, table);
   table->out = taps.out;
   table->bits = taps.bits;
   table->groups = groups;
-  table->layout = Layout{two ? Layout::kWideTwo : Layout::kWideDigits, window, offset}.pack();
+  table->layout = Layout{Layout::kWideDigits, window, offset}.pack();
   table->base.resize(static_cast<size_t>(4) * batches);
   for (int v = 0; v < 4 * batches; ++v) {
     const int32_t base = shared ? firsts(v / 4 * 64, 64).first : firsts(16 * v, 16).first;
@@ -220,18 +287,6 @@ inline bool build_wide(const Taps& taps, RowTable* table) {
       const int at = taps.first[i] - base;
       const int32_t* weights = taps.weights(i);
       uint8_t* lookup = data + 4 * lane;
-      if (two) {
-        lookup[0] = static_cast<uint8_t>(at);
-        lookup[2] = static_cast<uint8_t>(at + 1);
-        for (int t = 0; t < taps.count[i]; ++t) {
-          uint8_t* to = data + 64 + 4 * lane + 2 * t;
-          const int16_t split[2] = {static_cast<int16_t>(weights[t] >> kLowestBits),
-                                    static_cast<int16_t>(weights[t] & ((1 << kLowestBits) - 1))};
-          std::memcpy(to, &split[0], 2);
-          std::memcpy(to + 64, &split[1], 2);
-        }
-        continue;
-      }
       for (int t = 0; t < 4; ++t) lookup[t] = static_cast<uint8_t>(at + t);
       for (int t = 0; t < taps.count[i]; ++t) {
         const Digits split(weights[t]);

@@ -3,7 +3,7 @@
 
 // ---- Rows ----
 
-enum class Wide { kTwo, kThreeDigits, kTwoDigits };
+enum class Wide { kThreeDigits, kTwoDigits };
 
 // The blocks of 4 of four vectors that share a window come out in a row, those of others as narrow() gives them.
 template <bool kShared>
@@ -23,14 +23,6 @@ template <bool kShared>
 HWY_INLINE __m512i packed_high(const __m512i* sums, __m512i power) {
   const __m512i low = _mm512_mulhi_epi16(_mm512_packs_epi32(sums[0], sums[1]), power);
   const __m512i high = _mm512_mulhi_epi16(_mm512_packs_epi32(sums[2], sums[3]), power);
-  return ordered<kShared>(_mm512_packus_epi16(low, high));
-}
-
-// The second bytes of four vectors of int32 from 0 to 65535: sums of two taps, above the lowest bits of their weights.
-template <bool kShared>
-HWY_INLINE __m512i second_bytes(const __m512i* sums) {
-  const __m512i low = _mm512_srli_epi16(_mm512_packus_epi32(sums[0], sums[1]), 8);
-  const __m512i high = _mm512_srli_epi16(_mm512_packus_epi32(sums[2], sums[3]), 8);
   return ordered<kShared>(_mm512_packus_epi16(low, high));
 }
 
@@ -71,7 +63,6 @@ void wide_row(const RowTable& table, const uint8_t* data, const uint8_t* const* 
   const __m512i power = _mm512_set1_epi16(1 << (16 - kAboveDigits));
   const __m128i bits = _mm_cvtsi32_si128(table.bits - 8 * (kDigits - 1));
   const __m512i four = _mm512_set1_epi8(4);
-  const __m512i low_bytes = _mm512_set1_epi16(255);
   for (int x = 0; x < table.out; x += 64, base += 4) {
     __m512i sum[kChannels][4];
     __m512i first[kChannels], second[kChannels];
@@ -89,17 +80,7 @@ void wide_row(const RowTable& table, const uint8_t* data, const uint8_t* const* 
         if constexpr (kLong) return _mm512_permutex2var_epi8(first[c], at, second[c]);
         return _mm512_permutexvar_epi8(at, first[c]);
       };
-      if constexpr (kHow == Wide::kTwo) {
-        const __m512i high_weights = _mm512_loadu_si512(data);
-        const __m512i low_weights = _mm512_loadu_si512(data + 64);
-        data += 128;
-        for (int c = 0; c < kChannels; ++c) {
-          // The odd bytes would hold some sample, where the upper half of a 16-bit number has to be zero.
-          const __m512i taps = _mm512_and_si512(fetch(c, lookup), low_bytes);
-          const __m512i low = _mm512_dpwssd_epi32(half, taps, low_weights);
-          sum[c][v] = _mm512_dpwssd_epi32(_mm512_srli_epi32(low, kLowestBits), taps, high_weights);
-        }
-      } else if constexpr (kGroups > 0) {
+      if constexpr (kGroups > 0) {
         __m512i lookups[kGroups];
         HWY_UNROLL(3)
         for (__m512i& one : lookups) {
@@ -146,9 +127,7 @@ void wide_row(const RowTable& table, const uint8_t* data, const uint8_t* const* 
       }
     }
     for (int c = 0; c < kChannels; ++c) {
-      const __m512i samples =
-          kHow == Wide::kTwo ? second_bytes<kShared>(sum[c]) : rounded_down<kDigits, kShared>(sum[c], bits, power);
-      _mm512_storeu_si512(dst[c] + x, samples);
+      _mm512_storeu_si512(dst[c] + x, rounded_down<kDigits, kShared>(sum[c], bits, power));
     }
   }
 }
@@ -160,11 +139,9 @@ void wide_row_of(const RowTable& table, const Layout& layout, const uint8_t* con
   if (layout.pairs == kShared) return wide_row<kHow, 1, kShared, kChannels>(table, data, src, dst);
   if (layout.pairs == (kShared | kLong)) return wide_row<kHow, 1, kShared | kLong, kChannels>(table, data, src, dst);
   if (table.groups == 1) return wide_row<kHow, 1, kLong, kChannels>(table, data, src, dst);
-  if constexpr (kHow != Wide::kTwo) {
-    if (table.groups == 2) return wide_row<kHow, 2, kLong, kChannels>(table, data, src, dst);
-    if (table.groups == 3) return wide_row<kHow, 3, kLong, kChannels>(table, data, src, dst);
-    wide_row<kHow, 0, kLong, kChannels>(table, data, src, dst);
-  }
+  if (table.groups == 2) return wide_row<kHow, 2, kLong, kChannels>(table, data, src, dst);
+  if (table.groups == 3) return wide_row<kHow, 3, kLong, kChannels>(table, data, src, dst);
+  wide_row<kHow, 0, kLong, kChannels>(table, data, src, dst);
 }
 
 template <Wide kHow>
@@ -177,53 +154,6 @@ void wide_rows(const RowTable& table, const Layout& layout, const uint8_t* const
 }
 
 // ---- Columns ----
-
-// Two rows whose weights add up to one. False where it is not that, or a tie may come about in a difference that is
-// below zero.
-//
-// The result is a + floor((w * (b - a) + half) / one), w the weight of b: a sample and a function of the difference, of
-// which there are 256 values. It is odd where w * |b - a| is never an odd multiple of half: that has 21 trailing zeros,
-// of which the difference has 7 at most. For w = half it is the mean, rounded up.
-bool mix_two(const uint8_t* const* rows, const int32_t* weights, int taps, int bits, int width, uint8_t* dst) {
-  if (taps != 2 || bits != kWeightBits || weights[0] < 0 || weights[1] < 0) return false;
-  if (weights[0] + weights[1] != 1 << kWeightBits) return false;
-  const uint8_t* a = rows[0];
-  const uint8_t* b = rows[1];
-  const int32_t weight = weights[1];
-  if (weight == kHalf) {
-    for (int x = 0; x < width; x += 64) {
-      const __m512i mean = _mm512_avg_epu8(_mm512_loadu_si512(a + x), _mm512_loadu_si512(b + x));
-      _mm512_storeu_si512(dst + x, mean);
-    }
-    return true;
-  }
-  if (weight % (1 << 14) == 0) return false;
-  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const __m512i step = _mm512_set1_epi32(16 * weight);
-  __m512i product = _mm512_add_epi32(_mm512_mullo_epi32(lane, _mm512_set1_epi32(weight)), _mm512_set1_epi32(kHalf));
-  __m512i moves[4];
-  HWY_UNROLL(4)
-  for (__m512i& part : moves) {
-    __m512i quarter[4];
-    HWY_UNROLL(4)
-    for (__m512i& some : quarter) {
-      some = _mm512_srli_epi32(product, kWeightBits);
-      product = _mm512_add_epi32(product, step);
-    }
-    part = packed<false>(quarter);
-  }
-  for (int x = 0; x < width; x += 64) {
-    const __m512i from = _mm512_loadu_si512(a + x);
-    const __m512i to = _mm512_loadu_si512(b + x);
-    const __m512i most = _mm512_max_epu8(from, to);
-    const __m512i difference = _mm512_sub_epi8(most, _mm512_min_epu8(from, to));
-    const __m512i move = looked_up(moves, difference);
-    const __m512i up = _mm512_add_epi8(from, move);
-    const __mmask64 down = _mm512_cmpneq_epi8_mask(most, to);
-    _mm512_storeu_si512(dst + x, _mm512_mask_sub_epi8(up, down, from, move));
-  }
-  return true;
-}
 
 // Four taps of 64 columns, as dot products take them.
 HWY_INLINE void zip_taps(const uint8_t* const* rows, int x, __m512i (&taps)[4]) {

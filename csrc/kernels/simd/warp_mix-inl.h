@@ -14,6 +14,8 @@
 
 #include "hwy/highway.h"
 #include "kernels/simd/lane-inl.h"
+#include "kernels/simd/warp_linear-inl.h"
+#include "kernels/simd/warp_positions-inl.h"
 #include "kernels/warp_row.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,26 +24,10 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Pixels whose positions are computed together, then fetched one by one.
-constexpr int kChunk = 64;
 // Pixels that are mixed together.
 constexpr int kBlock = 8;
 // A multiple of kBlock and of the lanes of any float vector.
 constexpr int kStep = 16;
-
-// Where the pixels of a chunk read: offset of the tap at (floor(x), floor(y)), and the fractions.
-struct Positions {
-  alignas(64) int32_t offset[kChunk];
-  alignas(64) float dx[kChunk];
-  alignas(64) float dy[kChunk];
-  // Every fraction along this axis is zero, in Pillow's arithmetic, too: only the tap at the floor has a weight.
-  bool whole_x = false;
-  bool whole_y = false;
-  // A position so close to a source row or column, of an axis that is not whole, that rounding may have put it on the
-  // other side.
-  bool on_edge = false;
-};
-constexpr float kEdge = 1e-5f;
 
 // As many one-channel pixels as fit.
 using SampleTag = hn::ScalableTag<float>;
@@ -184,12 +170,13 @@ struct Linear {
 
   void prepare(const Positions& at) { at_ = &at; }
 
+  // Along one axis. LinearMix mixes along both.
   template <int kStride, Axes kAxes>
   HWY_INLINE PixelV pixel(const uint8_t* p, ptrdiff_t row_stride, int k) const {
-    PairV column = load_pair(p, kStride);
-    if constexpr (kAxes != Axes::kAcross) column = mix(column, load_pair(p + row_stride, kStride), at_->dy[k]);
+    static_assert(kAxes != Axes::kBoth);
+    const PairV column = load_pair(p, kStride);
+    if constexpr (kAxes == Axes::kDown) return first(mix(column, load_pair(p + row_stride, kStride), at_->dy[k]));
     const PixelV left = first(column);
-    if constexpr (kAxes == Axes::kDown) return left;
     return hn::MulAdd(hn::Sub(second<kStride>(column), left), hn::Set(Pixel(), at_->dx[k]), left);
   }
 
@@ -398,6 +385,8 @@ HWY_INLINE void mix_chunk(const WarpRow& row, int begin, int from, int to, const
                           SpanBody scalar_span, Positions* at) {
   if constexpr (kStride == 1) {
     mix_samples(row, begin, from, to, kind, dst, scalar_span, at);
+  } else if constexpr (std::is_same_v<Kind, Linear> && kAxes == Axes::kBoth) {
+    mix_linear<kStride>(row, begin, from, to, dst, scalar_span, at);
   } else {
     mix_pixels<Kind, kStride, kAxes>(row, begin, from, to, kind, dst, scalar_span, at);
   }

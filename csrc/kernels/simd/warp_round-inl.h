@@ -11,6 +11,7 @@
 #include "hwy/highway.h"
 #include "kernels/simd/warp_fetch-inl.h"
 #include "kernels/simd/warp_mix-inl.h"
+#include "kernels/simd/warp_pairs-inl.h"
 #include "kernels/simd/wide-inl.h"
 #include "pixel/warp.h"
 
@@ -41,13 +42,6 @@ HWY_INLINE RoundIntV pair_of(RoundIntV first, RoundIntV second) {
   return hn::Or(hn::And(first, hn::Set(RoundInts(), 0xffff)), hn::ShiftLeft<16>(second));
 }
 
-// A table for TableLookupBytesOr0, the same in every 16 bytes.
-struct Lookup {
-  alignas(16) uint8_t at[16];
-};
-HWY_INLINE RoundByteV load_lookup(const Lookup& lookup) { return hn::LoadDup128(RoundBytes(), lookup.at); }
-constexpr uint8_t kNone = 0x80;
-
 // For each of the two pixel pairs in 16 bytes, kStride apart: both samples of channels kFirst and kFirst + 1, as int16.
 template <int kStride, int kFirst>
 constexpr Lookup two_channels() {
@@ -68,52 +62,6 @@ constexpr Lookup two_bytes() {
   }
   return lookup;
 }
-
-// 8 bytes from each.
-HWY_INLINE hn::Vec128<uint8_t> load_halves(const uint8_t* low, const uint8_t* high) {
-#if HWY_ARCH_X86
-  // One instruction for the upper half, where a compiler makes two of Combine.
-  const __m128i lower = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(low));
-  const __m128 both = _mm_loadh_pi(_mm_castsi128_ps(lower), reinterpret_cast<const __m64*>(high));
-  return hn::Vec128<uint8_t>{_mm_castps_si128(both)};
-#else
-  const hn::FixedTag<uint8_t, 8> d64;
-  return hn::Combine(hn::FixedTag<uint8_t, 16>(), hn::LoadU(d64, high), hn::LoadU(d64, low));
-#endif
-}
-
-// Of two source rows, in every 16 bytes, two fetched 8 bytes: those of pixels k + 4 b and k + 4 b + 1 for block b. Both
-// rows of a block are fetched together, while its offsets are in registers.
-struct FetchedPairs {
-  RoundByteV north;
-  RoundByteV south;
-
-  HWY_INLINE FetchedPairs(const uint8_t* data, ptrdiff_t row_stride, const int32_t* offset) {
-    hn::Vec128<uint8_t> above[HWY_MAX_BYTES / 16];
-    hn::Vec128<uint8_t> below[HWY_MAX_BYTES / 16];
-    HWY_UNROLL(4)
-    for (int k = 0; k < HWY_MAX_BYTES / 16; ++k) {
-      const uint8_t* low = data + offset[4 * k];
-      const uint8_t* high = data + offset[4 * k + 1];
-      above[k] = load_halves(low, high);
-      below[k] = load_halves(low + row_stride, high + row_stride);
-    }
-    north = joined(above);
-    south = joined(below);
-  }
-
- private:
-  static HWY_INLINE RoundByteV joined(const hn::Vec128<uint8_t>* block) {
-#if HWY_MAX_BYTES == 16
-    return block[0];
-#elif HWY_MAX_BYTES == 32
-    return hn::Combine(RoundBytes(), block[1], block[0]);
-#else
-    const hn::Half<RoundBytes> half;
-    return hn::Combine(RoundBytes(), hn::Combine(half, block[3], block[2]), hn::Combine(half, block[1], block[0]));
-#endif
-  }
-};
 
 struct RoundedLinear {
   static constexpr int kBefore = 0;

@@ -18,14 +18,27 @@ namespace fastaug::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // madd: int32 lane i is a[2i] * b[2i] + a[2i + 1] * b[2i + 1].
+// madd_bytes: int16 lane i is the same of unsigned and signed bytes, where it fits.
 // narrow: four vectors of int32 to one of uint8, saturating. Within every 128-bit block: the block of a, then b's, c's,
-// d's.
+// d's. Two vectors of int16 likewise.
 #if HWY_TARGET == HWY_NEON
 
 HWY_INLINE hn::Vec128<int32_t> madd(hn::Vec128<int16_t> a, hn::Vec128<int16_t> b) {
   const int32x4_t low = vmull_s16(vget_low_s16(a.raw), vget_low_s16(b.raw));
   const int32x4_t high = vmull_high_s16(a.raw, b.raw);
   return hn::Vec128<int32_t>(vpaddq_s32(low, high));
+}
+
+HWY_INLINE hn::Vec128<int16_t> madd_bytes(hn::Vec128<uint8_t> a, hn::Vec128<int8_t> b) {
+  const auto product = [](uint8x8_t u, int8x8_t s) {
+    return vmulq_s16(vreinterpretq_s16_u16(vmovl_u8(u)), vmovl_s8(s));
+  };
+  return hn::Vec128<int16_t>(
+      vpaddq_s16(product(vget_low_u8(a.raw), vget_low_s8(b.raw)), product(vget_high_u8(a.raw), vget_high_s8(b.raw))));
+}
+
+HWY_INLINE hn::Vec128<uint8_t> narrow(hn::Vec128<int16_t> a, hn::Vec128<int16_t> b) {
+  return hn::Vec128<uint8_t>(vcombine_u8(vqmovun_s16(a.raw), vqmovun_s16(b.raw)));
 }
 
 HWY_INLINE hn::Vec128<uint8_t> narrow(hn::Vec128<int32_t> a, hn::Vec128<int32_t> b, hn::Vec128<int32_t> c,
@@ -41,6 +54,14 @@ HWY_INLINE hn::Vec128<int32_t> madd(hn::Vec128<int16_t> a, hn::Vec128<int16_t> b
   return hn::Vec128<int32_t>{_mm_madd_epi16(a.raw, b.raw)};
 }
 
+HWY_INLINE hn::Vec128<int16_t> madd_bytes(hn::Vec128<uint8_t> a, hn::Vec128<int8_t> b) {
+  return hn::Vec128<int16_t>{_mm_maddubs_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec128<uint8_t> narrow(hn::Vec128<int16_t> a, hn::Vec128<int16_t> b) {
+  return hn::Vec128<uint8_t>{_mm_packus_epi16(a.raw, b.raw)};
+}
+
 HWY_INLINE hn::Vec128<uint8_t> narrow(hn::Vec128<int32_t> a, hn::Vec128<int32_t> b, hn::Vec128<int32_t> c,
                                       hn::Vec128<int32_t> d) {
   return hn::Vec128<uint8_t>{_mm_packus_epi16(_mm_packs_epi32(a.raw, b.raw), _mm_packs_epi32(c.raw, d.raw))};
@@ -50,6 +71,14 @@ HWY_INLINE hn::Vec128<uint8_t> narrow(hn::Vec128<int32_t> a, hn::Vec128<int32_t>
 
 HWY_INLINE hn::Vec256<int32_t> madd(hn::Vec256<int16_t> a, hn::Vec256<int16_t> b) {
   return hn::Vec256<int32_t>{_mm256_madd_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec256<int16_t> madd_bytes(hn::Vec256<uint8_t> a, hn::Vec256<int8_t> b) {
+  return hn::Vec256<int16_t>{_mm256_maddubs_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec256<uint8_t> narrow(hn::Vec256<int16_t> a, hn::Vec256<int16_t> b) {
+  return hn::Vec256<uint8_t>{_mm256_packus_epi16(a.raw, b.raw)};
 }
 
 HWY_INLINE hn::Vec256<uint8_t> narrow(hn::Vec256<int32_t> a, hn::Vec256<int32_t> b, hn::Vec256<int32_t> c,
@@ -62,6 +91,14 @@ HWY_INLINE hn::Vec256<uint8_t> narrow(hn::Vec256<int32_t> a, hn::Vec256<int32_t>
 
 HWY_INLINE hn::Vec512<int32_t> madd(hn::Vec512<int16_t> a, hn::Vec512<int16_t> b) {
   return hn::Vec512<int32_t>{_mm512_madd_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec512<int16_t> madd_bytes(hn::Vec512<uint8_t> a, hn::Vec512<int8_t> b) {
+  return hn::Vec512<int16_t>{_mm512_maddubs_epi16(a.raw, b.raw)};
+}
+
+HWY_INLINE hn::Vec512<uint8_t> narrow(hn::Vec512<int16_t> a, hn::Vec512<int16_t> b) {
+  return hn::Vec512<uint8_t>{_mm512_packus_epi16(a.raw, b.raw)};
 }
 
 HWY_INLINE hn::Vec512<uint8_t> narrow(hn::Vec512<int32_t> a, hn::Vec512<int32_t> b, hn::Vec512<int32_t> c,

@@ -159,6 +159,34 @@ TEST_CASE("a fraction that rounding takes at the start of a row is there at its 
   }
 }
 
+TEST_CASE("results next to whole levels, in wide rows") {
+  Random random(9);
+  for (const Layout& layout : kLayouts) {
+    const Source source(layout, 70, 2300, 0, false, Content::kNoise, random);
+    // Most fractions are multiples of 1/64, or next to them on either side: results are often whole levels, or next to
+    // such.
+    for (const double off : {0.0, 1e-9, -1e-9, 1e-7, -1e-7}) {
+      for (const double step : {1.0, 33.0 / 64, 1.234567, 321.0 / 64, 3.0 / 64 - 1e-9}) {
+        const Matrix matrix = {{step, 1.0 / 32, 0.5 + off, -1.0 / 64, 1, 40.25 - off}};
+        for (const char* name : available_isas()) {
+          CAPTURE(name);
+          CAPTURE(layout.channels);
+          CAPTURE(off);
+          CAPTURE(step);
+          WarpRow row = row_of(source.view(), matrix, 30, 2200);
+          row.y = random.between(0, 29);
+          row.x = random.between(0, 63);
+          row.width -= row.x;
+          for (const Mode& mode : kModes) {
+            CAPTURE(mode.name);
+            REQUIRE(agrees(*kernels(name), mode, row));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("every width of a turned row") {
   for (const char* name : available_isas()) {
     CAPTURE(name);

@@ -256,6 +256,25 @@ TEST_CASE("resample_row equals the scalar kernel where taps are just near enough
   }
 }
 
+TEST_CASE("one tap and two that add up to one, just near enough and just not") {
+  for (const char* name : available_isas()) {
+    CAPTURE(name);
+    Random random(12);
+    for (int bits : {12, kWeightBits}) {
+      const int32_t one = 1 << bits;
+      for (int distance : {0, 1, 12, 13, 14, 15, 16, 17, 60, 61, 62, 63, 64, 65}) {
+        CAPTURE(distance);
+        std::vector<int> outputs(150);
+        for (int i = 0; i < 150; ++i) outputs[i] = i < 16 ? i % 2 * distance : i % 64 * distance / 63;
+        for (int32_t weight : {0, 1, one / 128, one / 3, one - 1, one}) {
+          check_row(*kernels(name), taps_of(outputs, 2, bits, {weight, one - weight}), distance + 2, 3, random);
+        }
+        check_row(*kernels(name), taps_of(outputs, 1, bits, {one}), distance + 1, 3, random);
+      }
+    }
+  }
+}
+
 TEST_CASE("weights at the ends of what digits can hold give the scalar kernels' bits") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
