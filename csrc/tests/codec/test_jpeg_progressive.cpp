@@ -127,7 +127,8 @@ TEST_CASE("jpeg progressive: of changed files, what libjpeg makes of them or not
     if (round % 8 != 0 || expected.empty()) continue;
     const Region region = random_region(random, header);
     const Pixels part = progressively(file, region, header.channels);
-    CHECK((part.empty() == whole.empty()));
+    // Blocks whose samples are out of range are left to libjpeg where the region shows them.
+    CHECK((!part.empty() || whole.empty()));
     if (!part.empty()) REQUIRE(part == crop(expected, header, region));
   }
   CHECK(made > count / 50);
