@@ -148,7 +148,7 @@ def _ask(pipeline: Any, name: str, image: Any, of_samples: bool, device: str | N
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 plan = pipeline.explain(_given(name, image, of_samples), seed=draw, device=device)
-        except (TypeError, ValueError, RuntimeError, OSError, AttributeError, IndexError, NotImplementedError):
+        except (TypeError, ValueError, RuntimeError, OSError, AttributeError, IndexError):
             return REFUSED
         if device is None:
             found |= _who(plan, name, str(len(pipeline.transforms)))

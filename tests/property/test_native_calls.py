@@ -17,20 +17,8 @@ import fastaug.transforms as T
 from fastaug._draft import finish
 from fastaug._draft.recipe import recipe_of
 from fastaug._program.kinds import PIL_IMAGE
-from support.native_calls import (
-    Random,
-    borders,
-    compared,
-    degrees,
-    fill,
-    middle,
-    mode,
-    p,
-    padding_mode,
-    plain_image,
-    random_image,
-    shape,
-)
+from support.native_calls import Random, compared, degrees, fill, middle, mode, plain_image, random_image
+from support.native_steps import Steps
 
 
 def affine(r: Random) -> Any:
@@ -46,72 +34,9 @@ def affine(r: Random) -> Any:
     )
 
 
-def jitter(r: Random) -> Any:
-    share = lambda: r.choice([0, 0.4, (0.5, 1.5), (1, 1), (0, 0)])  # noqa: E731
-    return T.ColorJitter(share(), share(), share(), r.choice([0, 0.1, (-0.5, 0.5), (0.2, 0.2)]))
-
-
-def blur(r: Random) -> Any:
-    odd = lambda: r.choice([1, 3, 5, 9, 31, 33])  # noqa: E731
-    return T.GaussianBlur(r.choice([odd(), (odd(), odd())]), r.choice([0.7, (0.1, 2.0), (3, 3)]))
-
-
-def norm(r: Random) -> Any:
-    count = r.choice([1, 3])
-    return T.Normalize([r.random() for _ in range(count)], [r.choice([0.5, 0.25, 2]) for _ in range(count)])
-
-
-def erasing(r: Random) -> Any:
-    scale, ratio = r.choice([((0.02, 0.33), (0.3, 3.3)), ((0.5, 1.0), (1, 2))])
-    return T.RandomErasing(p(r), scale, ratio, r.choice([0, 0.5, [1.0, 2, 3], "random"]), r.random() < 0.5)
-
-
-def resized_crop(r: Random) -> Any:
-    scale, ratio = r.choice(
-        [((0.08, 1.0), (3 / 4, 4 / 3)), ((0.5, 1.5), (0.8, 1.2)), ((5, 9), (1, 1)), ((1, 4), (0.1, 9))]
-    )
-    return T.RandomResizedCrop(shape(r), scale, ratio, mode(r), r.choice([True, True, False, None]))
-
-
-def resize(r: Random) -> Any:
-    size = shape(r)
-    single = isinstance(size, int) or len(size) == 1
-    most = r.choice([None, 41, 60]) if single else None
-    return T.Resize(size, mode(r), most, r.choice([True, True, False, None]))
-
-
-def crop(r: Random) -> Any:
-    return T.RandomCrop(shape(r), r.choice([None, borders(r)]), r.random() < 0.6, fill(r), padding_mode(r))
-
-
-def several(r: Random) -> list[Any]:
-    return [STEPS[r.choice(list(STEPS))](r) for _ in range(r.randint(0, 3))]
-
-
-STEPS: dict[str, Callable[[Random], Any]] = {
-    "Resize": resize,
-    "CenterCrop": lambda r: T.CenterCrop(shape(r)),
-    "RandomCrop": crop,
-    "RandomResizedCrop": resized_crop,
-    "Pad": lambda r: T.Pad(borders(r), fill(r), padding_mode(r)),
-    "RandomHorizontalFlip": lambda r: T.RandomHorizontalFlip(p(r)),
-    "RandomVerticalFlip": lambda r: T.RandomVerticalFlip(p(r)),
-    "RandomRotation": lambda r: T.RandomRotation(degrees(r), mode(r), r.random() < 0.4, middle(r), fill(r)),
-    "RandomAffine": affine,
-    "RandomPerspective": lambda r: T.RandomPerspective(r.choice([0, 0.5, 1.0]), p(r), mode(r), fill(r)),
-    "ColorJitter": jitter,
-    "Grayscale": lambda r: T.Grayscale(r.choice([1, 3])),
-    "RandomGrayscale": lambda r: T.RandomGrayscale(p(r)),
-    "RandomInvert": lambda r: T.RandomInvert(p(r)),
-    "RandomPosterize": lambda r: T.RandomPosterize(r.randint(0, 8), p(r)),
-    "RandomSolarize": lambda r: T.RandomSolarize(r.choice([0, 128, 255, 77.3, -1, 256, 300.0]), p(r)),
-    "RandomAdjustSharpness": lambda r: T.RandomAdjustSharpness(r.choice([0, 1, 2, 0.3]), p(r)),
-    "RandomAutocontrast": lambda r: T.RandomAutocontrast(p(r)),
-    "RandomEqualize": lambda r: T.RandomEqualize(p(r)),
-    "GaussianBlur": blur,
-    "RandomApply": lambda r: T.RandomApply(several(r), p(r)),
-    "Compose": lambda r: T.Compose(several(r)),
-}
+V1 = Steps(T, mode, 0, 0)
+several, crop, norm, erasing, STEPS = V1.several, V1.crop, V1.norm, V1.erasing, V1.by_name
+STEPS["RandomAffine"] = affine
 
 #: What pipelines end in, and what may come after it.
 ENDS: tuple[Callable[[Random], list[Any]], ...] = (

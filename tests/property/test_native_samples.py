@@ -16,20 +16,8 @@ from fastaug import tv_tensors
 from fastaug.transforms import v2
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
-from support.native_calls import (
-    Random,
-    borders,
-    compared,
-    degrees,
-    fill,
-    middle,
-    mode,
-    p,
-    padding_mode,
-    plain_image,
-    random_image,
-    shape,
-)
+from support.native_calls import Random, compared, mode, p, plain_image, random_image
+from support.native_steps import Steps
 
 
 def named(r: Random) -> Any:
@@ -37,71 +25,9 @@ def named(r: Random) -> Any:
     return r.choice([found, found.value])
 
 
-def jitter(r: Random) -> Any:
-    share = lambda: r.choice([None, 0.4, (0.5, 1.5), (1, 1), (0, 0)])  # noqa: E731
-    return v2.ColorJitter(share(), share(), share(), r.choice([None, 0.1, (-0.5, 0.5), (0.2, 0.2)]))
-
-
-def blur(r: Random) -> Any:
-    odd = lambda: r.choice([1, 3, 5, 9, 31, 33])  # noqa: E731
-    return v2.GaussianBlur(r.choice([odd(), (odd(), odd())]), r.choice([0.7, (0.1, 2.0), (3, 3)]))
-
-
-def norm(r: Random) -> Any:
-    count = r.choice([1, 3])
-    return v2.Normalize([r.random() for _ in range(count)], [r.choice([0.5, 0.25, 2]) for _ in range(count)])
-
-
-def erasing(r: Random) -> Any:
-    scale, ratio = r.choice([((0.02, 0.33), (0.3, 3.3)), ((0.5, 1.0), (1, 2)), ((0.0, 0.001), (0.1, 9))])
-    return v2.RandomErasing(p(r), scale, ratio, r.choice([0, 0.5, [1.0, 2, 3], "random"]), r.random() < 0.5)
-
-
-def resized_crop(r: Random) -> Any:
-    scale, ratio = r.choice(
-        [((0.08, 1.0), (3 / 4, 4 / 3)), ((0.5, 1.5), (0.8, 1.2)), ((5, 9), (1, 1)), ((1, 4), (0.1, 9))]
-    )
-    return v2.RandomResizedCrop(shape(r), scale, ratio, named(r), r.choice([True, True, False, None]))
-
-
-def resize(r: Random) -> Any:
-    size = shape(r)
-    single = isinstance(size, int) or len(size) == 1
-    most = r.choice([None, 41, 60]) if single else None
-    return v2.Resize(size, named(r), most, r.choice([True, True, False, None]))
-
-
-def crop(r: Random) -> Any:
-    return v2.RandomCrop(shape(r), r.choice([None, borders(r)]), r.random() < 0.6, fill(r), padding_mode(r))
-
-
-def several(r: Random) -> list[Any]:
-    return [STEPS[r.choice(list(STEPS))](r) for _ in range(r.randint(1, 3))]
-
-
-STEPS: dict[str, Callable[[Random], Any]] = {
-    "Resize": resize,
-    "CenterCrop": lambda r: v2.CenterCrop(shape(r)),
-    "RandomCrop": crop,
-    "RandomResizedCrop": resized_crop,
-    "Pad": lambda r: v2.Pad(borders(r), fill(r), padding_mode(r)),
-    "RandomHorizontalFlip": lambda r: v2.RandomHorizontalFlip(p(r)),
-    "RandomVerticalFlip": lambda r: v2.RandomVerticalFlip(p(r)),
-    "RandomRotation": lambda r: v2.RandomRotation(degrees(r), named(r), r.random() < 0.4, middle(r), fill(r)),
-    "RandomPerspective": lambda r: v2.RandomPerspective(r.choice([0, 0.5, 1.0]), p(r), named(r), fill(r)),
-    "ColorJitter": jitter,
-    "Grayscale": lambda r: v2.Grayscale(r.choice([1, 3])),
-    "RandomGrayscale": lambda r: v2.RandomGrayscale(p(r)),
-    "RandomInvert": lambda r: v2.RandomInvert(p(r)),
-    "RandomPosterize": lambda r: v2.RandomPosterize(r.randint(0, 9), p(r)),
-    "RandomSolarize": lambda r: v2.RandomSolarize(r.choice([0, 128, 255, 77.3, -1, 256, 300.0]), p(r)),
-    "RandomAdjustSharpness": lambda r: v2.RandomAdjustSharpness(r.choice([0, 1, 2, 0.3]), p(r)),
-    "RandomAutocontrast": lambda r: v2.RandomAutocontrast(p(r)),
-    "RandomEqualize": lambda r: v2.RandomEqualize(p(r)),
-    "GaussianBlur": blur,
-    "RandomApply": lambda r: v2.RandomApply(several(r), p(r)),
-    "Compose": lambda r: v2.Compose(several(r)),
-}
+V2 = Steps(v2, named, None, 1)
+several, crop, norm, erasing, STEPS = V2.several, V2.crop, V2.norm, V2.erasing, V2.by_name
+STEPS["RandomPosterize"] = lambda r: v2.RandomPosterize(r.randint(0, 9), p(r))
 
 
 def floats(r: Random) -> Any:

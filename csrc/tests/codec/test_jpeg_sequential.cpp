@@ -2,7 +2,6 @@
 // FASTAUG_JPEG_REGIONS and FASTAUG_JPEG_MUTATIONS say how many of each, for `make soak-jpeg`.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -19,7 +18,6 @@ namespace fastaug::codec::jpeg {
 namespace {
 
 using fastaug::test::find_marker;
-using fastaug::test::Guarded;
 using fastaug::test::JpegOptions;
 using fastaug::test::Random;
 using fastaug::test::with_segment;
@@ -32,6 +30,7 @@ using test::converted;
 using test::count_of;
 using test::crop;
 using test::decode_plainly;
+using test::decoded_by;
 using test::File;
 using test::header_of;
 using test::is_taken;
@@ -41,14 +40,8 @@ using test::random_region;
 using test::taken_options;
 using namespace std::string_literals;
 
-// Empty where nothing was made. The file ends where memory does.
 Pixels sequentially(const File& file, Region region, int stride, const Beside& beside = {}) {
-  Guarded input(file.size());
-  std::copy(file.begin(), file.end(), input.data());
-  Pixels pixels(static_cast<size_t>(region.height) * static_cast<size_t>(region.width * stride));
-  Arena arena;
-  const Part part = {region, stride, pixels.data(), ptrdiff_t{region.width} * stride};
-  return run_sequential({input.data(), input.size()}, beside, part, arena) ? pixels : Pixels();
+  return decoded_by(run_sequential, file, region, stride, beside);
 }
 
 TEST_CASE("jpeg sequential: every small size") {

@@ -27,6 +27,7 @@ using test::bytes_of;
 using test::converted;
 using test::crop;
 using test::decode_plainly;
+using test::decoded_by;
 using test::File;
 using test::header_of;
 using test::kTaken;
@@ -43,16 +44,10 @@ JpegOptions options_of(Random& random) {
   return options;
 }
 
-// By the sequential decoder, which may be another than decode() would choose. Empty where nothing was made.
 Pixels sequentially(const File& file, Region region, int stride, ScanIndex* index) {
-  Guarded input(file.size());
-  std::copy(file.begin(), file.end(), input.data());
-  Pixels pixels(static_cast<size_t>(region.height) * static_cast<size_t>(region.width * stride));
-  Arena arena;
   Beside beside;
   beside.index = index;
-  const jpeg::Part part = {region, stride, pixels.data(), ptrdiff_t{region.width} * stride};
-  return jpeg::run_sequential({input.data(), input.size()}, beside, part, arena) ? pixels : Pixels();
+  return decoded_by(jpeg::run_sequential, file, region, stride, beside);
 }
 
 Region last_of(const Header& header) { return {header.height - 1, header.width - 1, 1, 1}; }

@@ -10,6 +10,7 @@
 
 #include "codec/codec.h"
 #include "codec/jpeg_frame.h"
+#include "codec/jpeg_rows.h"
 #include "codec/jpeg_session.h"
 #include "tests/support/guard.h"
 #include "tests/support/jpeg_file.h"
@@ -149,6 +150,18 @@ inline Pixels by_libjpeg(const File& file, const jpeg::Frame& frame, int stride)
                          .rows = pixels.data(),
                          .row_stride = ptrdiff_t{header.width} * stride};
   return jpeg::run(job).done() ? pixels : Pixels();
+}
+
+// By a decoder of our own, which may be another than decode() would choose. Empty where nothing was made. The file ends
+// where memory does.
+using Decoder = bool(Bytes bytes, const Beside& beside, const jpeg::Part& part, Arena& arena);
+inline Pixels decoded_by(Decoder* decoder, const File& file, Region region, int stride, const Beside& beside = {}) {
+  fastaug::test::Guarded input(file.size());
+  std::copy(file.begin(), file.end(), input.data());
+  Pixels pixels(static_cast<size_t>(region.height) * static_cast<size_t>(region.width * stride));
+  Arena arena;
+  const jpeg::Part part = {region, stride, pixels.data(), ptrdiff_t{region.width} * stride};
+  return decoder({input.data(), input.size()}, beside, part, arena) ? pixels : Pixels();
 }
 
 // What the decoders of our own take on.
