@@ -1,6 +1,6 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality|cuda|tensors|samples|clients|floors: another suite.
+python -m bench decode|loading|quality|cuda|tensors|samples|clients|floors|pathology: another suite.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def run(
     return rows, versions
 
 
-SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "clients", "floors")
+SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "clients", "floors", "pathology")
 
 
 def main() -> int:

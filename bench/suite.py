@@ -17,7 +17,7 @@ from bench.images import bag_file
 from bench.measure import ROOT, Column, Row, measure, started
 
 #: The modules whose rows name the native ops that they exercise.
-OF_OPS = ("cases", "tensors", "samples")
+OF_OPS = ("cases", "tensors", "samples", "pathology")
 
 
 @dataclass(frozen=True)

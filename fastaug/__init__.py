@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import torch
 
-    from fastaug import data, io, pillow, transforms, tv_tensors
+    from fastaug import data, io, pathology, pillow, transforms, tv_tensors
     from fastaug._compile.compiled import Compiled
     from fastaug._extend.drawn import Drawn
     from fastaug._image.pillow import DecodeError
@@ -40,6 +40,7 @@ __all__ = [
     "explain",
     "io",
     "isa",
+    "pathology",
     "pillow",
     "register",
     "transforms",
@@ -224,7 +225,7 @@ def isa() -> str:
 
 def __getattr__(name: str) -> Any:
     # torch takes a second to import; `import fastaug` alone must not pay for it.
-    if name in ("data", "io", "pillow", "transforms", "tv_tensors"):
+    if name in ("data", "io", "pathology", "pillow", "transforms", "tv_tensors"):
         return importlib.import_module(f"fastaug.{name}")
     if name == "Compiled":
         return importlib.import_module("fastaug._compile.compiled").Compiled

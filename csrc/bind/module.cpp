@@ -40,6 +40,7 @@ void register_numbers(py::module_& m) {
   flags["HAS_ALPHA"] = number(kHasAlpha);
   flags["SQUARE"] = number(kSquare);
   flags["UNFUSED"] = number(kUnfused);
+  flags["UNCLIPPED"] = number(kUnclipped);
   flags["FILLED"] = number(kFilled);
   flags["FUSED"] = number(kFused);
   flags["FLOAT_FILL"] = number(kFloatFill);

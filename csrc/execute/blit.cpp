@@ -159,9 +159,9 @@ class Mover {
     }
   }
 
-  static constexpr bool kSquares = kBytes == 1 || kBytes == 4;
+  static constexpr bool kSquares = kBytes != 2;
   static constexpr size_t kSide = kSquareSide;
-  static constexpr size_t kTile = std::max<size_t>(kLine / kBytes, kSide) / kSide * kSide;
+  static constexpr size_t kTile = 64;
 
   struct Rect {
     size_t top;

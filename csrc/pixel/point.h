@@ -11,6 +11,7 @@
 #endif
 
 #include "pixel/pointwise.h"
+#include "pixel/stains.h"
 #include "program/op.h"
 
 FASTAUG_LANES_BEGIN
@@ -31,6 +32,9 @@ FASTAUG_FN TorchContrast body_of(OpTag<OpId::TORCH_CONTRAST>, const Op& op, floa
 FASTAUG_FN Saturation body_of(OpTag<OpId::SATURATION>, const Op& op, float) { return {factor_of(op)}; }
 FASTAUG_FN TorchSaturation body_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, float) {
   return {blend_by<TorchBlend>(op.f[0])};
+}
+FASTAUG_FN HedJitter body_of(OpTag<OpId::HED>, const Op& op, float) {
+  return HedJitter(op.f, (op.flags & kUnclipped) == 0);
 }
 FASTAUG_FN Hue body_of(OpTag<OpId::HUE>, const Op& op, float) { return {static_cast<float>(op.i[0])}; }
 FASTAUG_FN TorchHue body_of(OpTag<OpId::TORCH_HUE>, const Op& op, float) { return {factor_of(op)}; }

@@ -38,6 +38,10 @@ constexpr uint16_t kHasAlpha = 1;
 constexpr uint16_t kSquare = 1;
 // BLUR: the arithmetic that torch has for small images of one channel.
 constexpr uint16_t kUnfused = 2;
+// HED: stains below zero stay what they are.
+constexpr uint16_t kUnclipped = 1;
+// What the operands of HED are at most, so that nothing overflows in float32.
+constexpr double kMostStain = 1e6;
 constexpr int kBlurWeights = 16;
 // Radii and passes that BOX_BLUR takes at most, so that nothing that is counted in samples overflows.
 constexpr int kMaxBoxRadius = 1 << 20;

@@ -79,6 +79,14 @@ void need_permutation(const Op& op, int channels) {
   bad(op, "each of " + std::to_string(channels) + " channels must occur once, got" + order);
 }
 
+void need_stains(const Op& op) {
+  for (int k = 0; k < 6; ++k) {
+    if (!(std::fabs(op.f[k]) <= kMostStain)) {
+      bad(op, "alpha and beta must be within 1e6 of zero, got " + std::to_string(op.f[k]));
+    }
+  }
+}
+
 void need_blur(const Op& op, Shape in) {
   const int side[] = {in.width, in.height};
   int weights = 0;
@@ -205,6 +213,9 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::V2_PERMUTE:
       need_permutation(op, in.channels);
       return in;
+    case OpId::HED:
+      need_stains(op);
+      return in;
     case OpId::NORMALIZE:
       need_finite(op, 4);
       for (int c = 0; c < in.channels; ++c) {
@@ -277,6 +288,9 @@ void own_text(const Op& op, const Add& add) {
       return add(" %.6g", op.f[0]);
     case OpId::V2_PERMUTE:
       return add(" %d %d %d %d", op.i[0], op.i[1], op.i[2], op.i[3]);
+    case OpId::HED:
+      add(" alpha=[%.6g %.6g %.6g] beta=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[3], op.f[4], op.f[5]);
+      return add("%s", (op.flags & kUnclipped) != 0 ? " unclipped" : "");
     case OpId::BLUR:
       return add(" %dx%d", op.i[1], op.i[0]);
     case OpId::BOX_BLUR:

@@ -16,6 +16,8 @@ import fastaug
 import fastaug.adapters.transformers
 import fastaug.data
 import fastaug.io
+import fastaug.pathology
+import fastaug.pathology.functional
 import fastaug.pillow
 import fastaug.transforms
 import fastaug.transforms.functional
@@ -317,6 +319,11 @@ def write(folder: Path) -> None:
     (folder / "fastaug.rst").write_text(page)
     page = module_page("io", fastaug.io, "fastaug.io", list(fastaug.io.__all__), classes=True)
     (folder / "io.rst").write_text(page)
+    pathology = fastaug.pathology
+    page = module_page("pathology", pathology, "fastaug.pathology", list(pathology.__all__), classes=True)
+    names = list(pathology.functional.__all__)
+    page += "\n" + module_page("pathology.functional", pathology.functional, "fastaug.pathology.functional", names)
+    (folder / "pathology.rst").write_text(page)
     page = module_page("pillow", fastaug.pillow, "fastaug.pillow", list(fastaug.pillow.__all__))
     (folder / "pillow.rst").write_text(page)
     page = module_page("data", fastaug.data, "fastaug.data", list(fastaug.data.__all__), classes=True)

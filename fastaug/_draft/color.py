@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -94,6 +96,27 @@ class ColorDraft(DraftBase):
             # In its own type: Pillow's shift is a product, rounded towards zero.
             self.ops.append(ops.hue(factor))
             self.info = None
+
+    def need_tile(self) -> None:
+        """What stains are taken from: a uint8 image of three colour channels that the core holds."""
+        self.dimensions()
+        if self.native and self.channels == 3 and (self.kind != PIL_IMAGE or self.mode == "RGB"):
+            return
+        if self.kind == PIL_IMAGE:
+            got = f"a PIL image of mode {self.mode}"
+        else:
+            got = f"{'a tensor' if self.kind == TENSOR else 'an array'} of {self.channels} channels"
+            if isinstance(self.image, (torch.Tensor, np.ndarray)):
+                got += f", {self.image.dtype} of shape {tuple(self.image.shape)}"
+        raise TypeError(
+            "Stains are taken from RGB images: PIL images of mode RGB, uint8 arrays (H, W, 3) and uint8 tensors "
+            f"(..., 3, H, W) of one pixel or more, got {got}"
+        )
+
+    def adjust_hed(self, alpha: Sequence[float], beta: Sequence[float], clip: bool) -> None:
+        self.need_tile()
+        self.ops.append(ops.hed(alpha, beta, clip))
+        self.info = None
 
     def grayscale(self, channels: int) -> None:
         """1 channel, or 3 equal ones."""

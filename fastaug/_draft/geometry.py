@@ -79,6 +79,20 @@ class GeometryDraft(DraftBase):
         else:
             self._eager("transpose")
 
+    def rot90(self, turns: int) -> None:
+        """Quarter turns counter-clockwise, 0 to 3."""
+        if not turns:
+            return
+        if not self.native or self.erases:
+            self._eager("rot90", turns)
+            return
+        if not self.ops:
+            self.first = ("rot90", turns) if self.kind == TENSOR else ("rotate", 90 * turns)
+        self.ops.append(ops.ROT90[90 * turns])
+        if turns != 2:
+            self.height, self.width = self.width, self.height
+            self.channel_last = False
+
     def crop(self, top: Any, left: Any, height: Any, width: Any) -> None:
         """A box of the image, with zeros where it reaches beyond."""
         if not (type(top) is type(left) is type(height) is type(width) is int):

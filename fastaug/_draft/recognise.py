@@ -25,6 +25,9 @@ _V1 = ("torchvision.transforms.transforms", "torchvision.transforms.autoaugment"
 # Where it has the functions that they call.
 _FUNCTIONS = "torchvision.transforms.functional"
 
+# Where this package has transforms that torchvision's v1 API has, or might have.
+_OUR_MODULES = ("fastaug.transforms", "fastaug.pathology")
+
 # What decides, beside the methods of a class's own, what a call of an object does.
 _CALLING = {"__call__", "__getattr__", "__getattribute__", "_call_impl", "_slow_forward", "_wrapped_call_impl"}
 
@@ -103,7 +106,7 @@ def reason_of_barrier(transform: Any) -> str:
     """Why a transform is called with an image instead of being drafted, in words."""
     cls = type(transform)
     own = getattr(transform, "__dict__", {})
-    ours = next((base for base in cls.__mro__ if base.__module__.startswith("fastaug.transforms")), None)
+    ours = next((base for base in cls.__mro__ if base.__module__.startswith(_OUR_MODULES)), None)
     if cls.__name__ == "Lambda" and ours is cls:
         return "a function of yours"
     if own.get("_forward_hooks") or own.get("_forward_pre_hooks"):

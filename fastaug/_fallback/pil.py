@@ -40,6 +40,11 @@ def transpose(image: Any) -> Image.Image:
     return need_pil(image).transpose(Image.Transpose.TRANSPOSE)
 
 
+def rot90(image: Any, turns: int) -> Image.Image:
+    turned = (Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_180, Image.Transpose.ROTATE_270)
+    return need_pil(image).transpose(turned[turns - 1])
+
+
 def hflip(image: Any) -> Image.Image:
     return need_pil(image).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
 

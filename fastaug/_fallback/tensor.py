@@ -40,6 +40,11 @@ def transpose(image: Tensor) -> Tensor:
     return image.transpose(-1, -2).contiguous()
 
 
+def rot90(image: Tensor, turns: int) -> Tensor:
+    need_image(image)
+    return torch.rot90(image, turns, (-2, -1))
+
+
 def hflip(image: Tensor) -> Tensor:
     need_image(image)
     return image.flip(-1)

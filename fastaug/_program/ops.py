@@ -32,6 +32,8 @@ FUSED = _C.FLAGS["FUSED"]
 #: TORCH_AFFINE, TORCH_PERSPECTIVE, beside FILLED: torchvision.transforms.v2's blend with the fill.
 V2_FILL = _C.FLAGS["V2_FILL"]
 _FLOAT_FILL = _C.FLAGS["FLOAT_FILL"]
+# HED: stains below zero stay what they are.
+_UNCLIPPED = _C.FLAGS["UNCLIPPED"]
 # BLUR: both kernels are the same; torch's convolution does not fuse.
 _SQUARE = _C.FLAGS["SQUARE"]
 _UNFUSED = _C.FLAGS["UNFUSED"]
@@ -55,6 +57,7 @@ _AFFINE_FLOAT = Struct("<HH4x2i4f6d16x")
 _PERSPECTIVE_FLOAT = Struct("<HH4x2i4f8d")
 _BLUR = Struct("<HH4x2i16x16f")
 _BOX_BLUR = Struct("<HH4xi20x2d48x")
+_STAINS = Struct("<HH28x6d16x")
 _NORMALIZE = Struct("<HH28x8d")
 
 HFLIP = _PLAIN.pack(_ID["HFLIP"], 0)
@@ -85,6 +88,7 @@ _BRIGHTNESS_ID = _ID["BRIGHTNESS"]
 _CONTRAST_ID = _ID["CONTRAST"]
 _SATURATION_ID = _ID["SATURATION"]
 _HUE_ID = _ID["HUE"]
+_HED_ID = _ID["HED"]
 _NORMALIZE_ID = _ID["NORMALIZE"]
 _ERASE_ID = _ID["ERASE"]
 _PERSPECTIVE_ID = _ID["PERSPECTIVE"]
@@ -149,6 +153,11 @@ def saturation(factor: float) -> bytes:
 def hue(share: float) -> bytes:
     """A shift by a share of the circle of hues; Pillow's hue has 8 bits and wraps."""
     return _HUE.pack(_HUE_ID, 0, int(share * 255) & 255, share)
+
+
+def hed(alpha: Sequence[float], beta: Sequence[float], clip: bool) -> bytes:
+    """Haematoxylin, eosin and DAB, each times alpha and plus beta, all within 1e6 of zero."""
+    return _STAINS.pack(_HED_ID, 0 if clip else _UNCLIPPED, *alpha, *beta)
 
 
 def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:

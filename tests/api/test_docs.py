@@ -17,7 +17,7 @@ import fastaug.transforms as T
 import fastaug.transforms.functional as F
 import fastaug.tv_tensors
 from docs._ext import examples, functions, groups, pages, pictures
-from fastaug import pillow
+from fastaug import pathology, pillow
 from fastaug._tv_tensors import own
 from fastaug.transforms import v2
 from support.images import photo
@@ -37,12 +37,13 @@ def documented() -> dict[str, Any]:
     found: dict[str, Any] = {"fastaug.compile": fastaug.compile, "fastaug.isa": fastaug.isa, "fastaug.transforms": T}
     found["fastaug.explain"] = fastaug.explain
     found["fastaug.tv_tensors"] = fastaug.tv_tensors
+    found["fastaug.pathology"] = pathology
     found["fastaug.Views"] = fastaug.Views
     for name in ("batch", "replay", "sample"):
         found[f"fastaug.Views.{name}"] = getattr(fastaug.Views, name)
     found["fastaug.transforms.v2"] = v2
     kernels = set(groups.kernels())
-    for module in (T, F, pillow, fastaug.data, own, v2, v2.functional):
+    for module in (T, F, pathology, pathology.functional, pillow, fastaug.data, own, v2, v2.functional):
         for name in module.__all__:
             if module is v2.functional and name in kernels:
                 continue

@@ -27,6 +27,7 @@ PYTHON = [
     "_inspect",
     "io",
     "transforms",
+    "pathology",
     "_extend",
     "_views",
     "_compile",

@@ -30,6 +30,7 @@ HAS_ALPHA = SQUARE = 1
 WIDTH_FIRST = 0x100
 SHORT_WEIGHTS = 8
 UNFUSED = 2
+UNCLIPPED = 1
 FILLED = 0x800
 FLOAT_FILL = 0x2000
 V2_FILL = 0x4000
@@ -223,6 +224,36 @@ def blur(op: Op, image: np.ndarray) -> np.ndarray:
         return torch.round(summed).to(torch.uint8)
 
     return on_tensor(image, convolve)
+
+
+RGB_FROM_HED = np.array([[0.65, 0.70, 0.29], [0.07, 0.99, 0.11], [0.27, 0.57, 0.78]])
+
+
+def stained(image: np.ndarray, op: Op) -> np.ndarray:
+    """scikit-image's rgb2hed and hed2rgb in float64, with what the op does in between, times 255.
+
+    The sums of float64 are in another order than the core's, so that samples near an integer may be others.
+    """
+    black = np.log(1e-6)
+    stains = np.log(np.maximum(image[:, :, :3] / 255.0, 1e-6)) / black @ np.linalg.inv(RGB_FROM_HED)
+    stains = stains if op.flags & UNCLIPPED else np.maximum(stains, 0)
+    stains = stains * np.array(op.f[:3]) + np.array(op.f[3:6])
+    return np.exp(np.minimum(stains * black @ RGB_FROM_HED, 0)) * 255
+
+
+def hed(op: Op, image: np.ndarray) -> np.ndarray:
+    return np.dstack([stained(image, op).astype(np.uint8), image[:, :, 3:]])
+
+
+def draw_hed(rng: random.Random, image: np.ndarray) -> Op:
+    """One that leaves no sample of this image so near to an integer that the order of sums decides."""
+    while True:
+        theta = rng.choice([0.01, 0.05, 0.2, 1.5])
+        f = [rng.uniform(1 - theta, 1 + theta) for _ in range(3)] + [rng.uniform(-theta, theta) for _ in range(3)]
+        op = Op("HED", f=tuple(float(np.float32(number)) for number in f), flags=rng.choice([0, 0, UNCLIPPED]))
+        samples = stained(image, op)
+        if np.abs(samples - np.rint(samples))[samples < 255].min(initial=1) > 1e-9:
+            return op
 
 
 def hue(op: Op, image: np.ndarray) -> np.ndarray:
@@ -616,6 +647,7 @@ ROWS: dict[str, Row] = {
         lambda rng, x: Op("V2_PERMUTE", tuple(rng.sample(range(x.shape[2]), x.shape[2]))),
     ),
     "V2_SATURATION": torch_blends("pointwise", "V2_SATURATION", "adjust_saturation", TENSORS & COLOURS),
+    "HED": Row("pointwise", hed, draw_hed, COLOURS),
     "V2_HUE": Row(
         "pointwise",
         lambda op, x: on_tensor(x, lambda tensor: v2_functional.adjust_hue(tensor, op.f[0])),

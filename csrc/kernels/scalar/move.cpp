@@ -23,6 +23,8 @@ void turn(const uint8_t* const* rows, ptrdiff_t offset, uint8_t* dst, ptrdiff_t 
 void turn_square(const uint8_t* const* rows, ptrdiff_t offset, int bytes, uint8_t* dst, ptrdiff_t row_stride) {
   if (bytes == 1) {
     turn<1>(rows, offset, dst, row_stride);
+  } else if (bytes == 3) {
+    turn<3>(rows, offset, dst, row_stride);
   } else {
     turn<4>(rows, offset, dst, row_stride);
   }

@@ -78,33 +78,84 @@ HWY_INLINE void turn_rows(hn::Vec<Pixels> (&rows)[kSide]) {
 #endif
 }
 
+// Pixels of 4 bytes in a row of an image.
+struct Whole {
+  static constexpr int kBytes = 4;
+
+  static HWY_INLINE hn::Vec<Pixels> load(const uint8_t* row, int x) {
+    const hn::Repartition<uint8_t, Pixels> bytes;
+    return hn::BitCast(Pixels(), hn::LoadU(bytes, row + ptrdiff_t{4} * x));
+  }
+  static HWY_INLINE void store(const uint32_t* pixels, uint8_t* row) {
+    const Pixels d;
+    const hn::Repartition<uint8_t, Pixels> bytes;
+    for (int x = 0; x < kSquareSide; x += kSide) {
+      hn::StoreU(hn::BitCast(bytes, hn::Load(d, pixels + x)), bytes, row + ptrdiff_t{4} * x);
+    }
+  }
+};
+
+// Pixels of 3 bytes, which get a fourth on the way. Neither side is touched beyond its square.
+struct Packed {
+  static constexpr int kBytes = 3;
+  static constexpr int kFour = 4 * kBytes;
+
+  // Four pixels; the last four of a square are read with bytes before them.
+  static HWY_INLINE hn::Vec<hn::Full128<uint32_t>> load_four(const uint8_t* row, int x) {
+    const hn::Full128<uint8_t> d;
+    alignas(16) static constexpr uint8_t kSpread[2][16] = {
+        {0, 1, 2, 0x80, 3, 4, 5, 0x80, 6, 7, 8, 0x80, 9, 10, 11, 0x80},
+        {4, 5, 6, 0x80, 7, 8, 9, 0x80, 10, 11, 12, 0x80, 13, 14, 15, 0x80}};
+    const bool last = x + 4 == kSquareSide;
+    const auto packed = hn::LoadU(d, row + ptrdiff_t{kBytes} * x - (last ? 4 : 0));
+    return hn::BitCast(hn::Full128<uint32_t>(), hn::TableLookupBytesOr0(packed, hn::Load(d, kSpread[last])));
+  }
+  static HWY_INLINE hn::Vec<Pixels> load(const uint8_t* row, int x) {
+#if HWY_TARGET <= HWY_AVX2
+    return hn::Combine(Pixels(), load_four(row, x + 4), load_four(row, x));
+#else
+    return load_four(row, x);
+#endif
+  }
+  // Four pixels each time, and after them bytes that the next ones overwrite; the last are written with those before.
+  static HWY_INLINE void store(const uint32_t* pixels, uint8_t* row) {
+    const hn::Full128<uint8_t> d;
+    alignas(16) static constexpr uint8_t kPack[16] = {0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0x80, 0x80, 0x80, 0x80};
+    hn::Vec<decltype(d)> packed[4];
+    for (int k = 0; k < 4; ++k) {
+      const auto four = hn::BitCast(d, hn::Load(hn::Full128<uint32_t>(), pixels + 4 * k));
+      packed[k] = hn::TableLookupBytesOr0(four, hn::Load(d, kPack));
+    }
+    for (int k = 0; k < 3; ++k) hn::StoreU(packed[k], d, row + kFour * k);
+    const auto before = hn::ShiftRightBytes<8>(d, packed[2]);
+    hn::StoreU(hn::Or(before, hn::ShiftLeftBytes<4>(packed[3])), d, row + kFour * 3 - 4);
+  }
+};
+
 // Through a square at hand: rows of images are often a power of two apart, where lines of kSquareSide of them do not
 // fit into the first cache together, so each is read as a whole, and written as a whole.
+template <class Row>
 void turn_pixels(const uint8_t* const* rows, ptrdiff_t offset, uint8_t* dst, ptrdiff_t row_stride) {
   const Pixels d;
-  const hn::Repartition<uint8_t, Pixels> bytes;
   alignas(64) uint32_t turned[kSquareSide][kSquareSide];
   for (int x = 0; x < kSquareSide; x += kSide) {
     for (int y = 0; y < kSquareSide; y += kSide) {
       hn::Vec<Pixels> block[kSide];
-      for (int k = 0; k < kSide; ++k) block[k] = hn::BitCast(d, hn::LoadU(bytes, rows[x + k] + offset + 4 * y));
+      for (int k = 0; k < kSide; ++k) block[k] = Row::load(rows[x + k] + offset, y);
       turn_rows(block);
       for (int k = 0; k < kSide; ++k) hn::Store(block[k], d, &turned[y + k][x]);
     }
   }
-  for (int y = 0; y < kSquareSide; ++y) {
-    for (int x = 0; x < kSquareSide; x += kSide) {
-      const auto pixels = hn::BitCast(bytes, hn::Load(d, &turned[y][x]));
-      hn::StoreU(pixels, bytes, dst + y * row_stride + 4 * x);
-    }
-  }
+  for (int y = 0; y < kSquareSide; ++y) Row::store(turned[y], dst + y * row_stride);
 }
 
 void turn_square(const uint8_t* const* rows, ptrdiff_t offset, int bytes, uint8_t* dst, ptrdiff_t row_stride) {
   if (bytes == 1) {
     turn_bytes(rows, offset, dst, row_stride);
+  } else if (bytes == 3) {
+    turn_pixels<Packed>(rows, offset, dst, row_stride);
   } else {
-    turn_pixels(rows, offset, dst, row_stride);
+    turn_pixels<Whole>(rows, offset, dst, row_stride);
   }
 }
 

@@ -20,6 +20,7 @@
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
 #include "kernels/simd/lookup-inl.h"
+#include "kernels/simd/stains-inl.h"
 // After the lanes that its bodies call.
 #include "pixel/point.h"
 #endif

@@ -41,7 +41,7 @@ TEST_CASE("turn_square makes columns of rows and touches no more") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(2);
-    for (const int bytes : {1, 4}) {
+    for (const int bytes : {1, 3, 4}) {
       for (const int offset : {0, 5}) {
         for (const bool upwards : {false, true}) {
           CAPTURE(bytes);

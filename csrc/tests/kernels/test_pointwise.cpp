@@ -30,6 +30,14 @@ Op make_op(OpId id, double factor = 0.0, int number = 0, uint16_t flags = 0) {
   return op;
 }
 
+// Every stain times alpha and plus beta.
+Op make_hed(double alpha, double beta, uint16_t flags) {
+  Op op = make_op(OpId::HED, 0.0, 0, flags);
+  std::fill_n(op.f, 3, alpha);
+  std::fill_n(op.f + 3, 3, beta);
+  return op;
+}
+
 constexpr double kFactors[] = {0.0, 0.3, 0.7123, 1.0, 1.05, 1.9, 2.7, -0.4};
 
 // Every pointwise op that an image of this many channels can meet.
@@ -54,6 +62,10 @@ std::vector<Op> ops_for(int channels) {
     for (double factor : {0.0, 0.5, -0.5, 0.123, -0.0371}) {
       ops.push_back(make_op(OpId::TORCH_HUE, factor));
       ops.push_back(make_op(OpId::V2_HUE, factor));
+    }
+    for (uint16_t flags : {uint16_t{0}, kUnclipped}) {
+      ops.push_back(make_hed(1.0, 0.0, flags));
+      ops.push_back(make_hed(1.031, -0.0213, flags));
     }
     ops.push_back(make_op(OpId::LUMA));
     ops.push_back(make_op(OpId::TORCH_LUMA));
