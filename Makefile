@@ -14,6 +14,7 @@
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
+#   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared
 #   BASE=HEAD~1 HEAD=HEAD    make bench-history: the commits whose speed is compared
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
@@ -164,6 +165,17 @@ $(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(CLIENTS)
 	$(CLIENT_INSTALL) timm open_clip_torch lightly transformers datasets webdataset setuptools
 	$(CLIENT_INSTALL) --no-deps clip-anytorch
+	touch $@
+
+# The packages whose stains fastaug.pathology has, likewise.
+PATHOLOGY := .venv-pathology
+.PHONY: test-pathology
+test-pathology: $(PATHOLOGY)/.pathology
+	OMP_NUM_THREADS=1 $(PATHOLOGY)/bin/python -m pytest -p no:benchmark tests/pathology $(ARGS)
+
+$(PATHOLOGY)/.pathology: | $(STAMPS)/test
+	$(BIN)/python -m bench.environments $(PATHOLOGY)
+	$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet torchstain albumentationsx tiatoolbox
 	touch $@
 
 # torchvision, torch and Pillow as they are today, in front of .venv: what they change is seen here first.

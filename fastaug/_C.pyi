@@ -183,6 +183,22 @@ def shape(program: bytes, height: int, width: int, channels: int, floats: bool =
 #: A program, the image that it runs on, and where the result goes.
 _Job: TypeAlias = tuple[bytes, Source, Target]
 
+def density_moments(source: Source, densities: bytes, least: float, keep: bool) -> tuple[int, bytes, bytes]:
+    """Of an RGB image: how many pixels have no density below `least`, float64 sums over them, and they themselves.
+
+    `densities` are 256 float64, by sample. The sums are those of the densities R, G and B, and of the products RR, RG,
+    RB, GG, GB and BB. The pixels are bytes, side by side; none without `keep`.
+    """
+
+def density_values(
+    source: Source, densities: bytes, least: float, axes: bytes, direction: bool, ranges: bytes, step: int
+) -> tuple[int, bytes, int, bytes]:
+    """Two numbers of every `step`th of these pixels: how many are below a range, and those within, as float64.
+
+    `axes` are 3x2 float64, what each density adds to the two numbers. With `direction`, both numbers are the direction
+    of that point of the plane, from -2 to 2. `ranges` are the ends of both ranges.
+    """
+
 def run(
     jobs: Sequence[_Job],
     rewrites: int = ...,

@@ -1,6 +1,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bind/bag.h"
+#include "bind/densities.h"
 #include "bind/encoded.h"
 #include "bind/errors.h"
 #include "bind/fields.h"
@@ -41,6 +42,9 @@ void register_numbers(py::module_& m) {
   flags["SQUARE"] = number(kSquare);
   flags["UNFUSED"] = number(kUnfused);
   flags["UNCLIPPED"] = number(kUnclipped);
+  flags["ROUNDS_STAINS"] = number(kRoundsStains);
+  flags["NEXT_DENSITIES"] = number(kNextDensities);
+  flags["KEEPS_BACKGROUND"] = number(kKeepsBackground);
   flags["FILLED"] = number(kFilled);
   flags["FUSED"] = number(kFused);
   flags["FLOAT_FILL"] = number(kFloatFill);
@@ -127,6 +131,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   using namespace fastaug::bind;
   py::register_exception_translator(translate);
   register_images(m);
+  register_densities(m);
   register_encoded(m);
   register_mapped(m);
   register_fields(m);

@@ -36,6 +36,7 @@ FASTAUG_FN TorchSaturation body_of(OpTag<OpId::TORCH_SATURATION>, const Op& op, 
 FASTAUG_FN HedJitter body_of(OpTag<OpId::HED>, const Op& op, float) {
   return HedJitter(op.f, (op.flags & kUnclipped) == 0);
 }
+FASTAUG_FN Restain body_of(OpTag<OpId::STAINS>, const Op& op, float) { return Restain(op); }
 FASTAUG_FN Hue body_of(OpTag<OpId::HUE>, const Op& op, float) { return {static_cast<float>(op.i[0])}; }
 FASTAUG_FN TorchHue body_of(OpTag<OpId::TORCH_HUE>, const Op& op, float) { return {factor_of(op)}; }
 FASTAUG_FN V2Contrast body_of(OpTag<OpId::V2_CONTRAST>, const Op& op, float mean) {

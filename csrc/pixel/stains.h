@@ -1,8 +1,8 @@
 // Stains of a pixel in float64: what decides where float32 cannot, the same bits on every machine.
 //
 // A pixel's optical densities are a linear mixture of those of its stains (Ruifrok and Johnston, 2001). Matrices and
-// steps are those of scikit-image, skimage/color/colorconv.py: rgb_from_hed, separate_stains and combine_stains, since
-// 0.18.
+// steps of HED are those of scikit-image, skimage/color/colorconv.py: rgb_from_hed, separate_stains and combine_stains,
+// since 0.18. STAINS is any map of densities, which are natural logarithms there.
 #pragma once
 
 #include <cmath>
@@ -10,21 +10,27 @@
 #include <cstring>
 
 #include "base/device.h"
+#include "program/op.h"
 
 namespace fastaug {
 
-// Densities, the logarithms of light as shares of that of black, by sample; black is 1e-6 of white.
-FASTAUG_TABLE double kDensities[256] = {
+// Densities, the logarithms of light as shares of that of black, by sample; black is 1e-6 of white. The last is of the
+// sample after white.
+FASTAUG_TABLE double kDensities[257] = {
 #include "pixel/densities.def"
 };
 // The same, rounded.
-FASTAUG_TABLE float kDensities32[256] = {
+FASTAUG_TABLE float kDensities32[257] = {
 #include "pixel/densities.def"
 };
 
 // -log(1e-6), by which these shares are to be multiplied.
 constexpr double kDensityOfBlack = 13.815510557964274;
 constexpr double kLog2OfE = 1.4426950408889634;
+// Of white, in tiatoolbox's rgb2od.
+constexpr double kLeastDensity = 1e-6;
+// 0.85 of white, in thousandths of samples: what a pixel without tissue has, as the sum of its weighted samples.
+constexpr float kLeastBackground = 216750.0f;
 
 // Row k: the density of stain k (haematoxylin, eosin, DAB) in red, green and blue.
 FASTAUG_TABLE double kRgbFromHed[3][3] = {{0.65, 0.70, 0.29}, {0.07, 0.99, 0.11}, {0.27, 0.57, 0.78}};
@@ -60,6 +66,12 @@ FASTAUG_HOST_DEVICE inline double exp_of(double x) {
   return sum * power;
 }
 
+// The sample of light that is left behind a density, before it is truncated more by `half`.
+FASTAUG_HOST_DEVICE inline float light_behind(double density, double half) {
+  if (!(density > 0.0)) return 255.0f;
+  return density < 60.0 ? static_cast<float>(static_cast<int>(exp_of(-density) * 255.0 + half)) : 0.0f;
+}
+
 // Of one pixel, its sample of channel c after each stain was multiplied by numbers[k] and numbers[3 + k] was added to
 // it, where stains below zero count as zero if `clips`.
 FASTAUG_HOST_DEVICE inline float jittered_hed(const int* pixel, int c, const double* numbers, bool clips) {
@@ -72,9 +84,43 @@ FASTAUG_HOST_DEVICE inline float jittered_hed(const int* pixel, int c, const dou
     stain = stain * numbers[k] + numbers[3 + k];
     density = density + stain * kDensityOfBlack * kRgbFromHed[k][c];
   }
-  if (!(density > 0.0)) return 255.0f;
-  return density < 60.0 ? static_cast<float>(static_cast<int>(exp_of(-density) * 255.0)) : 0.0f;
+  return light_behind(density, 0.0);
 }
+
+// Densities of a pixel mapped to others.
+struct StainMap {
+  double mix[3][3];  // row k: what the density of channel k adds to that of each channel
+  double shift[3];   // and what is added to each then
+  uint16_t flags;
+
+  FASTAUG_HOST_DEVICE bool rounds() const { return (flags & kRoundsStains) != 0; }
+
+  FASTAUG_HOST_DEVICE static StainMap of(const Op& op) {
+    StainMap map;
+    for (int k = 0; k < 9; ++k) map.mix[k / 3][k % 3] = stain_number(op, k);
+    for (int c = 0; c < 3; ++c) map.shift[c] = stain_number(op, 9 + c);
+    map.flags = op.flags;
+    return map;
+  }
+
+  // The samples whose densities are taken are brighter by it, which is all that torchstain does to them.
+  FASTAUG_HOST_DEVICE int brighter() const { return (flags & kNextDensities) != 0 ? 1 : 0; }
+  // tiatoolbox takes 0 for 1, and white for a little less. AlbumentationsX does not.
+  FASTAUG_HOST_DEVICE bool bounded() const { return (flags & (kRoundsStains | kNextDensities)) == 0; }
+
+  // Of a sample.
+  FASTAUG_HOST_DEVICE double density_of(int sample) const {
+    if (bounded() && sample < 1) sample = 1;
+    const double density = kDensities[sample + brighter()] * kDensityOfBlack;
+    return bounded() && density < kLeastDensity ? kLeastDensity : density;
+  }
+
+  FASTAUG_HOST_DEVICE float sample_of(const int* pixel, int c) const {
+    double density = shift[c];
+    for (int k = 0; k < 3; ++k) density = density + density_of(pixel[k]) * mix[k][c];
+    return light_behind(density, rounds() ? 0.5 : 0.0);
+  }
+};
 
 namespace scalar {
 
@@ -96,6 +142,27 @@ class HedJitter {
  private:
   const double* numbers_ = nullptr;
   bool clips_ = true;
+};
+
+// tiatoolbox's StainAugmentor and torchstain's normalizers, truncated, and AlbumentationsX's HEStain, rounded.
+class Restain {
+ public:
+  Restain() = default;
+  // It goes on to read the op.
+  FASTAUG_HOST_DEVICE explicit Restain(const Op& op) : op_(&op) {}
+
+  FASTAUG_HOST_DEVICE void operator()(float& r, float& g, float& b) const {
+    const bool keeps = (op_->flags & kKeepsBackground) != 0;
+    if (keeps && !(r * 299.0f + g * 587.0f + b * 114.0f < kLeastBackground)) return;
+    const StainMap map = StainMap::of(*op_);
+    const int pixel[3] = {static_cast<int>(r), static_cast<int>(g), static_cast<int>(b)};
+    r = map.sample_of(pixel, 0);
+    g = map.sample_of(pixel, 1);
+    b = map.sample_of(pixel, 2);
+  }
+
+ private:
+  const Op* op_ = nullptr;
 };
 
 }  // namespace scalar

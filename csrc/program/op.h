@@ -40,7 +40,12 @@ constexpr uint16_t kSquare = 1;
 constexpr uint16_t kUnfused = 2;
 // HED: stains below zero stay what they are.
 constexpr uint16_t kUnclipped = 1;
-// What the operands of HED are at most, so that nothing overflows in float32.
+// STAINS: densities and rounding of AlbumentationsX; pixels without tissue stay as they are; densities are those of
+// samples one brighter, torchstain's.
+constexpr uint16_t kRoundsStains = 1;
+constexpr uint16_t kKeepsBackground = 2;
+constexpr uint16_t kNextDensities = 4;
+// What the operands of HED and STAINS are at most, so that nothing overflows in float32.
 constexpr double kMostStain = 1e6;
 constexpr int kBlurWeights = 16;
 // Radii and passes that BOX_BLUR takes at most, so that nothing that is counted in samples overflows.
@@ -102,6 +107,18 @@ FASTAUG_HOST_DEVICE inline float fill_of(const Op& op, int channel) {
   if ((op.flags & kFloatFill) == 0) return static_cast<float>(op.fill[channel]);
   float number;
   memcpy(&number, &op.i[2 + channel], sizeof(number));
+  return number;
+}
+
+// Number k of the twelve of STAINS, in the order of its row in ops.def; the last four have the upper 48 bits of a
+// double.
+FASTAUG_HOST_DEVICE inline double stain_number(const Op& op, int k) {
+  if (k < 8) return op.f[k];
+  const int half = 3 * (k - 8);
+  const uint64_t low = static_cast<uint32_t>(op.i[half / 2]), high = static_cast<uint32_t>(op.i[half / 2 + 1]);
+  const uint64_t bits = half % 2 == 0 ? low << 16 | high << 48 : (low >> 16) << 16 | high << 32;
+  double number;
+  memcpy(&number, &bits, sizeof(number));
   return number;
 }
 

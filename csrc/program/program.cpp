@@ -87,6 +87,15 @@ void need_stains(const Op& op) {
   }
 }
 
+void need_stain_map(const Op& op) {
+  for (int k = 0; k < 12; ++k) {
+    const double number = stain_number(op, k);
+    if (!(std::fabs(number) <= kMostStain)) {
+      bad(op, "numbers of the map must be within 1e6 of zero, got " + std::to_string(number));
+    }
+  }
+}
+
 void need_blur(const Op& op, Shape in) {
   const int side[] = {in.width, in.height};
   int weights = 0;
@@ -216,6 +225,9 @@ Shape own_shape(const Op& op, Shape in) {
     case OpId::HED:
       need_stains(op);
       return in;
+    case OpId::STAINS:
+      need_stain_map(op);
+      return in;
     case OpId::NORMALIZE:
       need_finite(op, 4);
       for (int c = 0; c < in.channels; ++c) {
@@ -291,6 +303,12 @@ void own_text(const Op& op, const Add& add) {
     case OpId::HED:
       add(" alpha=[%.6g %.6g %.6g] beta=[%.6g %.6g %.6g]", op.f[0], op.f[1], op.f[2], op.f[3], op.f[4], op.f[5]);
       return add("%s", (op.flags & kUnclipped) != 0 ? " unclipped" : "");
+    case OpId::STAINS:
+      for (int k = 0; k < 12; ++k) {
+        add("%s%.6g", k == 0 ? " mix=[" : k == 9 ? "] shift=[" : k % 3 == 0 ? "; " : " ", stain_number(op, k));
+      }
+      add("]%s", (op.flags & kRoundsStains) != 0 ? " rounded" : "");
+      return add("%s", (op.flags & kKeepsBackground) != 0 ? " tissue" : "");
     case OpId::BLUR:
       return add(" %dx%d", op.i[1], op.i[0]);
     case OpId::BOX_BLUR:

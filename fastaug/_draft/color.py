@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -11,7 +11,9 @@ from torch import Tensor
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._program import arguments, checks, ops
+from fastaug._program.borrow import sources_of
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
+from fastaug._program.stains import Stains, found
 
 _COLOUR_MODES = ("RGB", "RGBA")
 #: Beyond it, a gamma curve may overflow: an error, which is Python's or Pillow's to raise.
@@ -117,6 +119,26 @@ class ColorDraft(DraftBase):
         self.need_tile()
         self.ops.append(ops.hed(alpha, beta, clip))
         self.info = None
+
+    def restain(self, numbers: Sequence[float], flags: int) -> None:
+        """Densities are mapped by twelve numbers (fastaug._program.stains)."""
+        self.need_tile()
+        self.ops.append(ops.stains(numbers, flags))
+        self.info = None
+
+    def restain_found(self, numbers: Callable[[Stains], Sequence[float]], flags: int) -> None:
+        """The same by numbers that follow from the image's own stains, where it has any."""
+        self.need_tile()
+        self.apart(lambda draft: draft._restain_found(numbers, flags))
+
+    def _restain_found(self, numbers: Callable[[Stains], Sequence[float]], flags: int) -> None:
+        stains = found(sources_of(self.flush()))
+        if stains is None:
+            return
+        made = numbers(stains)
+        # Beyond, the stains are so faint, or so much alike, that they tell nothing.
+        if max(map(abs, made)) <= LARGE:
+            self.restain(made, flags)
 
     def grayscale(self, channels: int) -> None:
         """1 channel, or 3 equal ones."""

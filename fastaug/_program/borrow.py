@@ -1,8 +1,12 @@
-"""Tensors as sources and targets of the native core."""
+"""Images as sources, and tensors as targets, of the native core."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
+from PIL import Image
 
 from fastaug import _C
 
@@ -33,6 +37,20 @@ def borrow_tensor(image: torch.Tensor) -> _C.Source:
     channels, height, width = shape
     channel_stride, row_stride, pixel_stride = strides
     return _C.from_pointer(image.data_ptr(), height, width, channels, row_stride, pixel_stride, channel_stride, image)
+
+
+def sources_of(image: Any) -> list[_C.Source]:
+    """Of an RGB image of bytes: PIL image, array (H, W, 3), or tensor (..., 3, H, W), which may be several."""
+    if isinstance(image, torch.Tensor):
+        tensor = image.detach().as_subclass(torch.Tensor).cpu()
+        return [borrow_tensor(one) for one in tensor.reshape(-1, *tensor.shape[-3:])]
+    if isinstance(image, Image.Image):
+        image.load()
+        try:
+            return [_C.from_pil(image, 3)]
+        except ValueError:  # a large one, in several blocks of memory
+            image = np.asarray(image)
+    return [_C.from_array(image)]
 
 
 def is_interleaved(image: torch.Tensor) -> bool:

@@ -34,6 +34,11 @@ V2_FILL = _C.FLAGS["V2_FILL"]
 _FLOAT_FILL = _C.FLAGS["FLOAT_FILL"]
 # HED: stains below zero stay what they are.
 _UNCLIPPED = _C.FLAGS["UNCLIPPED"]
+#: STAINS: densities and rounding of AlbumentationsX, densities of torchstain; neither is tiatoolbox.
+ROUNDS_STAINS = _C.FLAGS["ROUNDS_STAINS"]
+NEXT_DENSITIES = _C.FLAGS["NEXT_DENSITIES"]
+#: STAINS: pixels without tissue stay as they are.
+KEEPS_BACKGROUND = _C.FLAGS["KEEPS_BACKGROUND"]
 # BLUR: both kernels are the same; torch's convolution does not fuse.
 _SQUARE = _C.FLAGS["SQUARE"]
 _UNFUSED = _C.FLAGS["UNFUSED"]
@@ -57,7 +62,9 @@ _AFFINE_FLOAT = Struct("<HH4x2i4f6d16x")
 _PERSPECTIVE_FLOAT = Struct("<HH4x2i4f8d")
 _BLUR = Struct("<HH4x2i16x16f")
 _BOX_BLUR = Struct("<HH4xi20x2d48x")
-_STAINS = Struct("<HH28x6d16x")
+_HED = Struct("<HH28x6d16x")
+_STAINS = Struct("<HH4x24s8d")
+_DOUBLE, _BITS = Struct("<d"), Struct("<Q")
 _NORMALIZE = Struct("<HH28x8d")
 
 HFLIP = _PLAIN.pack(_ID["HFLIP"], 0)
@@ -89,6 +96,7 @@ _CONTRAST_ID = _ID["CONTRAST"]
 _SATURATION_ID = _ID["SATURATION"]
 _HUE_ID = _ID["HUE"]
 _HED_ID = _ID["HED"]
+_STAINS_ID = _ID["STAINS"]
 _NORMALIZE_ID = _ID["NORMALIZE"]
 _ERASE_ID = _ID["ERASE"]
 _PERSPECTIVE_ID = _ID["PERSPECTIVE"]
@@ -157,7 +165,15 @@ def hue(share: float) -> bytes:
 
 def hed(alpha: Sequence[float], beta: Sequence[float], clip: bool) -> bytes:
     """Haematoxylin, eosin and DAB, each times alpha and plus beta, all within 1e6 of zero."""
-    return _STAINS.pack(_HED_ID, 0 if clip else _UNCLIPPED, *alpha, *beta)
+    return _HED.pack(_HED_ID, 0 if clip else _UNCLIPPED, *alpha, *beta)
+
+
+def stains(numbers: Sequence[float], flags: int) -> bytes:
+    """A map of densities, by twelve numbers within 1e6 of zero; the last four are rounded to 37 bits."""
+    rest = b"".join(
+        ((_BITS.unpack(_DOUBLE.pack(number))[0] + 0x8000) >> 16).to_bytes(6, "little") for number in numbers[8:]
+    )
+    return _STAINS.pack(_STAINS_ID, flags, rest, *numbers[:8])
 
 
 def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:

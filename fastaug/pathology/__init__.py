@@ -17,10 +17,19 @@ from __future__ import annotations
 from fastaug._draft.through import know
 from fastaug._names import publish
 from fastaug.pathology import functional
-from fastaug.pathology._stains import HEDJitter
+from fastaug.pathology._normalize import StainNormalize, stain_matrix
+from fastaug.pathology._stains import HEDJitter, StainJitter
 from fastaug.pathology._turns import RandomDihedral, RandomQuarterTurn
 
-__all__ = ["HEDJitter", "RandomDihedral", "RandomQuarterTurn", "functional"]
+__all__ = [
+    "HEDJitter",
+    "RandomDihedral",
+    "RandomQuarterTurn",
+    "StainJitter",
+    "StainNormalize",
+    "functional",
+    "stain_matrix",
+]
 
 publish(globals())
 

@@ -6,9 +6,19 @@ from typing import Any
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
+from fastaug.pathology._basis import (
+    BACKGROUND,
+    LIKE,
+    RESIDUAL,
+    chosen,
+    range_of,
+    rows_of,
+    stains_changed,
+)
+from fastaug.pathology.functional import draft_stains
 from fastaug.transforms._base import Transform
 
-__all__ = ["HEDJitter"]
+__all__ = ["HEDJitter", "StainJitter"]
 
 _TORCH = TorchDraws()
 
@@ -93,3 +103,100 @@ class HEDJitter(Transform):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(theta={self.theta}, clip={self.clip})"
+
+
+Pair = tuple[float, float]
+Numbers = tuple[float, ...]
+
+
+def _draw_stains(draws: Draws, scale: Pair, shift: Pair, stains: int) -> tuple[Numbers, Numbers]:
+    scales = tuple(draws.uniform(*scale) for _ in range(stains))
+    return scales, tuple(draws.uniform(*shift) for _ in range(stains))
+
+
+class StainJitter(Transform):
+    """Stains made stronger and weaker at random, by a stain matrix: one map of optical densities.
+
+    Draws a factor for every stain, then a shift for every stain, each as ``torch.empty(1).uniform_()`` draws it, on
+    every call. What they do is said by :func:`fastaug.pathology.functional.adjust_stains`.
+
+    Args:
+        matrix: two or three rows of three numbers, the density of each stain in red, green and blue; or "hed" (three
+            rows), "he", "imagej-he" or "macenko-reference"; or "macenko": the matrix of each tile, as
+            :func:`fastaug.pathology.stain_matrix` finds it. A tile without tissue is left as it is then, after the
+            same draws.
+        scale: factors are drawn from [1 - scale, 1 + scale], or from a pair (low, high).
+        shift: shifts are drawn from [-shift, shift], or from a pair (low, high). The unit is a row of the matrix.
+        like: "tiatoolbox" or "albumentationsx": whose densities and rounding.
+        residual: what becomes of what is in neither of two stains: "project" leaves it out, "preserve" keeps it,
+            "augment" takes it for a third stain, with a factor and a shift of its own. Of three rows, "preserve" keeps
+            the third, and the others change all.
+        background: "augment" changes every pixel; "keep" leaves those as they are whose luminance is 0.85 of white or
+            more.
+
+    Raises:
+        TypeError: an argument of another type; when called, something that is not a uint8 image of three colour
+            channels, and nothing is drawn then.
+        ValueError: a singular matrix, a range that is upside down or NaN, another name.
+
+    Source:
+        tiatoolbox's ``StainAugmentor`` and AlbumentationsX's ``HEStain``; matrices of Ruifrok and Johnston, 2001, and
+        of Macenko et al., 2009.
+
+    Example:
+        >>> import torch
+        >>> from fastaug import pathology
+        >>> _ = torch.manual_seed(0)
+        >>> tile = torch.tensor([150, 80, 160], dtype=torch.uint8).reshape(3, 1, 1)
+        >>> pathology.StainJitter("he", scale=0.2, shift=0.1)(tile).flatten()
+        tensor([149,  84, 192], dtype=torch.uint8)
+    """
+
+    _drawn = ("scales", "shifts")
+
+    def __init__(
+        self,
+        matrix: Any,
+        scale: Any = 0.2,
+        shift: Any = 0.2,
+        like: str = "tiatoolbox",
+        residual: str = "project",
+        background: str = "augment",
+    ) -> None:
+        super().__init__()
+        own = isinstance(matrix, str) and matrix == "macenko"
+        self.matrix = "macenko" if own else rows_of("matrix", matrix)
+        self.scale = range_of("scale", scale, 1.0)
+        self.shift = range_of("shift", shift, 0.0)
+        self.like = chosen("like", like, LIKE)
+        self.residual = chosen("residual", residual, RESIDUAL)
+        self.background = chosen("background", background, BACKGROUND)
+
+    @staticmethod
+    def get_params(scale: Pair, shift: Pair, stains: int) -> tuple[Numbers, Numbers]:
+        """Draws as many factors, then as many shifts, as there are stains.
+
+        Example:
+            >>> from fastaug import pathology
+            >>> pathology.StainJitter.get_params((1.0, 1.0), (0.0, 0.0), 2)
+            ((1.0, 1.0), (0.0, 0.0))
+        """
+        return _draw_stains(_TORCH, scale, shift, stains)
+
+    def _sample(self, draft: Draft) -> tuple[Numbers, Numbers]:
+        draft.need_tile()
+        stains = stains_changed(2 if self.matrix == "macenko" else len(self.matrix), self.residual)
+        if self.get_params is self._own_params:
+            return _draw_stains(draft.call.draws, self.scale, self.shift, stains)
+        params: tuple[Numbers, Numbers] = self._asked(draft, self.scale, self.shift, stains)
+        return params
+
+    def _draft(self, draft: Draft, params: tuple[Numbers, Numbers]) -> None:
+        scales, shifts = params
+        draft_stains(draft, self.matrix, scales, shifts, self.like, self.residual, self.background)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.matrix!r}, scale={self.scale}, shift={self.shift}, like={self.like!r}, "
+            f"residual={self.residual!r}, background={self.background!r})"
+        )

@@ -9,11 +9,22 @@ from typing import Any
 import numpy as np
 import torch
 
+from fastaug._draft.draft import Draft
 from fastaug._draft.progress import begun, ended
 from fastaug._image.types import ImageT
 from fastaug._names import publish
+from fastaug._program.stains import Rows, restained
+from fastaug.pathology._basis import (
+    BACKGROUND,
+    LIKE,
+    RESIDUAL,
+    chosen,
+    numbers_of,
+    rows_of,
+    stains_changed,
+)
 
-__all__ = ["adjust_hed", "dihedral", "quarter_turn"]
+__all__ = ["adjust_hed", "adjust_stains", "dihedral", "quarter_turn"]
 
 
 def _index(name: str, number: Any, count: int) -> int:
@@ -77,6 +88,73 @@ def adjust_hed(img: ImageT, alpha: Sequence[float], beta: Sequence[float], clip:
     draft = begun(img)
     draft.adjust_hed(_stains("alpha", alpha), _stains("beta", beta), bool(clip))
     return ended(draft, img)
+
+
+def draft_stains(
+    draft: Draft, matrix: Any, scale: Sequence[float], shift: Sequence[float], like: str, residual: str, background: str
+) -> None:
+    """Appends what `adjust_stains` does, by arguments that are as they should be."""
+    flags = LIKE[like] | BACKGROUND[background]
+    if matrix == "macenko":
+        draft.restain_found(lambda stains: restained(stains.matrix, scale, shift, residual), flags)
+    else:
+        draft.restain(restained(matrix, scale, shift, residual), flags)
+
+
+def adjust_stains(
+    img: ImageT,
+    matrix: Any,
+    scale: Sequence[float],
+    shift: Sequence[float],
+    like: str = "tiatoolbox",
+    residual: str = "project",
+    background: str = "augment",
+) -> ImageT:
+    """The image with its stains, by a stain matrix, each multiplied by a number and shifted by another.
+
+    Equal in float64 to ``255 * exp(-(C * scale + shift) @ matrix)``, where ``C @ matrix`` is, as nearly as can be, the
+    optical densities. With ``like="tiatoolbox"`` these are ``max(-log(max(v, 1) / 255), 1e-6)``, and samples are
+    truncated, as those of its ``StainAugmentor`` with ``augment_background=True``; with "albumentationsx" they are
+    ``-log(max(v / 255, 1e-6))``, and samples are rounded: its ``HEStain`` computes that in float32, and may be a level
+    off. A sample whose value is within 1e-8 of an integer, or when rounded of the middle between two, may be one off
+    from theirs.
+
+    Args:
+        img: PIL image of mode RGB, uint8 array (H, W, 3), or uint8 tensor (..., 3, H, W).
+        matrix: rows of numbers, or a name, as of :class:`fastaug.pathology.StainJitter`.
+        scale: what each stain is multiplied by: two or three numbers, by the rows of the matrix and ``residual``.
+        shift: what is added to each then.
+        like: "tiatoolbox" or "albumentationsx".
+        residual: "project", "preserve" or "augment", as of :class:`fastaug.pathology.StainJitter`.
+        background: "augment" or "keep".
+
+    Raises:
+        TypeError: not such an image, or an argument of another type.
+        ValueError: a singular matrix, another name, or ``scale`` or ``shift`` of another length, or not within 100 of
+            zero.
+
+    Example:
+        >>> from PIL import Image
+        >>> tile = Image.new("RGB", (1, 1), (150, 80, 160))
+        >>> adjust_stains(tile, "he", (1.1, 0.9), (0.0, 0.0)).getpixel((0, 0))
+        (134, 78, 184)
+    """
+    own = isinstance(matrix, str) and matrix == "macenko"
+    rows: Rows | str = "macenko" if own else rows_of("matrix", matrix)
+    chosen("like", like, LIKE)
+    chosen("background", background, BACKGROUND)
+    stains = stains_changed(2 if own else len(rows), chosen("residual", residual, RESIDUAL))
+    scales, shifts = _as_many(stains, "scale", scale), _as_many(stains, "shift", shift)
+    draft = begun(img)
+    draft_stains(draft, rows, scales, shifts, like, residual, background)
+    return ended(draft, img)
+
+
+def _as_many(stains: int, name: str, values: Any) -> tuple[float, ...]:
+    numbers = numbers_of(name, values)
+    if len(numbers) != stains:
+        raise ValueError(f"{name} should be {stains} numbers, one for each stain that changes, got {values!r}")
+    return numbers
 
 
 def quarter_turn(img: ImageT, turns: int) -> ImageT:

@@ -74,7 +74,7 @@ def drawn(name: str, limit: int, rng: random.Random) -> Op:
     while True:
         sides = [side for side in SIDES if side <= limit]
         shape = (rng.choice(sides), rng.choice(sides), rng.choice(sorted(row.channels)))
-        op = rounded(row.draw(rng, np.empty(shape, np.uint8)))
+        op = rounded(row.draw(rng, np.zeros(shape, np.uint8)))
         first = [Op("TO_FLOAT")] if name in ("NORMALIZE", "ERASE") else []
         height, width, _ = _C.shape(pack([*first, op]), *shape)
         if max(height, width) <= limit + (PADDED if name == "PAD" else 0):

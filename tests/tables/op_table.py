@@ -31,6 +31,7 @@ WIDTH_FIRST = 0x100
 SHORT_WEIGHTS = 8
 UNFUSED = 2
 UNCLIPPED = 1
+ROUNDS_STAINS, KEEPS_BACKGROUND, NEXT_DENSITIES = 1, 2, 4
 FILLED = 0x800
 FLOAT_FILL = 0x2000
 V2_FILL = 0x4000
@@ -252,6 +253,46 @@ def draw_hed(rng: random.Random, image: np.ndarray) -> Op:
         f = [rng.uniform(1 - theta, 1 + theta) for _ in range(3)] + [rng.uniform(-theta, theta) for _ in range(3)]
         op = Op("HED", f=tuple(float(np.float32(number)) for number in f), flags=rng.choice([0, 0, UNCLIPPED]))
         samples = stained(image, op)
+        if np.abs(samples - np.rint(samples))[samples < 255].min(initial=1) > 1e-9:
+            return op
+
+
+def stain_numbers(op: Op) -> np.ndarray:
+    packed = struct.pack("<6i", *op.i)
+    rest = [struct.unpack("<d", b"\0\0" + packed[6 * k : 6 * k + 6])[0] for k in range(4)]
+    return np.array([*op.f, *rest])
+
+
+def restained(image: np.ndarray, op: Op) -> np.ndarray:
+    """Densities in natural logarithms and float64, mapped, times 255, before they are rounded or truncated."""
+    samples = image[:, :, :3].astype(np.float64)
+    if op.flags & NEXT_DENSITIES:
+        densities = -np.log((samples + 1) / 255)
+    elif op.flags & ROUNDS_STAINS:
+        densities = -np.log(np.maximum(samples / 255, 1e-6))
+    else:
+        densities = np.maximum(-np.log(np.maximum(samples, 1) / 255), 1e-6)
+    numbers = stain_numbers(op)
+    mapped = densities @ numbers[:9].reshape(3, 3) + numbers[9:]
+    return np.minimum(np.exp(-mapped) * 255, 255) + (0.5 if op.flags & ROUNDS_STAINS else 0)
+
+
+def stains(op: Op, image: np.ndarray) -> np.ndarray:
+    made = np.minimum(restained(image, op), 255).astype(np.uint8)
+    if op.flags & KEEPS_BACKGROUND:
+        light = image[:, :, :3] @ np.array([299, 587, 114]) >= 216750
+        made = np.where(light[:, :, None], image[:, :, :3], made)
+    return np.dstack([made, image[:, :, 3:]])
+
+
+def draw_stains(rng: random.Random, image: np.ndarray) -> Op:
+    """As draw_hed. With the numbers of a map near that of no change."""
+    while True:
+        size = rng.choice([0.02, 0.2, 1.0])
+        numbers = [(k < 9 and k % 4 == 0) + rng.uniform(-size, size) for k in range(12)]
+        rest = b"".join(struct.pack("<d", number)[2:] for number in numbers[8:])
+        op = Op("STAINS", struct.unpack("<6i", rest), tuple(numbers[:8]), rng.randrange(8))
+        samples = restained(image, op)
         if np.abs(samples - np.rint(samples))[samples < 255].min(initial=1) > 1e-9:
             return op
 
@@ -648,6 +689,7 @@ ROWS: dict[str, Row] = {
     ),
     "V2_SATURATION": torch_blends("pointwise", "V2_SATURATION", "adjust_saturation", TENSORS & COLOURS),
     "HED": Row("pointwise", hed, draw_hed, COLOURS),
+    "STAINS": Row("pointwise", stains, draw_stains, COLOURS),
     "V2_HUE": Row(
         "pointwise",
         lambda op, x: on_tensor(x, lambda tensor: v2_functional.adjust_hue(tensor, op.f[0])),

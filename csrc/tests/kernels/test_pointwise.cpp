@@ -31,6 +31,13 @@ Op make_op(OpId id, double factor = 0.0, int number = 0, uint16_t flags = 0) {
 }
 
 // Every stain times alpha and plus beta.
+Op make_stains(uint16_t flags) {
+  Op op = make_op(OpId::STAINS, 0.0, 0, flags);
+  for (int k = 0; k < 8; ++k) op.f[k] = k % 4 == 0 ? 1.07 : 0.03 * (k - 4);
+  op.i[1] = 0x3fe0;  // the first of the others is 0.5
+  return op;
+}
+
 Op make_hed(double alpha, double beta, uint16_t flags) {
   Op op = make_op(OpId::HED, 0.0, 0, flags);
   std::fill_n(op.f, 3, alpha);
@@ -67,6 +74,7 @@ std::vector<Op> ops_for(int channels) {
       ops.push_back(make_hed(1.0, 0.0, flags));
       ops.push_back(make_hed(1.031, -0.0213, flags));
     }
+    for (uint16_t flags = 0; flags < 8; ++flags) ops.push_back(make_stains(flags));
     ops.push_back(make_op(OpId::LUMA));
     ops.push_back(make_op(OpId::TORCH_LUMA));
     ops.push_back(make_op(OpId::V2_LUMA));

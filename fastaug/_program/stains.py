@@ -1,0 +1,231 @@
+"""Stains: the maps of optical densities that change them, and how their matrices are found in images.
+
+A matrix has a row for each stain, its optical density in red, green and blue. All is written out in Python's floats, so
+that a map is the same numbers on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fastaug import _C
+
+Triple = tuple[float, float, float]
+Rows = tuple[Triple, ...]
+
+#: How white light is that passes no tissue, and what the logarithms of samples are taken of, in torchstain.
+_WHITE = 240.0
+_DENSITIES = -np.log((np.arange(256) + 1.0) / _WHITE)
+_PERCENT = 1.0
+#: Fewer pixels of tissue have no matrix.
+LEAST_TISSUE = 16
+#: The square of the volume between rows, as a share of that of a box with such edges, up to which they are parallel.
+_PARALLEL = 1e-6
+# Of so many pixels, those of tissue are copied, which is faster than to look for them twice.
+_FEW = 1 << 23
+# About so many pixels tell where percentiles will be found.
+_SAMPLED = 1 << 14
+# How far off that may be, in standard errors of independent pixels; neighbours and tiles are alike.
+_ERRORS = (4, 16, 64)
+
+
+class Stains(NamedTuple):
+    """What is found in images: a matrix of two rows, and the 99th percentile of how much there is of each stain."""
+
+    matrix: Rows
+    strengths: tuple[float, float]
+
+
+def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _cross(a: Triple, b: Triple) -> Triple:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def is_singular(rows: Rows) -> bool:
+    """Whether rows are zero, or depend on one another."""
+    size = math.prod(_dot(row, row) for row in rows)
+    normal = _cross(rows[0], rows[1])
+    volume = _dot(normal, normal) if len(rows) == 2 else _dot(normal, rows[2]) ** 2
+    return not volume > _PARALLEL * size
+
+
+def completed(rows: Rows) -> Rows:
+    """With a third row: what is in neither of two, of length 1."""
+    if len(rows) == 3:
+        return rows
+    x, y, z = _cross(rows[0], rows[1])
+    length = math.sqrt(x * x + y * y + z * z)
+    return (*rows, (x / length, y / length, z / length))
+
+
+def unmixing(rows: Rows) -> Rows:
+    """For each stain, how much the density of each channel has of it: columns of the (pseudo)inverse."""
+    first, second, third = basis = completed(rows)
+    volume = _dot(_cross(first, second), third)
+    sides = _cross(second, third), _cross(third, first), _cross(first, second)
+    inverse = tuple((x / volume, y / volume, z / volume) for x, y, z in sides)
+    return inverse[: len(rows)] if rows is not basis else inverse
+
+
+def restained(
+    rows: Rows, scale: Sequence[float], shift: Sequence[float], residual: str, targets: Rows | None = None
+) -> tuple[float, ...]:
+    """The map of densities that multiplies the stains of `rows` and adds to them; they become those of `targets`.
+
+    Of two rows, `residual` says what becomes of what is in neither: "project" leaves it out, "preserve" keeps it, and
+    "augment" takes it for a third stain. Of three, "preserve" keeps the third.
+
+    Returns: 12 numbers: what a density of each channel adds to each, and what is added then.
+    """
+    basis = rows if residual == "project" else completed(rows)
+    amounts = unmixing(basis)
+    targets = basis if targets is None else targets
+    count = len(scale)
+    scale = (*scale, *(1.0,) * (len(basis) - count))
+    shift = (*shift, *(0.0,) * (len(basis) - count))
+    stains = range(len(basis))
+    mix = [sum(amounts[k][c] * scale[k] * targets[k][to] for k in stains) for c in range(3) for to in range(3)]
+    return (*mix, *(sum(shift[k] * targets[k][to] for k in stains) for to in range(3)))
+
+
+def normalized(found: Stains, wanted: Stains) -> tuple[float, ...]:
+    """torchstain's: stains become those wanted, as strong as those. What is in neither of two is left out."""
+    scale = [most / own for most, own in zip(wanted.strengths, found.strengths, strict=True)]
+    numbers = restained(found.matrix, scale, (0.0, 0.0), "project", wanted.matrix)
+    # Densities and light are of 240 there, and of 255 in the core.
+    brighter = math.log(255.0 / _WHITE)
+    return (*numbers[:9], *(brighter - brighter * sum(numbers[to:9:3]) + numbers[9 + to] for to in range(3)))
+
+
+Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+def found(sources: Sequence[_C.Source], least: float = 0.15, each: Each = map) -> Stains | None:
+    """Macenko's stains of images, as torchstain's NumPy code finds them; None where there is too little tissue.
+
+    `least`: the least density of tissue, in every channel. `each`: map, or what does the same with threads.
+    """
+    densities = _DENSITIES.tobytes()
+    total = sum(source.height * source.width for source in sources)
+    few = total <= _FEW
+    parts = list(each(lambda source: _C.density_moments(source, densities, least, few), sources))
+    pixels = sum(count for count, _, _ in parts)
+    if pixels < LEAST_TISSUE:
+        return None
+    tissue, limit = sources, least
+    if few:
+        tissue, limit = [_row(kept) for count, _, kept in parts if count], -math.inf
+    sums = np.sum([np.frombuffer(numbers) for _, numbers, _ in parts], 0)
+    products = sums[[3, 4, 5, 4, 6, 7, 5, 7, 8]].reshape(3, 3)
+    covariance = (products - np.outer(sums[:3], sums[:3]) / pixels) / (pixels - 1)
+    plane = np.linalg.eigh(covariance)[1][:, 1:3]
+    shares = (_PERCENT / 100, 1 - _PERCENT / 100)
+    directions = _quantiles(tissue, each, limit, plane, True, shares, pixels)
+    ends = []
+    for low, high, weight in directions:
+        angle = _between(_angle(low), _angle(high), weight)
+        ends.append(plane @ [math.cos(angle), math.sin(angle)])
+    if ends[0][0] <= ends[1][0]:
+        ends.reverse()
+    first, second = (tuple(map(float, end)) for end in ends)
+    matrix: Rows = ((first[0], first[1], first[2]), (second[0], second[1], second[2]))
+    if is_singular(matrix):
+        return None
+    axes = np.array(unmixing(matrix)).T
+    amounts = _quantiles(sources, each, -math.inf, axes, False, (shares[1],) * 2, total)
+    one, two = (_between(low, high, weight) for low, high, weight in amounts)
+    return Stains(matrix, (one, two)) if one > 0 and two > 0 else None
+
+
+def _row(pixels: bytes) -> _C.Source:
+    return _C.from_array(np.frombuffer(pixels, np.uint8).reshape(1, -1, 3))
+
+
+def _quantiles(
+    sources: Sequence[_C.Source],
+    each: Each,
+    least: float,
+    axes: np.ndarray,
+    direction: bool,
+    shares: tuple[float, float],
+    pixels: int,
+) -> list[tuple[float, float, float]]:
+    """The two numbers around a quantile of each of the two, and how far it is from the first to the second.
+
+    Of some pixels it is learnt where they will be. If they are not there after all, they are looked for further away,
+    and in the end among the numbers of all pixels.
+    """
+    plane = np.ascontiguousarray(axes, np.float64).tobytes()
+    densities = _DENSITIES.tobytes()
+
+    def values(ranges: Sequence[float], step: int) -> list[tuple[int, np.ndarray]]:
+        asked = np.array(ranges).tobytes()
+        made = list(
+            each(lambda source: _C.density_values(source, densities, least, plane, direction, asked, step), sources)
+        )
+        return [
+            (sum(part[2 * n] for part in made), np.concatenate([np.frombuffer(part[2 * n + 1]) for part in made]))
+            for n in range(2)
+        ]
+
+    everything = (-math.inf, math.inf) * 2
+    places = [share * (pixels - 1) for share in shares]
+    step = sum(source.height * source.width for source in sources) // _SAMPLED
+    if step > 1:
+        samples = [sample for _, sample in values(everything, step | 1)]
+        for errors in _ERRORS:
+            ranges = [
+                end for share, sample in zip(shares, samples, strict=True) for end in _around(sample, share, errors)
+            ]
+            result = _at(values(ranges, 1), places, pixels)
+            if result is not None:
+                return result
+    return _at(values(everything, 1), places, pixels) or []
+
+
+def _around(sample: np.ndarray, share: float, errors: float) -> tuple[float, float]:
+    """Where a quantile is of what a sample is taken from, within so many standard errors."""
+    place, off = share * len(sample), errors * (math.sqrt(share * (1 - share) * len(sample)) + 1)
+    low, high = int(place - off), int(place + off)
+    there = [rank for rank in (low, high) if 0 <= rank < len(sample)]
+    ordered = np.partition(sample, there) if there else sample
+    return (
+        float(ordered[low]) if low >= 0 else -math.inf,
+        float(ordered[high]) if high < len(sample) else math.inf,
+    )
+
+
+def _at(
+    values: list[tuple[int, np.ndarray]], places: list[float], pixels: int
+) -> list[tuple[float, float, float]] | None:
+    """What is at places among all numbers in order, if it is among those that are there."""
+    result = []
+    for (below, within), place in zip(values, places, strict=True):
+        first = math.floor(place)
+        low, high = first - below, min(first + 1, pixels - 1) - below
+        if low < 0 or high >= len(within):
+            return None
+        ordered = np.partition(within, (low, high))
+        result.append((float(ordered[low]), float(ordered[high]), place - first))
+    return result
+
+
+def _between(low: float, high: float, weight: float) -> float:
+    """As NumPy's percentiles."""
+    gap = high - low
+    return high - gap * (1 - weight) if weight >= 0.5 else low + gap * weight
+
+
+def _angle(direction: float) -> float:
+    """Of what the core calls a direction (csrc/execute/densities.h)."""
+    if abs(direction) <= 1:
+        return math.atan2(direction, 1 - abs(direction))
+    y = math.copysign(2 - abs(direction), direction)
+    return math.atan2(y, abs(y) - 1)

@@ -1,0 +1,97 @@
+"""Stain matrices by name and by rows, and what else is said of a change of stains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from fastaug._program import ops
+from fastaug._program.stains import Rows, is_singular
+
+#: Published matrices, a row of densities in red, green and blue for each stain.
+PRESETS: dict[str, Rows] = {
+    # Haematoxylin, eosin and DAB: Ruifrok and Johnston, Quantification of histochemical staining by color
+    # deconvolution, 2001; as printed in scikit-image's rgb_from_hed.
+    "hed": ((0.65, 0.70, 0.29), (0.07, 0.99, 0.11), (0.27, 0.57, 0.78)),
+    # Its haematoxylin and eosin.
+    "he": ((0.65, 0.70, 0.29), (0.07, 0.99, 0.11)),
+    # "H&E" of Landini's Colour Deconvolution for ImageJ, which is Ruifrok's own plugin continued.
+    "imagej-he": ((0.644211, 0.716556, 0.266844), (0.092789, 0.954111, 0.283111)),
+    # The reference that Macenko's method is commonly run with (Veta's staining normalization, 2013; torchstain).
+    "macenko-reference": ((0.5626, 0.7201, 0.4062), (0.2159, 0.8012, 0.5581)),
+}
+#: How strong the stains of that reference are.
+REFERENCE_STRENGTHS = (1.9705, 1.0308)
+
+LIKE = {"tiatoolbox": 0, "albumentationsx": ops.ROUNDS_STAINS}
+BACKGROUND = {"augment": 0, "keep": ops.KEEPS_BACKGROUND}
+RESIDUAL = ("project", "preserve", "augment")
+
+#: What numbers of a matrix, and factors and shifts, are at most.
+_MOST_DENSITY, _MOST = 1e3, 100.0
+
+
+def numbers_of(name: str, values: Any, most: float = _MOST) -> tuple[float, ...]:
+    """A sequence of numbers within `most` of zero."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray, torch.Tensor)):
+        raise TypeError(f"{name} should be a sequence of numbers, got {values!r}")
+    try:
+        numbers = tuple(float(value) for value in values)
+    except TypeError:
+        raise TypeError(f"{name} should be a sequence of numbers, got {values!r}") from None
+    if not all(abs(number) <= most for number in numbers):
+        raise ValueError(f"{name} should be within {most:g} of zero, got {values!r}")
+    return numbers
+
+
+def rows_of(name: str, matrix: Any) -> Rows:
+    """A stain matrix of two or three rows, by its name or as numbers."""
+    if isinstance(matrix, str):
+        if matrix not in PRESETS:
+            raise ValueError(f"{name} should be rows of numbers or one of {', '.join(PRESETS)}, got {matrix!r}")
+        return PRESETS[matrix]
+    if not isinstance(matrix, (Sequence, np.ndarray, torch.Tensor)):
+        raise TypeError(f"{name} should be a name, or two or three rows of three numbers, got {matrix!r}")
+    if len(matrix) not in (2, 3):
+        raise ValueError(f"{name} should have two or three rows, got {matrix!r}")
+    rows = []
+    for row in matrix:
+        numbers = numbers_of(f"a row of {name}", row, _MOST_DENSITY)
+        if len(numbers) != 3:
+            raise ValueError(f"a row of {name} should have three numbers, got {row!r}")
+        rows.append((numbers[0], numbers[1], numbers[2]))
+    if is_singular(tuple(rows)):
+        raise ValueError(f"the rows of {name} should be independent of one another, got {matrix!r}")
+    return tuple(rows)
+
+
+def range_of(name: str, value: Any, centre: float) -> tuple[float, float]:
+    """From a number, the range that goes so far to both sides; or a pair, its ends."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, Sequence)) or isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} should be a number or a pair of numbers, got {value!r}")
+    if isinstance(value, (int, float)):
+        if not 0 <= value <= _MOST / 2:
+            raise ValueError(f"{name} should be from 0 to {_MOST / 2:g}, got {value!r}")
+        return centre - value, centre + value
+    ends = numbers_of(name, value)
+    if len(ends) != 2 or ends[0] > ends[1]:
+        raise ValueError(
+            f"{name} should be a number, or a pair of numbers of which the first is not larger, got {value!r}"
+        )
+    return ends[0], ends[1]
+
+
+def chosen(name: str, value: Any, choices: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} should be a str, got {value!r}")
+    if value not in choices:
+        raise ValueError(f"{name} should be one of {', '.join(choices)}, got {value!r}")
+    return value
+
+
+def stains_changed(rows: int, residual: str) -> int:
+    """How many stains are multiplied and shifted."""
+    return 3 if residual == "augment" else 2 if residual == "preserve" else rows

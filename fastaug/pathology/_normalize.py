@@ -1,0 +1,166 @@
+"""Stain matrices found in images, and tiles normalized to those of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug import _C
+from fastaug._batch.sources import as_images
+from fastaug._batch.threads import threads_for
+from fastaug._draft.draft import Draft
+from fastaug._program import ops
+from fastaug._program.borrow import sources_of
+from fastaug._program.stains import LEAST_TISSUE, Stains, found, normalized
+from fastaug.pathology._basis import PRESETS, REFERENCE_STRENGTHS, numbers_of, rows_of
+from fastaug.transforms._base import Transform
+
+__all__ = ["StainNormalize", "stain_matrix"]
+
+
+def _sources(image: Any) -> list[_C.Source]:
+    if isinstance(image, Image.Image):
+        if image.mode == "RGB" and image.width and image.height:
+            return sources_of(image)
+        got = f"a PIL image of mode {image.mode} and size {image.size}"
+    elif isinstance(image, torch.Tensor):
+        if image.dtype is torch.uint8 and image.ndim >= 3 and image.shape[-3] == 3 and image.numel():
+            return sources_of(image)
+        got = f"a tensor of {image.dtype} and shape {tuple(image.shape)}"
+    elif isinstance(image, np.ndarray):
+        if image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3 and image.size:
+            return sources_of(image)
+        got = f"an array of {image.dtype} and shape {image.shape}"
+    else:
+        got = repr(type(image))
+    raise TypeError(
+        "images should be RGB: PIL images of mode RGB, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W) of one "
+        f"pixel or more, got {got}"
+    )
+
+
+def _axes(value: Any) -> int:
+    """Of a PIL image three; of what has none, 0."""
+    return 3 if isinstance(value, Image.Image) else value.ndim if isinstance(value, (np.ndarray, torch.Tensor)) else 0
+
+
+def _found(images: Any, tissue: float, num_threads: int | None) -> Stains:
+    if _axes(images) == 3:
+        images = [images]
+    sources = [source for image in as_images(images) for source in _sources(image)]
+    count = min(threads_for(num_threads), len(sources))
+    if count == 1:
+        stains = found(sources, tissue)
+    else:
+        with ThreadPoolExecutor(count) as pool:
+
+            def each(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterable[Any]:
+                return pool.map(work, items)
+
+            stains = found(sources, tissue, each)
+    if stains is None:
+        raise ValueError(
+            f"images should have at least {LEAST_TISSUE} pixels of tissue, with every density {tissue:g} or more, in "
+            "which two stains differ"
+        )
+    return stains
+
+
+def stain_matrix(images: Any, tissue: float = 0.15, num_threads: int | None = None) -> np.ndarray:
+    """The stain matrix of an image, or of many images together, by Macenko's method.
+
+    Equal to what torchstain's NumPy code finds in all pixels together, within 1e-12: of the pixels whose densities
+    ``-log((v + 1) / 240)`` are all ``tissue`` or more, the plane of largest variance, and in it the 1st and the 99th
+    percentile of directions. Images of a bag are passed over up to three times, and none is copied.
+
+    Args:
+        images: an RGB image, or several of any sizes: PIL images, uint8 arrays (H, W, 3), uint8 tensors (3, H, W); or
+            one array (N, H, W, 3), or tensor (N, 3, H, W).
+        tissue: the least density of tissue, in every channel.
+        num_threads: how many images are worked on at a time; one for each CPU that the process may use by default.
+
+    Returns:
+        float64 (2, 3): the densities of haematoxylin and of eosin, the one with more red first, in red, green and blue.
+
+    Raises:
+        TypeError: an image that is none of these; ``tissue`` is no number.
+        ValueError: no images; ``tissue`` is not from 0 to 5; fewer than 16 pixels of tissue, or of one stain alone.
+
+    Source:
+        Macenko et al., A method for normalizing histology slides for quantitative analysis, 2009.
+
+    Example:
+        >>> import numpy as np
+        >>> from fastaug import pathology
+        >>> amounts = np.random.default_rng(0).uniform(0.2, 1, (64, 64, 2))
+        >>> light = np.exp(-amounts @ [[0.65, 0.70, 0.29], [0.07, 0.99, 0.11]])
+        >>> pathology.stain_matrix((light * 240).astype(np.uint8)).round(2)
+        array([[0.56, 0.79, 0.26],
+               [0.2 , 0.97, 0.15]])
+    """
+    if isinstance(tissue, bool) or not isinstance(tissue, (int, float)):
+        raise TypeError(f"tissue should be a number, got {tissue!r}")
+    if not 0 <= tissue <= 5:
+        raise ValueError(f"tissue should be from 0 to 5, got {tissue!r}")
+    return np.array(_found(images, float(tissue), num_threads).matrix)
+
+
+class StainNormalize(Transform):
+    """Each tile in the stains of a target: Macenko's normalization.
+
+    A tile's own stain matrix and the 99th percentiles of its stains are found, and become those of the target: one map
+    of densities. Equal to torchstain's ``NumpyMacenkoNormalizer``, but for samples within 1e-8 of an integer. A tile
+    with fewer than 16 pixels of tissue, or of one stain alone, is left as it is. A tensor of several images is one
+    tile.
+
+    Args:
+        target: an RGB image or several, as of :func:`fastaug.pathology.stain_matrix`; a pair of a matrix of two rows
+            and two percentiles, such as ``(normalize.matrix, normalize.strengths)`` of another; or
+            "macenko-reference", with which the method is commonly run.
+
+    Raises:
+        TypeError: a target that is none of these; when called, something that is not a uint8 image of three colour
+            channels.
+        ValueError: a target without tissue, a singular matrix, or percentiles that are not above 0 and up to 100.
+
+    Source:
+        Macenko et al., A method for normalizing histology slides for quantitative analysis, 2009.
+
+    Example:
+        >>> from fastaug import pathology
+        >>> normalize = pathology.StainNormalize("macenko-reference")
+        >>> normalize.strengths
+        (1.9705, 1.0308)
+    """
+
+    def __init__(self, target: Any) -> None:
+        super().__init__()
+        if isinstance(target, str):
+            if target != "macenko-reference":
+                raise ValueError(f'target should be images, a pair or "macenko-reference", got {target!r}')
+            stains = Stains(PRESETS[target], REFERENCE_STRENGTHS)
+        elif isinstance(target, tuple) and len(target) == 2 and _axes(target[0]) < 3:
+            stains = _pair(*target)
+        else:
+            stains = _found(target, 0.15, None)
+        self.matrix, self.strengths = stains
+
+    def _draft(self, draft: Draft, params: None) -> None:
+        wanted = Stains(self.matrix, self.strengths)
+        draft.restain_found(lambda stains: normalized(stains, wanted), ops.NEXT_DENSITIES)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(({self.matrix}, {self.strengths}))"
+
+
+def _pair(matrix: Any, strengths: Any) -> Stains:
+    rows = rows_of("the matrix of target", matrix)
+    numbers = numbers_of("the percentiles of target", strengths)
+    if len(rows) != 2 or len(numbers) != 2 or min(numbers) <= 0:
+        raise ValueError(f"target should be a matrix of two rows and two numbers above 0, got {(matrix, strengths)!r}")
+    return Stains(rows, (numbers[0], numbers[1]))
