@@ -73,8 +73,7 @@ py::tuple values(const Source& source, const py::bytes& densities, double least,
 }  // namespace
 
 void register_densities(py::module_& m) {
-  m.def("density_moments", &moments, py::arg("source"), py::arg("densities"), py::arg("least"),
-        py::arg("keep"));
+  m.def("density_moments", &moments, py::arg("source"), py::arg("densities"), py::arg("least"), py::arg("keep"));
   m.def("density_values", &values, py::arg("source"), py::arg("densities"), py::arg("least"), py::arg("axes"),
         py::arg("direction"), py::arg("ranges"), py::arg("step"));
 }
