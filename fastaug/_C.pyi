@@ -190,6 +190,9 @@ def density_moments(source: Source, densities: bytes, least: float, keep: bool) 
     RB, GG, GB and BB. The pixels are bytes, side by side; none without `keep`.
     """
 
+def count_colours(source: Source, counters: object) -> None:
+    """Adds each pixel of an RGB image to the counter of its colour: 2^24 uint32, of 65536 R + 256 G + B."""
+
 def density_values(
     source: Source, densities: bytes, least: float, axes: bytes, direction: bool, ranges: bytes, step: int
 ) -> tuple[int, bytes, int, bytes]:

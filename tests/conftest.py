@@ -8,9 +8,12 @@ import hypothesis
 import pytest
 import torch
 
-# The engines, and the clients, have environments of their own (`make test-engines`, `make test-clients`).
+# The engines, the clients and the peers of stains have environments of their own (`make test-engines`,
+# `make test-clients`, `make test-pathology`).
 collect_ignore = [
-    folder for folder, package in (("engines", "ray"), ("clients", "timm")) if importlib.util.find_spec(package) is None
+    path
+    for path, package in (("engines", "ray"), ("clients", "timm"), ("pathology/test_peers.py", "torchstain"))
+    if importlib.util.find_spec(package) is None
 ]
 
 # The same examples on every run: a red test must be red again for the one who repairs it.

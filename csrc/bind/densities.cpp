@@ -70,10 +70,19 @@ py::tuple values(const Source& source, const py::bytes& densities, double least,
   return py::make_tuple(made[0].below, as_bytes(made[0].within), made[1].below, as_bytes(made[1].within));
 }
 
+void colours(const Source& source, const py::buffer& counters) {
+  const py::buffer_info info = counters.request(true);
+  if (info.itemsize != sizeof(uint32_t) || info.ndim != 1 || info.size != 1 << 24 || info.strides[0] != info.itemsize) {
+    fail(ErrorCode::kValue, "counters must be 2^24 uint32");
+  }
+  with_pixels(source, [&](const View& view) { count_colours(view, static_cast<uint32_t*>(info.ptr)); });
+}
+
 }  // namespace
 
 void register_densities(py::module_& m) {
   m.def("density_moments", &moments, py::arg("source"), py::arg("densities"), py::arg("least"), py::arg("keep"));
+  m.def("count_colours", &colours, py::arg("source"), py::arg("counters"));
   m.def("density_values", &values, py::arg("source"), py::arg("densities"), py::arg("least"), py::arg("axes"),
         py::arg("direction"), py::arg("ranges"), py::arg("step"));
 }

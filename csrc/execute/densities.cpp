@@ -212,4 +212,13 @@ void density_values(const View& image, const DensityRule& rule, const DensityPla
   });
 }
 
+void count_colours(const View& image, uint32_t* counters) {
+  for_all(image, [&](const Pixels& pixels) {
+    for (int k = 0; k < pixels.count; ++k) {
+      const uint8_t* sample = pixels.at(k);
+      ++counters[sample[0] << 16 | sample[pixels.next] << 8 | sample[2 * pixels.next]];
+    }
+  });
+}
+
 }  // namespace fastaug

@@ -45,4 +45,7 @@ struct DensityValues {
 void density_values(const View& image, const DensityRule& rule, const DensityPlane& plane,
                     const DensityRange (&ranges)[2], int64_t step, DensityValues (&values)[2]);
 
+// Adds each pixel to the counter of its colour: 2^24 of them, by red, green and blue from the highest bits down.
+void count_colours(const View& image, uint32_t* counters);
+
 }  // namespace fastaug

@@ -25,6 +25,9 @@ _PERCENT = 1.0
 LEAST_TISSUE = 16
 #: The square of the volume between rows, as a share of that of a box with such edges, up to which they are parallel.
 _PARALLEL = 1e-6
+# Of more pixels for each thread, colours are counted instead. The table of 64 MB, and what follows from it, take as
+# long as 25 tiles of 2^20 pixels.
+_MANY = 1 << 25
 # Of so many pixels, those of tissue are copied, which is faster than to look for them twice.
 _FEW = 1 << 23
 # About so many pixels tell where percentiles will be found.
@@ -107,29 +110,23 @@ def normalized(found: Stains, wanted: Stains) -> tuple[float, ...]:
 Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
-def found(sources: Sequence[_C.Source], least: float = 0.15, each: Each = map) -> Stains | None:
+def found(sources: Sequence[_C.Source], least: float = 0.15, each: Each = map, threads: int = 1) -> Stains | None:
     """Macenko's stains of images, as torchstain's NumPy code finds them; None where there is too little tissue.
 
-    `least`: the least density of tissue, in every channel. `each`: map, or what does the same with threads.
+    `least`: the least density of tissue, in every channel. `each`: map, or what does the same with so many threads.
     """
-    densities = _DENSITIES.tobytes()
     total = sum(source.height * source.width for source in sources)
-    few = total <= _FEW
-    parts = list(each(lambda source: _C.density_moments(source, densities, least, few), sources))
-    pixels = sum(count for count, _, _ in parts)
+    many = _MANY * threads < total < 1 << 32  # what a counter holds
+    seen = _Colours(sources, least, each, threads) if many else _Pixels(sources, least, each, total)
+    pixels, sums = seen.moments()
     if pixels < LEAST_TISSUE:
         return None
-    tissue, limit = sources, least
-    if few:
-        tissue, limit = [_row(kept) for count, _, kept in parts if count], -math.inf
-    sums = np.sum([np.frombuffer(numbers) for _, numbers, _ in parts], 0)
     products = sums[[3, 4, 5, 4, 6, 7, 5, 7, 8]].reshape(3, 3)
     covariance = (products - np.outer(sums[:3], sums[:3]) / pixels) / (pixels - 1)
     plane = np.linalg.eigh(covariance)[1][:, 1:3]
     shares = (_PERCENT / 100, 1 - _PERCENT / 100)
-    directions = _quantiles(tissue, each, limit, plane, True, shares, pixels)
     ends = []
-    for low, high, weight in directions:
+    for low, high, weight in seen.directions(plane, shares):
         angle = _between(_angle(low), _angle(high), weight)
         ends.append(plane @ [math.cos(angle), math.sin(angle)])
     if ends[0][0] <= ends[1][0]:
@@ -139,9 +136,83 @@ def found(sources: Sequence[_C.Source], least: float = 0.15, each: Each = map) -
     if is_singular(matrix):
         return None
     axes = np.array(unmixing(matrix)).T
-    amounts = _quantiles(sources, each, -math.inf, axes, False, (shares[1],) * 2, total)
-    one, two = (_between(low, high, weight) for low, high, weight in amounts)
+    one, two = (_between(low, high, weight) for low, high, weight in seen.amounts(axes, (shares[1],) * 2))
     return Stains(matrix, (one, two)) if one > 0 and two > 0 else None
+
+
+#: The two numbers around a quantile of all, and how far it is from the first to the second; two such shares of all.
+Around = tuple[float, float, float]
+Shares = tuple[float, float]
+
+
+class _Colours:
+    """Many images by their colours, each of which is looked at once however often it is there."""
+
+    def __init__(self, sources: Sequence[_C.Source], least: float, each: Each, threads: int) -> None:
+        def counted(part: Sequence[_C.Source]) -> np.ndarray:
+            counters = np.zeros(1 << 24, np.uint32)
+            for source in part:
+                _C.count_colours(source, counters)
+            return counters
+
+        counters, *others = each(counted, [sources[k::threads] for k in range(threads)])
+        for other in others:
+            counters += other
+        colours = np.flatnonzero(counters)
+        self.counts = counters[colours].astype(np.int64)
+        self.densities = _DENSITIES[np.stack([colours >> 16, colours >> 8 & 255, colours & 255], 1)]
+        tissue = (self.densities >= least).all(1)
+        self.tissue, self.of_tissue = self.densities[tissue], self.counts[tissue]
+
+    def moments(self) -> tuple[int, np.ndarray]:
+        weighted = self.tissue * self.of_tissue[:, None]
+        return int(self.of_tissue.sum()), np.concatenate(
+            [weighted.sum(0), (weighted.T @ self.tissue)[np.triu_indices(3)]]
+        )
+
+    def directions(self, plane: np.ndarray, shares: Shares) -> list[Around]:
+        x, y = (self.tissue @ plane).T
+        # As the core's, whose division is the same.
+        share = y / (np.abs(x) + np.abs(y) + 1e-300)
+        direction = np.where(x < 0, np.copysign(2, y) - share, share)
+        return [_weighed(direction, self.of_tissue, share) for share in shares]
+
+    def amounts(self, axes: np.ndarray, shares: Shares) -> list[Around]:
+        amounts = self.densities @ axes
+        return [_weighed(amounts[:, n], self.counts, share) for n, share in enumerate(shares)]
+
+
+def _weighed(numbers: np.ndarray, counts: np.ndarray, share: float) -> Around:
+    order = np.argsort(numbers)
+    until = np.cumsum(counts[order])
+    last = int(until[-1]) - 1
+    place = share * last
+    first = math.floor(place)
+    low, high = np.searchsorted(until, [first, min(first + 1, last)], side="right")
+    return float(numbers[order[low]]), float(numbers[order[high]]), place - first
+
+
+class _Pixels:
+    """Images pixel by pixel, up to three times."""
+
+    def __init__(self, sources: Sequence[_C.Source], least: float, each: Each, total: int) -> None:
+        self.sources, self.least, self.each, self.few = sources, least, each, total <= _FEW
+        self.total = total
+
+    def moments(self) -> tuple[int, np.ndarray]:
+        densities, least, few = _DENSITIES.tobytes(), self.least, self.few
+        parts = list(self.each(lambda source: _C.density_moments(source, densities, least, few), self.sources))
+        self.tissue = self.sources
+        if few:
+            self.tissue, self.least = [_row(kept) for count, _, kept in parts if count], -math.inf
+        self.pixels = sum(count for count, _, _ in parts)
+        return self.pixels, np.sum([np.frombuffer(numbers) for _, numbers, _ in parts], 0)
+
+    def directions(self, plane: np.ndarray, shares: Shares) -> list[Around]:
+        return _quantiles(self.tissue, self.each, self.least, plane, True, shares, self.pixels)
+
+    def amounts(self, axes: np.ndarray, shares: Shares) -> list[Around]:
+        return _quantiles(self.sources, self.each, -math.inf, axes, False, shares, self.total)
 
 
 def _row(pixels: bytes) -> _C.Source:
@@ -154,9 +225,9 @@ def _quantiles(
     least: float,
     axes: np.ndarray,
     direction: bool,
-    shares: tuple[float, float],
+    shares: Shares,
     pixels: int,
-) -> list[tuple[float, float, float]]:
+) -> list[Around]:
     """The two numbers around a quantile of each of the two, and how far it is from the first to the second.
 
     Of some pixels it is learnt where they will be. If they are not there after all, they are looked for further away,
@@ -202,9 +273,7 @@ def _around(sample: np.ndarray, share: float, errors: float) -> tuple[float, flo
     )
 
 
-def _at(
-    values: list[tuple[int, np.ndarray]], places: list[float], pixels: int
-) -> list[tuple[float, float, float]] | None:
+def _at(values: list[tuple[int, np.ndarray]], places: list[float], pixels: int) -> list[Around] | None:
     """What is at places among all numbers in order, if it is among those that are there."""
     result = []
     for (below, within), place in zip(values, places, strict=True):

@@ -62,7 +62,7 @@ def _found(images: Any, tissue: float, num_threads: int | None) -> Stains:
             def each(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterable[Any]:
                 return pool.map(work, items)
 
-            stains = found(sources, tissue, each)
+            stains = found(sources, tissue, each, count)
     if stains is None:
         raise ValueError(
             f"images should have at least {LEAST_TISSUE} pixels of tissue, with every density {tissue:g} or more, in "
@@ -76,7 +76,8 @@ def stain_matrix(images: Any, tissue: float = 0.15, num_threads: int | None = No
 
     Equal to what torchstain's NumPy code finds in all pixels together, within 1e-12: of the pixels whose densities
     ``-log((v + 1) / 240)`` are all ``tissue`` or more, the plane of largest variance, and in it the 1st and the 99th
-    percentile of directions. Images of a bag are passed over up to three times, and none is copied.
+    percentile of directions. Images are passed over three times; of a large bag the colours are counted, once, in 64 MB
+    for each thread.
 
     Args:
         images: an RGB image, or several of any sizes: PIL images, uint8 arrays (H, W, 3), uint8 tensors (3, H, W); or

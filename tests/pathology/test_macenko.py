@@ -96,6 +96,27 @@ def test_of_a_bag() -> None:
     assert np.array_equal(pathology.stain_matrix(mixed), wanted)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_of_a_bag_by_its_colours(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """The same of many images, whose colours are counted."""
+    bag = [tissue(50 + seed, 64, seed) for seed in range(5)] + [np.full((20, 20, 3), 255, np.uint8)]
+    sources = [source for image in bag for source in sources_of(image)]
+    wanted = stains.found(sources)
+    assert wanted is not None
+    monkeypatch.setattr(stains, "_MANY", 1)
+    made = stains.found(sources, threads=threads)
+    assert made is not None
+    assert np.abs(np.array(made.matrix) - wanted.matrix).max() < 1e-12
+    assert np.abs(np.array(made.strengths) - wanted.strengths).max() < 1e-11
+    limited = pathology.stain_matrix(bag, 0.5, num_threads=threads)
+    monkeypatch.undo()
+    assert np.abs(limited - pathology.stain_matrix(bag, 0.5)).max() < 1e-12
+    glass = [np.full((20, 20, 3), 255, np.uint8)] * 2
+    monkeypatch.setattr(stains, "_MANY", 1)
+    with pytest.raises(ValueError, match="at least 16 pixels of tissue"):
+        pathology.stain_matrix(glass, num_threads=threads)
+
+
 def test_limit_of_tissue() -> None:
     image = tissue(80, 90)
     for limit in (0.0, 0.05, 0.15, 0.3, 0.5):

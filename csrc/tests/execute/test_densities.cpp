@@ -155,6 +155,30 @@ TEST_CASE("numbers of pixels are below a range, or given in their order") {
   }
 }
 
+TEST_CASE("colours are counted in every order of samples") {
+  std::vector<uint32_t> counters(1 << 24);
+  for (const int width : kWidths) {
+    const Layouts layouts(width);
+    for (const View& view : layouts.views) count_colours(view, counters.data());
+    const auto times = static_cast<uint32_t>(layouts.views.size());
+    const View& first = layouts.views[0];
+    const auto at = [&](int y, int x) -> uint32_t& {
+      const uint8_t* p = first.at(y, x, 0);
+      return counters[static_cast<size_t>(p[0] << 16 | p[1] << 8 | p[2])];
+    };
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < width; ++x) REQUIRE(at(y, x) % times == 0);
+    uint32_t pixels = 0;
+    for (int y = 0; y < kHeight; ++y)
+      for (int x = 0; x < width; ++x) {
+        pixels += at(y, x);
+        at(y, x) = 0;
+      }
+    CHECK(pixels == times * static_cast<uint32_t>(kHeight * width));
+  }
+  CHECK(std::all_of(counters.begin(), counters.end(), [](uint32_t count) { return count == 0; }));
+}
+
 TEST_CASE("directions are in the order of angles") {
   // One pixel for each angle: the densities of two channels are its coordinates.
   Table table;
