@@ -197,8 +197,8 @@ struct Kernels {
   void (*reverse)(const uint8_t* src, int width, uint8_t* dst);
   // The same of pixels of 4 bytes. Both rows are foreign.
   void (*reverse_pixels)(const uint8_t* src, int width, uint8_t* dst);
-  // Pixels of 1, 3 or 4 bytes, rows to columns: pixel x of row y of dst is that y pixels after rows[x] + offset, for x and
-  // y in [0, kSquareSide). Foreign memory on both sides, apart from one another; rows of dst may go upwards.
+  // Pixels of 1, 3 or 4 bytes, rows to columns: pixel x of row y of dst is that y pixels after rows[x] + offset, for x
+  // and y in [0, kSquareSide). Foreign memory on both sides, apart from one another; rows of dst may go upwards.
   void (*turn_square)(const uint8_t* const* rows, ptrdiff_t offset, int bytes, uint8_t* dst, ptrdiff_t row_stride);
 
   // Undoes the filters of rows of a PNG. False at a type of filter that does not exist; what was written is then

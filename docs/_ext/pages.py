@@ -272,7 +272,7 @@ def module_page(title: str, module: object, module_name: str, names: list[str], 
             summary(name, value)
             options = "    :members:\n" + ("    :undoc-members:\n" if issubclass(value, Enum) else "")
             if value.__base__.__module__.startswith("fastaug."):
-                options += "    :inherited-members:\n"
+                options += "    :inherited-members: Module\n"
             if issubclass(value, torch.Tensor):
                 # What all tensors can do, and how, is for torch to say.
                 options = "    :members: wrap\n" if "wrap" in vars(value) else ""

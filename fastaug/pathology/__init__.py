@@ -1,6 +1,6 @@
 """Transforms for tiles of whole-slide images, which torchvision does not have.
 
-They are used as those of :mod:`fastaug.transforms` are and go with them into one ``Compose``: random draws come from
+They are used as those of ``fastaug.transforms`` are and go with them into one ``Compose``: random draws come from
 torch's generator on every call, ``get_params`` draws alone, and containers come out as they went in.
 
 Example:

@@ -86,7 +86,8 @@ def stain_matrix(images: Any, tissue: float = 0.15, num_threads: int | None = No
         num_threads: how many images are worked on at a time; one for each CPU that the process may use by default.
 
     Returns:
-        float64 (2, 3): the densities of haematoxylin and of eosin, the one with more red first, in red, green and blue.
+        float64 of shape (2, 3), the densities of haematoxylin and of eosin in red, green and blue; the one with more of
+        red first.
 
     Raises:
         TypeError: an image that is none of these; ``tissue`` is no number.
