@@ -1,11 +1,12 @@
-# make demo | test | test-newest | tables | mutants | soak | soak-jpeg | coverage-jpeg | fuzz | cuda-all | bench |
-# bench-history | gpu | docs | wheel | lint | format | clean. Each target but gpu installs what it needs, once. `tables`
+# make demo | test | test-newest | tables | mutants | soak | soak-jpeg | soak-slide | coverage-jpeg | fuzz | cuda-all |
+# bench | bench-history | gpu | docs | wheel | lint | format | clean. Each target but gpu installs what it needs, once. `tables`
 # writes the operands and answers of the native tests anew, and `mutants` changes formulas to see those tests fail; it
 # builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   REGIONS=.. MUTATIONS=..  make soak-jpeg: how many regions and changed files libjpeg is compared on
 #   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
+#   MINUTES=20 FIRST=0       make soak-slide: how long random regions of slides are read, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench, such as
 #                            tensors, samples or loading, other suites; make mutants: those whose name holds it
@@ -167,16 +168,20 @@ $(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
 	$(CLIENT_INSTALL) --no-deps clip-anytorch
 	touch $@
 
-# The packages whose stains fastaug.pathology has, likewise. tiatoolbox does not install everywhere: its test is skipped.
+# The packages whose stains fastaug.pathology has, and those that read slides, likewise. tiatoolbox and cuCIM do not
+# install everywhere: tests and rows of theirs are left out.
 PATHOLOGY := .venv-pathology
 .PHONY: test-pathology
 test-pathology: $(PATHOLOGY)/.pathology
-	OMP_NUM_THREADS=1 $(PATHOLOGY)/bin/python -m pytest -p no:benchmark tests/pathology $(ARGS)
+	OMP_NUM_THREADS=1 $(PATHOLOGY)/bin/python -m pytest -p no:benchmark tests/pathology tests/codec/test_slide.py \
+	  $(ARGS)
 
 $(PATHOLOGY)/.pathology: | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(PATHOLOGY)
-	$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet torchstain albumentationsx
+	$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet torchstain albumentationsx \
+	  tifffile imagecodecs openslide-python openslide-bin
 	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet tiatoolbox
+	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet cucim-cu12
 	touch $@
 
 # torchvision, torch and Pillow as they are today, in front of .venv: what they change is seen here first.
@@ -235,6 +240,11 @@ soak-loader: $(STAMPS)/test
 # Two minutes of it.
 test-loader: $(STAMPS)/test
 	$(SOAK_LOADER) 2
+
+# Random regions of slides, by threads, forked children and pipelines; some slides are broken.
+.PHONY: soak-slide
+soak-slide: $(STAMPS)/test
+	OMP_NUM_THREADS=1 PYTHONPATH=.:tests:tests/codec $(BIN)/python tests/property/soak_slide.py $(or $(MINUTES),20) $(or $(FIRST),0)
 
 # What the kernels of pipelines take on each GPU that NVRTC knows; it needs PyTorch with CUDA, and no GPU. It fails where
 # a thread needs memory of its own, beside its registers.

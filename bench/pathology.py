@@ -13,6 +13,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import torch
 from PIL import Image
 
 import fastaug
+from bench import slides
 from bench.images import TILES, photographs, read, windows
 from fastaug.pathology import StainNormalize, functional, stain_matrix
 
@@ -35,7 +37,7 @@ ALPHA, BETA = np.array([1.031, 0.962, 1.018]), np.array([0.021, -0.034, 0.012])
 class Row:
     """What is timed: `ours` and `theirs` of an RGB array, where `prepared` makes the images of it first.
 
-    `off` is the share of samples that may be one level off: of theirs in float32, or where the last bit of a logarithm
+    `needs` are modules. `off` is the share of samples that may be one level off: of theirs in float32, or where the last bit of a logarithm
     decides.
     """
 
@@ -49,7 +51,7 @@ class Row:
     off: float = 0.0
 
     def same(self, image: Any) -> bool:
-        ours, theirs = np.asarray(self.ours(image)), np.asarray(self.theirs(image))
+        ours, theirs = (np.asarray(call(image)) for call in (self.ours, self.theirs))
         if ours.dtype != np.uint8:
             return bool(np.abs(ours - theirs).max() <= CLOSE)
         apart = np.abs(ours.astype(np.int16) - theirs)
@@ -174,6 +176,29 @@ CASES = (
 )
 
 
+def of_slides() -> list[Row]:
+    """Regions of each slide, against each reader; imagecodecs is what the slides are written with."""
+    rows = []
+    for layout in slides.LAYOUTS:
+        prepared = partial(slides.regions, layout)
+        name = f"Slide.read, {slides.COUNT} of {slides.REGION}, {layout}"
+        read, regions = slides.Regions.read, slides.Regions
+        rows += [
+            Row(name, "cuCIM", prepared, read, regions.by_cucim, needs="imagecodecs cucim.clara"),
+            Row(name, "openslide", prepared, read, regions.by_openslide, needs="imagecodecs openslide"),
+            Row(name, "imread loop", prepared, read, regions.by_loop, needs="imagecodecs"),
+            Row(
+                f"Slide.lazy to 224, {layout}",
+                "openslide",
+                prepared,
+                regions.tensors,
+                regions.tensors_by_openslide,
+                needs="imagecodecs openslide",
+            ),
+        ]
+    return rows
+
+
 def is_installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
@@ -204,8 +229,8 @@ def main() -> int:
     array = windows(photographs("tile1024", TILES), 1, 1024, 1024)[0] if tile is None else read(tile)
     print(f"{array.shape[0]}x{array.shape[1]}, {fastaug.isa()}, ms of processor time")
     failed = 0
-    for row in CASES:
-        if not is_installed(row.needs):
+    for row in (*CASES, *of_slides()):
+        if not all(map(is_installed, row.needs.split())):
             continue
         image = row.prepared(array)
         if not row.same(image):
@@ -213,7 +238,7 @@ def main() -> int:
             failed = 1
             continue
         ours, theirs, ratio = timed(row, image, options.rounds)
-        print(f"{row.name:22} {ours * 1e3:8.2f}   {row.reference:10} {theirs * 1e3:8.2f}   {ratio:5.1f}x")
+        print(f"{row.name:33} {ours * 1e3:8.2f}   {row.reference:11} {theirs * 1e3:8.2f}   {ratio:5.1f}x")
     return failed
 
 

@@ -112,6 +112,38 @@ class Mapped:
 
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
+@final
+class File:
+    """A file that is read at given places by any threads and forked processes. Closed with the last who reads it."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Takes the descriptor over."""
+
+@final
+class Tiles:
+    """Where the tiles of an image lie in a file, each a JPEG, row by row; strips are tiles as wide as the image."""
+
+    def __init__(
+        self,
+        file: File,
+        height: int,
+        width: int,
+        tile_height: int,
+        tile_width: int,
+        offsets: bytes,
+        sizes: bytes,
+        tables: bytes | None = None,
+        colorspace: str | None = None,
+    ) -> None:
+        """`offsets` and `sizes` are uint64. ValueError for sides below 1, and for fewer of them than tiles."""
+
+    def source(self, y: int, x: int, height: int, width: int, channels: int) -> Source:
+        """A region, RGB or RGBA, that may lie outside of the image, and is black there; run() reads and decodes the
+        tiles that it needs, and raises Deferred where it cannot."""
+
+    def read(self, index: int) -> bytes:
+        """The bytes of a tile, whatever they are; Deferred where they are not there."""
+
 def jpeg_decoder() -> str:
     """Who is asked first for a JPEG of one scan: "own" or "libjpeg"."""
 

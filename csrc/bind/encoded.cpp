@@ -64,13 +64,6 @@ class Buffer {
   bool held_ = false;
 };
 
-codec::Components components_of(const std::optional<std::string>& colorspace) {
-  if (!colorspace) return codec::Components::kAsMarked;
-  if (*colorspace == "rgb") return codec::Components::kRgb;
-  if (*colorspace == "ycbcr") return codec::Components::kYcbcr;
-  fail(ErrorCode::kValue, "colorspace must be None, 'rgb' or 'ycbcr', got '" + *colorspace + "'");
-}
-
 class Encoded {
  public:
   Encoded(const py::object& data, const py::object& tables, const std::optional<std::string>& colorspace, bool luma)
@@ -129,6 +122,13 @@ class Encoded {
 };
 
 }  // namespace
+
+codec::Components components_of(const std::optional<std::string>& colorspace) {
+  if (!colorspace) return codec::Components::kAsMarked;
+  if (*colorspace == "rgb") return codec::Components::kRgb;
+  if (*colorspace == "ycbcr") return codec::Components::kYcbcr;
+  fail(ErrorCode::kValue, "colorspace must be None, 'rgb' or 'ycbcr', got '" + *colorspace + "'");
+}
 
 void register_encoded(py::module_& m) {
   deferred = PyErr_NewException("fastaug._C.Deferred", nullptr, nullptr);

@@ -3,7 +3,15 @@
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
+#include <string>
+
+#include "codec/codec.h"
+
 namespace fastaug::bind {
+
+// Of "rgb", "ycbcr" or nothing; Error otherwise.
+codec::Components components_of(const std::optional<std::string>& colorspace);
 
 void register_encoded(pybind11::module_& m);
 

@@ -13,6 +13,7 @@
 #include "bind/queue.h"
 #include "bind/random.h"
 #include "bind/recipe.h"
+#include "bind/tiles.h"
 #include "bind/written.h"
 #include "codec/codec.h"
 #include "pixel/table.h"
@@ -134,6 +135,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_densities(m);
   register_encoded(m);
   register_mapped(m);
+  register_tiles(m);
   register_fields(m);
   register_places(m);
   register_random(m);

@@ -15,6 +15,7 @@ from PIL import Image, ImageMode
 
 from fastaug import _C
 from fastaug._image import indexes, npy, pillow
+from fastaug._image.assembled import Assembled
 from fastaug._image.pillow import DecodeError
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Encoded:
             check_mode(mode)
         # Conversions one after the other, as Image.convert() would be called.
         self.modes: tuple[str, ...] = () if mode is None else (mode,)
-        self._tables = None if jpeg_tables is None else _check_tables(jpeg_tables)
+        self._tables = None if jpeg_tables is None else check_tables(jpeg_tables)
         self.exif = bool(exif)
         check_colorspace(colorspace)
         self.colorspace = colorspace
@@ -139,6 +140,8 @@ class Encoded:
         held = self._map
         if held is not None:
             return held
+        if isinstance(self._source, Assembled):
+            return self._announced(self._source)
         if _recent.owner is self:
             data, encoded = _recent.data, _recent.encoded
         else:
@@ -160,6 +163,13 @@ class Encoded:
             _recent.owner, _recent.data, _recent.encoded = None, b"", None
         return data, encoded
 
+    def _announced(self, image: Any) -> tuple[Any, Any]:
+        """Of an image that is put together: itself, in both places."""
+        self._header = Header(image.width, image.height, "RGB", image.format, 8, 3)
+        self._orientation = 1
+        self._map = image, image
+        return self._map
+
     def _hold(self, data: Data, encoded: _C.Encoded) -> tuple[Data, _C.Encoded]:
         """Keeps the map of a file."""
         held = self._map = data, encoded
@@ -172,6 +182,8 @@ class Encoded:
 
     def open(self, data: Data, native: Exception | None = None, *, load: bool = False) -> Image.Image:
         """By Pillow, or by NumPy, as it is stored. `native` is why the core did not decode it."""
+        if isinstance(data, Assembled):
+            return data.image()
         if not isinstance(data, bytes) or data.startswith(npy.MAGIC):
             return npy.image(data)
         whole = pillow.with_tables(data, self._tables)
@@ -251,7 +263,7 @@ class Encoded:
 
     def part_of(self, encoded: _C.Encoded, channels: int) -> _C.Source:
         """The pixels for whoever may want a part of them: of a JPEG, with the index of its stream if there is one."""
-        return encoded.source(channels, self.index() if encoded.format == "JPEG" else None)
+        return encoded.source(channels, self.index()) if encoded.format == "JPEG" else encoded.source(channels)
 
     def index(self) -> _C.ScanIndex | None:
         """For one more use: what was saved beside the file, or from the second use on one that each fills as it goes.
@@ -310,6 +322,8 @@ _OF_ENTRIES = {"bytes", "path"}
 
 def take(source: Any) -> tuple[Any, str | None]:
     """A path (str) or bytes to read an image from, and the name of the file."""
+    if isinstance(source, Assembled):
+        return source, source.path
     if is_entry(source):
         data, path = source.get("bytes"), source.get("path")
         if data is None and path is None:
@@ -393,7 +407,7 @@ def check_colorspace(colorspace: Any) -> None:
         raise ValueError(f"colorspace should be None, 'rgb' or 'ycbcr', got {colorspace!r}")
 
 
-def _check_tables(tables: Any) -> bytes:
+def check_tables(tables: Any) -> bytes:
     data = take_bytes(tables)
     if not data.startswith(b"\xff\xd8") or b"\xff\xd9" not in data:
         raise ValueError(

@@ -10,6 +10,7 @@ from PIL import Image, ImageOps
 
 from fastaug import _C
 from fastaug._image import decode, pillow
+from fastaug._image.assembled import Assembled
 from fastaug._image.encoded import CHANNELS, Encoded, check_mode
 from fastaug._image.kept import Kept, Never, Once
 
@@ -96,6 +97,8 @@ class LazyImage(Encoded, metaclass=_Hinting):
         self._info: dict[Any, Any] | None = None
 
     def __repr__(self) -> str:
+        if isinstance(self._source, Assembled):
+            return f"<LazyImage of {self._source!r}, mode={self.modes[-1]!r}>"
         name = repr(self.filename) if self.filename is not None else f"<{len(self._source)} bytes>"
         mode = repr(self.modes[-1]) if self.modes else None
         exif = ", exif=True" if self.exif else ""
@@ -178,6 +181,8 @@ class LazyImage(Encoded, metaclass=_Hinting):
         """Of a file that the core decodes: `info` of Pillow's image."""
         if self._info is None:
             data, _ = self.encoded(keep=not self.keeps)
+            if isinstance(data, Assembled):
+                return {}
             # Those of a JPEG are in front of the pixels, and no conversion of it adds to them or takes from them.
             image = self.open(data) if self.format == "JPEG" else self.pil()
             self._info = _turned(image.info) if self.exif and self.orientation > 1 else image.info

@@ -8,6 +8,8 @@ Two spellings of one decoder. Ours gives ndarrays and PIL images, of every forma
     batch = io.imread_batch(paths, num_threads=8)
     dataset = ImageFolder(root, loader=io.lazy, transform=compose)  # the Compose decodes its crop
 
+Of whole-slide images, :class:`Slide` reads regions.
+
 torchvision's gives CHW tensors, and writes them, for code that imports ``torchvision.io``.
 """
 
@@ -18,6 +20,7 @@ from fastaug._image.pillow import DecodeError
 from fastaug.io._batch import imread_batch
 from fastaug.io._encode import encode_jpeg, encode_png, write_file, write_jpeg, write_png
 from fastaug.io._read import ImageInfo, image_info, imread, lazy
+from fastaug.io._slide import Slide, SlideLevel
 from fastaug.io._torchvision import (
     ImageReadMode,
     decode_avif,
@@ -36,6 +39,8 @@ __all__ = [
     "ImageInfo",
     "ImageReadMode",
     "LazyImage",
+    "Slide",
+    "SlideLevel",
     "decode_avif",
     "decode_gif",
     "decode_heic",

@@ -1,0 +1,299 @@
+"""Whole-slide images: regions of a pyramid of tiles, of which only those are read and decoded that are covered."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from PIL import Image
+
+from fastaug import _C
+from fastaug._image.assembled import Assembled
+from fastaug._image.lazy import LazyImage
+from fastaug._image.pillow import DecodeError
+from fastaug.io import _tiff
+
+# The core counts pixels in 32 bits.
+_MOST_PIXELS = 1 << 31
+
+# No slide has as many pixels across: what lies further off is as black as what lies there.
+_FAR = 1 << 40
+
+
+class SlideLevel(NamedTuple):
+    """A level of a slide.
+
+    Attributes:
+        width, height: in pixels of the level.
+        downsample: pixels of level 0 to one of this, as openslide has it: the mean of those across and down.
+        tile: (width, height) of its tiles; of strips, which are as wide as the level.
+
+    Example:
+        >>> from fastaug.io import SlideLevel
+        >>> SlideLevel(2220, 2967, 1.0, (240, 240)).size
+        (2220, 2967)
+    """
+
+    width: int
+    height: int
+    downsample: float
+    tile: tuple[int, int]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        return self.width, self.height
+
+
+class Slide:
+    """A whole-slide image: a pyramid of levels, each of tiles, in a TIFF file such as Aperio's .svs.
+
+    tifffile, which has to be installed, says where the tiles lie, and is done with the file then. Tiles are read there
+    when a region covers them: JPEGs by the native core, all of a region in one call, without Python's lock; those of
+    other compressions by tifffile's decoders, for most of which imagecodecs has to be installed.
+
+    Threads share a slide, and so do processes that are forked. It pickles as its path. The file is closed with the last
+    of what reads it.
+
+    Args:
+        path: of the file.
+
+    Attributes:
+        path: the same.
+        levels: of the pyramid, from the largest on: a tuple of :class:`SlideLevel`.
+        mpp: microns of a pixel of level 0, across and down; None where the file does not say so. Of Aperio's files it
+            is their MPP, else what the tags of the resolution say.
+
+    Raises:
+        OSError: the file cannot be read.
+        ImportError: tifffile, or imagecodecs for such tiles, is not installed.
+        ValueError: it is no TIFF file that tifffile opens, or its levels are not of 8 bits in gray or RGB.
+        TypeError: ``path`` is no path.
+
+    Example:
+        >>> import tempfile
+        >>> import numpy as np
+        >>> import tifffile
+        >>> from fastaug.io import Slide
+        >>> path = tempfile.mkdtemp() + "/slide.tif"
+        >>> pixels = np.arange(80 * 96 * 3).reshape(80, 96, 3).astype(np.uint8)
+        >>> tifffile.imwrite(path, pixels, tile=(32, 32), photometric="rgb")
+        >>> slide = Slide(path)
+        >>> slide.levels[0].size
+        (96, 80)
+        >>> region = slide.read(30, 20, (40, 10))
+        >>> np.array_equal(region, pixels[20:30, 30:70])
+        True
+    """
+
+    path: str
+    levels: tuple[SlideLevel, ...]
+    mpp: tuple[float, float] | None
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path should be a path, got {type(path).__name__}")
+        self.path = os.fsdecode(path)
+        with open(self.path, "rb") as file:
+            descriptor = _C.File(os.dup(file.fileno()))
+            self._grids, self.mpp = _tiff.read(file, descriptor, self.path)
+        first = self._grids[0]
+        self.levels = tuple(
+            SlideLevel(
+                grid.width,
+                grid.height,
+                (first.width / grid.width + first.height / grid.height) / 2,
+                (grid.tile_width, grid.tile_height),
+            )
+            for grid in self._grids
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.path,)
+
+    def __repr__(self) -> str:
+        width, height = self.levels[0].size
+        levels = len(self.levels)
+        return f"Slide({self.path!r}, {width}x{height}, {levels} level{'s' if levels > 1 else ''})"
+
+    def read(self, x: int, y: int, size: tuple[int, int], level: int = 0) -> np.ndarray:
+        """The pixels of a region: those of openslide's ``read_region((x, y), level, size).convert("RGB")`` in level 0.
+
+        In the levels above, a place of level 0 is one between pixels. openslide interpolates there; this is the region
+        from the nearest pixel on, without that: ``floor(x / levels[level].downsample + 0.5)``.
+
+        Args:
+            x, y: the left upper corner, in pixels of level 0.
+            size: (width, height), in pixels of the level.
+            level: index into ``levels``.
+
+        Returns:
+            uint8 of shape (height, width, 3). It is black where the region lies outside of the slide.
+
+        Raises:
+            fastaug.DecodeError: a tile is missing, truncated or corrupt. The message has its column, row and level.
+            TypeError: other numbers than integers, or ``size`` is no pair of them.
+            ValueError: there is no such ``level``, or ``size`` is of less than a pixel, or of 2^31 or more.
+        """
+        return self._region(x, y, size, level).read()
+
+    def lazy(self, x: int, y: int, size: tuple[int, int], level: int = 0) -> LazyImage:
+        """A handle of a region, decoded when, and as far as, its pixels are wanted.
+
+        A ``Compose`` takes it, and its ``batch``: only those tiles are read and decoded that its crop covers. Of tiles
+        that tifffile decodes it is all that the region covers, on the thread that asks.
+
+        Args:
+            x, y, size, level: as for :meth:`read`.
+
+        Returns:
+            A :class:`LazyImage` of mode RGB.
+
+        Raises:
+            TypeError, ValueError: as :meth:`read`. That a tile is missing or broken shows when it is first wanted.
+
+        Example:
+            >>> import tempfile
+            >>> import numpy as np
+            >>> import tifffile
+            >>> import fastaug.transforms as T
+            >>> from fastaug.io import Slide
+            >>> path = tempfile.mkdtemp() + "/slide.tif"
+            >>> tifffile.imwrite(path, np.zeros((80, 96, 3), np.uint8), tile=(32, 32), photometric="rgb")
+            >>> tile = Slide(path).lazy(30, 20, (40, 40))
+            >>> T.Compose([T.RandomCrop(16), T.ToTensor()])(tile).shape
+            torch.Size([3, 16, 16])
+        """
+        region: Any = self._region(x, y, size, level)
+        return LazyImage(region)
+
+    def _region(self, x: Any, y: Any, size: Any, level: Any) -> Region:
+        left, top = _integer("x", x), _integer("y", y)
+        number = _integer("level", level)
+        if not 0 <= number < len(self.levels):
+            raise ValueError(f"level should be from 0 to {len(self.levels) - 1}, got {number}")
+        try:
+            width, height = (operator.index(side) for side in size)
+        except (TypeError, ValueError):
+            raise TypeError(f"size should be two integers, (width, height), got {size!r}") from None
+        if width < 1 or height < 1 or width * height >= _MOST_PIXELS:
+            raise ValueError(f"size should be (width, height) of 1 to 2^31 - 1 pixels in all, got {(width, height)}")
+        downsample = self.levels[number].downsample
+        left, top = (math.floor(max(-_FAR, min(side, _FAR)) / downsample + 0.5) for side in (left, top))
+        return Region(self, number, left, top, width, height)
+
+
+class Region(Assembled):
+    """A part of a level, in the level's pixels."""
+
+    format = "TIFF"
+
+    def __init__(self, slide: Slide, level: int, left: int, top: int, width: int, height: int) -> None:
+        self.slide = slide
+        self.path = slide.path
+        self.level = level
+        self.left = left
+        self.top = top
+        self.width = width
+        self.height = height
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.slide!r}, level {self.level}, {self.width}x{self.height} at column {self.left} and row {self.top}"
+        )
+
+    @property
+    def _grid(self) -> _tiff.Grid:
+        return self.slide._grids[self.level]
+
+    def source(self, channels: int) -> _C.Source:
+        grid = self._grid
+        if grid.jpeg is not None:
+            return grid.tiles.source(self.top, self.left, self.height, self.width, channels)
+        pixels = self._assembled()
+        if channels == 4:
+            pixels = np.dstack([pixels, np.full(pixels.shape[:2], 255, np.uint8)])
+        return _C.from_array(pixels)
+
+    def image(self) -> Image.Image:
+        return Image.fromarray(self.read())
+
+    def read(self) -> np.ndarray:
+        if self._grid.jpeg is not None:
+            pixels = np.empty((self.height, self.width, 3), np.uint8)
+            try:
+                _C.run([(b"", self.source(3), _C.into_array(pixels))])
+            except _C.Deferred:
+                pass  # the tile that is to blame is found below, or decoded by Pillow
+            else:
+                return pixels
+        return self._assembled()
+
+    def _assembled(self) -> np.ndarray:
+        """The pixels, tile by tile."""
+        pixels = np.zeros((self.height, self.width, 3), np.uint8)
+        grid = self._grid
+        for column, row in self._covered():
+            tile = self._tile(column, row)
+            across, down = column * grid.tile_width, row * grid.tile_height
+            # What lies behind the edge of the level is in its last tiles, and not of the slide.
+            right = min(across + tile.shape[1], grid.width, self.left + self.width)
+            bottom = min(down + tile.shape[0], grid.height, self.top + self.height)
+            left, top = max(across, self.left), max(down, self.top)
+            part = tile[top - down : bottom - down, left - across : right - across]
+            pixels[top - self.top : bottom - self.top, left - self.left : right - self.left] = part
+        return pixels
+
+    def _covered(self) -> Iterator[tuple[int, int]]:
+        """Columns and rows of the tiles."""
+        grid = self._grid
+        right, bottom = min(self.left + self.width, grid.width), min(self.top + self.height, grid.height)
+        for row in range(max(self.top, 0) // grid.tile_height, -(-bottom // grid.tile_height)):
+            for column in range(max(self.left, 0) // grid.tile_width, -(-right // grid.tile_width)):
+                yield column, row
+
+    def _tile(self, column: int, row: int) -> np.ndarray:
+        """Of three channels, or of one; as large as its part of the level at least."""
+        grid = self._grid
+        index = row * grid.columns + column
+        try:
+            data = grid.tiles.read(index)
+        except _C.Deferred as error:
+            reason, offset = error.args
+            self._fail(column, row, reason, error, offset if offset >= 0 else None)
+        least = min(grid.tile_width, grid.width - column * grid.tile_width)
+        low = min(grid.tile_height, grid.height - row * grid.tile_height)
+        size = None
+        try:
+            if grid.jpeg is not None:
+                tables, colorspace = grid.jpeg
+                handle = LazyImage(data, "RGB", jpeg_tables=tables, colorspace=colorspace)
+                size = handle.size
+                if least <= size[0] <= grid.tile_width and low <= size[1] <= grid.tile_height:
+                    return np.asarray(handle)
+            else:
+                assert grid.decode is not None
+                tile: np.ndarray = grid.decode(data, index)[0][0]
+                size = tile.shape[1], tile.shape[0]
+                if least <= size[0] and low <= size[1]:
+                    return tile[:, :, :3]
+        except MemoryError:
+            raise
+        except Exception as error:
+            self._fail(column, row, str(error) or type(error).__name__, error)
+        self._fail(column, row, f"it is of {size[0]}x{size[1]} pixels, and not of {least}x{low}", None)
+
+    def _fail(self, column: int, row: int, reason: str, error: Exception | None, offset: int | None = None) -> NoReturn:
+        words = f"cannot decode {self.path}: tile in column {column}, row {row} of level {self.level}: {reason}"
+        form = "TIFF" if self._grid.jpeg is None else "JPEG"
+        raise DecodeError(words, self.path, form, offset) from error
+
+
+def _integer(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} should be an integer, got {type(value).__name__}") from None
