@@ -1,7 +1,7 @@
 # make demo | test | test-newest | tables | mutants | soak | soak-jpeg | soak-slide | coverage-jpeg | fuzz | cuda-all |
-# bench | bench-history | gpu | docs | wheel | lint | format | clean. Each target but gpu installs what it needs, once. `tables`
-# writes the operands and answers of the native tests anew, and `mutants` changes formulas to see those tests fail; it
-# builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
+# bench | bench-history | gpu | docs | wheel | lint | format | clean. Each target but gpu installs what it needs, once.
+# `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to see those tests
+# fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
 #   N=100000 FIRST=0         make soak: how many random cases of everything are run, and the first's number
 #   REGIONS=.. MUTATIONS=..  make soak-jpeg: how many regions and changed files libjpeg is compared on

@@ -37,8 +37,8 @@ ALPHA, BETA = np.array([1.031, 0.962, 1.018]), np.array([0.021, -0.034, 0.012])
 class Row:
     """What is timed: `ours` and `theirs` of an RGB array, where `prepared` makes the images of it first.
 
-    `needs` are modules. `off` is the share of samples that may be one level off: of theirs in float32, or where the last bit of a logarithm
-    decides.
+    `needs` are modules. `off` is the share of samples that may be one level off: of theirs in float32, or where the
+    last bit of a logarithm decides.
     """
 
     name: str

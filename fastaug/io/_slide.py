@@ -6,7 +6,8 @@ import math
 import operator
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 import numpy as np
 from PIL import Image
@@ -24,7 +25,8 @@ _MOST_PIXELS = 1 << 31
 _FAR = 1 << 40
 
 
-class SlideLevel(NamedTuple):
+@dataclass(frozen=True)
+class SlideLevel:
     """A level of a slide.
 
     Attributes:
