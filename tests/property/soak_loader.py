@@ -7,14 +7,9 @@ Stops at the fifth thing that is wrong; `soak_loader.py 0 NUMBER` runs one case 
 
 from __future__ import annotations
 
-import faulthandler
 import gc
-import os
 import random
-import statistics
 import sys
-import tempfile
-import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -34,16 +29,12 @@ import fastaug.transforms as T
 from support.images import PHOTOS, photo
 from support.outcomes import seed_all, snapshot
 
-ENOUGH = 5
+sys.path.insert(0, str(Path(__file__).parent))
+
+from soaking import ENOUGH, HANGS, RAISES, forked, grown, left_over, main, open_files, resident
 
 #: Forks in a minute: a thousand in half an hour.
 FORKS = 1000 / 30
-
-#: Seconds after which a child hangs.
-PATIENCE = 30
-
-#: Bytes by which resident memory may grow after the first fifth of the time.
-GROWTH = 40e6
 
 
 def train(side: int, *steps: Any) -> Any:
@@ -238,24 +229,9 @@ class Forks:
 
     def _fork(self, iterator: Any) -> None:
         self.done += 1
-        sys.stdout.flush()
-        child = os.fork()
-        if child == 0:
-            code = 4
-            try:
-                # Its thread needs nothing of Python's: it ends the child, and says where that was.
-                faulthandler.dump_traceback_later(PATIENCE, exit=True)
-                code = self._child(iterator)
-            finally:
-                os._exit(code)
-        end = time.monotonic() + 2 * PATIENCE
-        while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
-            if time.monotonic() > end:
-                os.kill(child, 9)
-            time.sleep(1e-3)
-        if ended[1]:
-            what = {1: "hangs", 2: "has another result", 3: "goes on with its parent's iterator", 4: "raises"}
-            status = os.waitstatus_to_exitcode(ended[1])
+        status = forked(lambda: self._child(iterator))
+        if status:
+            what = {HANGS: "hangs", 2: "has another result", 3: "goes on with its parent's iterator", RAISES: "raises"}
             self.wrong.append(f"child {self.done} {what.get(status, f'ends with {status}')}")
 
     def _child(self, iterator: Any) -> int:
@@ -268,38 +244,6 @@ class Forks:
         if self.done % 2:
             return 0 if self._image_result() == self._expected[0] else 2
         return 0 if self._loader_result() == self._expected[1] else 2
-
-
-def resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def open_files() -> int:
-    return len(os.listdir("/proc/self/fd"))
-
-
-def left_over(files: int) -> str:
-    """What is wrong when no loader is left."""
-    gc.collect()
-    # Those that feed torch's worker processes end a moment later.
-    end = time.monotonic() + PATIENCE
-    while (threading.active_count() > 1 or open_files() > files) and time.monotonic() < end:
-        time.sleep(1e-3)
-    if threading.active_count() > 1:
-        return f"threads are left: {[thread.name for thread in threading.enumerate()]}"
-    if open_files() > files:
-        links = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name != "0"]
-        return f"{open_files() - files} more files are open than before: {links}"
-    return ""
-
-
-def grown(sizes: list[int]) -> str:
-    """Whether memory grew after the first fifth of the time."""
-    fifth = len(sizes) // 5
-    if fifth < 5:
-        return ""
-    before, after = statistics.median(sizes[fifth : 2 * fifth]), statistics.median(sizes[-fifth:])
-    return f"memory grew from {before / 1e6:.0f} to {after / 1e6:.0f} MB" if after > before + GROWTH else ""
 
 
 def soak(minutes: float, first: int, folder: Path) -> list[str]:
@@ -335,18 +279,5 @@ def soak(minutes: float, first: int, folder: Path) -> list[str]:
     return wrong
 
 
-def main() -> int:
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 30.0
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    tqdm.monitor_interval = 0  # its thread is none of the loader's
-    torch.set_num_threads(1)
-    # Python 3.12 and later warn of a fork in a process with threads, which is what is tried here.
-    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-    with tempfile.TemporaryDirectory() as folder:
-        wrong = soak(minutes, first, Path(folder))
-    print("\n".join([f"{len(wrong)} wrong", *wrong]) if wrong else "nothing wrong")
-    return int(bool(wrong))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(soak, 30.0))

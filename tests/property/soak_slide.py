@@ -8,16 +8,12 @@ thing that is wrong; `soak_slide.py 0 NUMBER` runs one case again. Exits with 1 
 
 from __future__ import annotations
 
-import faulthandler
 import gc
-import os
 import pickle
 import random
 import sys
-import tempfile
 import threading
 import time
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +31,7 @@ from fastaug.io import Slide
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from soak_loader import ENOUGH, PATIENCE, grown, left_over, open_files, resident
+from soaking import ENOUGH, HANGS, RAISES, forked, grown, left_over, main, open_files, resident
 
 #: Of level 0 and the one above it.
 SIZES = ((611, 820), (152, 205))
@@ -56,7 +52,7 @@ class Known:
 
 def written(folder: Path) -> list[Known]:
     known = []
-    for number, (name, make) in enumerate(LAYOUTS.items()):
+    for number, make in enumerate(LAYOUTS.values()):
         path = folder / f"{number}.tif"
         levels = write(path, make(), SIZES)
         known.append(Known(path, levels, False, Slide(path)))
@@ -67,7 +63,6 @@ def written(folder: Path) -> list[Known]:
             other = folder / f"{number}-broken.tif"
             other.write_bytes(data)
             known.append(Known(other, levels, True, Slide(other)))
-        assert known, name
     return known
 
 
@@ -115,26 +110,16 @@ def batched(known: Known, slide: Slide, rng: random.Random) -> str:
     return ""
 
 
-def forked(known: Known, slide: Slide, number: int) -> str:
-    """A child that reads, and makes a batch."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        code = 3
-        try:
-            faulthandler.dump_traceback_later(PATIENCE, exit=True)
-            rng = random.Random(f"child {number}")
-            texts = [read(known, slide, rng) for _ in range(5)] + [batched(known, slide, rng)]
-            code = 2 if any(texts) else 0
-        finally:
-            os._exit(code)
-    end = time.monotonic() + 2 * PATIENCE
-    while (ended := os.waitpid(child, os.WNOHANG))[0] == 0:
-        if time.monotonic() > end:
-            os.kill(child, 9)
-        time.sleep(1e-3)
-    what = {0: "", 1: "hangs", 2: "has another result", 3: "raises"}
-    status = os.waitstatus_to_exitcode(ended[1])
+def in_child(known: Known, slide: Slide, number: int) -> str:
+    """What is wrong in a child that reads, and makes a batch."""
+
+    def work() -> int:
+        rng = random.Random(f"child {number}")
+        texts = [read(known, slide, rng) for _ in range(5)] + [batched(known, slide, rng)]
+        return 2 if any(texts) else 0
+
+    status = forked(work)
+    what = {HANGS: "hangs", 2: "has another result", RAISES: "raises"}
     return f"{known.path.name}: a child {what.get(status, f'ends with {status}')}" if status else ""
 
 
@@ -159,7 +144,7 @@ def case(number: int, all_known: list[Known]) -> list[str]:
     for thread in threads:
         thread.start()
     if number % 5 == 0:
-        texts.append(forked(known, slide, number))
+        texts.append(in_child(known, slide, number))
     texts.append(batched(known, slide, rng))
     for thread in threads:
         thread.join()
@@ -192,18 +177,5 @@ def soak(minutes: float, first: int, folder: Path) -> list[str]:
     return wrong
 
 
-def main() -> int:
-    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 20.0
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    tqdm.monitor_interval = 0  # its thread is none of ours
-    torch.set_num_threads(1)
-    # Python 3.12 and later warn of a fork in a process with threads, which is what is tried here.
-    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-    with tempfile.TemporaryDirectory() as folder:
-        wrong = soak(minutes, first, Path(folder))
-    print("\n".join([f"{len(wrong)} wrong", *wrong]) if wrong else "nothing wrong")
-    return int(bool(wrong))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(soak, 20.0))
