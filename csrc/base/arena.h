@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <new>
 #include <utility>
@@ -58,7 +57,7 @@ class Arena {
   static constexpr size_t kKeep = size_t{1} << 28;
 
   struct Free {
-    void operator()(uint8_t* p) const { std::free(p); }
+    void operator()(uint8_t* p) const { ::operator delete(p, std::align_val_t{kAlign}); }
   };
   struct Block {
     std::unique_ptr<uint8_t, Free> data;
@@ -70,9 +69,8 @@ class Arena {
     if (!blocks_.empty()) size = blocks_.back().size;
     if (size < count) size = count;
     size = (size + kAlign - 1) / kAlign * kAlign;
-    auto* data = static_cast<uint8_t*>(std::aligned_alloc(kAlign, size));
-    if (data == nullptr) throw std::bad_alloc();
-    blocks_.push_back({std::unique_ptr<uint8_t, Free>(data), size});
+    std::unique_ptr<uint8_t, Free> data(static_cast<uint8_t*>(::operator new(size, std::align_val_t{kAlign})));
+    blocks_.push_back({std::move(data), size});
     used_ = 0;
   }
 

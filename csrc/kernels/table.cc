@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "kernels/machine.h"
 #include "kernels/targets.h"
 
 namespace fastaug {
@@ -40,33 +41,6 @@ constexpr bool built(Isa isa) {
       return (HWY_TARGETS & HWY_NEON) != 0;
   }
   return false;
-}
-
-// Everything that the compiler may use in code for the target: hwy/ops/set_macros-inl.h, HWY_TARGET_STR.
-bool machine_has(Isa isa) {
-  if (isa == Isa::kScalar) return true;
-#if HWY_ARCH_X86
-  __builtin_cpu_init();
-  const bool sse4 = __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
-                    __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-  if (isa == Isa::kSse4) return sse4;
-  const bool avx2 = sse4 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c");
-  if (isa == Isa::kAvx2) return avx2;
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl");
-  if (isa == Isa::kAvx512) return avx512;
-  return isa == Isa::kAvx512Vbmi && avx512 && __builtin_cpu_supports("avx512vbmi") &&
-         __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni") &&
-         __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vpopcntdq") &&
-         __builtin_cpu_supports("vaes") && __builtin_cpu_supports("vpclmulqdq");
-#elif HWY_ARCH_ARM_A64
-  return isa == Isa::kNeon;  // part of the architecture
-#else
-  return false;
-#endif
 }
 
 class Tables {

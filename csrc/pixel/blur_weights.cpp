@@ -56,7 +56,7 @@ BlurWeights::BlurWeights(std::span<const float> down, std::span<const float> acr
 }
 
 BlurWeights::BlurWeights(const Op& op) : fused_((op.flags & kUnfused) == 0) {
-  float taps[2 * std::size(op.f)];
+  float taps[2 * sizeof(op.f) / sizeof(*op.f)];
   std::memcpy(taps, op.f, sizeof(op.f));
   across_ = mirrored(taps, op.i[0]);
   down_ = mirrored((op.flags & kSquare) != 0 ? taps : taps + op.i[0] / 2 + 1, op.i[1]);

@@ -30,7 +30,7 @@ struct TapRange {
 struct BoxFilter {
   template <class X>
   static FASTAUG_FN X at(X x) {
-    return (x > -0.5) & (x <= 0.5) ? X{} + 1.0 : X{};
+    return ((x > -0.5) & (x <= 0.5)) ? X{} + 1.0 : X{};
   }
 };
 

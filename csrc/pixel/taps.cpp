@@ -47,7 +47,6 @@ struct Hamming {
 };
 
 struct Lanczos {
-  static constexpr Filter kFilter = Filter::kLanczos;
   static constexpr bool kExact = true;
   static double sinc(double x) {
     if (x == 0.0) return 1.0;

@@ -388,7 +388,11 @@ std::string to_string(Program program) {
   for (const Op& op : program) {
     int used = std::snprintf(line, sizeof line, "%s", name_of(op.id));
     auto add = [&](const char* format, auto... values) {
-      used += std::snprintf(line + used, sizeof line - static_cast<size_t>(used), format, values...);
+      const size_t left = sizeof line - static_cast<size_t>(used);
+      if constexpr (sizeof...(values) == 0)
+        used += std::snprintf(line + used, left, "%s", format);
+      else
+        used += std::snprintf(line + used, left, format, values...);
     };
     if (is_known(op.id)) operand_text(op, add);
     text += line;

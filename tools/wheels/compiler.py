@@ -1,0 +1,64 @@
+"""zig as the compiler of C and C++ for other systems: clang with the headers and the symbols of every target's libc."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Target:
+    name: str  # what the command line says
+    zig: str
+    system: str  # CMake's names
+    processor: str
+    platform: str | None = None  # of wheels; None: compiled to see that it compiles
+
+
+#: glibc 2.28 is what PyTorch's own wheels ask for.
+TARGETS = {
+    target.name: target
+    for target in (
+        Target("x86_64", "x86_64-linux-gnu.2.28", "Linux", "x86_64", "manylinux_2_28_x86_64"),
+        Target("aarch64", "aarch64-linux-gnu.2.28", "Linux", "aarch64", "manylinux_2_28_aarch64"),
+        Target("macos-arm64", "aarch64-macos.11.0", "Darwin", "arm64"),
+        Target("windows-amd64", "x86_64-windows-gnu", "Windows", "AMD64"),
+    )
+}
+
+
+def toolchain(target: Target, folder: Path) -> Path:
+    """A toolchain file for CMake, in the folder, with the programs that it names."""
+    import ziglang
+
+    folder.mkdir(parents=True, exist_ok=True)
+    zig = Path(ziglang.__file__).parent / "zig"
+    cache = folder.parent / "zig-cache"
+    for name, command in {
+        "cc": f"cc -target {target.zig}",
+        "c++": f"c++ -target {target.zig}",
+        "ar": "ar",
+        "ranlib": "ranlib",
+        "rc": "rc",
+    }.items():
+        program = folder / name
+        program.write_text(
+            "#!/bin/sh\n"
+            f"export ZIG_GLOBAL_CACHE_DIR='{cache}' ZIG_LOCAL_CACHE_DIR='{cache}'\n"
+            f"exec '{zig}' {command} \"$@\"\n"
+        )
+        program.chmod(program.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    file = folder / "toolchain.cmake"
+    file.write_text(
+        f"set(CMAKE_SYSTEM_NAME {target.system})\n"
+        f"set(CMAKE_SYSTEM_PROCESSOR {target.processor})\n"
+        f'set(CMAKE_C_COMPILER "{folder}/cc")\n'
+        f'set(CMAKE_CXX_COMPILER "{folder}/c++")\n'
+        f'set(CMAKE_AR "{folder}/ar")\n'
+        f'set(CMAKE_RANLIB "{folder}/ranlib")\n'
+        f'set(CMAKE_RC_COMPILER "{folder}/rc")\n'
+        # Libraries of this machine are not the target's.
+        "set(CMAKE_FIND_USE_CMAKE_SYSTEM_PATH OFF)\n"
+    )
+    return file
