@@ -207,7 +207,8 @@ def wheel(shop: Workshop, target: Target, interpreter: Interpreter, source: Path
         "PYBIND11_USE_CROSSCOMPILING": "OFF",
     }
     config = [f"cmake.define.{name}={value}" for name, value in settings.items()]
-    # One build directory for all interpreters: the core is compiled once.
+    # scikit-build-core clears a build directory for another interpreter; with one path for all, ccache, where it is,
+    # compiles the core once.
     config += [f"build-dir={shop.folder / target.name / 'build'}", "install.strip=false"]
     raw = shop.folder / target.name / "raw"
     shutil.rmtree(raw, ignore_errors=True)

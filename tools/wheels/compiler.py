@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ def toolchain(target: Target, folder: Path) -> Path:
 
     folder.mkdir(parents=True, exist_ok=True)
     zig = Path(ziglang.__file__).parent / "zig"
+    version = importlib.metadata.version("ziglang")
     cache = folder.parent / "zig-cache"
     for name, command in {
         "cc": f"cc -target {target.zig}",
@@ -43,12 +45,15 @@ def toolchain(target: Target, folder: Path) -> Path:
         "rc": "rc",
     }.items():
         program = folder / name
-        program.write_text(
-            "#!/bin/sh\n"
+        text = (
+            f"#!/bin/sh\n# zig {version}\n"
             f"export ZIG_GLOBAL_CACHE_DIR='{cache}' ZIG_LOCAL_CACHE_DIR='{cache}'\n"
             f"exec '{zig}' {command} \"$@\"\n"
         )
-        program.chmod(program.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+        # Written when it changes alone: ccache knows a compiler by the date of its file.
+        if not program.exists() or program.read_text() != text:
+            program.write_text(text)
+            program.chmod(program.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     file = folder / "toolchain.cmake"
     file.write_text(
         f"set(CMAKE_SYSTEM_NAME {target.system})\n"

@@ -1,8 +1,8 @@
 """Tries the wheels of this kind of machine: `python tools/wheels/trial.py [--suite] [WHEEL ...]`.
 
-Without WHEEL, all of dist/. Each is installed, by the interpreter that it is for, into an environment that has what pip brings for it and nothing
-else; there tests/smoke.py runs, far from the checkout. With `--suite`, the whole suite of pytest runs on each of them
-too: over a copy of the checkout whose folder fastaug is the wheel's.
+Without WHEEL, all of dist/. Each is installed, by the interpreter that it is for, into an environment that has what pip
+brings for it and nothing else; there tests/smoke.py runs, far from the checkout. With `--suite`, the whole suite of
+pytest runs on each of them too: over a copy of the checkout whose folder fastaug is the wheel's.
 """
 
 from __future__ import annotations
