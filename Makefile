@@ -15,7 +15,8 @@
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
-#   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared
+#   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared; CLAM=DIR: a checkout
+#                            of CLAM, whose tests of tiles are compared too
 #   BASE=HEAD~1 HEAD=HEAD    make bench-history: the commits whose speed is compared
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
@@ -173,13 +174,13 @@ $(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
 PATHOLOGY := .venv-pathology
 .PHONY: test-pathology
 test-pathology: $(PATHOLOGY)/.pathology
-	OMP_NUM_THREADS=1 $(PATHOLOGY)/bin/python -m pytest -p no:benchmark tests/pathology tests/codec/test_slide.py \
-	  $(ARGS)
+	OMP_NUM_THREADS=1 $(if $(CLAM),PYTHONPATH="$(CLAM)") $(PATHOLOGY)/bin/python -m pytest -p no:benchmark \
+	  tests/pathology tests/codec/test_slide.py tests/codec/test_slide_bags.py $(ARGS)
 
 $(PATHOLOGY)/.pathology: | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(PATHOLOGY)
 	$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet torchstain albumentationsx \
-	  tifffile imagecodecs openslide-python openslide-bin
+	  tifffile imagecodecs openslide-python openslide-bin h5py
 	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet tiatoolbox
 	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet cucim-cu12
 	touch $@
