@@ -181,8 +181,10 @@ def test_otsu_of_tiatoolbox() -> None:
 
 
 def test_clam() -> None:
-    """A checkout of CLAM on PYTHONPATH: it is in no registry."""
-    theirs = pytest.importorskip("wsi_core.wsi_utils", reason="a checkout of CLAM is not on PYTHONPATH")
+    """A checkout of CLAM, which is in no registry: `make test-pathology CLAM=DIR`."""
+    theirs = pytest.importorskip(
+        "wsi_core.wsi_utils", reason="there is no checkout of CLAM: make test-pathology CLAM=DIR"
+    )
     bag = tiles()
     for image in tiles():
         for level in (0, 4, 5, 14, 15, 16, 39, 40, 41, 49, 50, 221):
