@@ -177,12 +177,17 @@ test-pathology: $(PATHOLOGY)/.pathology
 	OMP_NUM_THREADS=1 $(if $(CLAM),PYTHONPATH="$(CLAM)") $(PATHOLOGY)/bin/python -m pytest -p no:benchmark \
 	  tests/pathology tests/codec/test_slide.py tests/codec/test_slide_bags.py $(ARGS)
 
+# tiatoolbox asks for a torch, a Pillow and a NumPy that are older than ours, and cuCIM for half of CUDA: they get what
+# they import of stains, masks and slides, and no more. pip says that they are not content.
+PATHOLOGY_INSTALL := $(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet
 $(PATHOLOGY)/.pathology: | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(PATHOLOGY)
-	$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet torchstain albumentationsx \
-	  tifffile imagecodecs openslide-python openslide-bin h5py
-	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet tiatoolbox
-	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet cucim-cu12
+	$(PATHOLOGY_INSTALL) torchstain albumentationsx opencv-python-headless h5py tifffile imagecodecs openslide-python \
+	  openslide-bin
+	-$(PATHOLOGY_INSTALL) --no-deps tiatoolbox
+	-$(PATHOLOGY_INSTALL) umap-learn matplotlib pandas shapely dask psutil zarr SimpleITK defusedxml universal-pathlib \
+	  timm transformers
+	-$(PATHOLOGY_INSTALL) --no-deps cucim-cu12
 	touch $@
 
 # torchvision, torch and Pillow as they are today, in front of .venv: what they change is seen here first.
