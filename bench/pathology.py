@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ from PIL import Image
 import fastaug
 from bench import report, slides
 from bench.images import TILES, photographs, read, windows
+from bench.measure import ONE_THREAD
 from fastaug.pathology import StainNormalize, functional, otsu, stain_matrix, tissue_stats
 
 SCALE, SHIFT = np.array([1.1, 0.9]), np.array([0.05, -0.03])
@@ -121,8 +124,8 @@ def all_by_opencv(image: np.ndarray) -> np.ndarray:
         [
             np.mean(image, axis=(0, 1)),
             [np.mean(saturation)],
-            cv2.calcHist([saturation], [0], None, [256], [0, 256])[:, 0],
-            cv2.calcHist([gray], [0], None, [256], [0, 256])[:, 0],
+            cv2.calcHist([saturation], [0], None, [256], [0, 256]).ravel(),
+            cv2.calcHist([gray], [0], None, [256], [0, 256]).ravel(),
             [np.mean(np.all(image > 220, axis=2)), np.mean(np.all(image < 20, axis=2))],
             [cv2.Laplacian(gray, cv2.CV_64F).var()],
         ]
@@ -293,6 +296,10 @@ def main() -> int:
     parser.add_argument("--tile", type=Path, help="an image; by default the first window of 1024x1024 of the tiles")
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
+    if not ONE_THREAD.items() <= os.environ.items():
+        # NumPy's products take as many threads as this said when it was imported.
+        arguments = [sys.executable, "-m", "bench", "pathology", *sys.argv[1:]]
+        os.execve(sys.executable, arguments, {**os.environ, **ONE_THREAD})
     torch.set_num_threads(1)
     tile: Path | None = options.tile
     array = windows(photographs("tile1024", TILES), 1, 1024, 1024)[0] if tile is None else read(tile)
