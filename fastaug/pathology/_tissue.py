@@ -48,7 +48,7 @@ def tissue_stats(
         progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
 
     Returns:
-        A structured array with a row for each tile, of 2.1 kB; without tiles an empty one. Its fields:
+        A structured array with a row for each tile, of 2.1 kB, and without tiles an empty one. These are its fields.
 
         - ``mean_rgb``: float64 of shape (3,), the means of red, green and blue, from 0 to 255.
         - ``mean_saturation``: float64, from 0 to 255.
