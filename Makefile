@@ -16,7 +16,8 @@
 #   ARCHS=75,90              make cuda-all: the GPUs whose kernels are compiled (default: all that NVRTC knows)
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
-#   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared
+#   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared; CLAM=DIR: a checkout
+#                            of CLAM, whose tests of tiles are compared too
 #   BASE=HEAD~1 HEAD=HEAD    make bench-history: the commits whose speed is compared
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
@@ -177,15 +178,20 @@ $(CLIENTS)/.clients: constraints.txt | $(STAMPS)/test
 PATHOLOGY := .venv-pathology
 .PHONY: test-pathology
 test-pathology: $(PATHOLOGY)/.pathology
-	OMP_NUM_THREADS=1 $(PATHOLOGY)/bin/python -m pytest -p no:benchmark tests/pathology tests/codec/test_slide.py \
-	  $(ARGS)
+	OMP_NUM_THREADS=1 $(if $(CLAM),PYTHONPATH="$(CLAM)") $(PATHOLOGY)/bin/python -m pytest -p no:benchmark \
+	  tests/pathology tests/codec/test_slide.py tests/codec/test_slide_bags.py $(ARGS)
 
+# tiatoolbox asks for a torch, a Pillow and a NumPy that are older than ours, and cuCIM for half of CUDA: they get what
+# they import of stains, masks and slides, and no more. pip says that they are not content.
+PATHOLOGY_INSTALL := $(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet
 $(PATHOLOGY)/.pathology: | $(STAMPS)/test
 	$(BIN)/python -m bench.environments $(PATHOLOGY)
-	$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet torchstain albumentationsx \
-	  tifffile imagecodecs openslide-python openslide-bin
-	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet tiatoolbox
-	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet cucim-cu12
+	$(PATHOLOGY_INSTALL) torchstain albumentationsx opencv-python-headless h5py tifffile imagecodecs openslide-python \
+	  openslide-bin
+	-$(PATHOLOGY_INSTALL) --no-deps tiatoolbox
+	-$(PATHOLOGY_INSTALL) umap-learn matplotlib pandas shapely dask psutil zarr SimpleITK defusedxml universal-pathlib \
+	  timm transformers
+	-$(PATHOLOGY_INSTALL) --no-deps cucim-cu12
 	touch $@
 
 # torchvision, torch and Pillow as they are today, in front of .venv: what they change is seen here first.

@@ -1,15 +1,17 @@
 """python -m bench pathology: fastaug.pathology on tiles, beside what it equals.
 
 Equality is asserted first. Times are processor time of one thread; the two take turns, and a ratio is the median of
-those of the rounds. Rows of packages that are not installed are left out (`make test-pathology` installs them, in
-.venv-pathology).
+those of the rounds, with their 10th to 90th percentile. Rows of packages that are not installed are left out (`make
+test-pathology` installs them, in .venv-pathology).
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,9 +24,10 @@ import torch
 from PIL import Image
 
 import fastaug
-from bench import slides
+from bench import report, slides
 from bench.images import TILES, photographs, read, windows
-from fastaug.pathology import StainNormalize, functional, stain_matrix
+from bench.measure import ONE_THREAD
+from fastaug.pathology import StainNormalize, functional, otsu, stain_matrix, tissue_stats
 
 SCALE, SHIFT = np.array([1.1, 0.9]), np.array([0.05, -0.03])
 HE = np.array([[0.65, 0.70, 0.29], [0.07, 0.99, 0.11]])
@@ -100,9 +103,69 @@ def normalized_by_torchstain(image: np.ndarray) -> np.ndarray:
     return made
 
 
+def tests_of_clam(image: np.ndarray) -> np.ndarray:
+    """What isWhitePatch and isBlackPatch compare with limits: the mean saturation, and those of the channels."""
+    import cv2
+
+    return np.array([np.mean(cv2.cvtColor(image, cv2.COLOR_RGB2HSV)[:, :, 1]), *np.mean(image, axis=(0, 1))])
+
+
+def tests_by_stats(image: Any) -> np.ndarray:
+    row = tissue_stats(image, num_threads=1)[0]
+    return np.array([row["mean_saturation"], *row["mean_rgb"]])
+
+
+def all_by_opencv(image: np.ndarray) -> np.ndarray:
+    """All fields, by the calls that scripts make."""
+    import cv2
+
+    saturation, gray = cv2.cvtColor(image, cv2.COLOR_RGB2HSV)[:, :, 1], cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+    return np.concatenate(
+        [
+            np.mean(image, axis=(0, 1)),
+            [np.mean(saturation)],
+            cv2.calcHist([saturation], [0], None, [256], [0, 256]).ravel(),
+            cv2.calcHist([gray], [0], None, [256], [0, 256]).ravel(),
+            [np.mean(np.all(image > 220, axis=2)), np.mean(np.all(image < 20, axis=2))],
+            [cv2.Laplacian(gray, cv2.CV_64F).var()],
+        ]
+    )
+
+
+def all_by_stats(image: Any) -> np.ndarray:
+    row = tissue_stats(image, num_threads=1)[0]
+    return np.concatenate([np.atleast_1d(np.asarray(row[name], np.float64)) for name in row.dtype.names])
+
+
+def otsu_by_skimage(histogram: np.ndarray) -> np.ndarray:
+    from skimage.filters import threshold_otsu
+
+    return np.array([threshold_otsu(hist=histogram)], np.float64)
+
+
 def tensor_of(image: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(image.transpose(2, 0, 1).copy())
 
+
+TISSUE = (
+    Row("tissue_stats, array", "CLAM's tests", lambda image: image, tests_by_stats, tests_of_clam, needs="cv2"),
+    Row("tissue_stats, array", "all, OpenCV", lambda image: image, all_by_stats, all_by_opencv, needs="cv2"),
+    Row(
+        "tissue_stats, PIL",
+        "all, OpenCV",
+        Image.fromarray,
+        all_by_stats,
+        lambda image: all_by_opencv(np.asarray(image)),
+        needs="cv2",
+    ),
+    Row(
+        "otsu, 256 values",
+        "skimage",
+        lambda image: tissue_stats(image)[0]["gray_histogram"],
+        lambda histogram: np.array([otsu(histogram)], np.float64),
+        otsu_by_skimage,
+    ),
+)
 
 CASES = (
     Row(
@@ -195,6 +258,14 @@ def of_slides() -> list[Row]:
                 regions.tensors_by_openslide,
                 needs="imagecodecs openslide",
             ),
+            Row(
+                f"tissue_stats of {slides.COUNT} of {slides.REGION}, {layout}",
+                "openslide",
+                prepared,
+                lambda regions: np.stack([tests_by_stats(region) for region in regions.handles()]),
+                lambda regions: np.stack([tests_of_clam(np.asarray(image)) for image in regions.by_openslide()]),
+                needs="imagecodecs openslide cv2",
+            ),
         ]
     return rows
 
@@ -212,11 +283,12 @@ def spent(call: Callable[[Any], Any], image: Any) -> float:
     return time.process_time() - start
 
 
-def timed(row: Row, image: Any, rounds: int) -> tuple[float, float, float]:
-    """Seconds of ours and of theirs, and the ratio of the two."""
+def timed(row: Row, image: Any, rounds: int) -> tuple[float, float, np.ndarray]:
+    """Seconds of ours and of theirs, and how many times as long theirs takes: the median, and two percentiles."""
     pairs = [(spent(row.ours, image), spent(row.theirs, image)) for _ in range(rounds)]
     ratios = [theirs / max(ours, 1e-9) for ours, theirs in pairs]
-    return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs), statistics.median(ratios)
+    of_ratios: np.ndarray = np.percentile(ratios, (50, 10, 90))
+    return statistics.median(p[0] for p in pairs), statistics.median(p[1] for p in pairs), of_ratios
 
 
 def main() -> int:
@@ -224,12 +296,17 @@ def main() -> int:
     parser.add_argument("--tile", type=Path, help="an image; by default the first window of 1024x1024 of the tiles")
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
+    if not ONE_THREAD.items() <= os.environ.items():
+        # NumPy's products take as many threads as this said when it was imported.
+        arguments = [sys.executable, "-m", "bench", "pathology", *sys.argv[1:]]
+        os.execve(sys.executable, arguments, {**os.environ, **ONE_THREAD})
     torch.set_num_threads(1)
     tile: Path | None = options.tile
     array = windows(photographs("tile1024", TILES), 1, 1024, 1024)[0] if tile is None else read(tile)
-    print(f"{array.shape[0]}x{array.shape[1]}, {fastaug.isa()}, ms of processor time")
+    print(f"| {array.shape[0]}x{array.shape[1]}, {fastaug.isa()}, ms of processor time | beside | | fastaug | |")
+    print("| --- | --- | --: | --: | --: |")
     failed = 0
-    for row in (*CASES, *of_slides()):
+    for row in (*CASES, *TISSUE, *of_slides()):
         if not all(map(is_installed, row.needs.split())):
             continue
         image = row.prepared(array)
@@ -237,8 +314,10 @@ def main() -> int:
             print(f"{row.name}: DIFFERS FROM {row.reference.upper()}")
             failed = 1
             continue
-        ours, theirs, ratio = timed(row, image, options.rounds)
-        print(f"{row.name:33} {ours * 1e3:8.2f}   {row.reference:11} {theirs * 1e3:8.2f}   {ratio:5.1f}x")
+        ours, theirs, (median, low, high) = timed(row, image, options.rounds)
+        times = f"{theirs * 1e3:.3g} | **{ours * 1e3:.3g}** | **{median:.1f}x ({low:.1f}-{high:.1f})**"
+        print(f"| {row.name} | {row.reference} | {times} |", flush=True)
+    print(f"\n{report.cpu()}")
     return failed
 
 

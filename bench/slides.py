@@ -15,7 +15,7 @@ import torchvision.transforms as TV
 from PIL import Image
 
 import fastaug.transforms as T
-from fastaug.io import Slide, imread
+from fastaug.io import LazyImage, Slide, imread
 
 #: Of the slide, of a region, and how many regions are read at a time.
 SIDE, REGION, COUNT = 6144, 1024, 4
@@ -88,8 +88,11 @@ class Regions:
                 made.append(region)
         return made
 
+    def handles(self) -> list[LazyImage]:
+        return [self.slide.lazy(x, y, (REGION, REGION)) for x, y in self.corners]
+
     def tensors(self) -> list[torch.Tensor]:
-        return [_eval(T)(self.slide.lazy(x, y, (REGION, REGION))) for x, y in self.corners]
+        return [_eval(T)(handle) for handle in self.handles()]
 
     def tensors_by_openslide(self) -> list[torch.Tensor]:
         return [_eval(TV)(image) for image in self.by_openslide()]

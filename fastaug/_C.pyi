@@ -234,6 +234,13 @@ def density_values(
     of that point of the plane, from -2 to 2. `ranges` are the ends of both ranges.
     """
 
+def tissue_stats(source: Source, white: int, black: int) -> tuple[int, int, int, int, int, int, int, bytes, bytes]:
+    """Of an RGB image: sums of red, green and blue; pixels with all samples above `white`, and with all below `black`.
+
+    Then of OpenCV's gray: the sum of its Laplacian, and of the squares of that; and how many pixels have each
+    saturation, and each gray, 256 uint32 each.
+    """
+
 def run(
     jobs: Sequence[_Job],
     rewrites: int = ...,

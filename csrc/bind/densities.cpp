@@ -5,10 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/arena.h"
-#include "base/status.h"
-#include "bind/images.h"
-#include "bind/without_gil.h"
+#include "bind/with_pixels.h"
 #include "execute/densities.h"
 
 namespace py = pybind11;
@@ -31,23 +28,11 @@ py::bytes as_bytes(const std::vector<double>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double)};
 }
 
-// body(view) without Python's lock, with the pixels of an image.
-template <class Body>
-void with_pixels(const Source& source, const Body& body) {
-  const View& view = source.view;
-  if (view.channels != 3 || view.dtype != DType::kUint8) fail(ErrorCode::kType, "the image must be RGB of 8 bits");
-  without_gil([&] {
-    static thread_local Arena arena;
-    const ArenaReset reset{arena};
-    body(source.pixels == nullptr ? view : source.pixels->make({0, 0, view.height, view.width}, arena));
-  });
-}
-
 py::tuple moments(const Source& source, const py::bytes& densities, double least, bool keep) {
   const auto of_sample = doubles<256>("densities", densities);
   DensityMoments made;
   std::vector<uint8_t> kept;
-  with_pixels(source, [&](const View& view) {
+  with_pixels(source, [&](const View& view, Arena&) {
     made = density_moments(view, {of_sample.data(), least}, keep ? &kept : nullptr);
   });
   std::vector<double> numbers(made.sums, made.sums + 3);
@@ -65,8 +50,9 @@ py::tuple values(const Source& source, const py::bytes& densities, double least,
   DensityPlane plane{{{axis[0], axis[1]}, {axis[2], axis[3]}, {axis[4], axis[5]}}, direction};
   const DensityRange both[2] = {{range[0], range[1]}, {range[2], range[3]}};
   DensityValues made[2];
-  with_pixels(source,
-              [&](const View& view) { density_values(view, {of_sample.data(), least}, plane, both, step, made); });
+  with_pixels(source, [&](const View& view, Arena&) {
+    density_values(view, {of_sample.data(), least}, plane, both, step, made);
+  });
   return py::make_tuple(made[0].below, as_bytes(made[0].within), made[1].below, as_bytes(made[1].within));
 }
 
@@ -75,7 +61,7 @@ void colours(const Source& source, const py::buffer& counters) {
   if (info.itemsize != sizeof(uint32_t) || info.ndim != 1 || info.size != 1 << 24 || info.strides[0] != info.itemsize) {
     fail(ErrorCode::kValue, "counters must be 2^24 uint32");
   }
-  with_pixels(source, [&](const View& view) { count_colours(view, static_cast<uint32_t*>(info.ptr)); });
+  with_pixels(source, [&](const View& view, Arena&) { count_colours(view, static_cast<uint32_t*>(info.ptr)); });
 }
 
 }  // namespace

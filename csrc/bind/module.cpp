@@ -14,6 +14,7 @@
 #include "bind/random.h"
 #include "bind/recipe.h"
 #include "bind/tiles.h"
+#include "bind/tissue.h"
 #include "bind/written.h"
 #include "codec/codec.h"
 #include "pixel/table.h"
@@ -136,6 +137,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_encoded(m);
   register_mapped(m);
   register_tiles(m);
+  register_tissue(m);
   register_fields(m);
   register_places(m);
   register_random(m);

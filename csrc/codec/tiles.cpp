@@ -59,25 +59,27 @@ Verdict decode_tile(Bytes bytes, Region part, Region most, Region least, const B
   return {};
 }
 
+uint64_t size_of_file(int descriptor) {
+  struct stat status{};
+  return fstat(descriptor, &status) == 0 && status.st_size > 0 ? static_cast<uint64_t>(status.st_size) : 0;
+}
+
 }  // namespace
+
+File::File(int descriptor) : descriptor_(descriptor), size_(size_of_file(descriptor)) {}
 
 File::~File() { close(descriptor_); }
 
-uint64_t File::size() const {
-  struct stat status{};
-  return fstat(descriptor_, &status) == 0 && status.st_size > 0 ? static_cast<uint64_t>(status.st_size) : 0;
-}
-
-bool File::read(uint64_t offset, size_t size, uint8_t* out) const {
+File::Result File::read(uint64_t offset, size_t size, uint8_t* out) const {
   while (size > 0) {
     const ssize_t count = pread(descriptor_, out, size, static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
+    if (count <= 0) return count == 0 ? Result::kEnded : Result::kFailed;
     offset += static_cast<uint64_t>(count);
     size -= static_cast<size_t>(count);
     out += count;
   }
-  return true;
+  return Result::kRead;
 }
 
 void Tiles::check() const {
@@ -97,13 +99,21 @@ Verdict Tiles::read(size_t tile, Arena& arena, Bytes* bytes) const {
   const uint64_t size = sizes[tile];
   if (size == 0) return {Outcome::kDeferred, "it is missing", Verdict::kNowhere};
   const uint64_t there = file->size();
-  if (offset > there || size > there - offset) return deferred("the file ends before it does", offset);
+  const auto ended = [&] { return deferred("the file ends before it does", offset); };
+  if (offset > there || size > there - offset) return ended();
   const auto pixels = static_cast<uint64_t>(tile_height) * static_cast<uint64_t>(tile_width);
   if (size > kMostBeside && (size - kMostBeside) / kMostBytesOfPixel > pixels) {
     return deferred("it has more bytes than its pixels can have", offset);
   }
   uint8_t* const data = arena.bytes(size);
-  if (!file->read(offset, size, data)) return deferred("it cannot be read", offset);
+  switch (file->read(offset, size, data)) {
+    case File::Result::kRead:
+      break;
+    case File::Result::kEnded:  // it was cut short since
+      return ended();
+    case File::Result::kFailed:
+      return deferred("it cannot be read", offset);
+  }
   *bytes = {data, static_cast<size_t>(size)};
   return {};
 }

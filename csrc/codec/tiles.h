@@ -14,19 +14,21 @@ namespace fastaug::codec {
 // A file that any threads, and processes that were forked, read at places of their own. Closed with its last reader.
 class File {
  public:
+  enum class Result : uint8_t { kRead, kEnded, kFailed };
+
   // Takes the descriptor over.
-  explicit File(int descriptor) : descriptor_(descriptor) {}
+  explicit File(int descriptor);
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File();
 
-  // 0 where that cannot be found out.
-  uint64_t size() const;
-  // False where not all of it could be read.
-  bool read(uint64_t offset, size_t size, uint8_t* out) const;
+  // When it was opened; 0 where that could not be found out.
+  uint64_t size() const { return size_; }
+  Result read(uint64_t offset, size_t size, uint8_t* out) const;
 
  private:
   const int descriptor_;
+  const uint64_t size_;
 };
 
 // Where the tiles of an image are: from left to right, and from the top down.
@@ -47,8 +49,8 @@ struct Tiles {
   int64_t columns() const { return (int64_t{width} + tile_width - 1) / tile_width; }
   int64_t rows() const { return (int64_t{height} + tile_height - 1) / tile_height; }
 
-  // The bytes of a tile, in memory of the arena. Nothing is allocated for more than the file has, or than a stream of
-  // so many pixels could be.
+  // The bytes of a tile, in memory of the arena. Nothing is allocated for more than the file had when it was opened, or
+  // than a stream of so many pixels could be.
   Verdict read(size_t tile, Arena& arena, Bytes* bytes) const;
 };
 

@@ -145,6 +145,19 @@ struct FilteredRows {
   ptrdiff_t row_stride;
 };
 
+// Of pixels of RGB: the sums of their samples, and how many have all of them above, or below, a limit.
+struct TissueSums {
+  uint64_t colour[3] = {};
+  uint64_t white = 0;
+  uint64_t black = 0;
+};
+
+// Of a Laplacian.
+struct LaplacianSums {
+  int64_t sum = 0;
+  uint64_t squares = 0;
+};
+
 struct Kernels {
   const char* name;  // "scalar", "sse4", "avx2", "avx512", "avx512vbmi", "neon"
 
@@ -284,6 +297,13 @@ struct Kernels {
   // AugMix's mixture: the sum of weights[k] * images[k][x], every product and sum rounded to float32, from the first to
   // the last, truncated; it must stay below 256. Foreign memory on both sides.
   void (*mix)(const uint8_t* const* images, const float* weights, int count, int width, uint8_t* foreign);
+
+  // OpenCV's gray and saturation of a row of RGB (pixel/tissue.h), both with kRowPad, and what is added to `sums`;
+  // limits are from 0 to 255.
+  void (*tissue_row)(const uint8_t* const* planes, int width, int white, int black, uint8_t* gray, uint8_t* saturation,
+                     TissueSums* sums);
+  // Adds to `sums` for columns x in [0, width) of a row of gray; row[-1] is there, and all rows have kRowPad.
+  void (*laplacian_row)(const uint8_t* above, const uint8_t* row, const uint8_t* below, int width, LaplacianSums* sums);
 
   // Makes store_float faster. The store is then for this table's kernels alone.
   void (*prepare_store)(int channels, FloatStore* store);

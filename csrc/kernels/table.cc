@@ -66,6 +66,7 @@ class Tables {
       set_recolour(kIsas[i].isa, &tables_[i]);
       set_blur(kIsas[i].isa, &tables_[i]);
       set_box_blur(kIsas[i].isa, &tables_[i]);
+      set_tissue(kIsas[i].isa, &tables_[i]);
     }
   }
   const Kernels* find(const char* name) const {

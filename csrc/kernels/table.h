@@ -44,6 +44,8 @@ void set_recolour(Isa isa, Kernels* table);
 void set_blur(Isa isa, Kernels* table);
 // box_blur_across, box_blur_down
 void set_box_blur(Isa isa, Kernels* table);
+// tissue_row, laplacian_row
+void set_tissue(Isa isa, Kernels* table);
 
 namespace scalar {
 
@@ -64,6 +66,7 @@ void fill_adjust(Kernels* table);
 void fill_recolour(Kernels* table);
 void fill_blur(Kernels* table);
 void fill_box_blur(Kernels* table);
+void fill_tissue(Kernels* table);
 
 }  // namespace scalar
 

@@ -7,6 +7,7 @@ that a map is the same numbers on every machine.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -107,17 +108,119 @@ def normalized(found: Stains, wanted: Stains) -> tuple[float, ...]:
     return (*numbers[:9], *(brighter - brighter * sum(numbers[to:9:3]) + numbers[9 + to] for to in range(3)))
 
 
-Each = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
-def found(sources: Sequence[_C.Source], least: float = 0.15, each: Each = map, threads: int = 1) -> Stains | None:
+def found(sources: Sequence[_C.Source], least: float = 0.15) -> Stains | None:
     """Macenko's stains of images, as torchstain's NumPy code finds them; None where there is too little tissue.
 
-    `least`: the least density of tissue, in every channel. `each`: map, or what does the same with so many threads.
+    `least`: the least density of tissue, in every channel.
     """
-    total = sum(source.height * source.width for source in sources)
-    many = _MANY * threads < total < 1 << 32  # what a counter holds
-    seen = _Colours(sources, least, each, threads) if many else _Pixels(sources, least, each, total)
+    bag = Bag(1)
+    for number, source in enumerate(sources):
+        bag.add(number, source)
+    return bag.found(least)
+
+
+class Bag:
+    """Images that come one by one, from several threads: kept while they are few, else their colours are counted.
+
+    Args:
+        threads: how many of them come at a time.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._most = _MANY * threads
+        self._lock = threading.Lock()
+        self._total = 0
+        self._kept: list[tuple[int, _C.Source]] = []
+        self._counters: list[_Counters] = []  # those that no thread has
+        self._many = False
+
+    def add(self, number: int, source: _C.Source, lasts: bool = True) -> None:
+        """Adds an image; if its pixels cannot be made, this raises, and it may be added once more.
+
+        Args:
+            number: where it is among the others.
+            source: of its pixels.
+            lasts: whether they are there already, and stay as they are.
+        """
+        with self._lock:
+            self._total += source.height * source.width
+            if self._total > self._most:
+                self._many = True
+            few = not self._many
+            kept: list[_C.Source] = []
+            if not few:
+                kept, self._kept = [one for _, one in self._kept], []
+        if few:
+            entry = number, source if lasts else _in_memory(source)
+            with self._lock:
+                self._kept.append(entry)
+        else:
+            self._count([*kept, source])
+
+    def _count(self, sources: Sequence[_C.Source]) -> None:
+        with self._lock:
+            counters = self._counters.pop() if self._counters else _Counters()
+        try:
+            for source in sources:
+                counters.add(source)
+        finally:
+            with self._lock:
+                self._counters.append(counters)
+
+    def found(self, least: float, each: Each = map) -> Stains | None:
+        """The stains of all; None where there is too little tissue. `each`: map, or what does the same with threads."""
+        kept = [source for _, source in sorted(self._kept, key=lambda entry: entry[0])]
+        if not self._many:
+            return _found(_Pixels(kept, least, each))
+        self._count(kept)  # one that was on its way when the others were taken
+        return _found(_Colours(*_colours_of(self._counters), least))
+
+
+def _in_memory(source: _C.Source) -> _C.Source:
+    pixels = np.empty((source.height, source.width, 3), np.uint8)
+    _C.run([(b"", source, _C.into_array(pixels))])
+    return _C.from_array(pixels)
+
+
+class _Counters:
+    """How many pixels have each colour."""
+
+    #: What a counter of the core's holds.
+    _MOST = (1 << 32) - 1
+
+    def __init__(self) -> None:
+        self.now = np.zeros(1 << 24, np.uint32)
+        self.counted = 0  # in all of these
+        self.before: np.ndarray | None = None  # those that had no room any more, in int64
+
+    def add(self, source: _C.Source) -> None:
+        size = source.height * source.width
+        if self.counted + size > self._MOST:
+            self.before = self.now.astype(np.int64) if self.before is None else self.before + self.now
+            self.now[:] = self.counted = 0
+        _C.count_colours(source, self.now)
+        self.counted += size
+
+
+def _colours_of(counters: Sequence[_Counters]) -> tuple[np.ndarray, np.ndarray]:
+    """The colours that are there, and how many pixels have each. The counters are spent."""
+    first, *others = counters
+    counts = first.now
+    if sum(one.counted for one in counters) > _Counters._MOST or any(one.before is not None for one in counters):
+        counts = counts.astype(np.int64)
+    for other in others:
+        counts += other.now
+    for one in counters:
+        if one.before is not None:
+            counts += one.before
+    colours = np.flatnonzero(counts)
+    return colours, counts[colours].astype(np.int64)
+
+
+def _found(seen: _Colours | _Pixels) -> Stains | None:
     pixels, sums = seen.moments()
     if pixels < LEAST_TISSUE:
         return None
@@ -148,18 +251,8 @@ Shares = tuple[float, float]
 class _Colours:
     """Many images by their colours, each of which is looked at once however often it is there."""
 
-    def __init__(self, sources: Sequence[_C.Source], least: float, each: Each, threads: int) -> None:
-        def counted(part: Sequence[_C.Source]) -> np.ndarray:
-            counters = np.zeros(1 << 24, np.uint32)
-            for source in part:
-                _C.count_colours(source, counters)
-            return counters
-
-        counters, *others = each(counted, [sources[k::threads] for k in range(threads)])
-        for other in others:
-            counters += other
-        colours = np.flatnonzero(counters)
-        self.counts = counters[colours].astype(np.int64)
+    def __init__(self, colours: np.ndarray, counts: np.ndarray, least: float) -> None:
+        self.counts = counts
         self.densities = _DENSITIES[np.stack([colours >> 16, colours >> 8 & 255, colours & 255], 1)]
         tissue = (self.densities >= least).all(1)
         self.tissue, self.of_tissue = self.densities[tissue], self.counts[tissue]
@@ -195,9 +288,10 @@ def _weighed(numbers: np.ndarray, counts: np.ndarray, share: float) -> Around:
 class _Pixels:
     """Images pixel by pixel, up to three times."""
 
-    def __init__(self, sources: Sequence[_C.Source], least: float, each: Each, total: int) -> None:
-        self.sources, self.least, self.each, self.few = sources, least, each, total <= _FEW
-        self.total = total
+    def __init__(self, sources: Sequence[_C.Source], least: float, each: Each) -> None:
+        self.sources, self.least, self.each = sources, least, each
+        self.total = sum(source.height * source.width for source in sources)
+        self.few = self.total <= _FEW
 
     def moments(self) -> tuple[int, np.ndarray]:
         densities, least, few = _DENSITIES.tobytes(), self.least, self.few

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import os
-import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from fastaug._batch.each import bar_of, each
 from fastaug._batch.threads import threads_for
 from fastaug._image.pillow import DecodeError
 from fastaug.io._read import imread
@@ -64,55 +63,13 @@ def imread_batch(
         raise TypeError(f"sources should be a list of images, got one {type(sources).__name__}; imread() reads one")
     items = list(sources)
     count = threads_for(num_threads)
-    results: list[Any] = [None] * len(items)
-    failures: list[tuple[int, BaseException]] = []
     read = functools.partial(
         imread, mode=mode, region=region, exif=exif, dtype=dtype, jpeg_tables=jpeg_tables, colorspace=colorspace
     )
-    numbers = itertools.count()  # next() of it is atomic
+    with bar_of(progress, len(items)) as bar:
+        return each(read, items, count, "imread_batch", bar, _located)
 
-    def work(bar: Any = None) -> None:
-        for index in numbers:
-            if index >= len(items) or failures:
-                return
-            try:
-                results[index] = read(items[index])
-            except BaseException as error:
-                failures.append((index, error))
-                return
-            if bar is not None:
-                # By this thread alone, and of all threads: as many are done as are begun, but for a few.
-                bar.update(index + 1 - bar.n)
 
-    threads = [
-        threading.Thread(target=work, name=f"imread_batch-{number}", daemon=True)
-        for number in range(1, min(count, len(items)))
-    ]
-    bar = None
-    if progress:
-        from tqdm.auto import tqdm
-
-        bar = tqdm(total=len(items), unit="image", disable=None)
-    try:
-        for thread in threads:
-            thread.start()
-        work(bar)
-    except BaseException as interruption:
-        failures.append((len(items), interruption))  # the threads see it and end
-        raise
-    finally:
-        for thread in threads:
-            if thread.is_alive():  # one that an interruption came before was not even started
-                thread.join()
-        if bar is not None:
-            if not failures:
-                bar.update(len(items) - bar.n)
-            bar.close()
-    if failures:
-        # Sources are begun in their order: of all that cannot be decoded, the first one is among these. Ctrl-C goes
-        # before any of them.
-        index, first = min(failures, key=lambda failure: (isinstance(failure[1], Exception), failure[0]))
-        if isinstance(first, DecodeError):
-            first.index = index
-        raise first
-    return results
+def _located(error: BaseException, index: int) -> None:
+    if isinstance(error, DecodeError):
+        error.index = index

@@ -172,17 +172,50 @@ class Slide:
         region: Any = self._region(x, y, size, level)
         return LazyImage(region)
 
-    def _region(self, x: Any, y: Any, size: Any, level: Any) -> Region:
-        left, top = _integer("x", x), _integer("y", y)
+    def tiles(self, level: int = 0, size: tuple[int, int] | None = None) -> list[LazyImage]:
+        """Handles of regions that cover a level, from left to right and from the top down.
+
+        They are ``ceil(levels[level].width / size[0])`` in a row. The last ones in rows and columns end where the slide
+        does, and may be smaller.
+
+        Args:
+            level: index into ``levels``.
+            size: (width, height) of a region; by default that of the tiles that the level is stored in, so that each is
+                decoded once.
+
+        Raises:
+            TypeError, ValueError: as :meth:`read`.
+
+        Example:
+            >>> import tempfile
+            >>> import numpy as np
+            >>> import tifffile
+            >>> from fastaug.io import Slide
+            >>> path = tempfile.mkdtemp() + "/slide.tif"
+            >>> tifffile.imwrite(path, np.zeros((80, 96, 3), np.uint8), tile=(32, 32), photometric="rgb")
+            >>> [tile.size for tile in Slide(path).tiles(size=(64, 64))]
+            [(64, 64), (32, 64), (64, 16), (32, 16)]
+        """
+        number = self._level(level)
+        across, down = self.levels[number].tile if size is None else _sides(size)
+        width, height = self.levels[number].size
+        regions: list[Any] = [
+            Region(self, number, x, y, min(across, width - x), min(down, height - y))
+            for y in range(0, height, down)
+            for x in range(0, width, across)
+        ]
+        return [LazyImage(region) for region in regions]
+
+    def _level(self, level: Any) -> int:
         number = _integer("level", level)
         if not 0 <= number < len(self.levels):
             raise ValueError(f"level should be from 0 to {len(self.levels) - 1}, got {number}")
-        try:
-            width, height = (operator.index(side) for side in size)
-        except (TypeError, ValueError):
-            raise TypeError(f"size should be two integers, (width, height), got {size!r}") from None
-        if width < 1 or height < 1 or width * height >= _MOST_PIXELS:
-            raise ValueError(f"size should be (width, height) of 1 to 2^31 - 1 pixels in all, got {(width, height)}")
+        return number
+
+    def _region(self, x: Any, y: Any, size: Any, level: Any) -> Region:
+        left, top = _integer("x", x), _integer("y", y)
+        number = self._level(level)
+        width, height = _sides(size)
         downsample = self.levels[number].downsample
         left, top = (math.floor(max(-_FAR, min(side, _FAR)) / downsample + 0.5) for side in (left, top))
         return Region(self, number, left, top, width, height)
@@ -292,6 +325,17 @@ class Region(Assembled):
         words = f"cannot decode {self.path}: tile in column {column}, row {row} of level {self.level}: {reason}"
         form = "TIFF" if self._grid.jpeg is None else "JPEG"
         raise DecodeError(words, self.path, form, offset) from error
+
+
+def _sides(size: Any) -> tuple[int, int]:
+    """(width, height) of a region."""
+    try:
+        width, height = (operator.index(side) for side in size)
+    except (TypeError, ValueError):
+        raise TypeError(f"size should be two integers, (width, height), got {size!r}") from None
+    if width < 1 or height < 1 or width * height >= _MOST_PIXELS:
+        raise ValueError(f"size should be (width, height) of 1 to 2^31 - 1 pixels in all, got {(width, height)}")
+    return width, height
 
 
 def _integer(name: str, value: Any) -> int:

@@ -128,7 +128,10 @@ def _check(page: tifffile.TiffPage) -> None:
 
 
 def _colorspace(page: tifffile.TiffPage) -> str | None:
-    """What three components are, as tifffile and openslide read the tags: some streams in RGB do not say so."""
+    """What three components are, as tifffile reads the tags: some streams in RGB do not say so.
+
+    Where the tag says RGB of JFIF streams, openslide believes the tag.
+    """
     if page.photometric == _YCBCR:
         return "ycbcr"
     return "rgb" if page.photometric == _RGB and not page.is_jfif else None

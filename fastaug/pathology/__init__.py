@@ -1,4 +1,4 @@
-"""Transforms for tiles of whole-slide images, which torchvision does not have.
+"""Transforms for tiles of whole-slide images, which torchvision does not have, and what tells tissue from glass.
 
 They are used as those of ``fastaug.transforms`` are and go with them into one ``Compose``: random draws come from
 torch's generator on every call, ``get_params`` draws alone, and containers come out as they went in.
@@ -19,6 +19,7 @@ from fastaug._names import publish
 from fastaug.pathology import functional
 from fastaug.pathology._normalize import StainNormalize, stain_matrix
 from fastaug.pathology._stains import HEDJitter, StainJitter
+from fastaug.pathology._tissue import otsu, tissue_stats
 from fastaug.pathology._turns import RandomDihedral, RandomQuarterTurn
 
 __all__ = [
@@ -28,7 +29,9 @@ __all__ = [
     "StainJitter",
     "StainNormalize",
     "functional",
+    "otsu",
     "stain_matrix",
+    "tissue_stats",
 ]
 
 publish(globals())

@@ -2,67 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import torch
-from PIL import Image
 
-from fastaug import _C
-from fastaug._batch.sources import as_images
+from fastaug._batch.each import each
 from fastaug._batch.threads import threads_for
 from fastaug._draft.draft import Draft
+from fastaug._image.lazy import LazyImage
 from fastaug._program import ops
-from fastaug._program.borrow import sources_of
-from fastaug._program.stains import LEAST_TISSUE, Stains, found, normalized
+from fastaug._program.stains import LEAST_TISSUE, Bag, Stains, normalized
+from fastaug.pathology._bag import for_tiles, is_single, tiles_of, with_source
 from fastaug.pathology._basis import PRESETS, REFERENCE_STRENGTHS, numbers_of, rows_of
 from fastaug.transforms._base import Transform
 
 __all__ = ["StainNormalize", "stain_matrix"]
 
 
-def _sources(image: Any) -> list[_C.Source]:
-    if isinstance(image, Image.Image):
-        if image.mode == "RGB" and image.width and image.height:
-            return sources_of(image)
-        got = f"a PIL image of mode {image.mode} and size {image.size}"
-    elif isinstance(image, torch.Tensor):
-        if image.dtype is torch.uint8 and image.ndim >= 3 and image.shape[-3] == 3 and image.numel():
-            return sources_of(image)
-        got = f"a tensor of {image.dtype} and shape {tuple(image.shape)}"
-    elif isinstance(image, np.ndarray):
-        if image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3 and image.size:
-            return sources_of(image)
-        got = f"an array of {image.dtype} and shape {image.shape}"
-    else:
-        got = repr(type(image))
-    raise TypeError(
-        "images should be RGB: PIL images of mode RGB, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W) of one "
-        f"pixel or more, got {got}"
-    )
+def _found(images: Any, tissue: float, num_threads: int | None, progress: bool = False) -> Stains:
+    tiles = tiles_of(images)
+    if not tiles:
+        raise ValueError("images should be at least one image, got none")
+    threads = min(threads_for(num_threads), len(tiles))
+    bag = Bag(threads)
 
+    def add(number: int, tile: Any) -> None:
+        with_source(tile, lambda source: bag.add(number, source, lasts=not isinstance(tile, LazyImage)))
 
-def _axes(value: Any) -> int:
-    """Of a PIL image three; of what has none, 0."""
-    return 3 if isinstance(value, Image.Image) else value.ndim if isinstance(value, (np.ndarray, torch.Tensor)) else 0
-
-
-def _found(images: Any, tissue: float, num_threads: int | None) -> Stains:
-    if _axes(images) == 3:
-        images = [images]
-    sources = [source for image in as_images(images) for source in _sources(image)]
-    count = min(threads_for(num_threads), len(sources))
-    if count == 1:
-        stains = found(sources, tissue)
-    else:
-        with ThreadPoolExecutor(count) as pool:
-
-            def each(work: Callable[[Any], Any], items: Iterable[Any]) -> Iterable[Any]:
-                return pool.map(work, items)
-
-            stains = found(sources, tissue, each, count)
+    for_tiles(add, tiles, threads, progress)
+    stains = bag.found(tissue, lambda work, sources: each(work, sources, threads, "fastaug-stains"))
     if stains is None:
         raise ValueError(
             f"images should have at least {LEAST_TISSUE} pixels of tissue, with every density {tissue:g} or more, in "
@@ -71,19 +39,22 @@ def _found(images: Any, tissue: float, num_threads: int | None) -> Stains:
     return stains
 
 
-def stain_matrix(images: Any, tissue: float = 0.15, num_threads: int | None = None) -> np.ndarray:
+def stain_matrix(
+    images: Any, tissue: float = 0.15, num_threads: int | None = None, progress: bool = False
+) -> np.ndarray:
     """The stain matrix of an image, or of many images together, by Macenko's method.
 
     Equal to what torchstain's NumPy code finds in all pixels together, within 1e-12: of the pixels whose densities
     ``-log((v + 1) / 240)`` are all ``tissue`` or more, the plane of largest variance, and in it the 1st and the 99th
-    percentile of directions. Images are passed over three times; of a large bag the colours are counted, once, in 64 MB
-    for each thread.
+    percentile of directions. Each image is decoded once. Pixels are passed over three times, in memory; of more than
+    2^25 for each thread the colours are counted instead, once, in 64 MB for each thread.
 
     Args:
-        images: an RGB image, or several of any sizes: PIL images, uint8 arrays (H, W, 3), uint8 tensors (3, H, W); or
-            one array (N, H, W, 3), or tensor (N, 3, H, W).
+        images: an RGB image, or several of any sizes, in memory, encoded or as files, regions of slides or whole ones,
+            as of :func:`fastaug.pathology.tissue_stats`.
         tissue: the least density of tissue, in every channel.
         num_threads: how many images are worked on at a time; one for each CPU that the process may use by default.
+        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
 
     Returns:
         float64 of shape (2, 3), the densities of haematoxylin and of eosin in red, green and blue; the one with more of
@@ -92,6 +63,8 @@ def stain_matrix(images: Any, tissue: float = 0.15, num_threads: int | None = No
     Raises:
         TypeError: an image that is none of these; ``tissue`` is no number.
         ValueError: no images; ``tissue`` is not from 0 to 5; fewer than 16 pixels of tissue, or of one stain alone.
+        fastaug.DecodeError: of the first image that cannot be decoded; ``index`` is its number.
+        OSError: of the first that cannot be read, likewise.
 
     Source:
         Macenko et al., A method for normalizing histology slides for quantitative analysis, 2009.
@@ -109,7 +82,7 @@ def stain_matrix(images: Any, tissue: float = 0.15, num_threads: int | None = No
         raise TypeError(f"tissue should be a number, got {tissue!r}")
     if not 0 <= tissue <= 5:
         raise ValueError(f"tissue should be from 0 to 5, got {tissue!r}")
-    return np.array(_found(images, float(tissue), num_threads).matrix)
+    return np.array(_found(images, float(tissue), num_threads, progress).matrix)
 
 
 class StainNormalize(Transform):
@@ -121,7 +94,8 @@ class StainNormalize(Transform):
     tile.
 
     Args:
-        target: an RGB image or several, as of :func:`fastaug.pathology.stain_matrix`; a pair of a matrix of two rows
+        target: an RGB image or several, as of :func:`fastaug.pathology.stain_matrix`, but that a path which is a str
+            has to be in a list; a pair of a matrix of two rows
             and two percentiles, such as ``(normalize.matrix, normalize.strengths)`` of another; or
             "macenko-reference", with which the method is commonly run.
 
@@ -146,7 +120,7 @@ class StainNormalize(Transform):
             if target != "macenko-reference":
                 raise ValueError(f'target should be images, a pair or "macenko-reference", got {target!r}')
             stains = Stains(PRESETS[target], REFERENCE_STRENGTHS)
-        elif isinstance(target, tuple) and len(target) == 2 and _axes(target[0]) < 3:
+        elif isinstance(target, tuple) and len(target) == 2 and _are_numbers(target[1]):
             stains = _pair(*target)
         else:
             stains = _found(target, 0.15, None)
@@ -158,6 +132,11 @@ class StainNormalize(Transform):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(({self.matrix}, {self.strengths}))"
+
+
+def _are_numbers(value: Any) -> bool:
+    """What an image, or several, are not."""
+    return not is_single(value) and getattr(value, "ndim", 1) < 2
 
 
 def _pair(matrix: Any, strengths: Any) -> Stains:

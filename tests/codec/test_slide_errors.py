@@ -288,6 +288,7 @@ def test_numbers_of_the_core(tmp_path: Path) -> None:
             _C.Tiles(file, 5, 5, 5, 5, offset, size).read(0)
     # A sparse file may be larger than memory.
     os.truncate(tmp_path / "a", 1 << 40)
+    file = _C.File(os.open(tmp_path / "a", os.O_RDONLY))
     with pytest.raises(_C.Deferred, match="more bytes than its pixels"):
         _C.Tiles(file, 5, 5, 5, 5, one, struct.pack("=Q", 1 << 39)).read(0)
 

@@ -97,24 +97,37 @@ def test_of_a_bag() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_of_a_bag_by_its_colours(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
-    """The same of many images, whose colours are counted."""
+@pytest.mark.parametrize("most", [1, 7000])
+def test_of_a_bag_by_its_colours(monkeypatch: pytest.MonkeyPatch, threads: int, most: int) -> None:
+    """The same of many images, whose colours are counted; of 7000 pixels, from the third image on."""
     bag = [tissue(50 + seed, 64, seed) for seed in range(5)] + [np.full((20, 20, 3), 255, np.uint8)]
-    sources = [source for image in bag for source in sources_of(image)]
-    wanted = stains.found(sources)
+    wanted = stains.found([source for image in bag for source in sources_of(image)])
+    limited = pathology.stain_matrix(bag, 0.5)
+    counted: list[Any] = []
+    count = stains._C.count_colours
+    monkeypatch.setattr(stains._C, "count_colours", lambda *args: counted.append(count(*args)))
+    monkeypatch.setattr(stains, "_MANY", most / threads)
+    made = pathology.StainNormalize(bag)
+    assert len(counted) == len(bag)
     assert wanted is not None
-    monkeypatch.setattr(stains, "_MANY", 1)
-    made = stains.found(sources, threads=threads)
-    assert made is not None
     assert np.abs(np.array(made.matrix) - wanted.matrix).max() < 1e-12
     assert np.abs(np.array(made.strengths) - wanted.strengths).max() < 1e-11
-    limited = pathology.stain_matrix(bag, 0.5, num_threads=threads)
-    monkeypatch.undo()
-    assert np.abs(limited - pathology.stain_matrix(bag, 0.5)).max() < 1e-12
-    glass = [np.full((20, 20, 3), 255, np.uint8)] * 2
-    monkeypatch.setattr(stains, "_MANY", 1)
+    assert np.abs(pathology.stain_matrix(bag, num_threads=threads) - wanted.matrix).max() < 1e-12
+    assert np.abs(pathology.stain_matrix(bag, 0.5, num_threads=threads) - limited).max() < 1e-12
+    glass = [np.full((20, 20, 3), 255, np.uint8)] * 20
     with pytest.raises(ValueError, match="at least 16 pixels of tissue"):
         pathology.stain_matrix(glass, num_threads=threads)
+
+
+def test_of_more_pixels_than_a_counter_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been counted moves on to larger numbers before it could overflow."""
+    bag = [tissue(50 + seed, 64, seed) for seed in range(6)]
+    wanted = pathology.stain_matrix(bag)
+    monkeypatch.setattr(stains, "_MANY", 1)
+    for most in (4000, 8000, 15000):
+        monkeypatch.setattr(stains._Counters, "_MOST", most)
+        assert np.abs(pathology.stain_matrix(bag, num_threads=1) - wanted).max() < 1e-12
+        assert np.abs(pathology.stain_matrix(bag, num_threads=2) - wanted).max() < 1e-12
 
 
 def test_limit_of_tissue() -> None:
@@ -215,7 +228,7 @@ def test_too_little_tissue() -> None:
 
 def test_bad_arguments() -> None:
     image = tissue(20, 20)
-    for images in (np.zeros((4, 4), np.float32), [np.zeros((4, 4), np.uint8)], [Image.new("L", (4, 4))], ["path"]):
+    for images in (np.zeros((4, 4), np.float32), [np.zeros((4, 4), np.uint8)], [Image.new("L", (4, 4))], [7]):
         with pytest.raises((TypeError, ValueError), match="images should be"):
             pathology.stain_matrix(images)
     with pytest.raises(ValueError, match="images should be at least one image"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from fastaug import pathology
 from fastaug._program import stains
@@ -108,3 +109,93 @@ def test_tiatoolbox() -> None:
 
         augmentor._sample_params = drawn
         assert np.array_equal(F.adjust_stains(image, HE, scale, shift), augmentor.augment())
+
+
+def tiles() -> list[np.ndarray]:
+    """Of every size, with white and black parts; photographs too."""
+    bag = [
+        noise(height, width, seed=height) for height, width in ((1, 1), (1, 9), (9, 1), (2, 2), (61, 77), (128, 128))
+    ]
+    for image in bag:
+        image[: len(image) // 3] |= 0xE0
+        image[len(image) // 3 : len(image) // 2] &= 0x0F
+    return [*bag, *(np.asarray(photo(name, 150, 200)) for name in ("coffee", "ihc", "astronaut"))]
+
+
+def colours() -> np.ndarray:
+    """Every red and green, with some blue of each."""
+    levels = np.arange(256, dtype=np.uint8)
+    red, green = np.meshgrid(levels, levels, indexing="ij")
+    return np.concatenate([np.stack([red, green, (red * k + green) & 255], 2) for k in range(8)]).astype(np.uint8)
+
+
+def test_opencv() -> None:
+    cv2 = pytest.importorskip("cv2")
+    bag = [*tiles(), colours()]
+    for row, image in zip(pathology.tissue_stats(bag), bag, strict=True):
+        saturation = cv2.cvtColor(image, cv2.COLOR_RGB2HSV)[:, :, 1]
+        gray = cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)
+        assert np.array_equal(row["mean_rgb"], np.mean(image, axis=(0, 1)))
+        assert row["mean_saturation"] == np.mean(saturation)
+        assert np.array_equal(row["saturation_histogram"], np.bincount(saturation.ravel(), minlength=256))
+        assert np.array_equal(row["gray_histogram"], np.bincount(gray.ravel(), minlength=256))
+        assert row["white"] == np.mean(np.all(image > 220, axis=2))
+        assert row["black"] == np.mean(np.all(image < 20, axis=2))
+        wanted = cv2.Laplacian(gray, cv2.CV_64F).var()
+        assert row["laplacian_variance"] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
+@given(seed=st.integers(0, 2**32 - 1), values=st.integers(2, 256), most=st.integers(0, 12))
+def test_otsu_of_opencv(seed: int, values: int, most: int) -> None:
+    """Where no other threshold is as good; of one value, OpenCV says 0."""
+    cv2 = pytest.importorskip("cv2")
+    rng = np.random.default_rng(seed)
+    counts = np.zeros(256, np.int64)
+    counts[rng.choice(256, values, replace=False)] = rng.integers(1, 2 + 2**most, values)
+    image = np.repeat(np.arange(256, dtype=np.uint8), counts)[None]
+    theirs, made = int(cv2.threshold(image, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)[0]), pathology.otsu(counts)
+    if theirs != made:
+        variances = [between(counts, threshold) for threshold in (theirs, made)]
+        assert variances[0] == pytest.approx(variances[1], rel=1e-9)
+
+
+def between(counts: np.ndarray, threshold: int) -> float:
+    """The variance between two classes."""
+    (low, high), levels = (counts[: threshold + 1], counts[threshold + 1 :]), np.arange(256)
+    means = low @ levels[: threshold + 1] / low.sum(), high @ levels[threshold + 1 :] / high.sum()
+    return float(low.sum() * high.sum() * (means[0] - means[1]) ** 2)
+
+
+def test_otsu_of_tiatoolbox() -> None:
+    """Its mask is the gray below."""
+    theirs = pytest.importorskip("tiatoolbox.tools.tissuemask")
+    cv2 = pytest.importorskip("cv2")
+    for image in tiles()[4:]:
+        masker = theirs.OtsuTissueMasker()
+        mask = masker.fit_transform([image])[0]
+        row = pathology.tissue_stats(image)[0]
+        threshold = pathology.otsu(row["gray_histogram"])
+        assert masker.threshold == threshold
+        assert np.array_equal(mask, cv2.cvtColor(image, cv2.COLOR_RGB2GRAY) < threshold)
+        assert row["gray_histogram"][:threshold].sum() == mask.sum()
+
+
+def test_clam() -> None:
+    """A checkout of CLAM, which is in no registry: `make test-pathology CLAM=DIR`."""
+    theirs = pytest.importorskip(
+        "wsi_core.wsi_utils", reason="there is no checkout of CLAM: make test-pathology CLAM=DIR"
+    )
+    bag = tiles()
+    for image in tiles():
+        for level in (0, 4, 5, 14, 15, 16, 39, 40, 41, 49, 50, 221):
+            bag += [np.minimum(image, level).astype(np.uint8), np.maximum(image, 255 - level).astype(np.uint8)]
+    stats = pathology.tissue_stats(bag)
+    for limit in (5, 15):
+        assert (stats["mean_saturation"] < limit).tolist() == [theirs.isWhitePatch(image, limit) for image in bag]
+    for limit in (40, 50):
+        assert (stats["mean_rgb"] < limit).all(1).tolist() == [theirs.isBlackPatch(image, limit) for image in bag]
+    images = [Image.fromarray(image) for image in bag]
+    assert (stats["white"] > 0.2).tolist() == [theirs.isWhitePatch_S(image) for image in images]
+    assert (stats["black"] > 0.05).tolist() == [theirs.isBlackPatch_S(image) for image in images]
+    for numbers in (stats["mean_saturation"] < 5, stats["white"] > 0.2, stats["black"] > 0.05):
+        assert numbers.any() and not numbers.all()

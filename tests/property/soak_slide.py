@@ -1,9 +1,9 @@
 """soak_slide.py [MINUTES] [FIRST]: random regions of slides, for as long as one likes.
 
-Each case has its slide, of any layout, new or kept; it is read by several threads at once, as arrays, handles and
-batches of a pipeline, and in children that are forked meanwhile. Every result is compared. Slides whose tiles are
-broken must fail where they are read, and nowhere else. Memory, threads and open files must not grow. Stops at the fifth
-thing that is wrong; `soak_slide.py 0 NUMBER` runs one case again. Exits with 1 if there was any.
+Each case has its slide, of any layout, new or kept; it is read by several threads at once, as arrays, handles, batches
+of a pipeline and numbers of tissue_stats, and in children that are forked meanwhile. Every result is compared. Slides
+whose tiles are broken must fail where they are read, and nowhere else. Memory, threads and open files must not grow.
+Stops at the fifth thing that is wrong; `soak_slide.py 0 NUMBER` runs one case again. Exits with 1 if there was any.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tqdm import tqdm
 
 import fastaug
 import fastaug.transforms as T
+from fastaug import pathology
 from fastaug.io import Slide
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -110,12 +111,28 @@ def batched(known: Known, slide: Slide, rng: random.Random) -> str:
     return ""
 
 
+def counted(known: Known, slide: Slide, rng: random.Random) -> str:
+    """Numbers of regions of the upper level, and of all its tiles."""
+    tall, wide = SIZES[1]
+    scale, pixels = slide.levels[1].downsample, known.levels[1]
+    corners = [(rng.randint(-40, wide), rng.randint(-40, tall)) for _ in range(rng.randint(1, 12))]
+    size = rng.randint(1, 90), rng.randint(1, 90)
+    places = [(round(left * scale), round(top * scale)) for left, top in corners]
+    handles = [slide.lazy(x, y, size, 1) for x, y in places]
+    parts = [cut(pixels, left, top, *size) for left, top in corners]
+    tiles = [pixels[y : y + 64, x : x + 48] for y in range(0, tall, 64) for x in range(0, wide, 48)]
+    threads = rng.choice([1, 2, 4])
+    ours = pathology.tissue_stats([*handles, *slide.tiles(1, (48, 64))], num_threads=threads)
+    equal = ours.tobytes() == pathology.tissue_stats([*parts, *tiles], num_threads=1).tobytes()
+    return "" if equal else f"{known.path.name}: other numbers of regions at {corners}, {size}"
+
+
 def in_child(known: Known, slide: Slide, number: int) -> str:
     """What is wrong in a child that reads, and makes a batch."""
 
     def work() -> int:
         rng = random.Random(f"child {number}")
-        texts = [read(known, slide, rng) for _ in range(5)] + [batched(known, slide, rng)]
+        texts = [read(known, slide, rng) for _ in range(5)] + [batched(known, slide, rng), counted(known, slide, rng)]
         return 2 if any(texts) else 0
 
     status = forked(work)
@@ -145,7 +162,7 @@ def case(number: int, all_known: list[Known]) -> list[str]:
         thread.start()
     if number % 5 == 0:
         texts.append(in_child(known, slide, number))
-    texts.append(batched(known, slide, rng))
+    texts += [batched(known, slide, rng), counted(known, slide, rng)]
     for thread in threads:
         thread.join()
     return [f"slide {number}, {way}: {text}" for text in texts if text]

@@ -1,0 +1,118 @@
+"""What images of a slide are taken for that are looked at, and not changed: in memory, in files, and on slides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug import _C
+from fastaug._batch.batch import located
+from fastaug._batch.each import bar_of, each
+from fastaug._batch.sources import as_images
+from fastaug._batch.threads import threads_for
+from fastaug._image.encoded import is_encoded, is_entry
+from fastaug._image.lazy import LazyImage
+from fastaug._program.borrow import sources_of
+from fastaug.io import Slide
+
+Result = TypeVar("Result")
+
+
+def tiles_of(images: Any) -> list[Any]:
+    """One by one: PIL images, arrays and tensors of one RGB image each, and handles of what is to be decoded.
+
+    Raises:
+        TypeError: one that is no RGB image of 8 bits. Of a file that shows when it is read.
+    """
+    if is_single(images):
+        images = [images]
+    elif isinstance(images, Iterator):
+        images = list(images)
+    if isinstance(images, (list, tuple)) and not images:
+        return []
+    if isinstance(images, (np.ndarray, torch.Tensor)) and images.ndim == 4 and len(images) == 0:
+        return []
+    return [tile for image in as_images(images) for tile in _tiles(image)]
+
+
+def is_single(images: Any) -> bool:
+    """One image, or a slide, in place of several."""
+    if isinstance(images, (np.ndarray, torch.Tensor)) and images.ndim == 3:
+        return True
+    return isinstance(images, (Image.Image, LazyImage, Slide)) or is_encoded(images) or is_entry(images)
+
+
+def _tiles(image: Any) -> Sequence[Any]:
+    if isinstance(image, Image.Image):
+        if image.mode == "RGB" and image.width and image.height:
+            return (image,)
+        got = f"a PIL image of mode {image.mode} and size {image.size}"
+    elif isinstance(image, Slide):
+        return image.tiles()
+    elif isinstance(image, LazyImage):
+        if not image.modes or image.modes[-1] == "RGB":
+            return (image,)
+        got = repr(image)
+    elif is_encoded(image) or is_entry(image):
+        return (LazyImage(image),)
+    elif isinstance(image, torch.Tensor):
+        if image.dtype is torch.uint8 and image.ndim >= 3 and image.shape[-3] == 3 and image.numel():
+            return (image,) if image.ndim == 3 else list(image.reshape(-1, *image.shape[-3:]))
+        got = f"a tensor of {image.dtype} and shape {tuple(image.shape)}"
+    elif isinstance(image, np.ndarray):
+        if image.dtype == np.uint8 and image.ndim == 3 and image.shape[2] == 3 and image.size:
+            return (image,)
+        got = f"an array of {image.dtype} and shape {image.shape}"
+    else:
+        got = repr(type(image))
+    raise TypeError(
+        "images should be RGB: PIL images of mode RGB, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W), of one "
+        f"pixel or more; encoded images, their paths or handles; or slides; got {got}"
+    )
+
+
+def with_source(tile: Any, use: Callable[[_C.Source], Result]) -> Result:
+    """What `use` makes of a tile's pixels, which are decoded as it asks for them.
+
+    Raises:
+        OSError, DecodeError: they cannot be read.
+        TypeError: they are not RGB.
+    """
+    if not isinstance(tile, LazyImage):
+        (source,) = sources_of(tile)
+        return use(source)
+    # An Exif orientation is left alone: nothing that is counted here depends on it.
+    deferred: Exception | None = None
+    if tile.native and tile.mode == "RGB":
+        try:
+            return use(tile.source())
+        except _C.Deferred as error:
+            deferred = error
+        except _C.Refused as refused:
+            raise tile.error(tile.encoded()[0], refused) from None
+    image = tile.pil(deferred)
+    if image.mode != "RGB":
+        raise TypeError(f"images should be RGB, got {tile!r}, which is of mode {image.mode}")
+    (source,) = sources_of(image)
+    return use(source)
+
+
+def for_tiles(
+    work: Callable[[int, Any], Result], tiles: Sequence[Any], num_threads: int | None, progress: bool
+) -> list[Result]:
+    """What `work` makes of each, with its number, by several threads.
+
+    Raises:
+        Exception: of the first tile that has one, with its number as ``index``.
+    """
+
+    def failed(error: BaseException, index: int) -> None:
+        located(error, index, tiles[index], "tile {}")
+
+    with bar_of(progress, len(tiles)) as bar:
+        numbered = list(enumerate(tiles))
+        return each(lambda item: work(*item), numbered, threads_for(num_threads), "fastaug-pathology", bar, failed)

@@ -1,0 +1,183 @@
+"""What tissue is told from glass by: numbers of tiles, and Otsu's threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from fastaug import _C
+from fastaug._program.integers import integer
+from fastaug.pathology._bag import for_tiles, tiles_of, with_source
+
+__all__ = ["otsu", "tissue_stats"]
+
+#: A row of what tissue_stats returns.
+_ROW = np.dtype(
+    [
+        ("mean_rgb", np.float64, 3),
+        ("mean_saturation", np.float64),
+        ("saturation_histogram", np.uint32, 256),
+        ("gray_histogram", np.uint32, 256),
+        ("white", np.float64),
+        ("black", np.float64),
+        ("laplacian_variance", np.float64),
+    ]
+)
+
+
+def tissue_stats(
+    images: Any, white: int = 220, black: int = 20, num_threads: int | None = None, progress: bool = False
+) -> np.ndarray:
+    """What tissue is told from glass by, of each of many tiles: colours, saturation, gray, white, black and sharpness.
+
+    Each tile is looked at once, beside its decoding, and everything is counted in integers: the same numbers by any
+    number of threads, on any machine. Gray and saturation are those of OpenCV in 8 bits: ``COLOR_RGB2GRAY``, and
+    channel 1 of ``COLOR_RGB2HSV``.
+
+    Args:
+        images: tiles in RGB, of any sizes: PIL images, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W), of which
+            each image is a tile; encoded images, as bytes, paths, open files or handles such as those of
+            ``slide.lazy``, which are read as RGB; or one array (N, H, W, 3), or tensor (N, 3, H, W). A
+            :class:`fastaug.io.Slide` is the tiles that it stores its level 0 in, as :meth:`fastaug.io.Slide.tiles` has
+            them. One of these is a list of one.
+        white: pixels are white with all channels above it, from 0 to 255.
+        black: pixels are black with all channels below it, from 0 to 255.
+        num_threads: how many tiles are worked on at a time; one for each CPU that the process may use by default.
+        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
+
+    Returns:
+        A structured array with a row for each tile, of 2.1 kB, and without tiles an empty one. These are its fields.
+
+        - ``mean_rgb``: float64 of shape (3,), the means of red, green and blue, from 0 to 255.
+        - ``mean_saturation``: float64, from 0 to 255.
+        - ``saturation_histogram``, ``gray_histogram``: uint32 of shape (256,), how many pixels have each value.
+        - ``white``, ``black``: float64, the shares of such pixels, from 0 to 1.
+        - ``laplacian_variance``: float64, the variance of ``cv2.Laplacian(gray, cv2.CV_64F)``; it is low out of focus.
+
+    Raises:
+        TypeError: images that are none of these, or not in RGB of 8 bits; limits that are no integers.
+        ValueError: limits that are not from 0 to 255; an array or a tensor of another number of axes.
+        fastaug.DecodeError: of the first tile that cannot be decoded; ``index`` is its number.
+        OSError: of the first that cannot be read, likewise.
+
+    Source:
+        OpenCV's ``cvtColor`` and ``Laplacian``; for its variance, Pech-Pacheco et al., Diatom autofocusing in
+        brightfield microscopy: a comparative study, 2000.
+
+    Example:
+        >>> from PIL import Image
+        >>> from fastaug import pathology
+        >>> glass, stained = Image.new("RGB", (64, 64), (240, 238, 242)), Image.new("RGB", (64, 64), (150, 80, 160))
+        >>> stats = pathology.tissue_stats([glass, stained])
+        >>> stats["mean_saturation"]
+        array([  4., 128.])
+        >>> stats["white"]
+        array([1., 0.])
+    """
+    whiter, blacker = _limit("white", white), _limit("black", black)
+    tiles = tiles_of(images)
+
+    def look(number: int, tile: Any) -> _Numbers:
+        return with_source(tile, lambda source: _C.tissue_stats(source, whiter, blacker))
+
+    return _table(for_tiles(look, tiles, num_threads, progress))
+
+
+#: What the core says of a tile.
+_Numbers = tuple[int, int, int, int, int, int, int, bytes, bytes]
+
+
+def _table(numbers: list[_Numbers]) -> np.ndarray:
+    table = np.zeros(len(numbers), _ROW)
+    if not numbers:
+        return table
+    *sums, of_saturation, of_gray = zip(*numbers, strict=True)
+    red, green, blue, white, black, laplacians, squares = sums
+    saturation = np.frombuffer(b"".join(of_saturation), np.uint32).reshape(-1, 256)
+    table["saturation_histogram"] = saturation
+    table["gray_histogram"] = np.frombuffer(b"".join(of_gray), np.uint32).reshape(-1, 256)
+    pixels = saturation.sum(1, dtype=np.int64)
+    table["mean_rgb"] = np.stack([red, green, blue], 1) / pixels[:, None]
+    table["mean_saturation"] = saturation @ np.arange(256) / pixels
+    table["white"] = np.array(white) / pixels
+    table["black"] = np.array(black) / pixels
+    # As integers, of any size, of which the quotient alone is rounded.
+    table["laplacian_variance"] = [
+        (count * square - total * total) / (count * count)
+        for count, total, square in zip(pixels.tolist(), laplacians, squares, strict=True)
+    ]
+    return table
+
+
+def _limit(name: str, value: Any) -> int:
+    limit = integer(name, value)
+    if not 0 <= limit <= 255:
+        raise ValueError(f"{name} should be from 0 to 255, got {limit}")
+    return limit
+
+
+@overload
+def otsu(histogram: Sequence[int]) -> int: ...
+@overload
+def otsu(histogram: np.ndarray) -> Any: ...
+def otsu(histogram: Any) -> Any:
+    """Otsu's threshold: where a histogram is best cut in two.
+
+    Values up to it, itself among them, are one class, and those above it the other. It is the lowest of those at which
+    the variance between the classes is largest, computed in integers. scikit-image's ``threshold_otsu`` and OpenCV's
+    ``THRESH_OTSU`` find the same, but where another threshold has that variance within their rounding, which is 1e-6 of
+    it at most.
+
+    Args:
+        histogram: how many pixels have each value from 0 on: two numbers or more; or an array (N, values) of several.
+
+    Returns:
+        The threshold, an int; of N histograms N of them, in an int64 array. Where all pixels have one value it is that,
+        as in ``threshold_otsu`` of such an image; OpenCV then says 0.
+
+    Raises:
+        TypeError: no numbers.
+        ValueError: another shape; counts that are negative or no integers; or no pixel.
+
+    Source:
+        Otsu, A threshold selection method from gray-level histograms, 1979.
+
+    Example:
+        >>> from fastaug import pathology
+        >>> pathology.otsu([4, 9, 2, 0, 0, 1, 7])
+        2
+    """
+    counts = np.asarray(histogram)
+    if counts.dtype.kind not in "uif":
+        raise TypeError(f"histogram should be of integers, got {histogram!r}")
+    if counts.ndim not in (1, 2) or counts.shape[-1] < 2:
+        raise ValueError(
+            f"histogram should be of shape (values,) or (N, values), of two values or more, got {counts.shape}"
+        )
+    if not ((counts >= 0) & (counts < 1 << 53)).all() or (counts.dtype.kind == "f" and (counts % 1).any()):
+        raise ValueError(f"histogram should be how many pixels have each value, got {histogram!r}")
+    if not counts.any(-1).all():
+        raise ValueError("histogram should be of one pixel or more, got none")
+    rows = counts.astype(np.int64).tolist()
+    return _cut(rows) if counts.ndim == 1 else np.array([_cut(row) for row in rows], np.int64)
+
+
+def _cut(counts: list[int]) -> int:
+    """With Python's integers, which are of any size."""
+    pixels, total = sum(counts), sum(value * count for value, count in enumerate(counts))
+    below = sum_below = 0
+    threshold, most, of = 0, -1, 1  # a fraction, in two parts
+    for value, count in enumerate(counts):
+        below += count
+        if count == 0:
+            continue  # the same classes again
+        if below == pixels:
+            break
+        sum_below += value * count
+        # Between classes, times the cube of all pixels.
+        variance, share = (pixels * sum_below - below * total) ** 2, below * (pixels - below)
+        if variance * of > most * share:
+            threshold, most, of = value, variance, share
+    return threshold if most >= 0 else value
