@@ -35,7 +35,7 @@ std::vector<uint64_t> numbers(const char* name, const py::bytes& bytes) {
   return made;
 }
 
-PyTiles make_tiles(std::shared_ptr<codec::File> file, int height, int width, int tile_height, int tile_width,
+PyTiles make_tiles(std::shared_ptr<File> file, int height, int width, int tile_height, int tile_width,
                    const py::bytes& offsets, const py::bytes& sizes, const std::optional<py::bytes>& tables,
                    const std::optional<std::string>& colorspace) {
   auto tiles = std::make_shared<codec::Tiles>();
@@ -78,8 +78,7 @@ py::bytes bytes_of(const PyTiles& self, int64_t index) {
 }  // namespace
 
 void register_tiles(py::module_& m) {
-  py::class_<codec::File, std::shared_ptr<codec::File>>(m, "File", py::is_final())
-      .def(py::init<int>(), py::arg("descriptor"));
+  py::class_<File, std::shared_ptr<File>>(m, "File", py::is_final()).def(py::init<int>(), py::arg("descriptor"));
   py::class_<PyTiles>(m, "Tiles", py::is_final())
       .def(py::init(&make_tiles), py::arg("file"), py::arg("height"), py::arg("width"), py::arg("tile_height"),
            py::arg("tile_width"), py::arg("offsets"), py::arg("sizes"), py::arg("tables") = py::none(),

@@ -1,10 +1,6 @@
 #include "codec/tiles.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -59,28 +55,7 @@ Verdict decode_tile(Bytes bytes, Region part, Region most, Region least, const B
   return {};
 }
 
-uint64_t size_of_file(int descriptor) {
-  struct stat status{};
-  return fstat(descriptor, &status) == 0 && status.st_size > 0 ? static_cast<uint64_t>(status.st_size) : 0;
-}
-
 }  // namespace
-
-File::File(int descriptor) : descriptor_(descriptor), size_(size_of_file(descriptor)) {}
-
-File::~File() { close(descriptor_); }
-
-File::Result File::read(uint64_t offset, size_t size, uint8_t* out) const {
-  while (size > 0) {
-    const ssize_t count = pread(descriptor_, out, size, static_cast<off_t>(offset));
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return count == 0 ? Result::kEnded : Result::kFailed;
-    offset += static_cast<uint64_t>(count);
-    size -= static_cast<size_t>(count);
-    out += count;
-  }
-  return Result::kRead;
-}
 
 void Tiles::check() const {
   if (height < 1 || width < 1 || tile_height < 1 || tile_width < 1) {

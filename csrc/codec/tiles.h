@@ -6,30 +6,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/file.h"
 #include "base/pixel_source.h"
 #include "codec/codec.h"
 
 namespace fastaug::codec {
-
-// A file that any threads, and processes that were forked, read at places of their own. Closed with its last reader.
-class File {
- public:
-  enum class Result : uint8_t { kRead, kEnded, kFailed };
-
-  // Takes the descriptor over.
-  explicit File(int descriptor);
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File();
-
-  // When it was opened; 0 where that could not be found out.
-  uint64_t size() const { return size_; }
-  Result read(uint64_t offset, size_t size, uint8_t* out) const;
-
- private:
-  const int descriptor_;
-  const uint64_t size_;
-};
 
 // Where the tiles of an image are: from left to right, and from the top down.
 struct Tiles {
