@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import accumulate
 from typing import Any, overload
 
 import numpy as np
@@ -160,24 +162,33 @@ def otsu(histogram: Any) -> Any:
         raise ValueError(f"histogram should be how many pixels have each value, got {histogram!r}")
     if not counts.any(-1).all():
         raise ValueError("histogram should be of one pixel or more, got none")
-    rows = counts.astype(np.int64).tolist()
-    return _cut(rows) if counts.ndim == 1 else np.array([_cut(row) for row in rows], np.int64)
+    rows = counts.astype(np.int64)
+    return _cut(rows) if rows.ndim == 1 else np.array([_cut(row) for row in rows], np.int64)
 
 
-def _cut(counts: list[int]) -> int:
-    """With Python's integers, which are of any size."""
-    pixels, total = sum(counts), sum(value * count for value, count in enumerate(counts))
-    below = sum_below = 0
-    threshold, most, of = 0, -1, 1  # a fraction, in two parts
-    for value, count in enumerate(counts):
-        below += count
-        if count == 0:
-            continue  # the same classes again
-        if below == pixels:
-            break
-        sum_below += value * count
-        # Between classes, times the cube of all pixels.
-        variance, share = (pixels * sum_below - below * total) ** 2, below * (pixels - below)
-        if variance * of > most * share:
-            threshold, most, of = value, variance, share
-    return threshold if most >= 0 else value
+# Variances of float64 are at most so far off, as a share: class means are 1 apart or more.
+_OFF = 1e-6
+
+
+def _cut(counts: np.ndarray) -> int:
+    """Found among floats, and of those that are as large within their rounding, by Python's integers."""
+    values = np.flatnonzero(counts)  # up to the next one of them, the classes are the same
+    if len(values) == 1:
+        return int(values[0])
+    there = counts[values]
+    sizes, sums = there.astype(np.float64), values * there.astype(np.float64)
+    below, above = np.cumsum(sizes)[:-1], np.cumsum(sizes[:0:-1])[::-1]
+    apart = np.cumsum(sums[:0:-1])[::-1] / above - np.cumsum(sums)[:-1] / below
+    variances = below * above * apart**2
+    best = np.flatnonzero(variances >= variances.max() * (1 - _OFF)).tolist()
+    if len(best) > 1:
+        exact_below = list(accumulate(there.tolist()))
+        exact_sums = list(accumulate((values.astype(object) * there).tolist()))
+        pixels, total = exact_below[-1], exact_sums[-1]
+
+        def variance(k: int) -> Fraction:
+            count = exact_below[k]
+            return Fraction((pixels * exact_sums[k] - count * total) ** 2, count * (pixels - count))
+
+        best.sort(key=variance, reverse=True)  # which leaves equal ones in their order
+    return int(values[best[0]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -338,3 +339,27 @@ def test_bad_histograms() -> None:
     for other in ("abc", None, [None, 1], [1j, 2]):
         with pytest.raises(TypeError, match="histogram should be of integers, got"):
             pathology.otsu(other)
+
+
+def test_otsu_is_exact() -> None:
+    """Where thresholds are as good as floats can tell, and with more pixels than they count."""
+
+    def brute(counts: list[int]) -> int:
+        pixels, total = sum(counts), sum(value * count for value, count in enumerate(counts))
+        best, at = Fraction(-1), 0
+        for value in range(len(counts) - 1):
+            below, low = sum(counts[: value + 1]), sum(v * c for v, c in enumerate(counts[: value + 1]))
+            if 0 < below < pixels:
+                variance = Fraction((pixels * low - below * total) ** 2, below * (pixels - below))
+                best, at = max((best, -at), (variance, -value))
+                at = -at
+        return at
+
+    rng = np.random.default_rng(0)
+    for most in (2, 5, 100, 2**20, 2**52):
+        for _ in range(40):
+            half = rng.integers(0, most, 16)
+            even = np.concatenate([half, half[::-1]])  # two thresholds are as good
+            even[[0, -1]] = 1
+            for counts in (even, np.full(32, most), np.append(half, [0, 0, 1, most])):
+                assert pathology.otsu(counts) == brute(counts.tolist())
