@@ -342,9 +342,8 @@ docs: $(STAMPS)/docs
 
 # Wheels
 
-# What wheels are built and looked at with, in .venv; nasm assembles libjpeg-turbo's SIMD, ccache compiles the core once
-# for all interpreters.
-WHEEL_PACKAGES := ccache nasm
+# What wheels are built and looked at with, in .venv; nasm assembles libjpeg-turbo's SIMD.
+WHEEL_PACKAGES := nasm
 FOREIGN_PACKAGES := qemu-user doctest-dev
 
 .PHONY: wheel check-wheel test-wheel test-wheel-suite test-wheel-foreign test-neon cross

@@ -152,7 +152,21 @@ class Workshop:
             "DEFLATE_STATIC_LIBRARY": prefix / "lib" / "libdeflate.a",
             "HWY_INCLUDE_DIR": self.sources["highway"],
             "FASTAUG_WERROR": "ON",
+            "CMAKE_BUILD_TYPE": "Release",
+            # No path of the machine that built it stays.
+            "CMAKE_CXX_FLAGS": f"-ffile-prefix-map={self.folder}=.",
         }
+
+    def core(self, target: Target, source: Path) -> Path:
+        """The library of all but what knows Python: compiled once for all interpreters."""
+        build = self.folder / target.name / "core"
+        settings = {**self.settings(target), "FASTAUG_PYTHON": "OFF"}
+        log = f"{target.name}-core"
+        if not (build / "CMakeCache.txt").exists():
+            print(f"{target.name}: the core", flush=True)
+        self.run(log, ["cmake", "-G", "Ninja", "-S", source, "-B", build, *defines(settings)])
+        self.run(log, ["cmake", "--build", build])
+        return build / "libfastaug_core.a"
 
 
 def defines(options: Mapping[str, object]) -> list[str]:
@@ -199,17 +213,14 @@ def wheel(shop: Workshop, target: Target, interpreter: Interpreter, source: Path
         (venv / "complete").touch()
     settings = {
         **shop.settings(target),
-        "CMAKE_BUILD_TYPE": "Release",
-        # What is linked in is stripped; no path of the machine that built it stays.
+        "FASTAUG_CORE": shop.core(target, source),
+        # What is linked in is stripped.
         "CMAKE_MODULE_LINKER_FLAGS": "-s",
-        "CMAKE_CXX_FLAGS": f"-ffile-prefix-map={shop.folder}=.",
         # The interpreter that runs is of the version that the module is for, though of another machine perhaps.
         "PYBIND11_USE_CROSSCOMPILING": "OFF",
     }
     config = [f"cmake.define.{name}={value}" for name, value in settings.items()]
-    # scikit-build-core clears a build directory for another interpreter; with one path for all, ccache, where it is,
-    # compiles the core once.
-    config += [f"build-dir={shop.folder / target.name / 'build'}", "install.strip=false"]
+    config += [f"build-dir={shop.folder / target.name / interpreter.tag}", "install.strip=false"]
     raw = shop.folder / target.name / "raw"
     shutil.rmtree(raw, ignore_errors=True)
     shop.run(
@@ -250,10 +261,7 @@ def finished(shop: Workshop, built: Path, target: Target, interpreter: Interpret
 
 def compile_only(shop: Workshop, target: Target) -> None:
     """Compiles the core for a system without wheels."""
-    build = shop.folder / target.name / "build"
-    settings = {**shop.settings(target), "CMAKE_BUILD_TYPE": "Release", "FASTAUG_PYTHON": "OFF"}
-    shop.run(target.name, ["cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *defines(settings)])
-    shop.run(target.name, ["cmake", "--build", build])
+    shop.core(target, ROOT)
     print(f"{target.name}: the core compiles; nobody has run it", flush=True)
 
 

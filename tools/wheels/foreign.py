@@ -102,7 +102,6 @@ def try_native() -> int:
     build = shop.folder / target.name / "native"
     settings = {
         **shop.settings(target),
-        "CMAKE_BUILD_TYPE": "Release",
         # Assertions are part of the tests.
         "CMAKE_CXX_FLAGS_RELEASE": "-O2",
         "FASTAUG_PYTHON": "OFF",
