@@ -294,13 +294,16 @@ def main() -> int:
                 interpreters.append(interpreter)
         if not interpreters:
             parser.error(f"no interpreter found; expected one of {', '.join(VERSIONS.values())}")
+        targets = [TARGETS[name] for name in args.target or wheels]
         dist = ROOT / "dist"
-        shutil.rmtree(dist, ignore_errors=True)
+        for pattern in ("*.tar.gz", *(f"*{target.platform}.whl" for target in targets)):
+            for old in dist.glob(pattern):
+                old.unlink()
         source = source_distribution(shop, dist)
         said = []
-        for name in args.target or wheels:
+        for target in targets:
             for interpreter in interpreters:
-                made = wheel(shop, TARGETS[name], interpreter, source, dist)
+                made = wheel(shop, target, interpreter, source, dist)
                 print(f"built {made.name}, {made.stat().st_size / 2**20:.2f} MiB", flush=True)
                 said += [f"{made.name}: {problem}" for problem in problems(made)]
     except (FailedError, NotFoundError) as error:
