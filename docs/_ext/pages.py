@@ -21,7 +21,7 @@ import fastaug.pathology.functional
 import fastaug.pillow
 import fastaug.transforms
 import fastaug.transforms.functional
-from docs._ext import addresses, functions, groups, native, pictures
+from docs._ext import addresses, functions, groups, native, pictures, v2_examples
 from docs._ext.examples import EXAMPLES, GROUPS, Example, NoPicture, missing, public_classes
 from fastaug._draft.pipeline import Pipeline
 from fastaug._tv_tensors import own
@@ -67,6 +67,11 @@ def picture(name: str, example: Example | NoPicture, folder: str) -> str:
     calls = "\n".join(f"    {call}" for call in example.calls)
     image = f".. image:: {folder}/{name}.webp\n    :alt: {name}: before and after\n"
     return f"{image}\n.. code-block:: python\n\n{calls}\n"
+
+
+def indented(text: str) -> str:
+    """As the content of a directive."""
+    return "\n".join(f"    {line}" if line else "" for line in text.splitlines())
 
 
 def drawn(name: str, example: Example | NoPicture) -> str:
@@ -176,7 +181,9 @@ def sample_class_page(name: str) -> str:
         options += "    :exclude-members: check_inputs, extra_repr, forward, make_params, transform\n"
     directive = f".. py:currentmodule:: {V2}\n\n.. autoclass:: {V2}.{name}\n    {options}"
     parts = [top(f"v2.{name}", summary(name, value))]
-    if isinstance(EXAMPLES.get(name), Example):
+    if isinstance(own_example := v2_examples.CLASSES.get(name), Example):
+        parts += [picture(name, own_example, "../v2_pictures"), drawn(name, own_example)]
+    elif isinstance(EXAMPLES.get(name), Example):
         image = f".. image:: ../pictures/{name}.webp\n    :alt: {name}: before and after\n"
         image += f"    :target: ../transforms/{name}.html\n"
         parts.append(f"{image}\nDrawn by :doc:`{name} of fastaug.transforms </reference/transforms/{name}>`.\n")
@@ -216,7 +223,9 @@ def sample_functions() -> str:
             parts.append(list_table(["function", "what it does"], told(functional, names)))
         for name in names:
             summary(name, getattr(functional, name))
-            parts.append(f".. autofunction:: {module}.{name}\n")
+            example = v2_examples.FUNCTIONALS.get(name)
+            shown = picture(name, example, "v2_function_pictures") if isinstance(example, Example) else ""
+            parts.append(f".. autofunction:: {module}.{name}\n\n{indented(shown)}\n")
     return "\n".join(parts)
 
 
@@ -243,7 +252,7 @@ def plain_functions() -> str:
             example = functions.FUNCTIONS[name]
             shown = picture(name, example, "function_pictures") if isinstance(example, Example) else ""
             link = "" if name in WITHOUT_A_PAGE else same_in_torchvision(f"functional.{name}")
-            content = "\n".join(f"    {line}" if line else "" for line in f"{shown}\n{link}".splitlines())
+            content = indented(f"{shown}\n{link}")
             parts.append(f".. autofunction:: {module}.{name}\n\n{content}\n")
     parts.append(constant(module, "pil_modes_mapping", functional.pil_modes_mapping))
     return "\n".join(parts)
@@ -301,6 +310,8 @@ def write(folder: Path) -> None:
         raise PagesError(f"these need to be in, or out of, a group of docs/_ext/groups.py: {', '.join(names)}")
     if names := functions.ungrouped():
         raise PagesError(f"these need a line in, or out of, docs/_ext/functions.py: {', '.join(names)}")
+    if names := v2_examples.without_picture():
+        raise PagesError(f"these need a line in docs/_ext/v2_examples.py: {', '.join(names)}")
     shutil.rmtree(folder, ignore_errors=True)
     transforms = folder / "transforms"
     transforms.mkdir(parents=True)

@@ -13,10 +13,11 @@ import torch
 
 import fastaug
 import fastaug.data
+import fastaug.io
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 import fastaug.tv_tensors
-from docs._ext import examples, functions, groups, pages, pictures
+from docs._ext import examples, functions, groups, pages, pictures, v2_examples
 from fastaug import pathology, pillow
 from fastaug._tv_tensors import own
 from fastaug.transforms import v2
@@ -28,8 +29,15 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROO
 #: Those of these run where what they are about is installed (tests/engines, tests/clients).
 ELSEWHERE = ("engines.md", "huggingface.md", "timm.md")
 WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text()) and page.name not in ELSEWHERE]
-EXAMPLES = examples.EXAMPLES | functions.FUNCTIONS
-WITH_PICTURE = [name for name, example in EXAMPLES.items() if isinstance(example, examples.Example)]
+EXAMPLES = [
+    *(examples.EXAMPLES | functions.FUNCTIONS).items(),
+    *(v2_examples.CLASSES | v2_examples.FUNCTIONALS).items(),
+]
+WITH_PICTURE = [
+    pytest.param(name, example, id=f"v2.{name}" if example.samples else name)
+    for name, example in EXAMPLES
+    if isinstance(example, examples.Example)
+]
 
 
 def documented() -> dict[str, Any]:
@@ -43,7 +51,8 @@ def documented() -> dict[str, Any]:
         found[f"fastaug.Views.{name}"] = getattr(fastaug.Views, name)
     found["fastaug.transforms.v2"] = v2
     kernels = set(groups.kernels())
-    for module in (T, F, pathology, pathology.functional, pillow, fastaug.data, own, v2, v2.functional):
+    modules = (T, F, fastaug.io, pathology, pathology.functional, pillow, fastaug.data, own, v2, v2.functional)
+    for module in modules:
         for name in module.__all__:
             if module is v2.functional and name in kernels:
                 continue
@@ -88,12 +97,10 @@ def test_every_class_has_its_line_and_every_line_its_class() -> None:
     assert {example.group for example in examples.EXAMPLES.values()} == set(examples.GROUPS)
 
 
-@pytest.mark.parametrize("name", WITH_PICTURE)
-def test_picture(name: str) -> None:
+@pytest.mark.parametrize(("name", "example"), WITH_PICTURE)
+def test_picture(name: str, example: examples.Example) -> None:
     """It can be drawn, is drawn the same twice, and shows something else than the original."""
     state = torch.get_rng_state()
-    example = EXAMPLES[name]
-    assert isinstance(example, examples.Example)
     first = pictures.strip(name, example)
     assert first.height < 400 and pictures.WIDTH < first.width < 1200
     assert first == pictures.strip(name, example)
@@ -130,6 +137,12 @@ def test_functionals_and_kernels_of_samples() -> None:
 def test_a_class_of_samples_without_a_group_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(groups.CLASSES, "Videos", ())
     with pytest.raises(pages.PagesError, match="UniformTemporalSubsample"):
+        pages.write(tmp_path)
+
+
+def test_a_class_of_images_without_a_picture_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(v2_examples.CLASSES, "JPEG")
+    with pytest.raises(pages.PagesError, match="JPEG"):
         pages.write(tmp_path)
 
 
