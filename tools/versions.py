@@ -121,8 +121,9 @@ def counted(report: Path) -> dict[str, Any]:
     failed: list[str] = []
     reasons: Counter[str] = Counter()
     for case in ET.parse(report).iter("testcase"):
-        file = case.get("classname", "").replace(".", "/")
-        name = f"{file}.py::{case.get('name')}"
+        place, name = case.get("classname", ""), case.get("name", "")
+        # A file that cannot be collected is a case without a class.
+        name = f"{place.replace('.', '/')}.py::{name}" if place else f"{name.replace('.', '/')}.py"
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             kind = "differ"
@@ -153,7 +154,7 @@ def tried(python: Path, folder: Path, jobs: int, further: list[str]) -> dict[str
 
 
 def alone(wheel: Path, newest: str, delete: bool) -> dict[str, str] | None:
-    """What the smoke test says of the newest torch, where no torchvision takes it yet; its digests are torchvision's."""
+    """What the smoke test, whose digests are torchvision's, says of the newest torch where no torchvision takes it."""
     versions = {"torch": resolved(["torch"])["torch"]}
     if versions["torch"] == newest:
         return None

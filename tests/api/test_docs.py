@@ -13,7 +13,6 @@ import torch
 
 import fastaug
 import fastaug.data
-import fastaug.io
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 import fastaug.tv_tensors
@@ -51,8 +50,7 @@ def documented() -> dict[str, Any]:
         found[f"fastaug.Views.{name}"] = getattr(fastaug.Views, name)
     found["fastaug.transforms.v2"] = v2
     kernels = set(groups.kernels())
-    modules = (T, F, fastaug.io, pathology, pathology.functional, pillow, fastaug.data, own, v2, v2.functional)
-    for module in modules:
+    for module in (T, F, pathology, pathology.functional, pillow, fastaug.data, own, v2, v2.functional):
         for name in module.__all__:
             if module is v2.functional and name in kernels:
                 continue
