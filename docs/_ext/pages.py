@@ -44,6 +44,11 @@ def heading(text: str, line: str = "=") -> str:
     return f"{text}\n{line * len(text)}\n"
 
 
+def name_of(text: str) -> str:
+    """A heading that is a name in code: one long word, which must not break in two."""
+    return f".. rst-class:: name\n\n{heading(text)}"
+
+
 def summary(name: str, value: object) -> str:
     """The first paragraph of a docstring, on one line."""
     text = inspect.getdoc(value)
@@ -112,9 +117,9 @@ def same_in_torchvision(name: str) -> str:
 
 
 def top(title: str, about: str) -> str:
-    """The head of a class's page: what a preview of a link says, and the name, which must not break in two."""
+    """The head of a class's page: what a preview of a link says, and the name."""
     plain = re.sub(r":\w+:`~?([^`]+)`", r"\1", about).replace("``", "")
-    return f":og:description: {plain}\n\n.. rst-class:: name\n\n{heading(title)}"
+    return f":og:description: {plain}\n\n{name_of(title)}"
 
 
 def class_page(name: str) -> str:
@@ -144,7 +149,7 @@ def class_page(name: str) -> str:
 def gallery() -> str:
     """All classes by group, each with its picture."""
     parts = [
-        heading("transforms"),
+        name_of("transforms"),
         "The classes of ``fastaug.transforms``. Pictures show a photograph and what the transform made of it, under\n"
         "fixed seeds; they are drawn when this documentation is built.\n",
     ]
@@ -195,7 +200,7 @@ def samples() -> str:
     """The classes of v2 by group, and the functions beside them."""
     parts = [
         f".. py:currentmodule:: {V2}\n",
-        heading("transforms.v2"),
+        name_of("transforms.v2"),
         "The classes of ``fastaug.transforms.v2``. :doc:`/v2` says what they do to a sample.\n",
     ]
     for group, names in groups.CLASSES.items():
@@ -214,7 +219,7 @@ def samples() -> str:
 def sample_functions() -> str:
     """The functionals of v2, and after them the kernels that they choose from."""
     module, functional = f"{V2}.functional", v2.functional
-    parts = [heading("transforms.v2.functional"), f".. automodule:: {module}\n"]
+    parts = [name_of("transforms.v2.functional"), f".. automodule:: {module}\n"]
     for title, names in (("Functions", groups.functionals()), ("Kernels", groups.kernels())):
         parts.append(heading(title, "-"))
         if title == "Kernels":
@@ -238,7 +243,7 @@ def told(module: ModuleType, names: list[str]) -> list[tuple[str, ...]]:
 def plain_functions() -> str:
     """The functions of v1: a table of all, then each with its picture."""
     functional, module = fastaug.transforms.functional, "fastaug.transforms.functional"
-    parts = [heading("transforms.functional"), f".. automodule:: {module}\n"]
+    parts = [name_of("transforms.functional"), f".. automodule:: {module}\n"]
     parts.append("Pictures show a photograph and what the call below it made of it.\n")
     every = functions.FUNCTIONS.items()
     grouped = {group: [name for name, example in every if example.group == group] for group in (*GROUPS, "Measures")}
@@ -266,7 +271,7 @@ def constant(module: str, name: str, value: object) -> str:
 
 def module_page(title: str, module: object, module_name: str, names: list[str], classes: bool = False) -> str:
     """A module's docstring and its functions and data; its classes too, unless they have pages of their own."""
-    parts = [heading(title), f".. automodule:: {module_name}\n"]
+    parts = [name_of(title), f".. automodule:: {module_name}\n"]
     shown = [name for name in names if not inspect.ismodule(getattr(module, name)) and callable(getattr(module, name))]
     shown = [name for name in shown if classes or not inspect.isclass(getattr(module, name))]
     if len(shown) > 3:
