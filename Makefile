@@ -16,7 +16,7 @@
 #   ARGS=tests/engines/..    make test-engines: Ray, Lightning and others with the examples of docs/engines.md
 #   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
 #   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared
-#   ARGS="--only oldest"     make test-versions: of oldest, 2.11, reference, newest; --delete: no environment is kept
+#   ARGS="--only oldest"     make test-versions: of oldest, 2.11, newest; --delete: no environment is kept
 #   WHEEL=dist/..cp311..whl  make test-versions: the wheel (default: the newest in dist for .venv's Python)
 #   BASE=HEAD~1 HEAD=HEAD    make bench-history: the commits whose speed is compared
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
@@ -186,8 +186,8 @@ $(PATHOLOGY)/.pathology: | $(STAMPS)/test
 	-$(PATHOLOGY)/bin/python -m pip --disable-pip-version-check install --quiet cucim-cu12
 	touch $@
 
-# One wheel with the oldest torch, torchvision and Pillow, one between, those of constraints.txt and today's, an environment
-# for each in .venv-versions, which takes 6 GB; docs/versions.md is written. What the newest change is seen here first.
+# One wheel with the oldest torch, torchvision and Pillow, some between and the newest that there are, an environment for each in
+# .venv-versions, which takes 6 GB; docs/versions.md is written. What the newest change is seen here first.
 .PHONY: test-versions
 test-versions: $(STAMPS)/venv
 	$(BIN)/python tools/versions.py --jobs $(JOBS) $(if $(WHEEL),--wheel "$(WHEEL)") $(ARGS)

@@ -21,6 +21,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,10 @@ FOUND = ROOT / "docs" / "versions.json"
 PAGE = ROOT / "docs" / "versions.md"
 MARKS = ("<!-- versions: begin -->", "<!-- versions: end -->")
 
-#: What is tried. The reference is that of constraints.txt, with which all tests are run elsewhere.
+#: What is tried, beside that of constraints.txt, with which all tests are run elsewhere.
 COMBINATIONS = {
     "oldest": ("torch==2.2.2", "torchvision==0.17.2", "pillow==11.3.0", "numpy<2"),
     "2.11": ("torch==2.11.0", "torchvision==0.26.0", "pillow==12.3.0", "numpy"),
-    "reference": (),
     "newest": ("torch", "torchvision", "pillow", "numpy"),
 }
 PACKAGES = ("torch", "torchvision", "pillow", "numpy")
@@ -63,14 +63,14 @@ def pip(python: Path | str, *arguments: str, **settings: Any) -> subprocess.Comp
     return subprocess.run(command, check=True, text=True, **settings)
 
 
-def pinned(but: set[str] = FREE) -> list[str]:
-    """The lines of constraints.txt, but for some packages."""
+def pinned() -> list[str]:
+    """The lines of constraints.txt, but for those that are FREE."""
     lines = [line.strip() for line in (ROOT / "constraints.txt").read_text().splitlines()]
     named = [line for line in lines if line and not line.startswith("#")]
-    return [line for line in named if re.split(r"[=<>;]", line)[0].lower() not in but]
+    return [line for line in named if re.split(r"[=<>;]", line)[0].lower() not in FREE]
 
 
-def resolved(wanted: list[str]) -> dict[str, str]:
+def resolved(wanted: Sequence[str]) -> dict[str, str]:
     """The version of each of these packages that pip would install today."""
     report = pip(
         sys.executable, "--dry-run", "--ignore-installed", "--report", "-", *wanted, stdout=subprocess.PIPE
@@ -79,14 +79,7 @@ def resolved(wanted: list[str]) -> dict[str, str]:
     return {name: installed[name] for name in PACKAGES if name in installed}
 
 
-def requirements(name: str) -> list[str]:
-    if name != "reference":
-        return list(COMBINATIONS[name])
-    # pip reads the markers of constraints.txt: they are requirements here.
-    return [line for line in pinned(set()) if re.split(r"[=<>;]", line)[0] in PACKAGES]
-
-
-def environment(versions: dict[str, str], wheel: Path, tests: bool = True) -> Path:
+def environment(versions: dict[str, str], wheel: Path) -> Path:
     """The Python of an environment with these versions, the wheel and what tests need; kept from run to run."""
     folder = PLACE / f"torch-{versions['torch']}"
     python = folder / "bin" / "python"
@@ -98,8 +91,7 @@ def environment(versions: dict[str, str], wheel: Path, tests: bool = True) -> Pa
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         constraints = WORK / "constraints.txt"
         constraints.write_text("\n".join(pinned()) + "\n")
-        ours = f"fastaug{'[test]' if tests else ''} @ {wheel.as_uri()}"
-        pip(python, "--constraint", str(constraints), *pins, ours)
+        pip(python, "--constraint", str(constraints), *pins, f"fastaug[test] @ {wheel.as_uri()}")
         stamp.write_text(wanted)
     pip(python, "--no-deps", "--force-reinstall", str(wheel))
     return python
@@ -148,19 +140,6 @@ def tried(python: Path, folder: Path, jobs: int) -> dict[str, Any]:
     return counted(report)
 
 
-def alone(wheel: Path, newest: str, delete: bool) -> dict[str, str] | None:
-    """What the smoke test, whose digests are torchvision's, says of the newest torch where no torchvision takes it."""
-    versions = {"torch": resolved(["torch"])["torch"]}
-    if versions["torch"] == newest:
-        return None
-    python = environment(versions, wheel, tests=False)
-    done = subprocess.run([python, "-I", ROOT / "tests" / "smoke.py"], cwd="/", capture_output=True, text=True)
-    print(done.stdout, done.stderr, flush=True)
-    if delete:
-        shutil.rmtree(python.parents[1])
-    return {**versions, "said": "passes" if done.returncode == 0 else "fails"}
-
-
 def default_wheel() -> Path:
     """The newest of dist for this interpreter."""
     tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
@@ -191,12 +170,9 @@ def table(found: dict[str, Any]) -> str:
                 f"{numbers['equal']:,} equal" + (f", {numbers['differ']:,} differ" if numbers["differ"] else "")
             )
         lines.append(f"| {' | '.join(cells)} |")
-    newest = found["newest"]
-    lines += ["", f"Python {found['python']}, {found['machine']}, {found['isa']}; {found['date']}. The newest that"]
-    lines[-1] += f" torchvision asked for was torch {newest['torch']}, with torchvision {newest['torchvision']}."
-    if found.get("alone"):
-        lines[-1] += f" With torch {found['alone']['torch']}, which no torchvision takes yet, the wheel's smoke test"
-        lines[-1] += f" {found['alone']['said']}: its digests are those of torchvision's pixels."
+    lines += ["", f"Python {found['python']}, {found['machine']}, {found['isa']}; {found['date']}."]
+    if runs[-1]["name"] == "newest":
+        lines[-1] += " The last were the newest that there were."
     for run in runs:
         if run["differ"]:
             lines += ["", f"Tests that differ with torchvision {run['torchvision']}, by function:", "", "```text"]
@@ -254,18 +230,14 @@ def run(options: argparse.Namespace) -> int:
     failed: list[str] = []
     done: list[dict[str, str]] = []
     for name in options.only:
-        versions = resolved(requirements(name))
+        versions = resolved(COMBINATIONS[name])
         print(f"{name}: {versions}", flush=True)
-        if name == "newest":
-            found["newest"], found["alone"] = versions, alone(wheel, versions["torch"], options.delete)
-            if found["alone"] and found["alone"]["said"] != "passes":
-                failed.append(f"torch {found['alone']['torch']}: tests/smoke.py")
         if versions in done:
             print(f"{name} is what has been tried already", flush=True)
             continue
         done.append(versions)
         python = environment(versions, wheel)
-        result = {**versions, **tried(python, folder, options.jobs)}
+        result = {"name": name, **versions, **tried(python, folder, options.jobs)}
         failed += [f"torchvision {versions['torchvision']}: {test}" for test in unknown(result, before)]
         others = [one for one in found["runs"] if any(one[package] != versions[package] for package in PACKAGES)]
         found = {**found, **about(python), "runs": [*others, result]}

@@ -48,8 +48,6 @@ def test_files_of_areas_are_there() -> None:
 def test_constraints_leave_open_what_is_tried() -> None:
     names = {line.partition("=")[0] for line in versions.pinned()}
     assert {"pytest", "scikit-image"} <= names and not names & set(versions.PACKAGES)
-    reference = [line.partition("=")[0] for line in versions.requirements("reference")]
-    assert set(reference) == set(versions.PACKAGES)
 
 
 def test_page_has_what_was_found() -> None:
@@ -58,10 +56,10 @@ def test_page_has_what_was_found() -> None:
     assert text.partition(versions.MARKS[0])[2].partition(versions.MARKS[1])[0].strip() == versions.table(FOUND)
 
 
-def test_oldest_and_newest_were_tried_and_the_reference_is_equal() -> None:
+def test_oldest_and_newest_were_tried_and_the_newest_is_equal() -> None:
     runs = sorted(FOUND["runs"], key=versions.key)
-    assert runs[0]["torch"].startswith("2.2.") and any(run["torch"].startswith("2.11.") for run in runs)
-    assert runs[-1]["differ"] == {} and {name: runs[-1][name] for name in versions.PACKAGES} == FOUND["newest"]
+    assert [run["name"] for run in runs] == list(versions.COMBINATIONS)
+    assert runs[-1]["differ"] == {}
 
 
 @pytest.mark.parametrize("package", ["torch", "torchvision", "pillow"])
