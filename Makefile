@@ -1,4 +1,4 @@
-# make demo | test | test-newest | tables | mutants | soak | soak-jpeg | soak-slide | coverage-jpeg | fuzz | cuda-all |
+# make demo | test | test-versions | tables | mutants | soak | soak-jpeg | soak-slide | coverage-jpeg | fuzz | cuda-all |
 # bench | bench-history | gpu | docs | wheel | check-wheel | test-wheel | test-wheel-suite | test-wheel-foreign |
 # test-neon | cross | lint | format | clean. Each target but gpu installs what it needs, once.
 # `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to see those tests
@@ -18,6 +18,8 @@
 #   ARGS="-k timm"           make test-clients: timm, open_clip and others whose transforms are compiled; bench-clients
 #   ARGS="-k torchstain"     make test-pathology: torchstain and others whose stains are compared; CLAM=DIR: a checkout
 #                            of CLAM, whose tests of tiles are compared too
+#   ARGS="--only oldest"     make test-versions: of oldest, 2.11, newest; --delete: no environment is kept
+#   WHEEL=dist/..cp311..whl  make test-versions: the wheel (default: the newest in dist for .venv's Python)
 #   BASE=HEAD~1 HEAD=HEAD    make bench-history: the commits whose speed is compared
 #   PEERS=1                  make bench: further libraries beside torchvision, in an environment of their own
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
@@ -194,15 +196,11 @@ $(PATHOLOGY)/.pathology: | $(STAMPS)/test
 	-$(PATHOLOGY_INSTALL) --no-deps cucim-cu12
 	touch $@
 
-# torchvision, torch and Pillow as they are today, in front of .venv: what they change is seen here first.
-NEWEST := .venv-newest
-.PHONY: test-newest
-test-newest: $(STAMPS)/test
-	$(BIN)/python -m bench.environments $(NEWEST)
-	$(NEWEST)/bin/python -m pip --disable-pip-version-check install --quiet --upgrade torch torchvision pillow numpy
-	$(NEWEST)/bin/python -m fastaug info
-	OMP_NUM_THREADS=1 $(NEWEST)/bin/python -m pytest -p no:benchmark -n $(JOBS) tests/parity tests/codec \
-	  tests/api/test_signatures.py tests/api/test_v2_names.py $(ARGS)
+# One wheel with the oldest torch, torchvision and Pillow, some between and the newest that there are, an environment for each in
+# .venv-versions, which takes 6 GB; docs/versions.md is written. What the newest change is seen here first.
+.PHONY: test-versions
+test-versions: $(STAMPS)/venv
+	$(BIN)/python tools/versions.py --jobs $(JOBS) $(if $(WHEEL),--wheel "$(WHEEL)") $(ARGS)
 
 # What the native tests read, from the op table of the Python tests.
 .PHONY: tables mutants

@@ -11,7 +11,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import fastaug  # noqa: E402
 import fastaug.tv_tensors  # noqa: E402
-from docs._ext import addresses, functions, pages, pictures, seeing, sources  # noqa: E402
+from docs._ext import addresses, functions, pages, pictures, seeing, sources, v2_examples  # noqa: E402
 from fastaug._tv_tensors import own  # noqa: E402
 
 # The reference is of our own classes, whether or not torchvision is installed where it is built.
@@ -88,4 +88,6 @@ def setup(app: Any) -> None:
     pages.write(reference)
     pictures.draw(reference / "pictures")
     pictures.draw(reference / "function_pictures", examples=functions.FUNCTIONS)
+    pictures.draw(reference / "v2_pictures", examples=v2_examples.CLASSES)
+    pictures.draw(reference / "v2_function_pictures", examples=v2_examples.FUNCTIONALS)
     seeing.draw(reference / "seeing")

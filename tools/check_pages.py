@@ -1,5 +1,7 @@
 """Looks at the pages of the built site in headless Chromium: none may be wider than its window, on a phone or a desk.
 
+Nor may the words of a heading be broken in two to make them fit.
+
     python tools/check_pages.py site
 
 Exits with 1 where one is, and names it with what sticks out. Without a browser it says so, and exits with 0.
@@ -32,6 +34,15 @@ const wide = (page, frame, width) => {
   const one = out.find(one => one.children.length === 0) || out[0] || root;
   found.push({page, width, wide: root.scrollWidth, what: one.outerHTML.slice(0, 120)});
 };
+const broken = (page, frame, width) => {
+  const inside = frame.contentDocument, style = inside.createElement("style");
+  style.textContent = "h1, h2, h3 { overflow-wrap: normal !important; word-break: normal !important }";
+  inside.head.append(style);
+  for (const one of inside.querySelectorAll("h1, h2, h3"))
+    if (one.scrollWidth > one.clientWidth + 1)
+      found.push({page, width, wide: one.scrollWidth, what: "a word of " + one.outerHTML.slice(0, 120)});
+  style.remove();
+};
 (async () => {
   for (const page of pages) {
     const frame = document.createElement("iframe");
@@ -42,6 +53,7 @@ const wide = (page, frame, width) => {
     for (const width of widths) {
       frame.style.width = width + "px";
       wide(page, frame, width);
+      broken(page, frame, width);
     }
     frame.remove();
   }

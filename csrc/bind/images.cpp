@@ -24,6 +24,7 @@ T* from_capsule(const py::handle& capsule, const char* name) {
 // Names that every call looks up, made once.
 struct Names {
   py::str im = interned("im");
+  py::str readonly = interned("readonly");
   py::str mode = interned("mode");
   py::str size = interned("size");
   py::str array = interned("__arrow_c_array__");
@@ -122,13 +123,26 @@ Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff
 
 }  // namespace
 
+py::object exportable(const py::handle& image, const py::object& core) {
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<bool> storage;
+  const bool all_are = storage
+                           .call_once_and_store_result([] {
+                             const auto version = py::module_::import("PIL").attr("__version__").cast<std::string>();
+                             return std::stoi(version) >= 13;
+                           })
+                           .get_stored();
+  if (all_are) return core;
+  const py::object borrowed = attribute(image, Names::get().readonly);
+  return borrowed && py::cast<bool>(py::bool_(borrowed)) ? py::object(core.attr("copy")()) : core;
+}
+
 Source from_pil(const py::object& image, int channels) {
   const py::object core = attribute(image, Names::get().im);
   if (!core) {
     fail(ErrorCode::kType, "image must be a PIL image with an Arrow export, got " +
                                py::str(py::type::handle_of(image)).cast<std::string>());
   }
-  return from_core(core, channels);
+  return from_core(exportable(image, core), channels);
 }
 
 // Pillow's Image.__arrow_c_array__ loads the image and asks its core for a schema and the array. Whoever comes here has

@@ -27,7 +27,11 @@ struct Sink {
 // Arrow export shares that memory, and raises ValueError when the rows do not lie in one block.
 Source from_pil(const pybind11::object& image, int channels);
 
-// The same of what such an image keeps as its `im`.
+// What an image keeps as its `im`, or a copy of that. Before Pillow 13 the export of images in the memory of others
+// reads through a null pointer: those of Image.frombuffer, fromarray and fromarrow, and files that are mapped.
+pybind11::object exportable(const pybind11::handle& image, const pybind11::object& core);
+
+// The same of what `exportable` gave.
 Source from_core(const pybind11::object& core, int channels);
 
 // The same memory to write to; only for an image that nobody else has seen yet.

@@ -90,7 +90,7 @@ std::optional<Incoming> as_pil(py::handle image, const Known& known) {
   const auto [width, height] = get(core, known.size).cast<std::pair<int, int>>();
   if (!is_few(height, width)) return std::nullopt;
   try {
-    return Incoming{{Container::kPil, {height, width, channels}}, from_core(core, channels), !told};
+    return Incoming{{Container::kPil, {height, width, channels}}, from_core(exportable(image, core), channels), !told};
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError)) throw;
     return std::nullopt;  // Pillow splits large images into blocks

@@ -22,6 +22,7 @@ class Example:
         labels: captions of the results; by default the call, or the number of the draw.
         zoom: how many times the results are enlarged for display.
         spread: show the values of a tensor from the smallest, as black, to the largest, as white; else from 0 to 1.
+        samples: ``T`` is fastaug.transforms.v2, and ``F`` its functional.
     """
 
     group: str
@@ -31,6 +32,7 @@ class Example:
     labels: tuple[str, ...] = ()
     zoom: int = 1
     spread: bool = False
+    samples: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import fastaug.pathology.functional
 import fastaug.pillow
 import fastaug.transforms
 import fastaug.transforms.functional
-from docs._ext import addresses, functions, groups, native, pictures
+from docs._ext import addresses, functions, groups, native, pictures, v2_examples
 from docs._ext.examples import EXAMPLES, GROUPS, Example, NoPicture, missing, public_classes
 from fastaug._draft.pipeline import Pipeline
 from fastaug._tv_tensors import own
@@ -42,6 +42,11 @@ class PagesError(RuntimeError):
 
 def heading(text: str, line: str = "=") -> str:
     return f"{text}\n{line * len(text)}\n"
+
+
+def name_of(text: str) -> str:
+    """A heading that is a name in code: one long word, which must not break in two."""
+    return f".. rst-class:: name\n\n{heading(text)}"
 
 
 def summary(name: str, value: object) -> str:
@@ -67,6 +72,11 @@ def picture(name: str, example: Example | NoPicture, folder: str) -> str:
     calls = "\n".join(f"    {call}" for call in example.calls)
     image = f".. image:: {folder}/{name}.webp\n    :alt: {name}: before and after\n"
     return f"{image}\n.. code-block:: python\n\n{calls}\n"
+
+
+def indented(text: str) -> str:
+    """As the content of a directive."""
+    return "\n".join(f"    {line}" if line else "" for line in text.splitlines())
 
 
 def drawn(name: str, example: Example | NoPicture) -> str:
@@ -107,9 +117,9 @@ def same_in_torchvision(name: str) -> str:
 
 
 def top(title: str, about: str) -> str:
-    """The head of a class's page: what a preview of a link says, and the name, which must not break in two."""
+    """The head of a class's page: what a preview of a link says, and the name."""
     plain = re.sub(r":\w+:`~?([^`]+)`", r"\1", about).replace("``", "")
-    return f":og:description: {plain}\n\n.. rst-class:: name\n\n{heading(title)}"
+    return f":og:description: {plain}\n\n{name_of(title)}"
 
 
 def class_page(name: str) -> str:
@@ -139,7 +149,7 @@ def class_page(name: str) -> str:
 def gallery() -> str:
     """All classes by group, each with its picture."""
     parts = [
-        heading("transforms"),
+        name_of("transforms"),
         "The classes of ``fastaug.transforms``. Pictures show a photograph and what the transform made of it, under\n"
         "fixed seeds; they are drawn when this documentation is built.\n",
     ]
@@ -176,7 +186,9 @@ def sample_class_page(name: str) -> str:
         options += "    :exclude-members: check_inputs, extra_repr, forward, make_params, transform\n"
     directive = f".. py:currentmodule:: {V2}\n\n.. autoclass:: {V2}.{name}\n    {options}"
     parts = [top(f"v2.{name}", summary(name, value))]
-    if isinstance(EXAMPLES.get(name), Example):
+    if isinstance(own_example := v2_examples.CLASSES.get(name), Example):
+        parts += [picture(name, own_example, "../v2_pictures"), drawn(name, own_example)]
+    elif isinstance(EXAMPLES.get(name), Example):
         image = f".. image:: ../pictures/{name}.webp\n    :alt: {name}: before and after\n"
         image += f"    :target: ../transforms/{name}.html\n"
         parts.append(f"{image}\nDrawn by :doc:`{name} of fastaug.transforms </reference/transforms/{name}>`.\n")
@@ -188,7 +200,7 @@ def samples() -> str:
     """The classes of v2 by group, and the functions beside them."""
     parts = [
         f".. py:currentmodule:: {V2}\n",
-        heading("transforms.v2"),
+        name_of("transforms.v2"),
         "The classes of ``fastaug.transforms.v2``. :doc:`/v2` says what they do to a sample.\n",
     ]
     for group, names in groups.CLASSES.items():
@@ -207,7 +219,7 @@ def samples() -> str:
 def sample_functions() -> str:
     """The functionals of v2, and after them the kernels that they choose from."""
     module, functional = f"{V2}.functional", v2.functional
-    parts = [heading("transforms.v2.functional"), f".. automodule:: {module}\n"]
+    parts = [name_of("transforms.v2.functional"), f".. automodule:: {module}\n"]
     for title, names in (("Functions", groups.functionals()), ("Kernels", groups.kernels())):
         parts.append(heading(title, "-"))
         if title == "Kernels":
@@ -216,7 +228,9 @@ def sample_functions() -> str:
             parts.append(list_table(["function", "what it does"], told(functional, names)))
         for name in names:
             summary(name, getattr(functional, name))
-            parts.append(f".. autofunction:: {module}.{name}\n")
+            example = v2_examples.FUNCTIONALS.get(name)
+            shown = picture(name, example, "v2_function_pictures") if isinstance(example, Example) else ""
+            parts.append(f".. autofunction:: {module}.{name}\n\n{indented(shown)}\n")
     return "\n".join(parts)
 
 
@@ -229,7 +243,7 @@ def told(module: ModuleType, names: list[str]) -> list[tuple[str, ...]]:
 def plain_functions() -> str:
     """The functions of v1: a table of all, then each with its picture."""
     functional, module = fastaug.transforms.functional, "fastaug.transforms.functional"
-    parts = [heading("transforms.functional"), f".. automodule:: {module}\n"]
+    parts = [name_of("transforms.functional"), f".. automodule:: {module}\n"]
     parts.append("Pictures show a photograph and what the call below it made of it.\n")
     every = functions.FUNCTIONS.items()
     grouped = {group: [name for name, example in every if example.group == group] for group in (*GROUPS, "Measures")}
@@ -243,7 +257,7 @@ def plain_functions() -> str:
             example = functions.FUNCTIONS[name]
             shown = picture(name, example, "function_pictures") if isinstance(example, Example) else ""
             link = "" if name in WITHOUT_A_PAGE else same_in_torchvision(f"functional.{name}")
-            content = "\n".join(f"    {line}" if line else "" for line in f"{shown}\n{link}".splitlines())
+            content = indented(f"{shown}\n{link}")
             parts.append(f".. autofunction:: {module}.{name}\n\n{content}\n")
     parts.append(constant(module, "pil_modes_mapping", functional.pil_modes_mapping))
     return "\n".join(parts)
@@ -257,7 +271,7 @@ def constant(module: str, name: str, value: object) -> str:
 
 def module_page(title: str, module: object, module_name: str, names: list[str], classes: bool = False) -> str:
     """A module's docstring and its functions and data; its classes too, unless they have pages of their own."""
-    parts = [heading(title), f".. automodule:: {module_name}\n"]
+    parts = [name_of(title), f".. automodule:: {module_name}\n"]
     shown = [name for name in names if not inspect.ismodule(getattr(module, name)) and callable(getattr(module, name))]
     shown = [name for name in shown if classes or not inspect.isclass(getattr(module, name))]
     if len(shown) > 3:
@@ -301,6 +315,8 @@ def write(folder: Path) -> None:
         raise PagesError(f"these need to be in, or out of, a group of docs/_ext/groups.py: {', '.join(names)}")
     if names := functions.ungrouped():
         raise PagesError(f"these need a line in, or out of, docs/_ext/functions.py: {', '.join(names)}")
+    if names := v2_examples.without_picture():
+        raise PagesError(f"these need a line in docs/_ext/v2_examples.py: {', '.join(names)}")
     shutil.rmtree(folder, ignore_errors=True)
     transforms = folder / "transforms"
     transforms.mkdir(parents=True)

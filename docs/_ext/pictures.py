@@ -22,6 +22,7 @@ import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from docs._ext.examples import EXAMPLES, Example, NoPicture
 from fastaug._inspect.words import short
+from fastaug.transforms import v2
 
 #: Of the photograph that every transform gets.
 WIDTH, HEIGHT = 176, 132
@@ -80,19 +81,21 @@ def results(name: str, example: Example) -> Iterator[Image.Image]:
     for call in example.calls:
         for draw in range(example.draws):
             seed(draw)
-            result = evaluated(name, call, photo)
+            result = evaluated(name, example, call, photo)
             # A transform is yet to be called with the photograph; a function has been.
             result = result(photo.copy()) if callable(result) else result
-            for image in result if isinstance(result, tuple) else (result,):
+            for image in result if isinstance(result, (list, tuple)) else (result,):
                 yield as_image(image, example.spread)
 
 
-def evaluated(name: str, call: str, photo: Image.Image) -> Any:
+def evaluated(name: str, example: Example, call: str, photo: Image.Image) -> Any:
     """The transform that a call of an example makes, or the result of a function."""
     names: dict[str, Any] = {"T": T, "F": F, "torch": torch, "image": photo.copy()}
+    if example.samples:
+        names.update(T=v2, F=v2.functional)
     if name == "LinearTransformation":
         names["matrix"], names["mean"] = whitening(photo)
-    if name == "elastic_transform":
+    if name in ("elastic", "elastic_transform"):
         names["displacement"] = wave(photo)
     return eval(call, names)
 
@@ -109,8 +112,9 @@ def drawn(name: str, example: Example) -> list[tuple[str, str]]:
     made = []
     for call in example.calls:
         for draw in range(example.draws):
-            transform = evaluated(name, call, photo)
-            pipeline = transform if isinstance(transform, T.Compose) else T.Compose([transform])
+            transform = evaluated(name, example, call, photo)
+            compose = v2.Compose if example.samples else T.Compose
+            pipeline = transform if isinstance(transform, compose) else compose([transform])
             seed(draw)
             made.append([told(step, len(pipeline.transforms) > 1) for step in pipeline.sample(photo)])
     if not any(made):

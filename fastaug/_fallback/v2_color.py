@@ -18,11 +18,11 @@ from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback.tensor import to_pil_image
 from fastaug._fallback.tensor_warp import fuses_convolution
 from fastaug._program import fields
-from fastaug._program.arguments import checked_blur, maximum
+from fastaug._program.arguments import UINT16, checked_blur, maximum
 from fastaug._program.checks import need_gamma, need_hue, need_not_negative
 
 # The bits that hold a value.
-_BITS = {torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.uint16: 16, torch.int32: 31, torch.int64: 63}
+_BITS = {torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.int32: 31, torch.int64: 63, UINT16: 16}
 
 # Which output of _hsv_to_rgb is the value, p, q or t in each sixth of the circle of hues; for red, green and blue.
 _SECTORS = [[0, 2, 1, 1, 3, 0], [3, 0, 0, 2, 1, 1], [1, 1, 3, 0, 0, 2]]
@@ -331,11 +331,11 @@ def to_dtype(image: Tensor, dtype: torch.dtype, scale: bool) -> Tensor:
     shift = value_bits(dtype) - value_bits(image.dtype)
     if shift < 0:
         # torch shifts no uint16.
-        if image.dtype == torch.uint16:
+        if image.dtype == UINT16:
             return image.div(float(1 << -shift)).to(dtype)
         return image.bitwise_right_shift(-shift).to(dtype)
     wide = image.to(dtype)
-    return wide.mul(2**shift) if dtype == torch.uint16 else wide.bitwise_left_shift_(shift)
+    return wide.mul(2**shift) if dtype == UINT16 else wide.bitwise_left_shift_(shift)
 
 
 def jpeg(image: Tensor, quality: Any) -> Tensor:

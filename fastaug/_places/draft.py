@@ -18,7 +18,7 @@ from fastaug._draft.leaf import Leaf
 from fastaug._places import boxes as kernels
 from fastaug._places import maps, moves
 from fastaug._places import points as point_kernels
-from fastaug._places.formats import converted, format_name
+from fastaug._places.formats import clamping_mode_of, converted, format_name
 from fastaug._places.maps import Canvas
 from fastaug._places.moves import Clamping, Places
 from fastaug._program.eager import traced
@@ -276,7 +276,7 @@ class BoxesDraft(PlacesDraft):
     def __init__(self, original: Any) -> None:
         super().__init__(original)
         self._format = format_name(original.format)
-        self._mode: str | None = original.clamping_mode
+        self._mode: str | None = clamping_mode_of(original)
 
     @property
     def format(self) -> Any:

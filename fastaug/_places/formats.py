@@ -12,6 +12,12 @@ PLAIN = ("XYXY", "XYWH", "CXCYWH")
 ROTATED = ("XYWHR", "CXCYWHR", "XYXYXYXY")
 
 
+def clamping_mode_of(boxes: Any) -> str | None:
+    """What transforms do to boxes that reach out of the image: "soft" with torchvisions that have no such attribute."""
+    mode: str | None = getattr(boxes, "clamping_mode", "soft")
+    return mode
+
+
 def format_name(format: Any) -> str:
     """The name of a BoundingBoxFormat, or of a string in upper or lower case.
 

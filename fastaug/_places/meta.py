@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from fastaug._places import boxes, points
-from fastaug._places.formats import converted, format_name
+from fastaug._places.formats import clamping_mode_of, converted, format_name
 from fastaug._places.maps import Canvas
 from fastaug._tv_tensors.choice import loaded
 
@@ -119,7 +119,7 @@ def clamp_bounding_boxes(
         )
     if format is not None or canvas_size is not None:
         raise ValueError("For bounding box tv_tensor inputs, `format` and `canvas_size` must not be passed.")
-    mode = inpt.clamping_mode if clamping_mode == "auto" else clamping_mode
+    mode = clamping_mode_of(inpt) if clamping_mode == "auto" else clamping_mode
     return _wrapped(boxes.clamped(inpt.as_subclass(Tensor), inpt.format, inpt.canvas_size, mode), inpt)
 
 

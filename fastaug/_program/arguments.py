@@ -22,8 +22,10 @@ _MAXIMA = {
     torch.int64: 2**63 - 1,
 }
 
-if hasattr(torch, "uint16"):
-    _MAXIMA[torch.uint16] = 65535
+#: None with torch 2.2, which has no such dtype.
+UINT16: torch.dtype | None = getattr(torch, "uint16", None)
+if UINT16 is not None:
+    _MAXIMA[UINT16] = 65535
 
 _FLOAT = struct.Struct("f")
 

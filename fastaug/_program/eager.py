@@ -6,14 +6,16 @@ torch's own, so that the graph has it, and so that tensors without memory of the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.autograd.forward_ad as _forward
 from torch import Tensor
 
-#: Whether torch.compile reads this code. Dynamo knows the function by its name, and then takes nothing behind it.
-compiling = torch.compiler.is_dynamo_compiling
+#: Whether torch.compile reads this code. Dynamo knows the function by its name, and then takes nothing behind it. torch
+#: 2.2 has another one.
+compiling: Callable[[], bool] = getattr(torch.compiler, "is_dynamo_compiling", None) or torch._utils.is_compiling
 #: Whether torch.jit.trace records.
 recording = torch._C._is_tracing
 #: How many modes see every op: make_fx, FakeTensorMode, torch.export, counters of FLOPs.

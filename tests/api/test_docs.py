@@ -16,7 +16,7 @@ import fastaug.data
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 import fastaug.tv_tensors
-from docs._ext import examples, functions, groups, pages, pictures
+from docs._ext import examples, functions, groups, pages, pictures, v2_examples
 from fastaug import pathology, pillow
 from fastaug._tv_tensors import own
 from fastaug.transforms import v2
@@ -28,8 +28,15 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROO
 #: Those of these run where what they are about is installed (tests/engines, tests/clients).
 ELSEWHERE = ("engines.md", "huggingface.md", "timm.md")
 WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text()) and page.name not in ELSEWHERE]
-EXAMPLES = examples.EXAMPLES | functions.FUNCTIONS
-WITH_PICTURE = [name for name, example in EXAMPLES.items() if isinstance(example, examples.Example)]
+EXAMPLES = [
+    *(examples.EXAMPLES | functions.FUNCTIONS).items(),
+    *(v2_examples.CLASSES | v2_examples.FUNCTIONALS).items(),
+]
+WITH_PICTURE = [
+    pytest.param(name, example, id=f"v2.{name}" if example.samples else name)
+    for name, example in EXAMPLES
+    if isinstance(example, examples.Example)
+]
 
 
 def documented() -> dict[str, Any]:
@@ -88,12 +95,10 @@ def test_every_class_has_its_line_and_every_line_its_class() -> None:
     assert {example.group for example in examples.EXAMPLES.values()} == set(examples.GROUPS)
 
 
-@pytest.mark.parametrize("name", WITH_PICTURE)
-def test_picture(name: str) -> None:
+@pytest.mark.parametrize(("name", "example"), WITH_PICTURE)
+def test_picture(name: str, example: examples.Example) -> None:
     """It can be drawn, is drawn the same twice, and shows something else than the original."""
     state = torch.get_rng_state()
-    example = EXAMPLES[name]
-    assert isinstance(example, examples.Example)
     first = pictures.strip(name, example)
     assert first.height < 400 and pictures.WIDTH < first.width < 1200
     assert first == pictures.strip(name, example)
@@ -130,6 +135,12 @@ def test_functionals_and_kernels_of_samples() -> None:
 def test_a_class_of_samples_without_a_group_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(groups.CLASSES, "Videos", ())
     with pytest.raises(pages.PagesError, match="UniformTemporalSubsample"):
+        pages.write(tmp_path)
+
+
+def test_a_class_of_images_without_a_picture_stops_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(v2_examples.CLASSES, "JPEG")
+    with pytest.raises(pages.PagesError, match="JPEG"):
         pages.write(tmp_path)
 
 

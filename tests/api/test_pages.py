@@ -34,5 +34,14 @@ def test_what_fits_passes_and_what_sticks_out_is_named(tmp_path: Path) -> None:
     assert code == 1 and "notes.html" in said and "360" in said and "1400: " not in said and "too wide" in said
 
 
+def test_a_word_of_a_heading_that_is_broken_in_two_is_named(tmp_path: Path) -> None:
+    begin = "<style>h1 { overflow-wrap: anywhere }</style><h1>"
+    (tmp_path / "index.html").write_text(page(begin + "Some words that wrap where the window ends, one by one"))
+    assert looked(tmp_path)[0] == 0
+    (tmp_path / "index.html").write_text(page(begin + "transforms.functional.sanitize_bounding_boxes"))
+    code, said = looked(tmp_path)
+    assert code == 1 and "window of 360: a word of <h1>" in said and "820: " not in said
+
+
 def test_a_folder_without_pages_is_an_error(tmp_path: Path) -> None:
     assert looked(tmp_path)[0] == 1

@@ -29,7 +29,7 @@ def picture(width: int, height: int, mode: str = "RGB") -> Image.Image:
     noise = np.random.default_rng(width * 1000 + height)
     y, x, c = np.mgrid[0:height, 0:width, 0:4]
     waves = 128 + 90 * np.sin(x / 5 + c) * np.cos(y / 7 - c) + noise.normal(0, 12, x.shape)
-    image = Image.fromarray(np.clip(waves, 0, 255).astype(np.uint8), "RGBA")
+    image = Image.fromarray(np.clip(waves, 0, 255).astype(np.uint8))
     return image.convert("RGB").convert(mode) if mode in ("L", "CMYK", "YCbCr", "RGB") else image.convert(mode)
 
 

@@ -19,6 +19,7 @@ import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from support.images import noise, photo, to_chw
 from support.outcomes import Outcome, assert_parity, assert_same, explain, run, snapshot
+from support.versions import UINT16
 from tables.calls import FUNCTIONAL, TENSOR_FUNCTIONAL
 from tables.cases import (
     AUTO,
@@ -356,7 +357,8 @@ def test_transform_of_tensors_only(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "dtype", ["bool", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64", "uint16"]
+    "dtype",
+    ["bool", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float64", *(["uint16"] if UINT16 else [])],
 )
 def test_other_dtypes(dtype: str) -> None:
     tensor = torch.randint(0, 2 if dtype == "bool" else 100, (3, 30, 41)).to(getattr(torch, dtype))

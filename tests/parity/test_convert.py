@@ -12,6 +12,7 @@ import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from support.images import MODES, noise, photo, pil
 from support.outcomes import assert_parity, assert_same, run
+from support.versions import UINT16
 
 NUMPY_TYPES = ("uint8", "int8", "uint16", "int16", "int32", "int64", "float16", "float32", "float64", "bool")
 TORCH_TYPES = (
@@ -25,7 +26,7 @@ TORCH_TYPES = (
     "float32",
     "float64",
     "bool",
-    "uint16",
+    *(["uint16"] if UINT16 else []),
 )
 PIL_MODES = (None, "1", "L", "LA", "P", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV", "LAB", "I", "I;16", "F", "bogus")
 

@@ -15,6 +15,7 @@ from torchvision.transforms.v2 import functional as V
 from fastaug.transforms.v2 import functional as F
 from support.images import MODES, photo, pil, undated
 from support.layouts import assert_same, layouts, order, outcome
+from support.versions import UINT16
 
 Case = tuple[str, tuple[Any, ...]]
 
@@ -82,7 +83,7 @@ DTYPES = (
     torch.bool,
     torch.int8,
     torch.int16,
-    torch.uint16,
+    *UINT16,
     torch.int32,
     torch.int64,
 )

@@ -25,6 +25,7 @@ from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2.functional._utils import _get_kernel
 from support.images import MODES, noise, photo, pil
 from support.layouts import assert_same, layouts, outcome
+from support.versions import UINT16
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*capabilities of TorchVision")
 
@@ -46,7 +47,7 @@ UINT8: list[Case] = [
     ("to_dtype", (torch.float64, True)),
     ("to_dtype", (torch.int16, True)),
     ("to_dtype", (torch.int64, True)),
-    ("to_dtype", (torch.uint16, True)),
+    *(("to_dtype", (dtype, True)) for dtype in UINT16),
     ("to_dtype", (torch.bool, True)),
     ("convert_image_dtype", ()),
     ("normalize", ([0.5], [0.2])),
@@ -67,7 +68,7 @@ FLOATS: list[Case] = [
     ("erase", (1, 0, 2, 2, torch.tensor([0.25]))),
 ]
 
-DTYPES = (torch.float32, torch.float64, torch.float16, torch.int8, torch.int16, torch.uint16, torch.int32, torch.int64)
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.int8, torch.int16, *UINT16, torch.int32, torch.int64)
 
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 

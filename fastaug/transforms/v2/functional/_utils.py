@@ -143,7 +143,9 @@ def _bind() -> Any:
     classes = loaded()
     if classes is not None and _awaiting:
         for functional, name, kernel in _awaiting:
-            _KERNEL_REGISTRY[functional][getattr(classes, name)] = kernel
+            # Older torchvisions have no KeyPoints: then no object is any.
+            if hasattr(classes, name):
+                _KERNEL_REGISTRY[functional][getattr(classes, name)] = kernel
         _awaiting.clear()
         found.clear()
     return classes
