@@ -377,7 +377,7 @@ test-neon: $(STAMPS)/wheel
 cross: $(STAMPS)/wheel
 	for system in $(or $(SYSTEMS),macos-arm64 windows-amd64); do \
 	  PATH="$(CURDIR)/$(BIN):$$PATH" python tools/wheels/build.py --check-only $$system \
-	    $(if $(SOURCES),--sources "$(SOURCES)"); \
+	    $(if $(SOURCES),--sources "$(SOURCES)") || exit 1; \
 	done
 
 .PHONY: clean

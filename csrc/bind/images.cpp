@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "bind/arrow.h"
+#include "bind/once.h"
 
 namespace py = pybind11;
 
@@ -124,14 +125,10 @@ Source from_pointer(uintptr_t data, int height, int width, int channels, ptrdiff
 }  // namespace
 
 py::object exportable(const py::handle& image, const py::object& core) {
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<bool> storage;
-  const bool all_are = storage
-                           .call_once_and_store_result([] {
-                             const auto version = py::module_::import("PIL").attr("__version__").cast<std::string>();
-                             return std::stoi(version) >= 13;
-                           })
-                           .get_stored();
-  if (all_are) return core;
+  constinit static Once<bool> all_are;
+  const bool newest =
+      all_are.get([] { return std::stoi(py::module_::import("PIL").attr("__version__").cast<std::string>()) >= 13; });
+  if (newest) return core;
   const py::object borrowed = attribute(image, Names::get().readonly);
   return borrowed && py::cast<bool>(py::bool_(borrowed)) ? py::object(core.attr("copy")()) : core;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "bind/once.h"
 
 namespace py = pybind11;
 
@@ -66,8 +67,8 @@ struct Known {
   }
 
   static const Known& known() {
-    PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<Known> storage;
-    return storage.call_once_and_store_result([] { return Known(); }).get_stored();
+    constinit static Once<Known> names;
+    return names.get([] { return Known(); });
   }
 };
 

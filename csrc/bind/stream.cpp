@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bind/once.h"
 #include "bind/without_gil.h"
 
 namespace py = pybind11;
@@ -65,8 +66,8 @@ struct Torch {
   }
 
   static const Torch& get() {
-    PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<Torch> storage;
-    return storage.call_once_and_store_result([] { return Torch(); }).get_stored();
+    constinit static Once<Torch> torch;
+    return torch.get([] { return Torch(); });
   }
 
   // Whether torch.rand(1) and the like would now make plain float32 tensors on the CPU: no other default type, no
@@ -123,17 +124,15 @@ bool agrees(UniformForm form) {
 
 // How this torch rounds; nothing when it does not draw as the core does. To be asked when draws are plain.
 std::optional<UniformForm> torch_form() {
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<std::optional<UniformForm>> storage;
-  return storage
-      .call_once_and_store_result([]() -> std::optional<UniformForm> {
-        for (const bool fused : {true, false}) {
-          for (const bool half_open : {true, false}) {
-            if (agrees({fused, half_open})) return UniformForm{fused, half_open};
-          }
-        }
-        return std::nullopt;
-      })
-      .get_stored();
+  constinit static Once<std::optional<UniformForm>> form;
+  return form.get([]() -> std::optional<UniformForm> {
+    for (const bool fused : {true, false}) {
+      for (const bool half_open : {true, false}) {
+        if (agrees({fused, half_open})) return UniformForm{fused, half_open};
+      }
+    }
+    return std::nullopt;
+  });
 }
 
 bool alone() {
@@ -164,30 +163,28 @@ struct Registry {
 }  // namespace
 
 bool torch_chooses_so() {
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<bool> storage;
-  return storage
-      .call_once_and_store_result([] {
-        const Torch& torch = Torch::get();
-        const py::object generator = py::module_::import("torch").attr("Generator")();
-        generator.attr("manual_seed")(21);
-        const py::object state = torch.state_of(generator);
-        Random random(torch.memory(state));
-        const py::object draws = py::module_::import("fastaug._draft.draws").attr("TorchDraws")(generator);
-        // Some counts are below, and some above the lengths of torch's vectors.
-        for (int64_t count = 1; count <= 40; ++count) {
-          std::vector<float> weights;
-          py::list numbers;
-          for (int64_t i = 0; i < count; ++i) {
-            weights.push_back(static_cast<float>((i * 7 + count) % 5));
-            numbers.append(static_cast<double>(weights.back()));
-          }
-          weights[0] += 1;
-          numbers[0] = static_cast<double>(weights[0]);
-          if (draws.attr("choice")(numbers).cast<int64_t>() != random.choice(weights.data(), count)) return false;
-        }
-        return py::bool_(state.attr("equal")(torch.state_of(generator))).cast<bool>();
-      })
-      .get_stored();
+  constinit static Once<bool> so;
+  return so.get([] {
+    const Torch& torch = Torch::get();
+    const py::object generator = py::module_::import("torch").attr("Generator")();
+    generator.attr("manual_seed")(21);
+    const py::object state = torch.state_of(generator);
+    Random random(torch.memory(state));
+    const py::object draws = py::module_::import("fastaug._draft.draws").attr("TorchDraws")(generator);
+    // Some counts are below, and some above the lengths of torch's vectors.
+    for (int64_t count = 1; count <= 40; ++count) {
+      std::vector<float> weights;
+      py::list numbers;
+      for (int64_t i = 0; i < count; ++i) {
+        weights.push_back(static_cast<float>((i * 7 + count) % 5));
+        numbers.append(static_cast<double>(weights.back()));
+      }
+      weights[0] += 1;
+      numbers[0] = static_cast<double>(weights[0]);
+      if (draws.attr("choice")(numbers).cast<int64_t>() != random.choice(weights.data(), count)) return false;
+    }
+    return py::bool_(state.attr("equal")(torch.state_of(generator))).cast<bool>();
+  });
 }
 
 thread_local Stream* Stream::current = nullptr;

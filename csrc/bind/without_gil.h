@@ -9,11 +9,10 @@
 
 namespace fastaug::bind {
 
+// Takes Python's lock again. Where the interpreter has ended meanwhile, it does not return.
+void take_gil(PyThreadState* state);
+
 // What `body` returns, without Python's lock while it runs.
-//
-// A thread that still runs when the interpreter ends, as daemon threads may, is unwound where it would take the lock
-// again. pybind11's gil_scoped_release takes it in a destructor, through which nothing may unwind: the process would
-// abort.
 template <class Body>
 auto without_gil(const Body& body) {
   using Result = decltype(body());
@@ -29,7 +28,7 @@ auto without_gil(const Body& body) {
   } catch (...) {
     error = std::current_exception();
   }
-  PyEval_RestoreThread(state);
+  take_gil(state);
   if (error) std::rethrow_exception(error);
   if constexpr (!std::is_void_v<Result>) return *std::move(result);
 }

@@ -32,7 +32,7 @@ class Made:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.code = "void* PyInit__C(void) { return 0; }\n"
-        self.flags = ["-nostdlib", "-s"]
+        self.flags = ["-nostdlib", "-s", "-Wl,--no-as-needed", "-lgcc_s"]
         self.tag = f"cp311-cp311-manylinux_2_28_{MACHINE}"
         self.module = f"fastaug/_C.cpython-311-{MACHINE}-linux-gnu.so"
         info = "fastaug-1.0.dist-info"
@@ -93,14 +93,18 @@ def test_stripped(made: Made) -> None:
 
 
 def test_libraries_of_the_system(made: Made) -> None:
-    made.flags += ["-Wl,--no-as-needed", "-ldl", "-lz" if Path("/usr/include/zlib.h").exists() else "-lgcc_s"]
-    (said,) = made.problems()
-    assert said.startswith("it needs ['lib") and "libdl" not in said
+    made.flags += ["-ldl", "-lstdc++"]
+    assert made.problems() == ["it needs ['libstdc++.so.6'] of the system"]
+
+
+def test_an_unwinder_of_its_own(made: Made) -> None:
+    made.flags = ["-nostdlib", "-s"]
+    assert made.problems() == ["it brings its own unwinder; expected: that of libgcc_s.so.1"]
 
 
 def test_version_of_glibc(made: Made) -> None:
     made.code = "#include <string.h>\nvoid* PyInit__C(void* to, void* from, int n) { return memcpy(to, from, n); }\n"
-    made.flags = ["-s"]
+    made.flags.remove("-nostdlib")
     assert made.problems() == []
     made.tag = f"cp311-cp311-manylinux_2_1_{MACHINE}"
     assert any("it asks libc.so.6 for GLIBC_2." in said for said in made.problems())

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bill import bill_of_materials
 from check import problems
-from compiler import TARGETS, Target, toolchain
+from compiler import TARGETS, Target, toolchain, unwinder
 from sources import NotFoundError, unpacked
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,10 +104,14 @@ class Workshop:
                 f"{command[0]} failed; the end of {file}:\n" + "\n".join(file.read_text().splitlines()[-40:])
             )
 
+    def toolchain(self, target: Target) -> Path:
+        """CMake's toolchain file, which libraries() writes."""
+        return self.folder / target.name / "toolchain" / "toolchain.cmake"
+
     def libraries(self, target: Target) -> Path:
         """The static libraries of the target and their headers, compiled once."""
         room = self.folder / target.name
-        file = toolchain(target, room / "toolchain")
+        file = toolchain(target, self.toolchain(target).parent)
         prefix = room / "prefix"
         if (prefix / "complete").exists():
             return prefix
@@ -121,6 +125,8 @@ class Workshop:
             "CMAKE_POSITION_INDEPENDENT_CODE": "ON",
             "CMAKE_POLICY_VERSION_MINIMUM": "3.5",
             "ENABLE_SHARED": "OFF",
+            # Nothing is installed there; libjpeg-turbo's own default for Windows is no path here.
+            "CMAKE_INSTALL_PREFIX": prefix,
             "WITH_TURBOJPEG": "OFF",
             # Without its SIMD a missing assembler would go unnoticed.
             "REQUIRE_SIMD": "ON",
@@ -145,7 +151,7 @@ class Workshop:
         """CMake's variables for fastaug itself."""
         prefix = self.libraries(target)
         return {
-            "CMAKE_TOOLCHAIN_FILE": self.folder / target.name / "toolchain" / "toolchain.cmake",
+            "CMAKE_TOOLCHAIN_FILE": self.toolchain(target),
             "JPEG_INCLUDE_DIR": prefix / "include",
             "JPEG_LIBRARY": prefix / "lib" / "libjpeg.a",
             "DEFLATE_INCLUDE_DIR": prefix / "include",
@@ -215,7 +221,7 @@ def wheel(shop: Workshop, target: Target, interpreter: Interpreter, source: Path
         **shop.settings(target),
         "FASTAUG_CORE": shop.core(target, source),
         # What is linked in is stripped.
-        "CMAKE_MODULE_LINKER_FLAGS": "-s",
+        "CMAKE_MODULE_LINKER_FLAGS": f"-s {unwinder(shop.toolchain(target))}",
         # The interpreter that runs is of the version that the module is for, though of another machine perhaps.
         "PYBIND11_USE_CROSSCOMPILING": "OFF",
     }

@@ -1,7 +1,8 @@
 """Whether wheels are what they say they are: `python tools/wheels/check.py WHEEL ...`.
 
-One extension module for the interpreter and the machine in the name; nothing asked of the system but glibc, of no later
-version than the name says; nothing shown but what Python looks for; types, licences and the bill of materials in it.
+One extension module for the interpreter and the machine in the name; nothing asked of the system but glibc and
+gcc's unwinder, of no later version than the name says; nothing shown but what Python looks for; types, licences and the
+bill of materials in it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ MOST = 4 * 2**20
 MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64"}
 #: glibc's own libraries, which every system of a manylinux tag has.
 SYSTEM = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1"}
+#: gcc's unwinder, which glibc loads too.
+UNWINDER = "libgcc_s.so.1"
+#: Of the systems that have glibc 2.28.
+OLDEST_GCC = (8,)
 LOADERS = {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 LICENCES = {"LICENSE", "bundled.txt", "highway.txt", "pybind11.txt"}
 NAME = re.compile(
@@ -91,16 +96,19 @@ def _module(elf: ELFFile, machine: str, glibc: tuple[int, ...]) -> Iterator[str]
     for section in elf.iter_sections():
         if isinstance(section, DynamicSection):
             needed = {tag.needed for tag in section.iter_tags("DT_NEEDED")}
-            if not needed <= SYSTEM | LOADERS:
-                yield f"it needs {sorted(needed - SYSTEM - LOADERS)} of the system"
+            if not needed <= SYSTEM | LOADERS | {UNWINDER}:
+                yield f"it needs {sorted(needed - SYSTEM - LOADERS - {UNWINDER})} of the system"
+            if UNWINDER not in needed:
+                yield f"it brings its own unwinder; expected: that of {UNWINDER}"
             for kind in ("DT_RPATH", "DT_RUNPATH", "DT_TEXTREL"):
                 if any(True for _ in section.iter_tags(kind)):
                     yield f"it has {kind}"
         elif isinstance(section, GNUVerNeedSection):
             for library, versions in section.iter_versions():
+                names, newest = ("GCC", OLDEST_GCC) if library.name == UNWINDER else ("GLIBC", glibc)
                 for version in versions:
-                    number = re.fullmatch(r"GLIBC_([\d.]+)", version.name)
-                    if number is None or tuple(map(int, number[1].split("."))) > glibc:
+                    number = re.fullmatch(rf"{names}_([\d.]+)", version.name)
+                    if number is None or tuple(map(int, number[1].split("."))) > newest:
                         yield f"it asks {library.name} for {version.name}"
         elif isinstance(section, SymbolTableSection):
             if section.name == ".symtab":

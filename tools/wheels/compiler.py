@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import stat
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,41 @@ TARGETS = {
         Target("windows-amd64", "x86_64-windows-gnu", "Windows", "AMD64"),
     )
 }
+
+
+#: What libc++abi calls of the unwinder, by the version of libgcc_s that has had it since.
+UNWINDER = {
+    "GCC_3.0": (
+        "_Unwind_DeleteException",
+        "_Unwind_GetGR",
+        "_Unwind_GetIP",
+        "_Unwind_GetLanguageSpecificData",
+        "_Unwind_GetRegionStart",
+        "_Unwind_RaiseException",
+        "_Unwind_Resume",
+        "_Unwind_SetGR",
+        "_Unwind_SetIP",
+    ),
+    "GCC_3.3": ("_Unwind_Backtrace", "_Unwind_GetCFA", "_Unwind_Resume_or_Rethrow"),
+    "GCC_4.2.0": ("_Unwind_GetIPInfo",),
+}
+
+
+def unwinder(file: Path) -> Path:
+    """A library to link modules for Linux with, beside the toolchain file, that is libgcc_s to the linker.
+
+    zig would link an unwinder in. glibc's pthread_exit, by which Python ends daemon threads when it has ended itself,
+    unwinds the stack with libgcc_s wherever it is called, and what is known of a frame to the one unwinder the other
+    cannot read. So modules call that which every Linux with glibc has, as those do that gcc links.
+    """
+    folder = file.parent
+    library = folder / "libgcc_s.so.1"
+    source, versions = folder / "unwinder.c", folder / "unwinder.map"
+    source.write_text("".join(f"void {name}(void) {{}}\n" for names in UNWINDER.values() for name in names))
+    versions.write_text("".join(f"{version} {{ {'; '.join(names)}; }};\n" for version, names in UNWINDER.items()))
+    link = ["-shared", "-nostdlib", f"-Wl,-soname,{library.name}", f"-Wl,--version-script,{versions}"]
+    subprocess.run([folder / "cc", *link, source, "-o", library], check=True)
+    return library
 
 
 def toolchain(target: Target, folder: Path) -> Path:

@@ -40,10 +40,7 @@ def smoke(wheel: Path, python: Path, room: Path) -> None:
 
 
 def suite(wheel: Path, python: Path, room: Path, arguments: list[str]) -> None:
-    extras = subprocess.run(
-        [sys.executable, ROOT / "tools" / "requirements.py", "test", "lint"], check=True, capture_output=True, text=True
-    )
-    own = environment(room / "venv", python, str(wheel), *extras.stdout.split())
+    own = environment(room / "venv", python, f"{wheel}[test,lint]")
     copy = room / "checkout"
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True)
     for name in filter(None, listed.stdout.split("\0")):

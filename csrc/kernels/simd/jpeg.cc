@@ -14,7 +14,8 @@
 #include "kernels/table.h"
 #include "pixel/jpeg.h"
 
-#if FASTAUG_SIMD_TARGET
+// Elsewhere vectors of 16 bits are multiplied and added in another order.
+#if FASTAUG_SIMD_TARGET && HWY_ARCH_X86
 #include "kernels/simd/lane-inl.h"
 // After the macros that it is put together with.
 #include "kernels/jpeg_band-inl.h"
@@ -24,7 +25,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 #if FASTAUG_SIMD_TARGET
-// Elsewhere vectors of 16 bits are multiplied and added in another order.
 #if HWY_ARCH_X86
 namespace {
 

@@ -80,8 +80,6 @@ HWY_INLINE void turn_rows(hn::Vec<Pixels> (&rows)[kSide]) {
 
 // Pixels of 4 bytes in a row of an image.
 struct Whole {
-  static constexpr int kBytes = 4;
-
   static HWY_INLINE hn::Vec<Pixels> load(const uint8_t* row, int x) {
     const hn::Repartition<uint8_t, Pixels> bytes;
     return hn::BitCast(Pixels(), hn::LoadU(bytes, row + ptrdiff_t{4} * x));
