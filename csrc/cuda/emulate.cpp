@@ -1,7 +1,6 @@
 #include "cuda/emulate.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -36,17 +35,18 @@ class Sequence {
   std::minstd_rand random_;
 };
 
+constexpr std::align_val_t kAlign{256};
+
 struct Free {
-  void operator()(void* p) const { std::free(p); }
+  void operator()(uint8_t* p) const { ::operator delete(p, kAlign); }
 };
 using Block = std::unique_ptr<uint8_t, Free>;
 
 // Of the very size, so that AddressSanitizer sees what lies outside.
 Block dirty(size_t bytes) {
-  void* p = nullptr;
-  if (posix_memalign(&p, 256, std::max<size_t>(bytes, 1)) != 0) throw std::bad_alloc();
-  std::memset(p, kDirt, bytes);
-  return Block(static_cast<uint8_t*>(p));
+  Block block(static_cast<uint8_t*>(::operator new(bytes, kAlign)));
+  std::memset(block.get(), kDirt, bytes);
+  return block;
 }
 
 }  // namespace

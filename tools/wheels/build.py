@@ -137,7 +137,7 @@ class Workshop:
         self.run(log, ["cmake", "--build", build, "--target", "jpeg-static"])
         deflate = room / "libdeflate"
         shutil.copytree(self.sources["libdeflate"], deflate, dirs_exist_ok=True)
-        programs = [f"CC={file.parent / 'cc'}", f"AR={file.parent / 'ar'}", "CFLAGS=-O3 -fPIC"]
+        programs = [f"CC={file.parent / 'cc'}", f"AR={file.parent / 'ar'}", "CFLAGS=-O3 -fPIC", "STATIC_LIB_SUFFIX=.a"]
         self.run(log, ["make", "-C", deflate, *programs, "libdeflate.a"])
         for library in (build / "libjpeg.a", deflate / "libdeflate.a"):
             shutil.copy(library, prefix / "lib")
