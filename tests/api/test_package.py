@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import long_description  # noqa: E402
+
 #: What a wheel has of others, and words of their licences.
 BUNDLED = {
     "libjpeg-turbo": ("bundled.txt", "Independent JPEG Group"),
@@ -56,6 +59,29 @@ def test_metadata(tmp_path: Path) -> None:
     assert callable(script.load())
     assert {"torchvision", "pytorch", "augmentation"} <= set(found.metadata["Keywords"].split(","))
     assert found.metadata["Author"] == "fastaug contributors"
+
+
+def test_description_needs_nothing_beside_it(tmp_path: Path) -> None:
+    """A package index shows it, where there are no files of the checkout."""
+    text = metadata(tmp_path).metadata.get_payload()
+    assert isinstance(text, str)
+    assert text.startswith("# fastaug\n") and "\n## Install\n" in text and "import skimage" in text
+    targets = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'\b(?:src|srcset|href)="([^"]+)"', text)
+    assert [one for one in targets if not one.startswith(("https:", "#"))] == []
+
+
+def test_description_with_a_repository() -> None:
+    text = (ROOT / "README.md").read_text()
+    made = long_description.with_addresses(text, "https://host.example/me/fastaug/", "v1.2")
+    base = "https://host.example/me/fastaug"
+    assert f"]({base}/blob/v1.2/docs/migrating.md)" in made and f"]({base}/raw/v1.2/docs/demo.png)" in made
+    assert f'src="{base}/raw/v1.2/docs/speed-light.svg"' in made
+    assert f'srcset="{base}/raw/v1.2/docs/speed-dark.svg"' in made
+    targets = re.findall(r"\]\(([^)]+)\)", made) + re.findall(r'\b(?:src|srcset)="([^"]+)"', made)
+    assert all(one.startswith("https:") for one in targets)
+    assert long_description.with_addresses("[a](https://x.example) ![b](c.png)\n\n[d](e.md)", None, "v1") == (
+        "[a](https://x.example) d"
+    )
 
 
 def test_addresses_have_one_place(tmp_path: Path) -> None:
