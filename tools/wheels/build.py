@@ -90,14 +90,13 @@ class Workshop:
     folder: Path
     sources: Mapping[str, Path]
 
-    def run(self, log: str, command: Sequence[object], env: Mapping[str, str] | None = None) -> None:
+    def run(self, log: str, command: Sequence[object]) -> None:
         file = self.folder / f"{log}.log"
         with file.open("a") as output:
             done = subprocess.run(
                 [str(word) for word in command],
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **(env or {})},
             )
         if done.returncode:
             raise FailedError(
@@ -224,6 +223,8 @@ def wheel(shop: Workshop, target: Target, interpreter: Interpreter, source: Path
         "CMAKE_MODULE_LINKER_FLAGS": f"-s {unwinder(shop.toolchain(target))}",
         # The interpreter that runs is of the version that the module is for, though of another machine perhaps.
         "PYBIND11_USE_CROSSCOMPILING": "OFF",
+        "PYTHON_MODULE_EXTENSION": f".{interpreter.suffix}-{target.processor}-linux-gnu.so",
+        "PYTHON_MODULE_DEBUG_POSTFIX": "",
     }
     config = [f"cmake.define.{name}={value}" for name, value in settings.items()]
     config += [f"build-dir={shop.folder / target.name / interpreter.tag}", "install.strip=false"]
@@ -241,7 +242,6 @@ def wheel(shop: Workshop, target: Target, interpreter: Interpreter, source: Path
             *(f"--config-settings={one}" for one in config),
             source,
         ],
-        env={"SETUPTOOLS_EXT_SUFFIX": f".{interpreter.suffix}-{target.processor}-linux-gnu.so"},
     )
     (built,) = raw.glob("*.whl")
     return finished(shop, built, target, interpreter, python, dist)
