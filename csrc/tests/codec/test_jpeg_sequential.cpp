@@ -123,7 +123,16 @@ TEST_CASE("jpeg sequential: luma alone") {
   }
 }
 
-TEST_CASE("jpeg sequential: of changed files, what libjpeg makes of them or nothing") {
+// Coefficients that no encoder writes run over differently in libjpeg's code for NEON. On ARM it decodes all files (see
+// quick_jpeg), these too.
+#if defined(__x86_64__)
+constexpr bool kAsLibjpegRunsOver = true;
+#else
+constexpr bool kAsLibjpegRunsOver = false;
+#endif
+
+TEST_CASE("jpeg sequential: of changed files, what libjpeg makes of them or nothing" *
+          doctest::skip(!kAsLibjpegRunsOver)) {
   Random random(2);
   const int count = count_of("FASTAUG_JPEG_MUTATIONS", 12000);
   int made = 0, left = 0, broken = 0;
