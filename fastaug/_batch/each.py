@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
@@ -43,11 +43,14 @@ def each(
     """
     results: list[Any] = [None] * len(items)
     failures: list[tuple[int, BaseException]] = []
-    numbers = itertools.count()  # next() of it is atomic
+    # Each number is taken by one thread, without Python's lock too: itertools.count promises that nowhere.
+    numbers = deque(range(len(items)))
 
     def run(bar: Any = None) -> None:
-        for index in numbers:
-            if index >= len(items) or failures:
+        while not failures:
+            try:
+                index = numbers.popleft()
+            except IndexError:
                 return
             try:
                 results[index] = work(items[index])

@@ -26,7 +26,7 @@ NEAR = 64
 # taken to be for several as well.
 _SEVERAL = 8
 
-_uses = itertools.count(1)  # next() of it is atomic
+_uses = itertools.count(1)  # two uses at once may share a number, which changes nothing that is asked of them
 _viewed = 0
 
 

@@ -78,19 +78,12 @@ HWY_INLINE B saturation_of(B low, B high) {
   return narrow(part(0), part(1), part(2), part(3));
 }
 
-HWY_INLINE uint64_t sum_of(hn::Vec<Longs> v) {
-  HWY_ALIGN uint64_t lanes[hn::MaxLanes(Longs())];
-  hn::Store(v, Longs(), lanes);
-  uint64_t sum = 0;
-  for (const uint64_t lane : lanes) sum += lane;
-  return sum;
-}
-
-HWY_INLINE int64_t sum_of(hn::Vec<Ints> v) {
-  HWY_ALIGN int32_t lanes[hn::MaxLanes(Ints())];
-  hn::Store(v, Ints(), lanes);
-  int64_t sum = 0;
-  for (const int32_t lane : lanes) sum += lane;
+template <class Sum, class D>
+HWY_INLINE Sum sum_of(D d, hn::Vec<D> v) {
+  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
+  hn::Store(v, d, lanes);
+  Sum sum = 0;
+  for (const auto lane : lanes) sum += lane;
   return sum;
 }
 
@@ -124,7 +117,7 @@ void tissue_row(const uint8_t* const* planes, int width, int white, int black, u
           hn::And(wanted, is_white), hn::And(wanted, is_black));
     });
   }
-  for (int c = 0; c < 3; ++c) sums->colour[c] += sum_of(colour[c]);
+  for (int c = 0; c < 3; ++c) sums->colour[c] += sum_of<uint64_t>(Longs(), colour[c]);
   sums->white += whites;
   sums->black += blacks;
 }
@@ -151,8 +144,8 @@ void laplacian_row(const uint8_t* above, const uint8_t* row, const uint8_t* belo
     int x = begin;
     for (; x + n <= end; x += n) add(value(x));
     if (x < end) add(hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(end - x)), value(x)));
-    sums->sum += sum_of(sum);
-    sums->squares += static_cast<uint64_t>(sum_of(squares));
+    sums->sum += sum_of<int64_t>(Ints(), sum);
+    sums->squares += static_cast<uint64_t>(sum_of<int64_t>(Ints(), squares));
   }
 }
 
