@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import signal
 
 import hypothesis
 import pytest
 import torch
+
+from support.batches import names_of_threads
 
 # The engines, the clients and the peers of stains have environments of their own (`make test-engines`,
 # `make test-clients`, `make test-pathology`).
@@ -37,3 +40,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def one_torch_thread() -> None:
     """torch's own pool would fight the workers of a parallel test run."""
     torch.set_num_threads(1)
+
+
+@pytest.fixture
+def no_threads() -> None:
+    """None of fastaug's threads is there: what the errors of other tests refer to may have kept an iterator."""
+    gc.collect()
+    assert not names_of_threads()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,20 +122,22 @@ def histogram(
     items = images if hasattr(images, "__len__") else list(images)
     counts: np.ndarray | None = None
     steps = [] if transform is None else [transform]
-    stream: Any = Compose(steps).map(items, ordered=False, num_threads=num_threads)
-    if progress:
-        from tqdm.auto import tqdm
+    # Closed after an error too: whoever keeps that would keep the threads as well.
+    with closing(Compose(steps).map(items, ordered=False, num_threads=num_threads)) as mapped:
+        stream: Any = mapped
+        if progress:
+            from tqdm.auto import tqdm
 
-        stream = tqdm(stream, total=len(items), unit="image")  # type: ignore[arg-type]
-    for index, image in stream:
-        one = _histogram(image)
-        if counts is None:
-            counts = one
-        elif len(counts) != len(one):
-            name = path_of(items[index]) or f"image {index}"  # type: ignore[index]
-            raise ValueError(f"images should have {len(counts)} channels as the first has, {name} has {len(one)}")
-        else:
-            counts += one
+            stream = tqdm(mapped, total=len(items), unit="image")  # type: ignore[arg-type]
+        for index, image in stream:
+            one = _histogram(image)
+            if counts is None:
+                counts = one
+            elif len(counts) != len(one):
+                name = path_of(items[index]) or f"image {index}"  # type: ignore[index]
+                raise ValueError(f"images should have {len(counts)} channels as the first has, {name} has {len(one)}")
+            else:
+                counts += one
     if counts is None:
         raise ValueError("images should be at least one image, got none")
     return counts

@@ -13,6 +13,7 @@ from PIL import Image
 
 import fastaug.transforms as T
 from fastaug.data import MeanStd, histogram, mean_std
+from support.batches import names_of_threads
 from support.images import PHOTOS, noise, photo, to_chw
 
 
@@ -88,6 +89,14 @@ def test_errors(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as missing:
         mean_std([io.BytesIO(), tmp_path / "none.png"][1:])
     assert missing.value.index == 0
+
+
+def test_an_error_that_is_kept_keeps_no_threads(no_threads: None, tmp_path: Path) -> None:
+    for images in ([noise(4, 4), tmp_path / "none.png"], [noise(4, 4, 3), noise(4, 4, 1)]):
+        with pytest.raises((FileNotFoundError, ValueError)) as kept:
+            mean_std(images * 20, num_threads=3)
+        assert kept.value is not None
+        assert not names_of_threads()
 
 
 def test_histograms_of_parts_add_up() -> None:

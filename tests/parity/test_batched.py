@@ -364,19 +364,23 @@ def test_usual_threads() -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 @pytest.mark.parametrize("threads", THREADS)
-def test_interrupts(threads: int) -> None:
+def test_interrupts(no_threads: None, threads: int) -> None:
     """Ctrl-C ends a batch within an image for each thread, and leaves nothing behind."""
     images = [photo("ihc")] * 400
     pipeline = T.Compose([T.Resize(400), T.RandomRotation(20), T.ToTensor()])
     small: Callable[[], Any] = lambda: train(T).batch(photographs(), num_threads=threads)  # noqa: E731
     seed_all(0)
     expected = small()
+
+    def interrupted(seconds: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        pipeline.batch(images, num_threads=threads)
+
     for delay in (0.001, 0.02, 0.05):
-        signal.setitimer(signal.ITIMER_REAL, delay)
         handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
         try:
             with pytest.raises(KeyboardInterrupt):
-                pipeline.batch(images, num_threads=threads)
+                interrupted(delay)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, handler)

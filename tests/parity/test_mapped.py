@@ -157,7 +157,7 @@ def test_map_goes_on_after_an_error(threads: int) -> None:
         next(mapped)
 
 
-def test_threads_end_with_what_they_are_for() -> None:
+def test_threads_end_with_what_they_are_for(no_threads: None) -> None:
     train(T).batch(photographs(), num_threads=4)
     assert not names_of_threads()
     mapped = train(T).map(photographs(), num_threads=4)
