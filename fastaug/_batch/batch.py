@@ -122,6 +122,18 @@ class Batch:
         tensor: Any = None if self._slots is None else self._slots.tensor
         return [tensor[task.index] if task.placed else task.result for task in self.tasks]
 
+    def take_error(self) -> tuple[Task, Exception] | None:
+        """The first task that failed, and why. All forget their errors, whose frames lead back to the batch.
+
+        It would stay until a collection of garbage otherwise, and its threads and pixels with it.
+        """
+        found = None
+        for task in self.tasks:
+            if task.error is not None and found is None:
+                found = task, task.error
+            task.error = None
+        return found
+
     def misplaced(self) -> BaseException | None:
         """What is wrong with the first result that does not fit into the slots."""
         for task in self.tasks:

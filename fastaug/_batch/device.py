@@ -286,7 +286,8 @@ class DeviceBatch(Batch):
     def refused(self, crew: Crew, number: int | None) -> BaseException | None:
         task = self.tasks[0]
         if isinstance(task.error, _NoTensor):
-            return located(task.error, 0, task.item)
+            error, task.error = task.error, None
+            return located(error, 0, task.item)
         if self._slots is None:
             return None
         if task.job is not None:

@@ -42,9 +42,11 @@ def _run(pipeline: Any, items: Sequence[Any], out: Any, num_threads: Any, seeds:
     batch = made(pipeline, items, out, num_threads, seeds, device)
     if out is None:
         return batch.result()
-    unfit = batch.misplaced()
-    if unfit is not None:
-        raise unfit
+    if (unfit := batch.misplaced()) is not None:
+        try:
+            raise unfit
+        finally:
+            del unfit
     return out
 
 
@@ -81,7 +83,10 @@ def made(
                 call.draws.release()
                 if (unfit := batch.refused(crew, number)) is not None:
                     set_all(own, before)  # as if nothing had been drawn
-                    raise unfit
+                    try:
+                        raise unfit
+                    finally:
+                        del unfit
             while crew.queue.left() > _QUEUED * threads:
                 crew.help()
             crew.collect()
@@ -91,10 +96,14 @@ def made(
     finally:
         call.draws.release()
         crew.cancel()
+        error = None  # whose traceback may lead to this frame, and so back to it
     batch.settle()
-    for task in batch.tasks:
-        if task.error is not None:
-            raise located(task.error, task.index, task.item)
+    if (failed := batch.take_error()) is not None:
+        task, error = failed
+        try:
+            raise located(error, task.index, task.item)
+        finally:
+            del failed, error
     return batch
 
 

@@ -133,6 +133,7 @@ class Crew:
             with self._timing:
                 self._seconds[label] = self._seconds.get(label, 0.0) + taken
             self.queue.done(number)
+            del work  # an error that it keeps may lead to this frame
 
     def help(self) -> None:
         """Does what comes next, if anything is left: one thing, so that Ctrl-C is heard between two."""

@@ -54,7 +54,8 @@ def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
     except _C.Refused as error:
         raise draft.image.error(draft.image.encoded()[0], error) from None
     except _C.Deferred as error:
-        encoded, deferred = draft.image, error
+        # Without its frames, among which is this one, which has it.
+        encoded, deferred = draft.image, error.with_traceback(None)
     if draft.call.log is not None:
         draft.call.log.decoding(draft, f"the core does not decode it: {deferred.args[0]}")
     draft.image = encoded.pil(deferred)

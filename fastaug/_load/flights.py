@@ -100,6 +100,9 @@ class Flight:
         """
         return False
 
+    def forget(self) -> None:
+        """Nobody wants the batch any longer: drops errors, whose frames lead back to it."""
+
     def launch(self) -> None:
         """Draws, and has the threads do the rest."""
         self.before = self.stream.state()
@@ -222,16 +225,24 @@ class FolderFlight(Flight):
             Exception: of the first sample that could not be made.
         """
         self._batch.settle()
-        for task in self._batch.tasks:
-            error = task.error or self._errors.get(task.index)
-            if error is not None:
-                self._failed = task.index
-                task.error = None
-                self._errors.clear()
-                try:
-                    raise located(error, self.indices[task.index], task.item, _SAMPLE)
-                finally:
-                    del error  # it holds on to this frame, and so to the batch
+        if (failed := self._take_error()) is not None:
+            task, error = failed
+            self._failed = task.index
+            try:
+                raise located(error, self.indices[task.index], task.item, _SAMPLE)
+            finally:
+                del failed, error  # it holds on to this frame, and so to the batch
+
+    def _take_error(self) -> tuple[Task, Exception] | None:
+        """What Batch.take_error is, with errors of items and targets among the others."""
+        for position, error in self._errors.items():
+            task = self._batch.tasks[position]
+            task.error = task.error or error
+        self._errors.clear()
+        return self._batch.take_error()
+
+    def forget(self) -> None:
+        self._take_error()
 
     def _data(self) -> Any:
         self._settle()
@@ -262,7 +273,9 @@ class FolderFlight(Flight):
                     image.load()
                 task = Task(transform, position)
                 task.draw(image, self._call)
-                if task.error is None and target_transform is not None:
+                drawn = task.error is None
+                task.error = None  # its frames lead back to the task
+                if drawn and target_transform is not None:
                     self._call.draws.release()
                     target_transform(target)
 
@@ -319,6 +332,9 @@ class ItemsFlight(Flight):
 
     def _finish(self) -> None:
         self._done = True
+
+    def forget(self) -> None:
+        self._error = None
 
     def _made(self) -> Any:
         if not self._automatic:

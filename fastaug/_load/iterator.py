@@ -250,6 +250,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         for position, other in enumerate(self._flying):
             if other.stream is flight.stream and other.launched:
                 self._flying[position] = self._flight(other.number, other.indices, other.stream)
+                other.forget()
 
     def _awaited(self) -> Flight | None:
         """The next batch, once it is done; None where there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import os
@@ -38,9 +39,13 @@ from torchvision.datasets import ImageFolder
 import fastaug
 import fastaug.io
 import fastaug.transforms as T
-from fastaug._batch.threads import threads_for
+from fastaug._batch.batch import Batch
+from fastaug._batch.task import Task
+from fastaug._batch.threads import Crew, threads_for
+from fastaug._load.flights import Flight
 from fastaug._load.iterator import ThreadsIter
 from fastaug.data import DataLoader
+from support.garbage import left_by
 from support.images import photo
 from support.outcomes import seed_all
 
@@ -387,6 +392,35 @@ def test_draws_after_an_error(kind: str, workers: int, pictures: Path, tmp_path:
         given.append(batches)
     assert given[0][2] == "error"
     assert same(given[1], given[0])
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["truncated", "transform", "target", "items", "collation"])
+def test_an_iterator_goes_with_its_errors(kind: str, workers: int, pictures: Path, tmp_path: Path) -> None:
+    """Not with the next collection of garbage: its threads and batches would stay for as long."""
+    folder = folder_of(pictures, T, target_transform=fail_or_draw)
+    if kind == "transform":
+        folder.transform = T.Compose([T.RandomCrop(70), T.ToTensor()])
+    for position in (1, 2, 5):
+        if kind == "truncated":
+            bad = tmp_path / f"{position}.jpg"
+            bad.write_bytes(Path(folder.samples[position][0]).read_bytes()[:700])
+            folder.samples[position] = str(bad), 0
+        elif kind == "target":
+            folder.samples[position] = folder.samples[position][0], 2
+    data: Any = Failing(T) if kind == "items" else folder
+    collate = fail_or_draw if kind == "collation" else None
+    given: list[int] = []
+
+    def fail() -> None:
+        iterator = iter(DataLoader(data, batch_size=4, num_workers=workers, collate_fn=collate))
+        for _ in range(6):
+            with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                next(iterator, None)
+                given.append(0)
+
+    assert not left_by(fail, ThreadsIter, Flight, Batch, Task, Crew)
+    assert len(given) < 6
 
 
 class Failing(Pairs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import random
@@ -21,9 +22,13 @@ from PIL import Image
 import fastaug
 import fastaug.io
 import fastaug.transforms as T
+from fastaug._batch.batch import Batch
+from fastaug._batch.map import Mapped
 from fastaug._batch.slots import recycled
-from fastaug._batch.threads import threads_for
+from fastaug._batch.task import Task
+from fastaug._batch.threads import Crew, threads_for
 from support.batches import THREADS, encoded, names_of_threads, one_by_one, photographs, train
+from support.garbage import left_by
 from support.images import PHOTOS, photo
 from support.outcomes import assert_same, run, seed_all, snapshot
 from tables.recipes import IMAGENET, PIPELINES, RECIPES
@@ -391,6 +396,31 @@ def test_interrupts(no_threads: None, threads: int) -> None:
         assert not names_of_threads()
         seed_all(0)
         assert torch.equal(small(), expected)
+
+
+def refuse(image: Any) -> Any:
+    raise KeyError("refused")
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("kind", ["read", "draws", "function", "out"])
+def test_a_batch_goes_with_its_error(kind: str, threads: int) -> None:
+    """Not with the next collection of garbage, as a batch may be gigabytes. More than the first image fails."""
+    broken: Any = encoded(photo("ihc"), "PNG")[:300] if kind == "read" else photo("ihc", 30, 90)
+    images = [photo("ihc"), broken, photo("ihc"), broken, broken]
+    transform = T.Compose([refuse if kind == "function" else T.RandomCrop(48), T.ToTensor()])
+    out = torch.zeros(5, 3, 2, 2) if kind == "out" else None
+
+    def fail() -> None:
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            transform.batch(images, out=out, num_threads=threads)
+        with contextlib.suppress(OSError, ValueError, KeyError, StopIteration):
+            mapped = transform.map(images, num_threads=threads)
+            while True:
+                with contextlib.suppress(OSError, ValueError, KeyError):
+                    next(mapped)
+
+    assert not left_by(fail, Batch, Task, Mapped, Crew)
 
 
 def test_batches_in_several_threads_at_a_time() -> None:
