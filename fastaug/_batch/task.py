@@ -111,11 +111,10 @@ class Task:
                 self.placed = True
             else:
                 self.result = result
-            self.owed = False
         except Exception as error:
             self.error = error
-            self.owed = False
-            del self  # of this frame, to which the error leads
+        self.owed = False
+        del self  # of this frame, to which an error leads
 
     def finish(self) -> None:
         """Makes the result of a job that has been run, and gives up what it was made of."""

@@ -101,7 +101,7 @@ class Flight:
         return False
 
     def forget(self) -> None:
-        """Nobody wants the batch any longer: drops errors, whose frames lead back to it."""
+        """It is drawn again by another, as only flights that rewind are: drops errors, whose frames lead back to it."""
 
     def launch(self) -> None:
         """Draws, and has the threads do the rest."""
@@ -332,9 +332,6 @@ class ItemsFlight(Flight):
 
     def _finish(self) -> None:
         self._done = True
-
-    def forget(self) -> None:
-        self._error = None
 
     def _made(self) -> Any:
         if not self._automatic:
