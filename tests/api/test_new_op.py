@@ -295,7 +295,7 @@ def test_example_needs_its_body(tmp_path: Path, csrc: Path) -> None:
     assert checked(csrc, "kernels/scalar/pointwise.cpp") == ""
 
 
-@pytest.mark.slow
+@pytest.mark.main
 def test_op_runs_as_itself_or_fails_by_name(tmp_path: Path, csrc: Path) -> None:
     """The example, a geometry op of which nothing but its pass and its step is there, and one without a check."""
     apply(tmp_path, "csrc/*")
