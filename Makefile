@@ -55,7 +55,7 @@ HISTORY_PACKAGES := $(SYSTEM_PACKAGES) valgrind
 PEER_PACKAGES := libjpeg-dev zlib1g-dev
 
 NATIVE := $(shell find csrc cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
-CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cc' -o -name '*.cu')
+CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cc' -o -name '*.cu' 2>/dev/null)
 
 .PHONY: help
 help:
@@ -321,9 +321,9 @@ bench-history: $(STAMPS)/bench
 	@tools/system_packages.sh $(HISTORY_PACKAGES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m bench.history $(or $(BASE),HEAD~1) $(or $(HEAD),HEAD) $(ARGS)
 
-# Checks fastaug on the GPU of this machine, bit by bit, and times it there. Neither a network nor pip is needed: PyTorch
-# is PYTHON's, and fastaug WHEEL's, the checkout's or PYTHON's own. Without a GPU it says so; that is an error where
-# FASTAUG_REQUIRE_CUDA is 1.
+# Checks fastaug on the GPU of this machine, bit by bit, and times it there, in nine minutes. Neither a network nor pip is
+# needed: PyTorch is PYTHON's, and fastaug WHEEL's, the checkout's or PYTHON's own. Without a GPU it says so; that is an
+# error where FASTAUG_REQUIRE_CUDA is 1.
 .PHONY: gpu
 gpu:
 	tools/run_gpu.sh "$(or $(PYTHON),python3)" "$(WHEEL)" $(ARGS)

@@ -6,8 +6,10 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 (($#)) || { sed -n '2,5s/^# //p' "${BASH_SOURCE[0]}" >&2; exit 2; }
-python=$1
 wheel=${2:-}
+# It is run elsewhere. A link stays one: by its place an interpreter knows its environment.
+python=$(command -v "$1") || { echo "PYTHON is $1, and there is no such program" >&2; exit 2; }
+[[ $python != */* || $python == /* ]] || python=$PWD/$python
 shift $(($# > 1 ? 2 : 1))
 
 room=$root/build/gpu
@@ -15,7 +17,7 @@ rm -rf "$room"
 mkdir -p "$room"
 cp -r "$root/bench" "$root/tests" "$root/pyproject.toml" "$room/"
 if [[ -n $wheel ]]; then
-  [[ -f $wheel ]] || { echo "WHEEL is $wheel, which is no file; make wheel builds them in dist/" >&2; exit 2; }
+  [[ -f $wheel ]] || { echo "WHEEL is $wheel, which is not a file; make wheel builds them in dist/" >&2; exit 2; }
   "$python" -m zipfile -e "$wheel" "$room"
 elif suffix=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))') &&
   [[ -f $root/fastaug/_C$suffix ]]; then
@@ -23,6 +25,8 @@ elif suffix=$("$python" -c 'import sysconfig; print(sysconfig.get_config_var("EX
 fi
 cd "$room"
 export PYTHONPATH="$room${PYTHONPATH:+:$PYTHONPATH}"
-"$python" -c 'import torch, fastaug._C' ||
-  { echo "$("$python" --version) has no PyTorch, or fastaug is not built for it (WHEEL is '$wheel')" >&2; exit 2; }
+"$python" -c 'import torch, fastaug._C' || {
+  echo "$python ($("$python" --version)) cannot import torch and fastaug, as it says above (WHEEL is '$wheel')" >&2
+  exit 2
+}
 exec "$python" -m bench.cuda --out "$root/bench/results" "$@"

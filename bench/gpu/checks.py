@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import io
-import os
+import itertools
 import re
-import subprocess
 import sys
-import time
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -21,71 +18,68 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from bench.cases import cropped, imagenet_eval, pipeline_p, simclr, trained
-from bench.gpu import programs, scenes, streams
-from bench.gpu.compare import Skipped, differs, far, needs_gpu, on_host, seeded
+from bench.gpu import processes, programs, scenes, streams
+from bench.gpu.ahead import Ahead
+from bench.gpu.clock import Clock
+from bench.gpu.compare import differs, far, needs_gpu, on_host, seeded
 from bench.gpu.machine import ROOT, Machine, tool
-from bench.gpu.report import Check
+from bench.gpu.parts import Part, Skipped, so_far
 from fastaug import _C
-from fastaug._cuda.kernels import Family
 
-#: A check raises AssertionError, or anything else, or says in a line what it has seen.
-Test = Callable[[Machine], str]
-
-
-def check(name: str, test: Test, machine: Machine) -> Check:
-    """Runs one check, and prints what became of it."""
-    print(f"  {name} ...", end=" ", flush=True)
-    start = time.perf_counter()
-    try:
-        outcome, note = "passed", test(machine)
-        machine.synchronize()
-    except Skipped as reason:
-        outcome, note = "skipped", str(reason)
-    except Exception as error:
-        note = "".join(traceback.format_exception(error)[-4:]) if not isinstance(error, AssertionError) else str(error)
-        outcome, note = "failed", note.strip() or repr(error)
-    done = Check(name, outcome, time.perf_counter() - start, note)
-    print(f"{outcome} ({done.seconds:.1f} s)" + (f": {note}" if note else ""), flush=True)
-    return done
+#: A check raises AssertionError, or anything else, or says in a line what it has seen. It stops when the time is over.
+Test = Callable[[Machine, Clock], str]
 
 
 # ---- programs
 
 
-def each_op(machine: Machine, count: int = 24) -> str:
-    """Every op of the registry by itself, in a kernel for it alone."""
-    table, wrong, done, unfit = programs.op_table(), [], 0, []
+def each_op(machine: Machine, clock: Clock, count: int = 24) -> str:
+    """Every op of the registry by itself, in kernels for it alone."""
+    table = programs.op_table()
     missing = {name for name, _ in _C.OPS} - set(table.ROWS)
     assert not missing, f"the tests' op table lacks {sorted(missing)}"
-    for name in table.ROWS:
-        samples = programs.of_op(table, name, count)
-        fit, differing = programs.Pair(samples, machine).compare(_C.EXACT, Family())
-        done += fit
-        unfit += [name] * (len(samples) - fit)
-        wrong += differing
+    ops, found = 0, []
+    with Ahead(machine) as ahead:
+        samples = [programs.of_op(table, name, count) for name in table.ROWS]
+        for trial in [programs.Trial(one, machine, _C.EXACT, ahead) for one in samples]:
+            found.append(trial.compare(clock))
+            ops += found[-1].seen == count
+    unfit = [sample for one in found for sample in one.unfit]
+    whole = f"{_equal(found)} images"
+    if unfit:
+        names = sorted({name for sample in unfit for name in sample.name.split()} - {"TO_FLOAT"})
+        whole += f"; {len(unfit)} that no device does ({', '.join(names)})"
+    return f"{so_far(ops, len(table.ROWS), 'ops')}, {whole}"
+
+
+def _equal(found: Sequence[programs.Found]) -> int:
+    """How many images a device did, all with the bytes that they are to have."""
+    done, wrong = sum(one.done for one in found), [line for one in found for line in one.wrong]
     assert not wrong, f"{len(wrong)} of {done} differ:\n" + "\n".join(wrong[:30])
-    return f"{len(table.ROWS)} ops, {done} images; {len(unfit)} that no device does ({', '.join(sorted(set(unfit)))})"
+    return done
 
 
 def random_programs(
-    machine: Machine, count: int = 3000, rewrites: int = _C.EXACT, channels: Sequence[int] = (1, 2, 3, 3, 3, 4)
+    machine: Machine,
+    clock: Clock,
+    count: int = 3000,
+    rewrites: int = _C.EXACT,
+    channels: Sequence[int] = (1, 2, 3, 3, 3, 4),
 ) -> str:
     """Chains over ragged bags, in a few kernels that do everything. Those of fast mode equal the emulation."""
     table = programs.op_table()
-    return _together(machine, programs.chains(table, count, channels), rewrites)
+    return _together(machine, clock, programs.chains(table, count, channels), rewrites)
 
 
-def _together(machine: Machine, samples: Sequence[programs.Sample], rewrites: int) -> str:
+def _together(machine: Machine, clock: Clock, samples: Sequence[programs.Sample], rewrites: int) -> str:
     """Samples by kernels that are compiled for all of them at once."""
-    family = Family()
-    pairs = [programs.Pair(part, machine) for part in programs.batches(samples, 64)]
-    for pair in pairs:
-        pair.ask(rewrites, family)
-    found = [pair.compare(rewrites, family, emulate=rewrites != _C.EXACT) for pair in pairs]
-    done, wrong = sum(fit for fit, _ in found), [line for _, lines in found for line in lines]
-    assert not wrong, f"{len(wrong)} of {done} differ:\n" + "\n".join(wrong[:30])
-    assert done > 0.9 * len(samples), f"a device does only {done} of {len(samples)}"
-    return f"{done} of {len(samples)} programs"
+    with Ahead(machine) as ahead:
+        found = programs.Trial(samples, machine, rewrites, ahead).compare(clock, emulate=rewrites != _C.EXACT)
+    _equal([found])
+    table = programs.op_table()
+    stray = [one.name for one in found.unfit if not programs.left_to_the_host(table, one, rewrites)]
+    assert not stray, f"no device does {len(stray)}, though any does each op of theirs:\n" + "\n".join(stray[:30])
+    return f"{so_far(found.seen, len(samples), 'programs')}, {len(found.unfit)} of them left to the CPU"
 
 
 # ---- batches
@@ -163,27 +157,32 @@ def same(
             yield f"{what}, {way}: the generator is left in another state"
 
 
-def pipelines(machine: Machine) -> str:
-    wrong, images = [], ragged(12 if machine.emulated else 24)
-    for name, build in PIPELINES.items():
-        wrong += same(machine, build(T), images, name)
-    assert not wrong, "\n".join(wrong)
-    return f"{len(PIPELINES)} pipelines, {len(images)} images, 3 ways"
-
-
-def types(machine: Machine, names: Sequence[str] = ("P", "ImageNet train", "SimCLR")) -> str:
-    """Types and memory formats of results, and fast mode."""
-    wrong, count, images = [], 0, ragged(8)
+def pipelines(machine: Machine, clock: Clock, names: Sequence[str] = tuple(PIPELINES)) -> str:
+    wrong, done, images = [], 0, ragged(12 if machine.emulated else 24)
     for name in names:
-        for dtype in (torch.float32, torch.float16, torch.bfloat16):
-            for memory_format in (torch.contiguous_format, torch.channels_last):
-                for mode in ("exact", "fast"):
-                    transform = fastaug.compile(PIPELINES[name](T), mode=mode, dtype=dtype, memory_format=memory_format)
-                    what = f"{name} {dtype} {memory_format} {mode}"
-                    wrong += same(machine, transform, images, what, differs if mode == "exact" else far)
-                    count += 1
+        if clock.over:
+            break
+        wrong += same(machine, PIPELINES[name](T), images, name)
+        done += 1
     assert not wrong, "\n".join(wrong)
-    return f"{count} combinations"
+    return f"{so_far(done, len(names), 'pipelines')}, {len(images)} images, 3 ways"
+
+
+def types(machine: Machine, clock: Clock, names: Sequence[str] = ("P", "ImageNet train", "SimCLR")) -> str:
+    """Types and memory formats of results, and fast mode."""
+    kinds = (torch.float32, torch.float16, torch.bfloat16)
+    formats = (torch.contiguous_format, torch.channels_last)
+    combinations = list(itertools.product(names, kinds, formats, ("exact", "fast")))
+    wrong, done, images = [], 0, ragged(8)
+    for name, dtype, memory_format, mode in combinations:
+        if clock.over:
+            break
+        transform = fastaug.compile(PIPELINES[name](T), mode=mode, dtype=dtype, memory_format=memory_format)
+        what = f"{name} {dtype} {memory_format} {mode}"
+        wrong += same(machine, transform, images, what, differs if mode == "exact" else far)
+        done += 1
+    assert not wrong, "\n".join(wrong)
+    return so_far(done, len(combinations), "combinations")
 
 
 def containers(machine: Machine) -> str:
@@ -244,7 +243,7 @@ def into_memory(machine: Machine) -> str:
 # ---- processes of their own
 
 
-def of_the_tests(machine: Machine, seconds: float = 120) -> str:
+def of_the_tests(machine: Machine, clock: Clock) -> str:
     """tests/cuda/test_on_gpu.py, where there is pytest with what the tests need."""
     needs_gpu(machine)
     file = ROOT / "tests" / "cuda" / "test_on_gpu.py"
@@ -252,67 +251,126 @@ def of_the_tests(machine: Machine, seconds: float = 120) -> str:
     if lacking or not file.exists():
         raise Skipped(f"{' and '.join(lacking)} not installed" if lacking else f"there is no {file}")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:benchmark", str(file)]
-    env = os.environ | {"FASTAUG_REQUIRE_CUDA": "1"}
     try:
-        run = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired as late:
-        raise Skipped(f"not done after {seconds:.0f} s") from late
+        run = processes.run(command, clock.left, FASTAUG_REQUIRE_CUDA="1")
+    except processes.Late as late:
+        raise Skipped(str(late)) from late
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-2000:]
     return run.stdout.strip().splitlines()[-1]
 
 
-def sanitizer(kind: str, machine: Machine, seconds: float = 150) -> str:
-    """compute-sanitizer over short runs in a process of its own."""
+def short(machine: Machine, clock: Clock) -> str:
+    """What compute-sanitizer looks at: every op, chains, both modes, and batches."""
+    images = ragged(3)
+    there = [machine.put(image) for image in images]
+    for name, given in (("P", there), ("tensors", there), ("P", images)):
+        seeded(partial(PIPELINES[name](T).batch, given, device="cuda"))
+    table = programs.op_table()
+    alone = [sample for name in table.ROWS for sample in programs.of_op(table, name, 3, 3)]
+    exact = _some(machine, clock.part(0.6), [*alone, *programs.chains(table, 100, (3,))], _C.EXACT)
+    fast = _some(machine, clock, programs.chains(table, 60, (3,)), _C.FAST)
+    return f"{exact}; in fast mode {fast}"
+
+
+def _some(machine: Machine, clock: Clock, samples: Sequence[programs.Sample], rewrites: int) -> str:
+    """As `_together`, but having seen none is as good."""
+    try:
+        return _together(machine, clock, samples, rewrites)
+    except Skipped as reason:
+        return str(reason)
+
+
+def before_sanitizers(machine: Machine, clock: Clock) -> str:
+    """`short` without a sanitizer, which leaves its kernels on disk for those with one."""
+    needs_gpu(machine)
+    if tool("compute-sanitizer") is None:
+        raise Skipped("compute-sanitizer is not here")
+    # Kernels that do more than is asked for, and the others are made.
+    machine.forget_kernels()
+    return short(machine, clock)
+
+
+def sanitizer(kind: str, machine: Machine, clock: Clock) -> str:
+    """compute-sanitizer over `short`, in a process of its own."""
     needs_gpu(machine)
     path = tool("compute-sanitizer")
     if path is None:
         raise Skipped("compute-sanitizer is not here")
+    # What it has seen when its time is over, it has still to say.
+    minutes = f"{0.7 * clock.left / 60:.3f}"
     command = [path, "--tool", kind, "--error-exitcode", "9", sys.executable, "-m", "bench.cuda", "--short"]
     try:
         # Without torch's own blocks, in which what lies beside an image belongs to nobody or to another.
-        env = os.environ | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
-        run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired as late:
-        raise Skipped(f"not done after {seconds:.0f} s") from late
+        run = processes.run([*command, "--minutes", minutes], clock.left, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+    except processes.Late as late:
+        raise Skipped(str(late)) from late
     output = run.stdout + run.stderr
     if "Device not supported" in output or "not supported on this" in output:
         raise Skipped("compute-sanitizer does not support this device")
     summary = re.search(r"\w+ SUMMARY: (\d+) .*", output)
     clean = run.returncode == 0 and summary is not None and summary[1] == "0"
     assert clean, f"exit status {run.returncode}:\n{output[-3000:]}"
-    return summary[0] if summary else ""
+    seen = re.search(r"^seen: (.*)", output, re.MULTILINE)
+    return f"{summary[0] if summary else ''}; {seen[1] if seen else ''}"
 
 
-def short(machine: Machine) -> None:
-    """What compute-sanitizer looks at: every op, chains, both modes, and batches."""
-    table = programs.op_table()
-    alone = [sample for name in table.ROWS for sample in programs.of_op(table, name, 3, 3)]
-    _together(machine, [*alone, *programs.chains(table, 100, (3,))], _C.EXACT)
-    _together(machine, programs.chains(table, 60, (3,)), _C.FAST)
-    images = [machine.put(image) for image in ragged(3)]
-    for name in ("P", "tensors"):
-        PIPELINES[name](T).batch(images)
-    PIPELINES["P"](T).batch(ragged(3), device="cuda")
-    machine.synchronize()
+# ---- all of them
 
 
-TESTS: dict[str, Test] = {
-    "each op": each_op,
-    "random programs": random_programs,
-    "random programs, fast": partial(random_programs, count=1000, rewrites=_C.FAST, channels=(3,)),
-    "pipelines": pipelines,
-    "types and memory formats": types,
-    "kinds of images": containers,
-    "out": into_memory,
-    "two streams": streams.two_streams,
-    "images that are still to come": streams.waits_for_its_stream,
-    "memory that is used again": streams.memory_used_again,
-    "images on the host that change": streams.host_images_given_up,
-    "threads": streams.threads,
-    "no waiting": streams.no_waiting,
-    "no leak": streams.no_leak,
-    "capture": streams.refuses_capture,
-    "tests on the GPU": of_the_tests,
-    "memcheck": partial(sanitizer, "memcheck"),
-    "racecheck": partial(sanitizer, "racecheck"),
+def smoke(machine: Machine) -> str:
+    """What is done first: a few images of two pipelines."""
+    images = ragged(6)
+    wrong = [line for name in ("P", "ImageNet train") for line in same(machine, PIPELINES[name](T), images, name)]
+    assert not wrong, "\n".join(wrong)
+    return f"P and ImageNet, {len(images)} images, 3 ways"
+
+
+def brief(test: Callable[[Machine], str]) -> Test:
+    """A check of some seconds, within which it looks at no clock."""
+    return lambda machine, clock: test(machine)
+
+
+SMOKE = "smoke"
+#: Of each the share of the time, in seconds of nine minutes, those that take little first.
+TESTS: dict[str, tuple[float, Test]] = {
+    SMOKE: (20, brief(smoke)),
+    "kinds of images": (5, brief(containers)),
+    "out": (5, brief(into_memory)),
+    "two streams": (5, brief(streams.two_streams)),
+    "images that are still to come": (5, brief(streams.waits_for_its_stream)),
+    "memory that is used again": (5, brief(streams.memory_used_again)),
+    "images on the host that change": (5, brief(streams.host_images_given_up)),
+    "threads": (5, brief(streams.threads)),
+    "no waiting": (5, brief(streams.no_waiting)),
+    "no leak": (10, brief(streams.no_leak)),
+    "capture": (5, brief(streams.refuses_capture)),
+    "pipelines": (15, pipelines),
+    "types and memory formats": (15, types),
+    "tests on the GPU": (40, of_the_tests),
+    "each op": (30, each_op),
+    "random programs, fast": (40, partial(random_programs, count=1000, rewrites=_C.FAST, channels=(3,))),
+    "random programs": (120, random_programs),
+    "before the sanitizers": (40, before_sanitizers),
+    "memcheck": (40, partial(sanitizer, "memcheck")),
+    "racecheck": (40, partial(sanitizer, "racecheck")),
 }
+#: For an emulated device, which has no times worth anything.
+FEW: dict[str, Test] = {
+    "each op": partial(each_op, count=2),
+    "random programs": partial(random_programs, count=60),
+    "random programs, fast": partial(random_programs, count=60, rewrites=_C.FAST),
+    "types and memory formats": partial(types, names=["ImageNet train"]),
+}
+
+
+def part(name: str, machine: Machine) -> Part:
+    """A check as a part of a run on a machine."""
+    share, test = TESTS[name]
+    test = FEW.get(name, test) if machine.emulated else test
+
+    def work(clock: Clock) -> str:
+        note = test(machine, clock)
+        machine.synchronize()
+        return note
+
+    return Part(name, share, work)

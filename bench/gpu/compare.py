@@ -9,10 +9,7 @@ from typing import Any
 import torch
 
 from bench.gpu.machine import Machine
-
-
-class Skipped(Exception):
-    """What a check needs is not here."""
+from bench.gpu.parts import Skipped
 
 
 def needs_gpu(machine: Machine) -> None:

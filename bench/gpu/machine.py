@@ -93,17 +93,21 @@ class Gpu:
 
 
 class Emulated:
-    """The host in the place of a device, with the tests' emulation: for trying this program, not for times."""
+    """The host instead of a device, with the tests' emulation: for trying this program, not for times.
+
+    Args:
+        patch: pytest's, by which fastaug gets it; one that is never undone by default.
+    """
 
     emulated = True
 
-    def __init__(self) -> None:
+    def __init__(self, patch: Any = None) -> None:
         sys.path.insert(0, str(ROOT / "tests"))
         import pytest
 
         from support import devices
 
-        self.bags: Any = devices.install(pytest.MonkeyPatch()).devices[0]
+        self.bags: Any = devices.install(patch or pytest.MonkeyPatch()).devices[0]
 
     def put(self, tensor: torch.Tensor) -> torch.Tensor:
         there: torch.Tensor = self.bags.put(tensor)
@@ -145,7 +149,7 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _importable(module: str) -> bool:
+def importable(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
     except ImportError:
@@ -154,7 +158,7 @@ def _importable(module: str) -> bool:
 
 def found() -> dict[str, bool]:
     """Which of the other libraries are here."""
-    return {name: _importable(module) for name, module in OTHERS.items()}
+    return {name: importable(module) for name, module in OTHERS.items()}
 
 
 def tool(name: str) -> str | None:

@@ -6,14 +6,17 @@ import importlib
 import random
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from bench.gpu.machine import ROOT, Machine
+from bench.gpu.ahead import Ahead, made
+from bench.gpu.clock import Clock
+from bench.gpu.machine import ROOT, Machine, importable
 from fastaug import _C
 from fastaug._cuda import bag
 from fastaug._cuda.kernels import Family
@@ -36,25 +39,44 @@ def op_table() -> Any:
     tests = str(ROOT / "tests")
     if tests not in sys.path:
         sys.path.insert(0, tests)
-    if "tables.op_table" in sys.modules or importlib.util.find_spec("torchvision"):
+    if "tables.op_table" in sys.modules or importable("torchvision"):
         return importlib.import_module("tables.op_table")
-    names = ("torchvision", "torchvision.transforms", "torchvision.transforms._functional_tensor")
-    modules = [types.ModuleType(name) for name in names]
-    functions: Any = modules[-1]
-    functions.__getattr__ = lambda name: _absent
-    functions._get_gaussian_kernel1d = _gaussian
-    modules[1]._functional_tensor = functions  # type: ignore[attr-defined]
-    sys.modules.update(zip(names, modules))
+    modules = {name: types.ModuleType(name) for name in _TORCHVISION}
+    for name, module in modules.items():
+        parent, _, own = name.rpartition(".")
+        if parent:
+            setattr(modules[parent], own, module)
+        module.__getattr__ = _absent  # type: ignore[method-assign]
+    modules[_TORCHVISION[2]]._get_gaussian_kernel1d = _gaussian  # type: ignore[attr-defined]
+    sys.modules.update(modules)
     try:
         return importlib.import_module("tables.op_table")
     finally:
         # fastaug and others ask whether torchvision has been imported.
-        for name in names:
+        for name in modules:
             del sys.modules[name]
 
 
-def _absent(*_: Any) -> Any:
-    raise RuntimeError("this reference is torchvision's, which is not installed")
+#: Its modules that the table imports, each after the one that it is in.
+_TORCHVISION = (
+    "torchvision",
+    "torchvision.transforms",
+    "torchvision.transforms._functional_tensor",
+    "torchvision.transforms.v2",
+    "torchvision.transforms.v2.functional",
+    "torchvision.transforms.v2.functional._geometry",
+)
+
+
+def _absent(name: str) -> Any:
+    """Takes the place of a function of torchvision's."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+
+    def reference(*_: Any) -> Any:
+        raise RuntimeError(f"{name} is torchvision's, which is not installed")
+
+    return reference
 
 
 def _gaussian(size: int, sigma: float, dtype: torch.dtype, device: torch.device) -> torch.Tensor:
@@ -141,9 +163,43 @@ def of_op(table: Any, name: str, count: int, channels: int | None = None) -> lis
     return samples
 
 
+def fits(op: bytes, shape: tuple[int, int, int], rewrites: int) -> bool:
+    """Whether a device does an op that leaves bytes, by itself on an image of this shape."""
+    height, width, channels = _C.shape(op, *shape)
+    # Planning reads no pixel.
+    source = _C.from_pointer(1 << 40, *shape, shape[1] * shape[2], shape[2], 1, None)
+    strides = width * channels, channels, 1
+    target = _C.into_pointer(1 << 40, _C.DTYPES["uint8"], height, width, channels, *strides, None)
+    return not _C.Bag([(op, source, target)], rewrites).unfit
+
+
+def on_devices(table: Any) -> list[str]:
+    """The ops that leave bytes of which a device does any at all."""
+    names = []
+    for name, row in table.ROWS.items():
+        rng = random.Random(name)
+        images = [np.empty((9, 8, channels), np.uint8) for channels in sorted(row.channels) * 8]
+        if row.kind != "store" and any(
+            fits(row.draw(rng, image).pack(), image.shape, _C.EXACT)  # type: ignore[arg-type]
+            for image in images
+        ):
+            names.append(name)
+    return names
+
+
+def left_to_the_host(table: Any, sample: Sample, rewrites: int) -> bool:
+    """Whether a sample has an op that no device does by itself, where the others have brought the image."""
+    size = len(sample.program) // len(sample.name.split())
+    for number, name in enumerate(sample.name.split()):
+        before, op = sample.program[: number * size], sample.program[number * size : (number + 1) * size]
+        if table.ROWS[name].kind != "store" and not fits(op, _C.shape(before, *sample.image.shape), rewrites):
+            return True
+    return False
+
+
 def chains(table: Any, count: int, channels: Sequence[int] = (1, 2, 3, 3, 3, 4)) -> list[Sample]:
-    """Random programs, for which few kinds of kernels do everything."""
-    names = [name for name, row in table.ROWS.items() if row.kind != "store"]
+    """Random programs of what devices do, for which few kinds of kernels do everything."""
+    names = on_devices(table)
     samples = []
     for number in range(count):
         rng = random.Random(f"chain {number}")
@@ -196,15 +252,42 @@ def _result_bytes(sample: Sample) -> int:
     return ((samples + sample.slack) * lines + sample.slack) * DTYPES[sample.dtype]
 
 
-class Pair:
-    """The jobs of samples, on the host and on a device."""
+class Found(NamedTuple):
+    """What became of samples.
 
-    def __init__(self, samples: Sequence[Sample], machine: Machine) -> None:
-        self.samples = samples
-        self.machine = machine
+    Attributes:
+        seen: how many were given to a device.
+        unfit: those of them that no device does.
+        wrong: a line for each whose bytes, or those around it, are others.
+    """
+
+    seen: int
+    unfit: list[Sample]
+    wrong: list[str]
+
+    @property
+    def done(self) -> int:
+        return self.seen - len(self.unfit)
+
+
+class Trial:
+    """The jobs of samples, on the host and on a device.
+
+    Kernels are made for all of the samples at once, and those first that most of them need. Samples begin with those
+    that one kernel suffices for, then come those of two and three, of up to seven, and so on, mixed as they were.
+    """
+
+    #: Samples that a device gets together.
+    BAG = 64
+
+    def __init__(self, samples: Sequence[Sample], machine: Machine, rewrites: int, ahead: Ahead) -> None:
+        self._machine = machine
+        self._rewrites = rewrites
+        self._family = Family()
         self._host: list[Job] = []
         self._there: list[Job] = []
         self._results: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._samples = samples
         for sample in samples:
             memory, start, strides = _laid(sample.image, sample.layout)
             pixels = torch.from_numpy(memory)
@@ -214,38 +297,49 @@ class Pair:
             there = machine.put(blank)
             self._there.append(_job(sample, machine.put(pixels), start, strides, there))
             self._results.append((result, there))
+        specs = [_C.Bag([job], rewrites, *machine.bags.limits).specs for job in self._there]
+        used = Counter(spec[:3] for one in specs for spec in one)
+        wide = {spec[:3]: spec for spec in self._family.widen(spec for one in specs for spec in one)}
+        ranks = {kind: rank for rank, (kind, _) in enumerate(used.most_common())}
+        self._kernels = ahead.ask([wide[kind] for kind in ranks], self._family)
+        #: By sample: how many of the kernels have to be there.
+        self._needed = [max((1 + ranks[spec[:3]] for spec in one), default=0) for one in specs]
+        self._order = sorted(range(len(samples)), key=lambda number: self._needed[number].bit_length())
 
-    def compare(self, rewrites: int, family: Family, emulate: bool = False) -> tuple[int, list[str]]:
-        """How many were done there, and a line for each whose bytes, or those around it, are others.
+    def compare(self, clock: Clock, emulate: bool = False) -> Found:
+        """Runs samples until the time is over.
 
         Exact rewrites give the CPU's bits. Others give those of the device's bodies, which the CPU can `emulate`.
         """
-        device = self.machine.bags
+        seen, unfit, wrong = 0, [], []
+        for start in range(0, len(self._order), self.BAG):
+            numbers = self._order[start : start + self.BAG]
+            if clock.over or not made(self._kernels[: max(self._needed[number] for number in numbers)], clock):
+                break
+            left = self._run(numbers, emulate)
+            seen += len(numbers)
+            unfit += [self._samples[number] for number in left]
+            wrong += [line for number in numbers if number not in left and (line := self._differs(number))]
+        return Found(seen, unfit, wrong)
+
+    def _run(self, numbers: Sequence[int], emulate: bool) -> set[int]:
+        """Those that no device does, of some; the others are done on both sides."""
+        device, host = self._machine.bags, [self._host[number] for number in numbers]
         if emulate:
-            _C.Bag(self._host, rewrites, *device.limits).emulate()
+            _C.Bag(host, self._rewrites, *device.limits).emulate()
         else:
-            _C.run(self._host, rewrites)
+            _C.run(host, self._rewrites)
         with device.current():
-            unfit = set(bag.run(self._there, device, rewrites, family))
-        self.machine.synchronize()
-        wrong = []
-        for number, (sample, (result, there)) in enumerate(zip(self.samples, self._results)):
-            if number in unfit:
-                continue
-            got = there.cpu()
-            if not torch.equal(result, got):
-                different = int((result != got).sum())
-                wrong.append(
-                    f"{different} of {len(got)} bytes of {sample.name}, {sample.image.shape} {sample.layout} to"
-                    f" {sample.size} {sample.dtype} {'planar' if sample.planar else 'interleaved'}"
-                )
-        return len(self.samples) - len(unfit), wrong
+            unfit = bag.run([self._there[number] for number in numbers], device, self._rewrites, self._family)
+        self._machine.synchronize()
+        return {numbers[k] for k in unfit}
 
-    def ask(self, rewrites: int, family: Family) -> None:
-        """Lets a family know what it will be asked for, so that fewer kernels are compiled."""
-        family.widen(_C.Bag(self._there, rewrites, *self.machine.bags.limits).specs)
-
-
-def batches(samples: Sequence[Sample], count: int) -> Iterator[Sequence[Sample]]:
-    for start in range(0, len(samples), count):
-        yield samples[start : start + count]
+    def _differs(self, number: int) -> str:
+        sample, (result, there) = self._samples[number], self._results[number]
+        got = there.cpu()
+        if torch.equal(result, got):
+            return ""
+        return (
+            f"{int((result != got).sum())} of {len(got)} bytes of {sample.name}, {sample.image.shape} {sample.layout}"
+            f" to {sample.size} {sample.dtype} {'planar' if sample.planar else 'interleaved'}"
+        )

@@ -1,11 +1,14 @@
-"""Numbers and tables of what was measured on a GPU; no device and no clock is asked here."""
+"""Numbers and tables of what was found on a GPU, and the files that keep them; no device is asked here."""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import json
+import os
 import re
+import threading
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -144,10 +147,6 @@ class Check:
     note: str = ""
 
 
-def failures(checks: Iterable[Check]) -> list[Check]:
-    return [check for check in checks if check.outcome == "failed"]
-
-
 def checked(checks: Sequence[Check]) -> str:
     """A line for each check, those that failed with all that is to be said."""
     lines = []
@@ -183,46 +182,110 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def printed(rows: Sequence[Row], rates: Rates | None) -> str:
-    """The table for a terminal."""
-    return text(table(rows, rates))
+@dataclass
+class Report:
+    """All that a run has found so far, in cuda-<GPU>.json and .md; they are written anew with each finding.
 
-
-def write(
-    folder: Path,
-    about: dict[str, Any],
-    checks: Sequence[Check],
-    rows: Sequence[Row],
-    rates: Rates | None,
-    compiled: dict[str, Any],
-) -> list[Path]:
-    """Writes cuda-<GPU>.json and .md; their paths.
-
-    Args:
+    Attributes:
+        folder: of the files.
         about: names and versions.
         compiled: what calls took that had to compile kernels, or to read them.
+        state: "running", "complete", or why it ended before that.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    stem = folder / f"cuda-{slug(str(about.get('gpu', 'no gpu')))}"
-    plain = {
-        "about": about,
-        "rates": dataclasses.asdict(rates) if rates else None,
-        "compilation": compiled,
-        "checks": [dataclasses.asdict(check) for check in checks],
-        "rows": [dataclasses.asdict(row) for row in rows],
-    }
-    stem.with_suffix(".json").write_text(json.dumps(plain, indent=1) + "\n")
-    lines = [f"# Speed on a GPU, {about.get('gpu', 'none')}", ""]
-    lines += [f"- {name}: {value}" for name, value in about.items()]
-    if rates:
-        lines.append(f"- copy on the device: {rates.copy / 1e9:.0f} GB/s, counting bytes read and written")
-        if rates.issue:
-            lines.append(f"- issue rate: {rates.issue / 1e9:.0f} billion instructions of warps a second")
-    lines += [f"- {name}: {value}" for name, value in compiled.items()]
-    lines += ["", NOTE, "", *([markdown(table(rows, rates)), ""] if rows else [])]
-    lines += ["## Checks", "", *(f"- {line}" for line in _brief(checks)), ""]
-    stem.with_suffix(".md").write_text("\n".join(lines))
-    return [stem.with_suffix(".json"), stem.with_suffix(".md")]
+
+    folder: Path
+    about: dict[str, Any]
+    checks: list[Check] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    rates: Rates | None = None
+    compiled: dict[str, str] = field(default_factory=dict)
+    state: str = "running"
+
+    def __post_init__(self) -> None:
+        self._lock = threading.RLock()
+        self._begun: tuple[str, float] | None = None
+        self.write()
+
+    @property
+    def failures(self) -> list[Check]:
+        return [check for check in self.checks if check.outcome == "failed"]
+
+    @property
+    def paths(self) -> list[Path]:
+        stem = f"cuda-{slug(str(self.about.get('gpu', 'no gpu')))}"
+        return [self.folder / f"{stem}{suffix}" for suffix in (".json", ".md")]
+
+    def begin(self, name: str) -> None:
+        """What is checked next, in case that it does not come to an end."""
+        self._begun = name, time.perf_counter()
+
+    def add(self, found: Check | Row) -> None:
+        with self._lock:
+            if self.state != "running":
+                return  # what an interrupt has brought about
+            if isinstance(found, Row):
+                self.rows.append(found)
+            else:
+                self.checks.append(found)
+                if self._begun and self._begun[0] == found.name:
+                    self._begun = None
+            self.write()
+
+    def interrupt(self, why: str, outcome: str) -> None:
+        """Ends it in the midst of what was begun last, and of which nothing was added."""
+        with self._lock:
+            if self._begun:
+                name, start = self._begun
+                self.add(Check(name, outcome, time.perf_counter() - start, why))
+            self.state = why
+            self.write()
+
+    def finish(self) -> None:
+        self.state = "complete"
+        self.write()
+
+    def write(self) -> None:
+        """Replaces each file as a whole, so that an end at any moment leaves the one before or this one."""
+        with self._lock:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            for path, content in zip(self.paths, (self._json(), self._page())):
+                unfinished = path.with_name(f"{path.name}.tmp")
+                unfinished.write_text(content)
+                os.replace(unfinished, path)
+
+    def printed(self) -> str:
+        """All of it for a terminal."""
+        parts = [checked(self.checks)]
+        if self.rows:
+            parts += [text(table(self.rows, self.rates)), NOTE]
+        last = ["written: " + ", ".join(os.path.relpath(path) for path in self.paths)]
+        if self.failures:
+            last.append("FAILED: " + ", ".join(check.name for check in self.failures))
+        return "\n\n".join([*parts, "\n".join(last)])
+
+    def _json(self) -> str:
+        plain = {
+            "about": self.about,
+            "state": self.state,
+            "rates": dataclasses.asdict(self.rates) if self.rates else None,
+            "compilation": self.compiled,
+            "checks": [dataclasses.asdict(check) for check in self.checks],
+            "rows": [dataclasses.asdict(row) for row in self.rows],
+        }
+        return json.dumps(plain, indent=1) + "\n"
+
+    def _page(self) -> str:
+        lines = [f"# Speed on a GPU, {self.about.get('gpu', 'none')}", ""]
+        lines += [f"- {name}: {value}" for name, value in self.about.items()]
+        if self.rates:
+            lines.append(f"- copy on the device: {self.rates.copy / 1e9:.0f} GB/s, counting bytes read and written")
+            if self.rates.issue:
+                lines.append(f"- issue rate: {self.rates.issue / 1e9:.0f} billion instructions of warps a second")
+        lines += [f"- {name}: {value}" for name, value in self.compiled.items()]
+        lines += [] if self.state == "complete" else [f"- this run is not complete: {self.state}"]
+        lines += ["", NOTE, "", *([markdown(table(self.rows, self.rates)), ""] if self.rows else [])]
+        lines += ["## Checks", "", *(f"- {line}" for line in _brief(self.checks)), ""]
+        return "\n".join(lines)
 
 
 def _brief(checks: Sequence[Check]) -> list[str]:

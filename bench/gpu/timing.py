@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 
 import fastaug
 import fastaug.transforms as T
-from bench.gpu import cases
+from bench.gpu import cases, machine, rivals
 from bench.gpu.cases import GpuCase
-from bench.gpu.compare import differs, far, seeded
+from bench.gpu.clock import Clock
+from bench.gpu.compare import differs, far, needs_gpu, seeded
 from bench.gpu.machine import Machine
-from bench.gpu.report import Row, Work, mean_work, spread
+from bench.gpu.parts import so_far
+from bench.gpu.report import Check, Rates, Report, Row, Work, mean_work, spread
 from fastaug import _C
 from fastaug._batch.device import DeviceTask
 from fastaug._batch.task import Drawing
@@ -164,3 +168,61 @@ def _host(machine: Machine, call: Callable[[], Any]) -> float:
     seconds = cpu_time(call)
     machine.synchronize()
     return seconds
+
+
+def rates(device: Machine, kept: Report) -> str:
+    """What the device copies and issues at most."""
+    needs_gpu(device)
+    kept.rates = Rates(machine.copy_rate())
+    kept.about["copies from the host"] = ", ".join(
+        f"{'pinned' if pinned else 'pageable'} {machine.upload_rate(pinned) / 1e9:.1f} GB/s" for pinned in (True, False)
+    )
+    kept.write()
+    kept.rates = Rates(kept.rates.copy, machine.issue_rate())
+    torch.cuda.empty_cache()
+    return f"{kept.rates}; copies from the host: {kept.about['copies from the host']}"
+
+
+def times(device: Machine, chosen: Sequence[GpuCase], kept: Report, clock: Clock) -> str:
+    """A row for each case, and a failed check for each whose results were wrong."""
+    # Kernels are to be those that the cases ask for, and none that does more.
+    device.forget_kernels()
+    bag, images, done, longest = None, [], 0, 0.0
+    for number, case in enumerate(chosen):
+        if clock.left <= longest:
+            break
+        done += 1
+        what = f"{case.title}, {case.count} on the {case.place}"
+        if case.place == cases.DEVICE and cases.bytes_of(case) > device.free():
+            kept.add(Check(what, "skipped", 0.0, "not enough memory on the device"))
+            continue
+        # Half of what is left goes into setting up and into calls that are not timed.
+        share = 0.1 if device.emulated else min(6.0, 0.5 * clock.left / (len(chosen) - number))
+        print(f"  {what} ...", end=" ", flush=True)
+        start = time.perf_counter()
+        try:
+            if bag != case.bag:
+                images = []
+                torch.cuda.empty_cache()
+                bag, images = case.bag, cases.images_for(device, case)
+            row = measured(device, case, images, share)
+            if case.rivals:
+                ours = compiled(case).batch(images)
+                row.others, row.absent = rivals.measured(case, images, ours, partial(_rounds, device, share / 2))
+                del ours
+        except Exception as error:
+            said = str(error) if isinstance(error, AssertionError) else traceback.format_exc()
+            print(f"failed: {said}", flush=True)
+            kept.add(Check(what, "failed", time.perf_counter() - start, said))
+        else:
+            longest = max(longest, time.perf_counter() - start)
+            print(f"{1e6 * row.batch.median:.2f} us an image ({time.perf_counter() - start:.1f} s)", flush=True)
+            for name, reason in row.absent.items():
+                print(f"    {name}: {reason}")
+            kept.add(row)
+    return so_far(done, len(chosen), "cases")
+
+
+def _rounds(device: Machine, seconds: float, work: Callable[[], Any]) -> list[float]:
+    work()
+    return repeated(lambda: device.time(work), seconds, 3, 30)
