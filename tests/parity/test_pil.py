@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 import torchvision.transforms as TV
 import torchvision.transforms.functional as TVF
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+from support.differences import each, grouped
 from support.images import MODES, PHOTOS, SIZES, photo, pil
 from support.outcomes import assert_parity, assert_same, run
 from tables.calls import FUNCTIONAL, PIL_FUNCTIONAL
@@ -16,39 +16,37 @@ from tables.cases import PIL_CASES
 CALLS = {**FUNCTIONAL, **PIL_FUNCTIONAL}
 
 
-@pytest.mark.parametrize("name", PIL_CASES)
-def test_sizes(name: str) -> None:
-    for seed, (height, width) in enumerate(SIZES):
-        assert_parity(PIL_CASES[name], T, TV, pil("RGB", height, width, seed), seed)
+@grouped(PIL_CASES)
+@each(("seed", "size"), enumerate(SIZES))
+def test_sizes(name: str, seed: int, size: tuple[int, int]) -> None:
+    assert_parity(PIL_CASES[name], T, TV, pil("RGB", *size, seed), seed)
 
 
-@pytest.mark.parametrize("name", PIL_CASES)
-def test_seeds(name: str) -> None:
-    image = pil("RGB", 64, 81)
-    for seed in range(12):
-        assert_parity(PIL_CASES[name], T, TV, image, 1000 + seed)
+@grouped(PIL_CASES)
+@each("seed", range(1000, 1012))
+def test_seeds(name: str, seed: int) -> None:
+    assert_parity(PIL_CASES[name], T, TV, pil("RGB", 64, 81), seed)
 
 
-@pytest.mark.parametrize("name", PIL_CASES)
-def test_photographs(name: str) -> None:
-    for seed, title in enumerate(PHOTOS):
-        assert_parity(PIL_CASES[name], T, TV, photo(title, 211, 173), seed)
+@grouped(PIL_CASES)
+@each(("seed", "title"), enumerate(PHOTOS))
+def test_photographs(name: str, seed: int, title: str) -> None:
+    assert_parity(PIL_CASES[name], T, TV, photo(title, 211, 173), seed)
 
 
-@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "RGB"])
-@pytest.mark.parametrize("name", PIL_CASES)
-def test_modes(name: str, mode: str) -> None:
-    for seed, (height, width) in enumerate([(31, 37), (1, 1), (64, 64), (90, 41)]):
-        assert_parity(PIL_CASES[name], T, TV, pil(mode, height, width, seed), seed)
+@grouped(PIL_CASES)
+@each("mode", [mode for mode in MODES if mode != "RGB"])
+@each(("seed", "size"), enumerate([(31, 37), (1, 1), (64, 64), (90, 41)]))
+def test_modes(name: str, mode: str, seed: int, size: tuple[int, int]) -> None:
+    assert_parity(PIL_CASES[name], T, TV, pil(mode, *size, seed), seed)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", CALLS)
-def test_functional(name: str, mode: str) -> None:
-    call = CALLS[name]
-    for seed, (height, width) in enumerate([(31, 37), (1, 1), (13, 64)]):
-        image = pil(mode, height, width, seed)
-        assert_same(run(lambda x: call(F, x), image), run(lambda x: call(TVF, x), image))
+@grouped(CALLS)
+@each("mode", MODES)
+@each(("seed", "size"), enumerate([(31, 37), (1, 1), (13, 64)]))
+def test_functional(name: str, mode: str, seed: int, size: tuple[int, int]) -> None:
+    call, image = CALLS[name], pil(mode, *size, seed)
+    assert_same(run(lambda x: call(F, x), image), run(lambda x: call(TVF, x), image))
 
 
 def test_lazily_opened_file(tmp_path) -> None:
