@@ -17,6 +17,7 @@ from fastaug import pillow
 from fastaug._draft.call import PLAIN
 from fastaug._draft.outline import Outline
 from fastaug._draft.replaced import TransformDraft
+from support.differences import each, grouped
 from support.images import noise, photo, undated
 
 NATIVE = ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV")
@@ -239,8 +240,8 @@ def x_size(image: Any) -> tuple[int, int]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", CASES)
+@grouped(CASES)
+@each("mode", MODES)
 def test_equal(name: str, mode: str) -> None:
     ours, theirs = CASES[name]
     seed = zlib.crc32(f"{name} {mode}".encode())
@@ -263,15 +264,15 @@ def test_in_pipelines(mode: str) -> None:
     names = [name for name in CASES if "nonsense" not in name]
     for _ in range(150):
         image = made(mode, rng.choice(SIZES), rng.randrange(99))
-        chosen = [CASES[name] for name in rng.sample(names, rng.randint(2, 5))]
+        chosen = rng.sample(names, rng.randint(2, 5))
 
         def chained(value: Any, side: int, chosen: Any = chosen) -> Any:
-            for pair in chosen:
-                value = pair[side](value)
+            for name in chosen:
+                value = CASES[name][side](value)
             return value
 
         expected = outcome(lambda x: chained(x, 1), image)
-        assert outcome(in_progress(lambda x: chained(x, 0)), image) == expected
+        assert outcome(in_progress(lambda x: chained(x, 0)), image) == expected, (chosen, image.size)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -288,8 +289,8 @@ def test_outlines_follow(mode: str) -> None:
         assert (outline.mode, (outline.width, outline.height)) == expected[:2], name
 
 
-@pytest.mark.parametrize("orientation", range(10))
 @pytest.mark.parametrize("mode", ["L", "RGB", "P"])
+@each("orientation", range(10))
 def test_orientations(mode: str, orientation: int, tmp_path: Any) -> None:
     plain = made(mode, (5, 4))
     exif = plain.getexif()
