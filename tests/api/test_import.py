@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -12,14 +13,15 @@ from support.processes import ISAS, python
 HEAVY = ("torchvision", "skimage", "scipy", "matplotlib", "pandas", "cv2", "tqdm", "hypothesis", "pytest")
 
 
-def output(code: str, **options: str) -> str:
+def output(code: str, **options: Any) -> str:
     result = python(["-W", "error", "-c", code], **options)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
 
 def test_import_alone_brings_no_torch() -> None:
-    assert output("import sys, fastaug; print('torch' in sys.modules, 'numpy' in sys.modules)") == "False False"
+    code = "import sys, fastaug; print('torch' in sys.modules, 'numpy' in sys.modules)"
+    assert output(code, fresh=True) == "False False"
 
 
 QUIET = f"""
@@ -51,7 +53,7 @@ print(json.dumps({{
 
 def test_transforms_start_nothing() -> None:
     """No heavy package, no thread, no CUDA driver; the global random generators are left alone."""
-    assert json.loads(output(QUIET)) == {"heavy": [], "threads": 0, "cuda": [False, []], "generators": True}
+    assert json.loads(output(QUIET, lean=True)) == {"heavy": [], "threads": 0, "cuda": [False, []], "generators": True}
 
 
 def test_torchvision_is_not_needed() -> None:
@@ -62,7 +64,7 @@ import fastaug.transforms as T
 from PIL import Image
 print(T.Compose([T.RandomResizedCrop(8), T.ToTensor()])(Image.new("RGB", (20, 20))).shape)
 """
-    assert output(code) == "torch.Size([3, 8, 8])"
+    assert output(code, lean=True) == "torch.Size([3, 8, 8])"
 
 
 @pytest.mark.parametrize("isa", ISAS)

@@ -70,7 +70,7 @@ print(json.dumps([
     len(os.listdir("/proc/self/task")) - threads,
 ]))
 """
-    result = python(["-W", "error", "-c", code])
+    result = python(["-W", "error", "-c", code], fresh=True)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) == [[], 0]
 
@@ -86,6 +86,6 @@ Image.new("RGB", (20, 10)).save(file, "JPEG")
 data = torch.frombuffer(file.getbuffer(), dtype=torch.uint8)
 print(tuple(fastaug.io.decode_image(data).shape), fastaug.io.imread(data).shape)
 """
-    result = python(["-W", "error", "-c", code])
+    result = python(["-W", "error", "-c", code], lean=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "(3, 10, 20) (10, 20, 3)"

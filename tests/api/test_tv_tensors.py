@@ -63,27 +63,36 @@ def derived(module: ModuleType) -> dict[str, type]:
     return {"Picture": Picture, "Texts": Texts, "Depth": Depth}
 
 
-def made(module: ModuleType) -> list[torch.Tensor]:
-    """An object of every class, and plain tensors."""
+def makers(module: ModuleType) -> list[Callable[[], torch.Tensor]]:
+    """What makes an object of every class, and plain tensors."""
     classes = derived(module)
-    depth = torch.arange(4.0).view(2, 2).as_subclass(classes["Depth"])
-    depth.unit = "m"  # type: ignore[attr-defined]
+
+    def depth() -> torch.Tensor:
+        one = torch.arange(4.0).view(2, 2).as_subclass(classes["Depth"])
+        one.unit = "m"  # type: ignore[attr-defined]
+        return one
+
+    boxes, points = module.BoundingBoxes, module.KeyPoints
     return [
-        module.Image(torch.arange(12.0).view(3, 2, 2)),
-        module.Image(torch.arange(4, dtype=torch.uint8).view(1, 2, 2)),
-        module.Video(torch.arange(24.0).view(2, 3, 2, 2)),
-        module.Mask(torch.tensor([[0, 1], [2, 0]])),
-        module.Mask(torch.eye(2, dtype=torch.bool)),
-        module.BoundingBoxes([[1.0, 2, 3, 4], [5, 6, 7, 8]], format="XYXY", canvas_size=(9, 10), clamping_mode=None),
-        module.BoundingBoxes(torch.ones(1, 5), format="cxcywhr", canvas_size=(9, 10), requires_grad=True),
-        module.KeyPoints(torch.arange(8.0).view(2, 2, 2), canvas_size=(5, 6)),
-        torch.arange(6).as_subclass(module.TVTensor),
-        classes["Picture"](torch.ones(1, 2, 2)),
-        classes["Texts"](torch.ones(2, 4), format="XYWH", canvas_size=(3, 3)),
+        lambda: module.Image(torch.arange(12.0).view(3, 2, 2)),
+        lambda: module.Image(torch.arange(4, dtype=torch.uint8).view(1, 2, 2)),
+        lambda: module.Video(torch.arange(24.0).view(2, 3, 2, 2)),
+        lambda: module.Mask(torch.tensor([[0, 1], [2, 0]])),
+        lambda: module.Mask(torch.eye(2, dtype=torch.bool)),
+        lambda: boxes([[1.0, 2, 3, 4], [5, 6, 7, 8]], format="XYXY", canvas_size=(9, 10), clamping_mode=None),
+        lambda: boxes(torch.ones(1, 5), format="cxcywhr", canvas_size=(9, 10), requires_grad=True),
+        lambda: points(torch.arange(8.0).view(2, 2, 2), canvas_size=(5, 6)),
+        lambda: torch.arange(6).as_subclass(module.TVTensor),
+        lambda: classes["Picture"](torch.ones(1, 2, 2)),
+        lambda: classes["Texts"](torch.ones(2, 4), format="XYWH", canvas_size=(3, 3)),
         depth,
-        torch.ones(2, 2),
-        torch.tensor([1, 0]),
+        lambda: torch.ones(2, 2),
+        lambda: torch.tensor([1, 0]),
     ]
+
+
+def made(module: ModuleType) -> list[torch.Tensor]:
+    return [make() for make in makers(module)]
 
 
 def described(value: Any) -> Any:
@@ -392,9 +401,9 @@ def test_functions_of_torch(name: str, kept: str) -> None:
 
     def results(m: Any) -> list[Any]:
         found = []
-        count = len(made(m))
-        for indices in itertools.product(range(count), repeat=1 if name in OF_ONE else 2):
-            objects = [made(m)[index] for index in indices]
+        makes = makers(m)
+        for indices in itertools.product(range(len(makes)), repeat=1 if name in OF_ONE else 2):
+            objects = [makes[index]() for index in indices]
             function = OF_ONE[name] if name in OF_ONE else OF_TWO[name]
             with m.set_return_type(kept):
                 result = outcome(lambda: function(m, *objects))  # noqa: B023
@@ -566,9 +575,8 @@ def test_transforms_of_v1() -> None:
 
 
 def pickles(task: str, folder: Path, torchvision: str) -> str:
-    result = python(
-        ["-W", "error", str(TESTS / "support" / "tv_tensors_in_pickles.py"), task, str(folder), torchvision]
-    )
+    script = str(TESTS / "support" / "tv_tensors_in_pickles.py")
+    result = python(["-W", "error", script, task, str(folder), torchvision], lean=True)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -595,8 +603,8 @@ def test_pickles(written: str, tmp_path: Path) -> None:
 # ---- which classes a process has
 
 
-def output(code: str, folder: Path | None = None) -> str:
-    result = python(["-W", "error", "-c", textwrap.dedent(code)], folder=folder)
+def output(code: str, folder: Path | None = None, *, fresh: bool = False) -> str:
+    result = python(["-W", "error", "-c", textwrap.dedent(code)], folder=folder, lean=True, fresh=fresh)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
@@ -625,7 +633,7 @@ def test_torchvision_is_imported_when_it_is_asked_for() -> None:
         assert loaded() is sys.modules["torchvision.tv_tensors"]
         assert "fastaug._tv_tensors.own" not in sys.modules
     """
-    output(code)
+    output(code, fresh=True)
 
 
 def test_classes_that_others_have_imported() -> None:
@@ -714,7 +722,7 @@ def test_workers_without_torchvision(tmp_path: Path) -> None:
                 print("done")
         """)
     )
-    result = python(["-W", "error", str(script)])
+    result = python(["-W", "error", str(script)], lean=True)
     assert (result.returncode, result.stdout.strip()) == (0, "done"), result.stderr
 
 
@@ -766,7 +774,7 @@ def test_an_older_torchvision(tmp_path: Path) -> None:
         print(tv_tensors.Image, hasattr(tv_tensors, "KeyPoints"))
         tv_tensors.KeyPoints
     """
-    result = python(["-c", textwrap.dedent(code)], folder=fewer)
+    result = python(["-c", textwrap.dedent(code)], folder=fewer, lean=True)
     assert result.stdout.strip() == "3 False"
     message = "AttributeError: the torchvision that is installed has no torchvision.tv_tensors.KeyPoints: it is too old"
     assert result.stderr.strip().splitlines()[-1] == message
@@ -782,6 +790,7 @@ def test_an_older_torchvision(tmp_path: Path) -> None:
 )
 def test_a_broken_torchvision(files: dict[str, str], error: str, tmp_path: Path) -> None:
     """It is not passed over: the process has classes of it, or will, when it is mended."""
-    result = python(["-c", "import fastaug; fastaug.tv_tensors.Image"], folder=torchvision_of(tmp_path, **files))
+    folder = torchvision_of(tmp_path, **files)
+    result = python(["-c", "import fastaug; fastaug.tv_tensors.Image"], folder=folder, lean=True)
     assert result.returncode == 1
     assert result.stderr.strip().splitlines()[-1].startswith(error)

@@ -313,7 +313,7 @@ print(json.dumps(sorted(name for name in sys.modules if name.split(".")[0] == "t
 
 def test_no_torchvision_without_tv_tensors() -> None:
     """Importing it, and transforming PIL images and tensors, imports nothing of torchvision."""
-    result = python(["-c", LEAN])
+    result = python(["-c", LEAN], lean=True)
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout) == []
 
@@ -330,7 +330,7 @@ boxes = tv_tensors.BoundingBoxes([[1.0, 2, 10, 12]], format="XYXY", canvas_size=
 image, boxes = v2.RandomHorizontalFlip(1.0)(v2.ToImage()(image), boxes)
 print(type(image).__module__.partition(".")[0], boxes.tolist(), v2.RandomCrop(5)(image, boxes)[1].canvas_size)
 """
-    result = python(["-c", code])
+    result = python(["-c", code], lean=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.split(maxsplit=1)[1].strip() == "[[20.0, 2.0, 29.0, 12.0]] (5, 5)"
     assert result.stdout.split()[0] == "fastaug"

@@ -442,8 +442,8 @@ print(torch.backends.cpu.get_cpu_capability(), sum(values).hex())
 
 
 def printed_by(script: str, **environment: str) -> list[str]:
-    """The words that a fresh process prints."""
-    result = python(["-c", script], folder=Path(__file__).parent, **environment)
+    """The words that a process prints; torch reads `environment` when it is loaded."""
+    result = python(["-c", script], folder=Path(__file__).parent, fresh=bool(environment), **environment)
     assert result.returncode == 0, result.stderr[-3000:]
     return result.stdout.split()
 

@@ -1,10 +1,22 @@
-"""Fresh Python processes that see the same packages as the tests do."""
+"""Python processes that see the same packages as the tests do."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import io
+import json
 import os
+import re
+import selectors
+import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,21 +27,159 @@ TESTS = Path(__file__).parents[1]
 
 #: Every instruction set the project knows, best last; those this machine lacks are skipped.
 KNOWN_ISAS = ("scalar", "sse4", "avx2", "avx512", "avx512vbmi", "neon")
-ISAS = [
-    pytest.param(name, marks=[] if name in _C.isas() else pytest.mark.skip(reason=f"this machine has no {name}"))
-    for name in KNOWN_ISAS
-]
+
+
+def _marks(isa: str) -> list[pytest.MarkDecorator]:
+    if isa not in _C.isas():
+        return [pytest.mark.skip(reason=f"this machine has no {isa}")]
+    return [] if isa in ("scalar", _C.isas()[-1]) else [pytest.mark.main]
+
+
+#: The fast tier has plain code and the best that the machine has.
+ISAS = [pytest.param(isa, marks=_marks(isa)) for isa in KNOWN_ISAS]
+
+#: What the processes that fork have imported: nothing of fastaug, which reads FASTAUG_ISA then.
+LEAN = ("numpy", "PIL.Image", "torch")
+WHOLE = (*LEAN, "PIL.ImageFilter", "torchvision.datasets", "torchvision.transforms.v2", "skimage.data", "pytest")
+
+#: Variables that are read when an interpreter starts, or a library is loaded.
+_AT_START = re.compile("PYTHON|LD_|LC_|LANG|OMP_|GOMP_|KMP_|MKL_|OPENBLAS_|ATEN_|TORCH_|PYTORCH_|CUDA_")
+
+_SERVERS: dict[tuple[str, ...], Server] = {}
+_STARTING = threading.Lock()
 
 
 def python(
-    arguments: list[str], *, isa: str | None = None, folder: Path | None = None, **environment: str
+    arguments: list[str],
+    *,
+    isa: str | None = None,
+    folder: Path | None = None,
+    lean: bool = False,
+    fresh: bool = False,
+    timeout: float = 240,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Runs `python ARGUMENTS` with sys.path as it is here, warnings as errors and, if given, FASTAUG_ISA set."""
+    """Run `python ARGUMENTS` with sys.path as it is here after `folder`, and, if given, FASTAUG_ISA set.
+
+    The process is forked by one that has imported the packages of others that take long. `lean`: torch, numpy and
+    Pillow alone, where a program depends on torchvision not being imported. `fresh`: none, where it depends on how an
+    interpreter starts, on which libraries are loaded, or on torch not being imported.
+    """
     path = [str(part) for part in (folder, TESTS, *sys.path) if part]
-    variables = {name: value for name, value in os.environ.items() if name != "FASTAUG_ISA"}
-    variables.update(environment, PYTHONPATH=os.pathsep.join(path))
+    variables = {name: value for name, value in os.environ.items() if name not in ("FASTAUG_ISA", "PYTHONPATH")}
+    variables.update(environment)
     if isa is not None:
         variables["FASTAUG_ISA"] = isa
+    if not fresh:
+        return _server(LEAN if lean else WHOLE).run(arguments, variables, path, timeout)
+    variables["PYTHONPATH"] = os.pathsep.join(path)
     return subprocess.run(
-        [sys.executable, *arguments], env=variables, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, *arguments], env=variables, capture_output=True, text=True, timeout=timeout, check=False
     )
+
+
+class Server:
+    """A process that forks others, and ends with this one; see forking.py."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        # It forks, so that no library may start threads of its own.
+        variables = {"OPENBLAS_NUM_THREADS": "1", **self._variables}
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, str(TESTS / "support" / "forking.py"), str(theirs.fileno()), *modules],
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=[theirs.fileno()],
+            )
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """End it, and what it has forked."""
+        atexit.unregister(self.close)
+        self._control.close()
+        self.process.communicate()
+
+    def run(
+        self, arguments: list[str], variables: dict[str, str], path: list[str], timeout: float
+    ) -> subprocess.CompletedProcess[str]:
+        """What subprocess.run gives for `python ARGUMENTS`, with its output as text."""
+        options, rest = _options(arguments)
+        for name in {*variables, *self._variables}:
+            if _AT_START.match(name) and variables.get(name) != self._variables.get(name):
+                raise ValueError(f"{name} is read when a process starts: pass fresh=True")
+        request = {
+            "command": arguments,
+            "warnings": options,
+            "arguments": rest,
+            "environment": variables,
+            "path": path,
+            "directory": os.getcwd(),
+        }
+        pipes = [os.pipe() for _ in range(3)]
+        reading = [pipe[0] for pipe in pipes]
+        try:
+            with tempfile.TemporaryFile() as file:
+                file.write(json.dumps(request).encode())
+                file.seek(0)
+                files = [file.fileno(), *(pipe[1] for pipe in pipes)]
+                with contextlib.suppress(BrokenPipeError):
+                    socket.send_fds(self._control, [b"?"], files)
+            for pipe in pipes:
+                os.close(pipe[1])
+            (output, errors, status), whole = _drained(reading, time.monotonic() + timeout)
+        finally:
+            for file in reading:
+                os.close(file)
+        numbers = [int(number) for number in status.split()]
+        command = [sys.executable, *arguments]
+        if not whole:
+            if len(numbers) == 1:
+                os.kill(numbers[0], signal.SIGKILL)
+            raise subprocess.TimeoutExpired(command, timeout, output, errors)
+        if len(numbers) != 2:
+            assert self.process.stdout is not None
+            raise RuntimeError(f"the process that forks has ended:\n{self.process.stdout.read().decode()}")
+        return subprocess.CompletedProcess(command, numbers[1], _text(output), _text(errors))
+
+
+def _server(modules: tuple[str, ...]) -> Server:
+    with _STARTING:
+        if modules not in _SERVERS:
+            _SERVERS[modules] = Server(modules)
+        return _SERVERS[modules]
+
+
+def _options(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """What -W is given, and the arguments from -c, -m or a script on."""
+    options, rest = [], list(arguments)
+    while rest[:1] == ["-W"]:
+        options.append(rest[1])
+        del rest[:2]
+    if not rest or (rest[0].startswith("-") and (rest[0] not in ("-c", "-m") or len(rest) < 2)):
+        raise ValueError(f"arguments should be [-W FILTER].. and -c CODE, -m MODULE or SCRIPT, got {arguments}")
+    return options, rest
+
+
+def _drained(pipes: list[int], end: float) -> tuple[list[bytes], bool]:
+    """What is written to pipes, and whether all were closed before a time."""
+    parts: dict[int, list[bytes]] = {pipe: [] for pipe in pipes}
+    with selectors.DefaultSelector() as selector:
+        for pipe in pipes:
+            selector.register(pipe, selectors.EVENT_READ)
+        while selector.get_map() and (left := end - time.monotonic()) > 0:
+            for key, _ in selector.select(left):
+                part = os.read(key.fd, 1 << 16)
+                parts[key.fd].append(part)
+                if not part:
+                    selector.unregister(key.fd)
+        whole = not selector.get_map()
+    return [b"".join(part) for part in parts.values()], whole
+
+
+def _text(data: bytes) -> str:
+    """Decoded as subprocess does, with newlines for every kind of line end."""
+    return io.TextIOWrapper(io.BytesIO(data)).read()
