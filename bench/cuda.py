@@ -59,7 +59,7 @@ def opened(emulate: bool) -> Machine | None:
 
 
 def parts(device: Machine, options: argparse.Namespace, kept: Report) -> list[Part]:
-    """What is done, in its order."""
+    """List what is done, in its order."""
 
     def matches(name: str, patterns: Sequence[str]) -> bool:
         return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
@@ -106,7 +106,7 @@ def main() -> int:
         os.environ.setdefault("FASTAUG_CACHE_DIR", folder)
         kept = Report(options.out, about)
         status = watched(parts(device, options, kept), kept, clock)
-    # A compiler that nobody waits for any more may still be at work.
+    # A compiler may still be at work on a kernel that nothing waits for.
     sys.stdout.flush()
     os._exit(status)
 

@@ -21,9 +21,9 @@ class _Asked(NamedTuple):
 
 
 class Ahead:
-    """Has a device make kernels, those first that are asked for first.
+    """Kernels that threads have a device make, in the order in which they are asked for.
 
-    Those that have begun when the block is left go on: nothing stops a compiler. The others are not begun.
+    Those that have begun when the block is left go on, since nothing stops a compiler. The others are not begun.
     """
 
     def __init__(self, machine: Machine) -> None:
@@ -39,12 +39,12 @@ class Ahead:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def ask(self, specs: Iterable[Spec], family: Family) -> list[Future[Any]]:
-        """What becomes of each, of a family that is as wide as it will be."""
+        """Ask for a kernel of each spec, of a family that is as wide as it will be."""
         return [self._pool.submit(self._device.kernels, _Asked([spec]), family) for spec in specs]
 
 
 def made(kernels: Iterable[Future[Any]], clock: Clock) -> bool:
-    """Whether kernels are made before the time is over; raises as making them does."""
+    """Wait for kernels, and say whether they are made before the time is over; raise as making them does."""
     done, open_ = wait(list(kernels), max(clock.left, 0.0))
     for kernel in done:
         kernel.result()

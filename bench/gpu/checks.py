@@ -53,7 +53,7 @@ def each_op(machine: Machine, clock: Clock, count: int = 24) -> str:
 
 
 def _equal(found: Sequence[programs.Found]) -> int:
-    """How many images a device did, all with the bytes that they are to have."""
+    """Count the images that a device did, and assert that all have the bytes that they are to have."""
     done, wrong = sum(one.done for one in found), [line for one in found for line in one.wrong]
     assert not wrong, f"{len(wrong)} of {done} differ:\n" + "\n".join(wrong[:30])
     return done
@@ -273,7 +273,7 @@ def short(machine: Machine, clock: Clock) -> str:
 
 
 def _some(machine: Machine, clock: Clock, samples: Sequence[programs.Sample], rewrites: int) -> str:
-    """As `_together`, but having seen none is as good."""
+    """Do as `_together`, where no sample in the time is as good."""
     try:
         return _together(machine, clock, samples, rewrites)
     except Skipped as reason:
@@ -281,22 +281,22 @@ def _some(machine: Machine, clock: Clock, samples: Sequence[programs.Sample], re
 
 
 def before_sanitizers(machine: Machine, clock: Clock) -> str:
-    """`short` without a sanitizer, which leaves its kernels on disk for those with one."""
+    """Do `short` without a sanitizer, which leaves kernels on disk for the processes that have one."""
     needs_gpu(machine)
     if tool("compute-sanitizer") is None:
         raise Skipped("compute-sanitizer is not here")
-    # Kernels that do more than is asked for, and the others are made.
+    # Others do more than is asked for, and would be taken instead.
     machine.forget_kernels()
     return short(machine, clock)
 
 
 def sanitizer(kind: str, machine: Machine, clock: Clock) -> str:
-    """compute-sanitizer over `short`, in a process of its own."""
+    """Run compute-sanitizer over `short`, in a process of its own."""
     needs_gpu(machine)
     path = tool("compute-sanitizer")
     if path is None:
         raise Skipped("compute-sanitizer is not here")
-    # What it has seen when its time is over, it has still to say.
+    # It takes the rest to say what it has seen.
     minutes = f"{0.7 * clock.left / 60:.3f}"
     command = [path, "--tool", kind, "--error-exitcode", "9", sys.executable, "-m", "bench.cuda", "--short"]
     try:
@@ -318,7 +318,7 @@ def sanitizer(kind: str, machine: Machine, clock: Clock) -> str:
 
 
 def smoke(machine: Machine) -> str:
-    """What is done first: a few images of two pipelines."""
+    """Compare a few images of two pipelines, before anything else."""
     images = ragged(6)
     wrong = [line for name in ("P", "ImageNet train") for line in same(machine, PIPELINES[name](T), images, name)]
     assert not wrong, "\n".join(wrong)
@@ -326,7 +326,7 @@ def smoke(machine: Machine) -> str:
 
 
 def brief(test: Callable[[Machine], str]) -> Test:
-    """A check of some seconds, within which it looks at no clock."""
+    """Make a test of a check that takes a few seconds and looks at no clock."""
     return lambda machine, clock: test(machine)
 
 
@@ -364,7 +364,7 @@ FEW: dict[str, Test] = {
 
 
 def part(name: str, machine: Machine) -> Part:
-    """A check as a part of a run on a machine."""
+    """Make a part of a run of a check on a machine."""
     share, test = TESTS[name]
     test = FEW.get(name, test) if machine.emulated else test
 

@@ -17,12 +17,12 @@ from bench.gpu.machine import Machine
 from bench.gpu.parts import Skipped, so_far
 from bench.gpu.report import Report, Work
 
-#: What this program is, with arguments of its own.
+#: This program, before its arguments.
 PROGRAM = [sys.executable, "-m", "bench.cuda"]
 
 
 def first(begun: float) -> dict[str, float]:
-    """Seconds of what a process does first: importing, opening the device, kernels, a batch, and that batch again.
+    """Time what a process does first: importing, opening the device, kernels, a batch, and that batch again.
 
     Args:
         begun: what time.perf_counter() gave before anything was imported.
@@ -48,7 +48,7 @@ def first(begun: float) -> dict[str, float]:
 
 
 def compilation(kept: Report, clock: Clock) -> str:
-    """What `first` takes with no kernels on disk, and with those that the process before it made."""
+    """Add what `first` takes with no kernels on disk, and with those that the process before it made."""
     names = ("first calls, kernels compiled", "first calls, kernels on disk")
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
@@ -67,7 +67,7 @@ def compilation(kept: Report, clock: Clock) -> str:
 
 
 def profiled(device: Machine, title: str) -> None:
-    """Launches the kernels of a case once, for a profiler to count their instructions."""
+    """Launch the kernels of a case once, for a profiler to count their instructions."""
     case = next(case for case in cases.CASES if case.title == title and case.place == cases.DEVICE)
     images = cases.images_for(device, case)
     torch.manual_seed(7)
@@ -77,7 +77,7 @@ def profiled(device: Machine, title: str) -> None:
 
 
 def counted(kept: Report, clock: Clock) -> str:
-    """Adds instructions to rows on the device, by pipelines, those of exact mode first, as long as there is time.
+    """Add instructions to rows on the device, by pipelines, those of exact mode first, as long as there is time.
 
     They are those of warps, for an image, as Nsight Compute counts them.
     """

@@ -1,4 +1,4 @@
-"""The parts of a run, one after the other: each has its share of the time, and none takes the others with it."""
+"""The parts of a run, one after the other. Each has a share of the time, and none keeps the others from running."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.gpu.clock import Clock
 from bench.gpu.report import Check, Report
 from bench.gpu.watch import watching
 
-#: Seconds after its end at which a run is ended that has not come to one. Parts look at their clocks between steps.
+#: Seconds after its time at which a run is ended. Parts look at their clocks between steps, so they may overrun them.
 GRACE = 12.0
 
 
@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
 
 def so_far(done: int, count: int, what: str) -> str:
-    """How much of something was done in the time.
+    """Say how much of something was done in the time.
 
     Raises:
         Skipped: nothing.
@@ -50,7 +50,7 @@ def so_far(done: int, count: int, what: str) -> str:
 
 
 def run(parts: Sequence[Part], report: Report, clock: Clock) -> None:
-    """Does parts in their order, and has the report written after each of them."""
+    """Do parts in their order, and write the report after each of them."""
     for number, part in enumerate(parts):
         share = part.share / sum(one.share for one in parts[number:])
         report.begin(part.name)
@@ -58,7 +58,7 @@ def run(parts: Sequence[Part], report: Report, clock: Clock) -> None:
 
 
 def _done(part: Part, clock: Clock) -> Check:
-    """Does one, and prints what became of it."""
+    """Do one, and print what became of it."""
     print(f"{part.name} ...", flush=True)
     start = time.perf_counter()
     try:
@@ -77,10 +77,13 @@ def _done(part: Part, clock: Clock) -> Check:
 
 
 def watched(parts: Sequence[Part], report: Report, clock: Clock) -> int:
-    """As `run`, and then prints all of the report; the status to exit with.
+    """Do as `run`, and then print all of the report.
 
-    At SIGTERM and SIGINT, and some seconds after the time is over, the process ends instead, wherever it is. The report
-    is written before that.
+    At SIGTERM and SIGINT, and some seconds after the time is over, the report is written and the process ends, wherever
+    it is.
+
+    Returns:
+        The status to exit with.
     """
 
     def end(why: str, status: int) -> None:

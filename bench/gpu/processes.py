@@ -19,10 +19,10 @@ class Late(Exception):
 
 
 def run(command: Sequence[str], seconds: float, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command in the root of the checkout, with what it prints; `environment` is added to this process's.
+    """Run a command in the root of the checkout; `environment` is added to that of this process.
 
     Raises:
-        Late: it was not done after so many seconds; neither it nor what it started is left.
+        Late: it was not done after so many seconds. It is ended then, and all that it started.
     """
     with subprocess.Popen(
         command,
@@ -39,14 +39,14 @@ def run(command: Sequence[str], seconds: float, **environment: str) -> subproces
         except subprocess.TimeoutExpired:
             raise Late(f"not done after {max(seconds, 0.0):.0f} s") from None
         finally:
-            # A tool's own child outlives it, and keeps its pipes open.
+            # The child of a tool outlives it and keeps its pipes open.
             _kill(process.pid)
             _RUNNING.discard(process.pid)
     return subprocess.CompletedProcess(list(command), process.returncode, printed, said)
 
 
 def stop() -> None:
-    """Ends all that `run` has begun."""
+    """End all that `run` has begun."""
     for group in list(_RUNNING):
         _kill(group)
 

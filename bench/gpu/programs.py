@@ -69,12 +69,12 @@ _TORCHVISION = (
 
 
 def _absent(name: str) -> Any:
-    """Takes the place of a function of torchvision's."""
+    """Stand for a function of torchvision."""
     if name.startswith("__"):
         raise AttributeError(name)
 
     def reference(*_: Any) -> Any:
-        raise RuntimeError(f"{name} is torchvision's, which is not installed")
+        raise RuntimeError(f"{name} is of torchvision, which is not installed")
 
     return reference
 
@@ -164,7 +164,7 @@ def of_op(table: Any, name: str, count: int, channels: int | None = None) -> lis
 
 
 def fits(op: bytes, shape: tuple[int, int, int], rewrites: int) -> bool:
-    """Whether a device does an op that leaves bytes, by itself on an image of this shape."""
+    """Say whether a device does an op that leaves bytes, by itself on an image of this shape."""
     height, width, channels = _C.shape(op, *shape)
     # Planning reads no pixel.
     source = _C.from_pointer(1 << 40, *shape, shape[1] * shape[2], shape[2], 1, None)
@@ -174,7 +174,7 @@ def fits(op: bytes, shape: tuple[int, int, int], rewrites: int) -> bool:
 
 
 def on_devices(table: Any) -> list[str]:
-    """The ops that leave bytes of which a device does any at all."""
+    """List the ops that leave bytes of which a device does any at all."""
     names = []
     for name, row in table.ROWS.items():
         rng = random.Random(name)
@@ -188,7 +188,7 @@ def on_devices(table: Any) -> list[str]:
 
 
 def left_to_the_host(table: Any, sample: Sample, rewrites: int) -> bool:
-    """Whether a sample has an op that no device does by itself, where the others have brought the image."""
+    """Say whether a sample has an op that no device does by itself, of what the ops before it leave."""
     size = len(sample.program) // len(sample.name.split())
     for number, name in enumerate(sample.name.split()):
         before, op = sample.program[: number * size], sample.program[number * size : (number + 1) * size]
@@ -307,7 +307,7 @@ class Trial:
         self._order = sorted(range(len(samples)), key=lambda number: self._needed[number].bit_length())
 
     def compare(self, clock: Clock, emulate: bool = False) -> Found:
-        """Runs samples until the time is over.
+        """Run samples until the time is over.
 
         Exact rewrites give the CPU's bits. Others give those of the device's bodies, which the CPU can `emulate`.
         """
@@ -323,7 +323,7 @@ class Trial:
         return Found(seen, unfit, wrong)
 
     def _run(self, numbers: Sequence[int], emulate: bool) -> set[int]:
-        """Those that no device does, of some; the others are done on both sides."""
+        """Do samples on both sides; those that no device does are returned."""
         device, host = self._machine.bags, [self._host[number] for number in numbers]
         if emulate:
             _C.Bag(host, self._rewrites, *device.limits).emulate()

@@ -216,7 +216,7 @@ class Report:
         return [self.folder / f"{stem}{suffix}" for suffix in (".json", ".md")]
 
     def begin(self, name: str) -> None:
-        """What is checked next, in case that it does not come to an end."""
+        """Say what is done next, in case that it does not come to an end."""
         self._begun = name, time.perf_counter()
 
     def add(self, found: Check | Row) -> None:
@@ -232,7 +232,7 @@ class Report:
             self.write()
 
     def interrupt(self, why: str, outcome: str) -> None:
-        """Ends it in the midst of what was begun last, and of which nothing was added."""
+        """End the run in the midst of what was begun last."""
         with self._lock:
             if self._begun:
                 name, start = self._begun
@@ -245,7 +245,7 @@ class Report:
         self.write()
 
     def write(self) -> None:
-        """Replaces each file as a whole, so that an end at any moment leaves the one before or this one."""
+        """Replace each file as a whole, so that an end at any moment leaves the one before or this one."""
         with self._lock:
             self.folder.mkdir(parents=True, exist_ok=True)
             for path, content in zip(self.paths, (self._json(), self._page())):

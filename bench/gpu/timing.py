@@ -171,7 +171,7 @@ def _host(machine: Machine, call: Callable[[], Any]) -> float:
 
 
 def rates(device: Machine, kept: Report) -> str:
-    """What the device copies and issues at most."""
+    """Measure what the device copies and issues at most."""
     needs_gpu(device)
     kept.rates = Rates(machine.copy_rate())
     kept.about["copies from the host"] = ", ".join(
@@ -184,7 +184,7 @@ def rates(device: Machine, kept: Report) -> str:
 
 
 def times(device: Machine, chosen: Sequence[GpuCase], kept: Report, clock: Clock) -> str:
-    """A row for each case, and a failed check for each whose results were wrong."""
+    """Add a row for each case, and a failed check for each whose results were wrong."""
     # Kernels are to be those that the cases ask for, and none that does more.
     device.forget_kernels()
     bag, images, done, longest = None, [], 0, 0.0

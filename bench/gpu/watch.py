@@ -1,4 +1,4 @@
-"""What ends a run whose main thread may wait for a device that does not answer."""
+"""The end of a run whose main thread may wait for a device that does not answer."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 @contextlib.contextmanager
 def watching(seconds: float, end: Callable[[str, int], None]) -> Iterator[None]:
-    """Calls `end(why, status)` on a thread of its own at the first signal, or after so many seconds.
+    """Call `end(why, status)` on a thread of its own at the first signal, or after so many seconds.
 
-    The interpreter runs handlers of signals on its main thread, which is not back while that waits in native code.
-    Their numbers come through a pipe at once, so that what is known can be written even then.
+    The interpreter runs handlers of signals on its main thread, and not while that waits in native code. Their numbers
+    come through a pipe at once, so that what is known is written even then.
 
     Args:
         end: does not return.
