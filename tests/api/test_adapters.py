@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import types
 from typing import Any
@@ -15,6 +14,7 @@ from torchvision.transforms.v2 import functional as F
 
 from fastaug.adapters.transformers import pipeline_of
 from support.images import photo
+from support.processes import python
 
 
 class Backend:
@@ -136,4 +136,5 @@ def test_what_is_not_read() -> None:
 def test_adapters_import_no_package() -> None:
     code = "import sys, fastaug; assert not [name for name in sys.modules if name.startswith('fastaug.adapters')]"
     after = "import fastaug.adapters.transformers; assert 'transformers' not in sys.modules"
-    subprocess.run([sys.executable, "-c", f"{code}; {after}"], check=True)
+    result = python(["-c", f"{code}; {after}"])
+    assert result.returncode == 0, result.stderr

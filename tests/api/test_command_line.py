@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from fastaug._cli import demo
 from fastaug._inspect import check, explain, twin
 from fastaug._inspect.words import called
 from support.images import photo
+from support.processes import python
 
 IMAGE = photo("chelsea", 120, 150)
 PIPELINE = """
@@ -276,9 +276,7 @@ def test_what_the_user_got_wrong(
 
 def test_as_a_process(files: Path) -> None:
     """The exit code arrives, and no progress bar where the output is no terminal."""
-    root = str(Path(fastaug.__file__).parents[1])
-    command = [sys.executable, "-m", "fastaug", "check", "pipeline.py:always", "--images", "images", "--seeds", "2"]
-    finished = subprocess.run(command, capture_output=True, text=True, check=False, env={"PYTHONPATH": root})
+    finished = python(["-m", "fastaug", "check", "pipeline.py:always", "--images", "images", "--seeds", "2"])
     assert (finished.returncode, finished.stderr) == (1, "")
     assert "NOTHING TO COMPARE in all 2 calls" in finished.stdout
     with pytest.raises(SystemExit) as ended:

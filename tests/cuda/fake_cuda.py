@@ -7,6 +7,7 @@ a module. Each gets a driver that nobody has used, and an empty folder.
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import importlib
 import json
 import os
@@ -122,7 +123,7 @@ def cases(module: str) -> list[str]:
 
 def outcomes(library: Path, module: str, folder: Path) -> dict[str, str]:
     """What each case of a module says in a process of its own: "", or how it failed."""
-    result = python(["-X", "faulthandler", __file__, str(library), module, str(folder)], folder=Path(__file__).parent)
+    result = python([__file__, str(library), module, str(folder)], folder=Path(__file__).parent)
     if result.returncode != 0:
         pytest.fail(f"{module} ended with {result.returncode}:\n{result.stdout}\n{result.stderr}")
     return json.loads(result.stdout.splitlines()[-1])
@@ -161,4 +162,5 @@ def run_all(library: str, module: str, folder: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    faulthandler.enable()
     print(json.dumps(run_all(*sys.argv[1:])))

@@ -185,7 +185,7 @@ from fastaug._cuda import nvrtc
 print(nvrtc.compile({FILL!r}, {{}}, "sm_90").kind, "torch" in sys.modules)
 print([path.name.split(".so")[0] for path in nvrtc._mapped()])
 """
-    result = python(["-W", "error", "-c", code])
+    result = python(["-W", "error", "-c", code], fresh=True)
     assert result.stdout.splitlines() == [
         f"cubin {'torch' in before}",
         "['libnvrtc-builtins', 'libnvrtc']",
