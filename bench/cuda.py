@@ -30,9 +30,6 @@ from bench.gpu.machine import Machine
 from bench.gpu.parts import Part, watched
 from bench.gpu.report import Report
 
-#: Before this one instructions are counted: sanitizers come last.
-SANITIZERS = "before the sanitizers"
-
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.cuda", description=(__doc__ or "").partition("\n")[0])
@@ -41,7 +38,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--cases", metavar="PATTERN", nargs="*", default=["*"], help="to be timed; '' for none")
     parser.add_argument("--out", type=Path, default=machine.ROOT / "bench" / "results", help="folder of the results")
     parser.add_argument("--emulate", action="store_true", help="an emulated device, to try this program")
-    parser.add_argument("--short", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--short", type=int, nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--first", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--profiled", metavar="CASE", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -74,9 +71,9 @@ def parts(device: Machine, options: argparse.Namespace, kept: Report) -> list[Pa
             measures.insert(0, Part("rates", 15, lambda clock: timing.rates(device, kept)))
             measures.append(Part("first calls", 30, partial(fresh.compilation, kept)))
             late = [Part("instructions", 40, partial(fresh.counted, kept))]
-        smoke = sum(name == checks.SMOKE for name in names)
-        last = names.index(SANITIZERS) if SANITIZERS in names else len(names)
-        found = [*found[:smoke], *measures, *found[smoke:last], *late, *found[last:]]
+        first = [part for part in found if part.name == checks.SMOKE]
+        last = [part for part in found if part.name in checks.LAST]
+        found = [*first, *measures, *(part for part in found if part not in (*first, *last)), *late, *last]
     return found
 
 
@@ -90,7 +87,7 @@ def main() -> int:
     if device is None:
         return int(os.environ.get("FASTAUG_REQUIRE_CUDA") == "1")
     if options.short:
-        print(f"seen: {checks.short(device, clock)}")
+        print(f"seen: {checks.Sanitizers(tuple(options.short)).short(device, clock)}")
         return 0
     if options.profiled:
         fresh.profiled(device, options.profiled)

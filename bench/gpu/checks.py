@@ -8,6 +8,7 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -67,19 +68,27 @@ def random_programs(
     channels: Sequence[int] = (1, 2, 3, 3, 3, 4),
 ) -> str:
     """Chains over ragged bags, in a few kernels that do everything. Those of fast mode equal the emulation."""
-    table = programs.op_table()
-    return _together(machine, clock, programs.chains(table, count, channels), rewrites)
+    samples = programs.chains(programs.op_table(), count, channels)
+    return together(machine, clock, samples, rewrites)[0]
 
 
-def _together(machine: Machine, clock: Clock, samples: Sequence[programs.Sample], rewrites: int) -> str:
-    """Samples by kernels that are compiled for all of them at once."""
+def together(
+    machine: Machine, clock: Clock, samples: Sequence[programs.Sample], rewrites: int, most: int | None = None
+) -> tuple[str, int]:
+    """Compare samples by kernels that are compiled for all of them at once, `most` at the most.
+
+    Returns:
+        What was seen, and how many kernels that needed.
+    """
     with Ahead(machine) as ahead:
-        found = programs.Trial(samples, machine, rewrites, ahead).compare(clock, emulate=rewrites != _C.EXACT)
+        trial = programs.Trial(samples, machine, rewrites, ahead, most)
+        found = trial.compare(clock, emulate=rewrites != _C.EXACT)
     _equal([found])
     table = programs.op_table()
     stray = [one.name for one in found.unfit if not programs.left_to_the_host(table, one, rewrites)]
     assert not stray, f"no device does {len(stray)}, though any does each op of theirs:\n" + "\n".join(stray[:30])
-    return f"{so_far(found.seen, len(samples), 'programs')}, {len(found.unfit)} of them left to the CPU"
+    note = f"{so_far(found.seen, len(samples), 'programs')}, {len(found.unfit)} of them left to the CPU"
+    return note, found.kernels
 
 
 # ---- batches
@@ -259,59 +268,67 @@ def of_the_tests(machine: Machine, clock: Clock) -> str:
     return run.stdout.strip().splitlines()[-1]
 
 
-def short(machine: Machine, clock: Clock) -> str:
-    """What compute-sanitizer looks at: every op, chains, both modes, and batches."""
-    images = ragged(3)
-    there = [machine.put(image) for image in images]
-    for name, given in (("P", there), ("tensors", there), ("P", images)):
-        seeded(partial(PIPELINES[name](T).batch, given, device="cuda"))
-    table = programs.op_table()
-    alone = [sample for name in table.ROWS for sample in programs.of_op(table, name, 3, 3)]
-    exact = _some(machine, clock.part(0.6), [*alone, *programs.chains(table, 100, (3,))], _C.EXACT)
-    fast = _some(machine, clock, programs.chains(table, 60, (3,)), _C.FAST)
-    return f"{exact}; in fast mode {fast}"
+@dataclass
+class Sanitizers:
+    """compute-sanitizer over short runs, in processes that compile nothing.
+
+    Attributes:
+        kernels: how many of exact and of fast mode are on disk for them; None before any were made.
+    """
+
+    kernels: tuple[int, int] | None = None
+
+    def short(self, machine: Machine, clock: Clock) -> str:
+        """Run every op, chains, both modes, and batches, as far as there are kernels, if any were made."""
+        images = ragged(3)
+        there = [machine.put(image) for image in images]
+        for name, given in (("P", there), ("tensors", there), ("P", images)):
+            seeded(partial(PIPELINES[name](T).batch, given, device="cuda"))
+        table = programs.op_table()
+        alone = [sample for name in table.ROWS for sample in programs.of_op(table, name, 3, 3)]
+        most = self.kernels or (None, None)
+        exact, first = _some(machine, clock.part(0.6), [*alone, *programs.chains(table, 100, (3,))], _C.EXACT, most[0])
+        fast, second = _some(machine, clock, programs.chains(table, 60, (3,)), _C.FAST, most[1])
+        machine.synchronize()
+        self.kernels = first, second
+        return f"{exact}; in fast mode {fast}"
+
+    def run(self, kind: str, machine: Machine, clock: Clock) -> str:
+        """Run a tool of compute-sanitizer over `short`, and before the first of them `short` alone for its kernels."""
+        needs_gpu(machine)
+        path = tool("compute-sanitizer")
+        if path is None:
+            raise Skipped("compute-sanitizer is not here")
+        if self.kernels is None:
+            # Kernels in memory that do more than is asked for would be taken instead.
+            machine.forget_kernels()
+            self.short(machine, clock.part(0.5))
+        command = [path, "--tool", kind, "--error-exitcode", "9", sys.executable, "-m", "bench.cuda"]
+        # It takes the rest to say what it has seen.
+        command += ["--minutes", f"{0.7 * clock.left / 60:.3f}", "--short", *map(str, self.kernels or ())]
+        try:
+            # Without torch's own blocks, in which what lies beside an image belongs to nobody or to another.
+            run = processes.run(command, clock.left, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+        except processes.Late as late:
+            raise Skipped(str(late)) from late
+        output = run.stdout + run.stderr
+        if "Device not supported" in output or "not supported on this" in output:
+            raise Skipped("compute-sanitizer does not support this device")
+        summary = re.search(r"\w+ SUMMARY: (\d+) .*", output)
+        clean = run.returncode == 0 and summary is not None and summary[1] == "0"
+        assert clean, f"exit status {run.returncode}:\n{output[-3000:]}"
+        seen = re.search(r"^seen: (.*)", output, re.MULTILINE)
+        return f"{summary[0] if summary else ''}; {seen[1] if seen else ''}"
 
 
-def _some(machine: Machine, clock: Clock, samples: Sequence[programs.Sample], rewrites: int) -> str:
-    """Do as `_together`, where no sample in the time is as good."""
+def _some(
+    machine: Machine, clock: Clock, samples: Sequence[programs.Sample], rewrites: int, most: int | None
+) -> tuple[str, int]:
+    """Do as `together`, where no sample in the time is as good."""
     try:
-        return _together(machine, clock, samples, rewrites)
+        return together(machine, clock, samples, rewrites, most)
     except Skipped as reason:
-        return str(reason)
-
-
-def before_sanitizers(machine: Machine, clock: Clock) -> str:
-    """Do `short` without a sanitizer, which leaves kernels on disk for the processes that have one."""
-    needs_gpu(machine)
-    if tool("compute-sanitizer") is None:
-        raise Skipped("compute-sanitizer is not here")
-    # Others do more than is asked for, and would be taken instead.
-    machine.forget_kernels()
-    return short(machine, clock)
-
-
-def sanitizer(kind: str, machine: Machine, clock: Clock) -> str:
-    """Run compute-sanitizer over `short`, in a process of its own."""
-    needs_gpu(machine)
-    path = tool("compute-sanitizer")
-    if path is None:
-        raise Skipped("compute-sanitizer is not here")
-    # It takes the rest to say what it has seen.
-    minutes = f"{0.7 * clock.left / 60:.3f}"
-    command = [path, "--tool", kind, "--error-exitcode", "9", sys.executable, "-m", "bench.cuda", "--short"]
-    try:
-        # Without torch's own blocks, in which what lies beside an image belongs to nobody or to another.
-        run = processes.run([*command, "--minutes", minutes], clock.left, PYTORCH_NO_CUDA_MEMORY_CACHING="1")
-    except processes.Late as late:
-        raise Skipped(str(late)) from late
-    output = run.stdout + run.stderr
-    if "Device not supported" in output or "not supported on this" in output:
-        raise Skipped("compute-sanitizer does not support this device")
-    summary = re.search(r"\w+ SUMMARY: (\d+) .*", output)
-    clean = run.returncode == 0 and summary is not None and summary[1] == "0"
-    assert clean, f"exit status {run.returncode}:\n{output[-3000:]}"
-    seen = re.search(r"^seen: (.*)", output, re.MULTILINE)
-    return f"{summary[0] if summary else ''}; {seen[1] if seen else ''}"
+        return str(reason), 0
 
 
 # ---- all of them
@@ -330,7 +347,9 @@ def brief(test: Callable[[Machine], str]) -> Test:
     return lambda machine, clock: test(machine)
 
 
-SMOKE = "smoke"
+_SANITIZERS = Sanitizers()
+#: The first and the last of the checks.
+SMOKE, LAST = "smoke", ("memcheck", "racecheck")
 #: Of each the share of the time, in seconds of nine minutes, those that take little first.
 TESTS: dict[str, tuple[float, Test]] = {
     SMOKE: (20, brief(smoke)),
@@ -350,9 +369,8 @@ TESTS: dict[str, tuple[float, Test]] = {
     "each op": (30, each_op),
     "random programs, fast": (40, partial(random_programs, count=1000, rewrites=_C.FAST, channels=(3,))),
     "random programs": (120, random_programs),
-    "before the sanitizers": (40, before_sanitizers),
-    "memcheck": (40, partial(sanitizer, "memcheck")),
-    "racecheck": (40, partial(sanitizer, "racecheck")),
+    "memcheck": (80, partial(_SANITIZERS.run, "memcheck")),
+    "racecheck": (40, partial(_SANITIZERS.run, "racecheck")),
 }
 #: For an emulated device, which has no times worth anything.
 FEW: dict[str, Test] = {

@@ -257,11 +257,13 @@ class Found(NamedTuple):
 
     Attributes:
         seen: how many were given to a device.
+        kernels: how many they needed.
         unfit: those of them that no device does.
         wrong: a line for each whose bytes, or those around it, are others.
     """
 
     seen: int
+    kernels: int
     unfit: list[Sample]
     wrong: list[str]
 
@@ -275,12 +277,17 @@ class Trial:
 
     Kernels are made for all of the samples at once, and those first that most of them need. Samples begin with those
     that one kernel suffices for, then come those of two and three, of up to seven, and so on, mixed as they were.
+
+    Args:
+        most: how many kernels are made; samples that need others are left out.
     """
 
     #: Samples that a device gets together.
     BAG = 64
 
-    def __init__(self, samples: Sequence[Sample], machine: Machine, rewrites: int, ahead: Ahead) -> None:
+    def __init__(
+        self, samples: Sequence[Sample], machine: Machine, rewrites: int, ahead: Ahead, most: int | None = None
+    ) -> None:
         self._machine = machine
         self._rewrites = rewrites
         self._family = Family()
@@ -301,26 +308,29 @@ class Trial:
         used = Counter(spec[:3] for one in specs for spec in one)
         wide = {spec[:3]: spec for spec in self._family.widen(spec for one in specs for spec in one)}
         ranks = {kind: rank for rank, (kind, _) in enumerate(used.most_common())}
-        self._kernels = ahead.ask([wide[kind] for kind in ranks], self._family)
+        self._kernels = ahead.ask([wide[kind] for kind in list(ranks)[:most]], self._family)
         #: By sample: how many of the kernels have to be there.
         self._needed = [max((1 + ranks[spec[:3]] for spec in one), default=0) for one in specs]
-        self._order = sorted(range(len(samples)), key=lambda number: self._needed[number].bit_length())
+        order = sorted(range(len(samples)), key=lambda number: self._needed[number].bit_length())
+        self._order = [number for number in order if self._needed[number] <= len(self._kernels)]
 
     def compare(self, clock: Clock, emulate: bool = False) -> Found:
         """Run samples until the time is over.
 
         Exact rewrites give the CPU's bits. Others give those of the device's bodies, which the CPU can `emulate`.
         """
-        seen, unfit, wrong = 0, [], []
+        seen, kernels, unfit, wrong = 0, 0, [], []
         for start in range(0, len(self._order), self.BAG):
             numbers = self._order[start : start + self.BAG]
-            if clock.over or not made(self._kernels[: max(self._needed[number] for number in numbers)], clock):
+            needed = max(self._needed[number] for number in numbers)
+            if clock.over or not made(self._kernels[:needed], clock):
                 break
+            kernels = max(kernels, needed)
             left = self._run(numbers, emulate)
             seen += len(numbers)
             unfit += [self._samples[number] for number in left]
             wrong += [line for number in numbers if number not in left and (line := self._differs(number))]
-        return Found(seen, unfit, wrong)
+        return Found(seen, kernels, unfit, wrong)
 
     def _run(self, numbers: Sequence[int], emulate: bool) -> set[int]:
         """Do samples on both sides; those that no device does are returned."""

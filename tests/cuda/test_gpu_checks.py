@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from bench.gpu import checks, machine, programs, timing
+from bench.gpu import checks, machine, processes, programs, timing
 from bench.gpu.ahead import Ahead, made
 from bench.gpu.cases import CASES
 from bench.gpu.clock import Clock
@@ -62,7 +62,7 @@ def test_programs_that_a_device_leaves(emulated: machine.Emulated, monkeypatch: 
     monkeypatch.setattr(programs.bag, "run", lambda jobs, *rest: [*real(jobs[1:], *rest), 0])
     samples = programs.of_op(programs.op_table(), "HFLIP", 4)
     with pytest.raises(AssertionError, match="no device does 1, though any does each op of theirs:\nHFLIP"):
-        checks._together(emulated, Clock(), samples, _C.EXACT)
+        checks.together(emulated, Clock(), samples, _C.EXACT)
 
 
 def test_what_was_compared_before_the_time_is_asserted(
@@ -81,9 +81,31 @@ def test_batches_and_the_time(emulated: machine.Emulated) -> None:
     assert checks.types(emulated, Stops(1), ["ImageNet train"]) == "1 of 12 combinations in the time"
 
 
-def test_what_a_sanitizer_looks_at(emulated: machine.Emulated) -> None:
-    assert "programs" in checks.short(emulated, Clock())
-    assert checks.short(emulated, Clock(0)).count("in the time") == 2
+def test_what_a_sanitizer_looks_at(emulated: machine.Emulated, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its process runs as much as the kernels suffice for that were made before, and asks for no others."""
+    sanitizers = checks.Sanitizers()
+    assert sanitizers.short(emulated, Clock(0)).count("in the time") == 2
+    assert sanitizers.kernels == (0, 0)
+    given: list[list[str]] = []
+
+    def run(command: list[str], seconds: float, **environment: str) -> None:
+        given.append(command)
+        raise processes.Late("enough")
+
+    monkeypatch.setattr(processes, "run", run)
+    monkeypatch.setattr(checks, "tool", lambda name: "/there")
+    monkeypatch.setattr(emulated, "emulated", False)
+    sanitizers = checks.Sanitizers()
+    for kind in ("memcheck", "racecheck"):
+        with pytest.raises(Skipped, match="enough"):
+            sanitizers.run(kind, emulated, Clock())
+    made_before = sanitizers.kernels
+    assert made_before is not None and min(made_before) > 5
+    assert [command[-2:] for command in given] == [[str(count) for count in made_before]] * 2
+    emulated.bags.asked.clear()
+    assert checks.Sanitizers((2, 1)).short(emulated, Clock()).count("in the time") == 2
+    kinds = {spec[:3] for spec in emulated.bags.asked}
+    assert 3 <= len(kinds) < sum(made_before)
 
 
 def test_cases_and_the_time(emulated: machine.Emulated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

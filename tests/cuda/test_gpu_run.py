@@ -85,7 +85,7 @@ def test_nothing_is_begun_after_the_time(kept: Report) -> None:
     options = argparse.Namespace(checks="*", cases="*")
     found = cuda.parts(mock.Mock(emulated=True), options, kept)
     assert [part.name for part in found[:2]] == ["smoke", "times"]
-    assert [part.name for part in found[-3:]] == ["before the sanitizers", "memcheck", "racecheck"]
+    assert [part.name for part in found[-3:]] == ["random programs", "memcheck", "racecheck"]
     parts.run(found, kept, Clock(0))
     assert len(kept.checks) == len(found)
     assert {(check.outcome, check.note) for check in kept.checks} == {("skipped", "no time was left")}
@@ -96,7 +96,7 @@ def test_parts_of_a_gpu_in_their_order(kept: Report) -> None:
     found = cuda.parts(mock.Mock(emulated=False), argparse.Namespace(checks="*", cases="*"), kept)
     names = [part.name for part in found]
     assert names[:4] == ["smoke", "rates", "times", "first calls"]
-    assert names[-5:] == ["random programs", "instructions", "before the sanitizers", "memcheck", "racecheck"]
+    assert names[-4:] == ["random programs", "instructions", "memcheck", "racecheck"]
     assert set(checks.TESTS) < set(names)
     found = cuda.parts(mock.Mock(emulated=False), argparse.Namespace(checks=["memc*", "out"], cases=[""]), kept)
     assert [part.name for part in found] == ["out", "memcheck"]
@@ -150,7 +150,7 @@ def test_parts_in_processes_heed_the_clock(kept: Report, monkeypatch: pytest.Mon
     kept.add(timing.Row("P, 512, exact, fp32", 64, "device", work=timing.Work(1, 1, 1)))
     for work in (
         lambda clock: checks.of_the_tests(gpu, clock),
-        lambda clock: checks.sanitizer("memcheck", gpu, clock),
+        lambda clock: checks.Sanitizers((7, 5)).run("memcheck", gpu, clock),
         lambda clock: fresh.compilation(kept, clock),
         lambda clock: fresh.counted(kept, clock),
     ):
@@ -177,9 +177,10 @@ def test_what_processes_find(kept: Report, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(processes, "run", run)
     monkeypatch.setattr(machine, "tool", lambda name: "/there")
     monkeypatch.setattr(checks, "tool", lambda name: "/there")
-    assert checks.sanitizer("memcheck", gpu, Clock()) == "ERROR SUMMARY: 0 errors; 247 programs"
+    sanitizers = checks.Sanitizers((7, 5))
+    assert sanitizers.run("memcheck", gpu, Clock()) == "ERROR SUMMARY: 0 errors; 247 programs"
     with pytest.raises(AssertionError, match=r"exit status 9:\n.*2 hazards"):
-        checks.sanitizer("racecheck", gpu, Clock())
+        sanitizers.run("racecheck", gpu, Clock())
     assert checks.of_the_tests(gpu, Clock()) == "8 passed in 3.00s"
     assert fresh.compilation(kept, Clock()) == "2 processes"
     assert set(kept.compiled.values()) == {"import 1500 ms, first batch 250 ms"} and len(kept.compiled) == 2
