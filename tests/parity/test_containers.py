@@ -17,6 +17,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+from support.differences import each, grouped
 from support.images import noise, photo, to_chw
 from support.outcomes import Outcome, assert_parity, assert_same, explain, run, snapshot
 from support.versions import UINT16
@@ -106,64 +107,64 @@ def assert_close_outcome(ours: Outcome, theirs: Outcome) -> None:
     assert ours.numpy_state == theirs.numpy_state
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("name", TENSOR_CASES)
-def test_tensor(name: str, channels: int) -> None:
-    for seed, (height, width) in enumerate([(64, 81), (31, 37), (90, 70), (64, 64), (1, 1), (2, 5)]):
-        assert_parity(TENSOR_CASES[name], T, TV, to_chw(image_of(channels, height, width, seed)), seed, identity=False)
+@grouped(TENSOR_CASES)
+@each("channels", [1, 3])
+@each(("seed", "size"), enumerate([(64, 81), (31, 37), (90, 70), (64, 64), (1, 1), (2, 5)]))
+def test_tensor(name: str, channels: int, seed: int, size: tuple[int, int]) -> None:
+    assert_parity(TENSOR_CASES[name], T, TV, to_chw(image_of(channels, *size, seed)), seed, identity=False)
 
 
 #: These give another container than a tensor of bytes.
 _OTHERWISE = ("ToTensor", "PILToTensor", "Compose", "TenCrop stacked")
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("name", [name for name in TENSOR_CASES if name not in _OTHERWISE])
-def test_tensor_by_pillows_rules(name: str, channels: int) -> None:
+@grouped([name for name in TENSOR_CASES if name not in _OTHERWISE])
+@each("channels", [1, 3])
+@each(("seed", "size"), enumerate([(64, 81), (31, 37), (64, 64)]))
+def test_tensor_by_pillows_rules(name: str, channels: int, seed: int, size: tuple[int, int]) -> None:
     """arithmetic="pil": the samples are those of the PIL image; shapes, errors and nearest's rule are the tensor's."""
-    for seed, (height, width) in enumerate([(64, 81), (31, 37), (64, 64)]):
-        image = image_of(channels, height, width, seed)
-        tensor = to_chw(image)
-        on_tensor, on_image = (run(TENSOR_CASES[name](TV), given, seed) for given in (tensor, image))
-        for made in (
-            T.Compose([TENSOR_CASES[name](T)], arithmetic="pil"),
-            fastaug.compile(TENSOR_CASES[name](TV), arithmetic="pil"),
-        ):
-            ours = run(made, tensor, seed)
-            if on_tensor.error is not None:
-                assert type(ours.error) is type(on_tensor.error), f"{ours.error!r}, torchvision {on_tensor.error!r}"
-                continue
-            assert snapshot(shapes_of(ours.value)) == snapshot(shapes_of(on_tensor.value))
-            assert torch.equal(ours.torch_state, on_tensor.torch_state)
-            if follows_torch(name):
-                assert_pixels(ours, on_tensor)
-            elif on_image.error is None and shapes_of(as_chw(on_image.value)) == shapes_of(ours.value):
-                assert_pixels(ours, on_image)
+    image = image_of(channels, *size, seed)
+    tensor = to_chw(image)
+    on_tensor, on_image = (run(TENSOR_CASES[name](TV), given, seed) for given in (tensor, image))
+    for made in (
+        T.Compose([TENSOR_CASES[name](T)], arithmetic="pil"),
+        fastaug.compile(TENSOR_CASES[name](TV), arithmetic="pil"),
+    ):
+        ours = run(made, tensor, seed)
+        if on_tensor.error is not None:
+            assert type(ours.error) is type(on_tensor.error), f"{ours.error!r}, torchvision {on_tensor.error!r}"
+            continue
+        assert snapshot(shapes_of(ours.value)) == snapshot(shapes_of(on_tensor.value))
+        assert torch.equal(ours.torch_state, on_tensor.torch_state)
+        if follows_torch(name):
+            assert_pixels(ours, on_tensor)
+        elif on_image.error is None and shapes_of(as_chw(on_image.value)) == shapes_of(ours.value):
+            assert_pixels(ours, on_image)
 
 
 def shapes_of(value: Any) -> Any:
     return tuple(map(shapes_of, value)) if isinstance(value, (tuple, list)) else tuple(value.shape)
 
 
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("name", PIL_CASES)
-def test_array(name: str, channels: int) -> None:
-    if name == "PILToTensor":
-        assert_parity(PIL_CASES[name], T, TV, noise(5, 6), message=True)
-        return
-    make = PIL_CASES[name]
-    for seed, (height, width) in enumerate([(64, 81), (31, 37), (90, 70)]):
-        image = image_of(channels, height, width, seed)
-        expected = run(make(TV), image, seed)
-        ours = run(make(T), np.array(image), seed)
-        if expected.error is not None:
-            assert type(ours.error) is type(expected.error), f"{ours.error!r}, torchvision {expected.error!r}"
-        else:
-            assert container_of(ours.value) == in_array(container_of(expected.value))
-            assert_pixels(ours, expected)
+@grouped([name for name in PIL_CASES if name != "PILToTensor"])
+@each("channels", [1, 3])
+@each(("seed", "size"), enumerate([(64, 81), (31, 37), (90, 70)]))
+def test_array(name: str, channels: int, seed: int, size: tuple[int, int]) -> None:
+    make, image = PIL_CASES[name], image_of(channels, *size, seed)
+    expected = run(make(TV), image, seed)
+    ours = run(make(T), np.array(image), seed)
+    if expected.error is not None:
+        assert type(ours.error) is type(expected.error), f"{ours.error!r}, torchvision {expected.error!r}"
+    else:
+        assert container_of(ours.value) == in_array(container_of(expected.value))
+        assert_pixels(ours, expected)
 
 
-@pytest.mark.parametrize("name", FUNCTIONAL)
+def test_array_that_is_not_an_image() -> None:
+    assert_parity(PIL_CASES["PILToTensor"], T, TV, noise(5, 6), message=True)
+
+
+@grouped(FUNCTIONAL)
 def test_functional(name: str) -> None:
     call = FUNCTIONAL[name]
     image = image_of(3, 90, 70, 4)
@@ -240,22 +241,22 @@ STRIDED_NAMES = (
 )
 
 
-@pytest.mark.parametrize("strides", strided_tensors())
-def test_strided_tensor(strides: str) -> None:
-    tensor = strided_tensors()[strides]
-    for name in (*STRIDED_NAMES, "Resize 19x43 NEAREST"):
-        if "LANCZOS" not in name:
-            assert_pixels(
-                run(PIL_CASES[name](T), tensor, 3), run(PIL_CASES[name](T), strided_tensors()["contiguous"], 3)
-            )
+@grouped([*(name for name in STRIDED_NAMES if "LANCZOS" not in name), "Resize 19x43 NEAREST"])
+@each("strides", strided_tensors)
+def test_strided_tensor(name: str, strides: str) -> None:
+    tensor, plain = strided_tensors()[strides], strided_tensors()["contiguous"]
+    ours = run(PIL_CASES[name](T), tensor, 3, untouched=True)  # a copy would have other strides
+    assert_pixels(ours, run(PIL_CASES[name](T), plain, 3))
+    assert torch.equal(tensor, plain), "the input was modified"
 
 
-@pytest.mark.parametrize("strides", strided_arrays())
-def test_strided_array(strides: str) -> None:
+@grouped([*STRIDED_NAMES, "ToTensor", "Compose"])
+@each("strides", strided_arrays)
+def test_strided_array(name: str, strides: str) -> None:
     array = strided_arrays()[strides]
-    for name in (*STRIDED_NAMES, "ToTensor", "Compose"):
-        ours = run(PIL_CASES[name](T), array, 3)
-        assert_pixels(ours, run(PIL_CASES[name](TV), photo("ihc", 40, 52), 3))
+    ours = run(PIL_CASES[name](T), array, 3, untouched=True)
+    assert_pixels(ours, run(PIL_CASES[name](TV), photo("ihc", 40, 52), 3))
+    assert np.array_equal(array, strided_arrays()[strides]), "the input was modified"
 
 
 def test_read_only_input_gives_writable_output() -> None:
@@ -267,7 +268,7 @@ def test_read_only_input_gives_writable_output() -> None:
     tensor[0] = 0.5
 
 
-@pytest.mark.parametrize("name", GEOMETRY)
+@grouped(GEOMETRY)
 def test_any_number_of_channels(name: str) -> None:
     """torchvision moves tensors of any channel count; each channel must come out as it would alone."""
     make = GEOMETRY[name]
@@ -285,7 +286,7 @@ def test_any_number_of_channels(name: str) -> None:
         assert torch.equal(ours.value[channel : channel + 1], alone.value)
 
 
-@pytest.mark.parametrize("name", {**GEOMETRY, **ADJUSTMENTS, **AUTO, **MANY})
+@grouped({**GEOMETRY, **ADJUSTMENTS, **AUTO, **MANY})
 def test_batch(name: str) -> None:
     """A batch draws its parameters once, as in torchvision, and gives each image what it would get alone."""
     make = PIL_CASES[name]
@@ -306,23 +307,23 @@ def test_batch(name: str) -> None:
         assert torch.equal(ours.torch_state, alone.torch_state)
 
 
-@pytest.mark.parametrize("shape", [(3, 66, 75), (1, 66, 75), (2, 3, 66, 75)])
-@pytest.mark.parametrize("name", {**GEOMETRY, **ADJUSTMENTS, **AUTO, **MANY})
-def test_float_tensor(name: str, shape: tuple[int, ...]) -> None:
+@grouped({**GEOMETRY, **ADJUSTMENTS, **AUTO, **MANY})
+@each("shape", [(3, 66, 75), (1, 66, 75), (2, 3, 66, 75)])
+@each("seed", range(3))
+def test_float_tensor(name: str, shape: tuple[int, ...], seed: int) -> None:
     tensor = torch.rand(shape, generator=torch.Generator().manual_seed(1))
-    for seed in range(3):
-        assert_close_outcome(run(PIL_CASES[name](T), tensor, seed), run(PIL_CASES[name](TV), tensor, seed))
+    assert_close_outcome(run(PIL_CASES[name](T), tensor, seed), run(PIL_CASES[name](TV), tensor, seed))
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
-@pytest.mark.parametrize("name", {**GEOMETRY, **ADJUSTMENTS, **MANY})
+@grouped({**GEOMETRY, **ADJUSTMENTS, **MANY})
+@each("dtype", ["float64", "float16", "bfloat16"])
 def test_other_floats(name: str, dtype: str) -> None:
     tensor = torch.rand((3, 40, 52), generator=torch.Generator().manual_seed(1)).to(getattr(torch, dtype))
     assert_close_outcome(run(PIL_CASES[name](T), tensor, 1), run(PIL_CASES[name](TV), tensor, 1))
 
 
-@pytest.mark.parametrize("shape", [(3, 66, 75), (1, 66, 75), (2, 3, 66, 75), (3, 1, 1)])
-@pytest.mark.parametrize("name", FUNCTIONAL)
+@grouped(FUNCTIONAL)
+@each("shape", [(3, 66, 75), (1, 66, 75), (2, 3, 66, 75), (3, 1, 1)])
 def test_functional_of_floats(name: str, shape: tuple[int, ...]) -> None:
     tensor = torch.rand(shape, generator=torch.Generator().manual_seed(2))
     call = FUNCTIONAL[name]
@@ -336,24 +337,22 @@ def test_functional_of_floats(name: str, shape: tuple[int, ...]) -> None:
 TENSOR_TYPES = ["uint8", "int16", "int32", "int64", "float16", "float32", "float64"]
 
 
-@pytest.mark.parametrize("dtype", TENSOR_TYPES)
-@pytest.mark.parametrize("name", {**TENSOR_ONLY, **TENSOR_FUNCTIONAL})
-def test_transform_of_tensors_only(name: str, dtype: str) -> None:
+@grouped({**TENSOR_ONLY, **TENSOR_FUNCTIONAL})
+@each("dtype", TENSOR_TYPES)
+@each(("seed", "shape"), enumerate([(3, 4, 4), (3, 30, 41), (1, 30, 41), (2, 3, 17, 9), (3, 1, 1)]))
+def test_group_of_tensors_only(name: str, dtype: str, seed: int, shape: tuple[int, ...]) -> None:
     """Bit for bit: they move values or round once."""
-    for seed, shape in enumerate([(3, 4, 4), (3, 30, 41), (1, 30, 41), (2, 3, 17, 9), (3, 1, 1)]):
-        drawn = torch.rand(shape, generator=torch.Generator().manual_seed(seed))
-        kind = getattr(torch, dtype)
-        tensor = (drawn if kind.is_floating_point else drawn * 255).to(kind)
-        outcomes = []
-        for transforms, functional in ((T, F), (TV, TVF)):
-            given = tensor.clone()
-            call = (
-                TENSOR_ONLY[name](transforms) if name in TENSOR_ONLY else partial(TENSOR_FUNCTIONAL[name], functional)
-            )
-            outcomes.append((run(call, given, seed, untouched=True), given))
-        (ours, mine), (theirs, other) = outcomes
-        assert_same(ours, theirs)
-        assert torch.equal(mine, other), "the input"
+    drawn = torch.rand(shape, generator=torch.Generator().manual_seed(seed))
+    kind = getattr(torch, dtype)
+    tensor = (drawn if kind.is_floating_point else drawn * 255).to(kind)
+    outcomes = []
+    for transforms, functional in ((T, F), (TV, TVF)):
+        given = tensor.clone()
+        call = TENSOR_ONLY[name](transforms) if name in TENSOR_ONLY else partial(TENSOR_FUNCTIONAL[name], functional)
+        outcomes.append((run(call, given, seed, untouched=True), given))
+    (ours, mine), (theirs, other) = outcomes
+    assert_same(ours, theirs)
+    assert torch.equal(mine, other), "the input"
 
 
 @pytest.mark.parametrize(
