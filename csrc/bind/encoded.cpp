@@ -24,7 +24,7 @@ namespace {
 PyObject* deferred = nullptr;
 PyObject* refused = nullptr;
 
-void translate(std::exception_ptr caught) {
+void translate_verdict(std::exception_ptr caught) {
   try {
     if (caught) std::rethrow_exception(caught);
   } catch (const codec::NotDecoded& error) {
@@ -136,7 +136,7 @@ void register_encoded(py::module_& m) {
   if (deferred == nullptr || refused == nullptr) throw py::error_already_set();
   m.attr("Deferred") = py::handle(deferred);
   m.attr("Refused") = py::handle(refused);
-  py::register_exception_translator(translate);
+  py::register_exception_translator(translate_verdict);
 
   m.def("jpeg_decoder", &codec::jpeg_decoder);
   m.def(

@@ -15,6 +15,12 @@ inline void set_error(const Error& error) {
   pybind11::set_error(types[static_cast<int>(error.code())], error.what());
 }
 
+// A new reference as an object; Python's error, thrown, where a call of Python's returned none.
+inline pybind11::object owned(PyObject* result) {
+  if (result == nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(result);
+}
+
 // What `body` returns, for a method with Python's own calling convention; null, and Python's error set, if it throws.
 // The exceptions become what pybind11 makes of them.
 template <class Body>

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "bind/arrow.h"
+#include "bind/errors.h"
 #include "bind/once.h"
 
 namespace py = pybind11;
@@ -39,11 +40,6 @@ struct Names {
  private:
   static py::str interned(const char* name) { return py::reinterpret_steal<py::str>(PyUnicode_InternFromString(name)); }
 };
-
-py::object owned(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
 
 // Null when there is none.
 py::object attribute(const py::handle& object, const py::str& name) {

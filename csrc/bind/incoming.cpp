@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "bind/errors.h"
 #include "bind/once.h"
 
 namespace py = pybind11;
@@ -13,11 +14,6 @@ namespace fastaug::bind {
 namespace {
 
 constexpr int64_t kTooManyPixels = int64_t{1} << 31;
-
-py::object owned(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
-}
 
 py::object interned(const char* name) { return owned(PyUnicode_InternFromString(name)); }
 

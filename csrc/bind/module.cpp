@@ -81,7 +81,7 @@ py::dict rewrite_table() {
   return table;
 }
 
-void translate(std::exception_ptr caught) {
+void translate_error(std::exception_ptr caught) {
   try {
     if (caught) std::rethrow_exception(caught);
   } catch (const Error& error) {
@@ -131,7 +131,7 @@ void register_programs(py::module_& m) {
 
 PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   using namespace fastaug::bind;
-  py::register_exception_translator(translate);
+  py::register_exception_translator(translate_error);
   register_images(m);
   register_densities(m);
   register_encoded(m);

@@ -105,10 +105,10 @@ const char* reason_of(const PyPass& self) {
 
 py::tuple as_tuple(Region r) { return py::make_tuple(r.y, r.x, r.height, r.width); }
 
-using Size = std::optional<std::pair<int, int>>;
+using WholeSize = std::optional<std::pair<int, int>>;
 
 // Of the image that a pass sees, or that it makes a part of: whatever `region` is a part of.
-Size whole_of(const PyPass& self) {
+WholeSize whole_of(const PyPass& self) {
   const Pass& pass = self.pass();
   switch (pass.kind) {
     case PassKind::kDecode:

@@ -288,25 +288,28 @@ class Draws {
 
 // The Python type. Python's own calling convention costs a third of pybind11's, which would be most of a draw.
 
-struct Object {
+struct DrawsObject {
   PyObject_HEAD Draws draws;
+
+  static PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject* keywords);
+  static void destroy(PyObject* self);
 };
 
-const Draws& Draws::in(PyObject* object) { return reinterpret_cast<Object*>(object)->draws; }
+const Draws& Draws::in(PyObject* object) { return reinterpret_cast<DrawsObject*>(object)->draws; }
 
 template <auto method>
 PyObject* call(PyObject* self, PyObject*) {
-  return guarded([self] { return (reinterpret_cast<Object*>(self)->draws.*method)(); });
+  return guarded([self] { return (reinterpret_cast<DrawsObject*>(self)->draws.*method)(); });
 }
 
 template <auto method>
 PyObject* draw(PyObject* self, PyObject*) {
-  return guarded([self] { return (reinterpret_cast<Object*>(self)->draws.here().*method)(); });
+  return guarded([self] { return (reinterpret_cast<DrawsObject*>(self)->draws.here().*method)(); });
 }
 
 template <auto method, size_t... I>
 py::object draw_with(PyObject* self, PyObject* const* arguments, std::index_sequence<I...>) {
-  return (reinterpret_cast<Object*>(self)->draws.here().*method)(py::handle(arguments[I])...);
+  return (reinterpret_cast<DrawsObject*>(self)->draws.here().*method)(py::handle(arguments[I])...);
 }
 
 template <auto method, size_t expected>
@@ -329,7 +332,7 @@ PyMethodDef without_arguments(const char* name, PyObject* (*function)(PyObject*,
   return {name, function, METH_NOARGS, nullptr};
 }
 
-PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+PyObject* DrawsObject::create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   static const char* names[] = {"generator", "fallback", nullptr};
   PyObject *generator = nullptr, *fallback = nullptr;
   if (PyArg_ParseTupleAndKeywords(arguments, keywords, "OO:Draws", const_cast<char**>(names), &generator, &fallback) ==
@@ -340,14 +343,14 @@ PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
     Draws draws(py::reinterpret_borrow<py::object>(generator), py::reinterpret_borrow<py::object>(fallback));
     const auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
     if (!object) throw py::error_already_set();
-    new (&reinterpret_cast<Object*>(object.ptr())->draws) Draws(std::move(draws));
+    new (&reinterpret_cast<DrawsObject*>(object.ptr())->draws) Draws(std::move(draws));
     return object;
   });
 }
 
-void destroy(PyObject* self) {
+void DrawsObject::destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
-  reinterpret_cast<Object*>(self)->draws.~Draws();
+  reinterpret_cast<DrawsObject*>(self)->draws.~Draws();
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -389,12 +392,12 @@ void register_random(py::module_& m) {
       {"generator", [](PyObject* self, void*) { return call<&Draws::generator>(self, nullptr); }, nullptr, nullptr,
        nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)},
-                                {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(DrawsObject::create)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(DrawsObject::destroy)},
                                 {Py_tp_methods, methods},
                                 {Py_tp_getset, properties},
                                 {0, nullptr}};
-  static PyType_Spec spec = {"fastaug._C.Draws", sizeof(Object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+  static PyType_Spec spec = {"fastaug._C.Draws", sizeof(DrawsObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                              slots};
   const auto type = py::reinterpret_steal<py::object>(PyType_FromModuleAndSpec(m.ptr(), &spec, nullptr));
   if (!type) throw py::error_already_set();

@@ -40,7 +40,7 @@ class ByTorch final : public Torch {
     return op;
   }
 
-  void perspective(Extent image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const override {
+  void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const override {
     const int64_t right = image.width - 1, bottom = image.height - 1;
     const int64_t corners[4][2] = {{0, 0}, {right, 0}, {right, bottom}, {0, bottom}};
     const auto list = [](const int64_t (&points)[4][2]) {
@@ -290,11 +290,16 @@ class Recipe {
 
 // The Python type, with Python's own calling convention: pybind11's takes longer than the draws of a call.
 
-struct Object {
+struct RecipeObject {
   PyObject_HEAD Recipe* recipe;
+
+  static PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*);
+  static void destroy(PyObject* self);
+  static int traverse(PyObject* self, visitproc visit, void* arg);
+  static int clear(PyObject* self);
 };
 
-Recipe& in(PyObject* self) { return *reinterpret_cast<Object*>(self)->recipe; }
+Recipe& in(PyObject* self) { return *reinterpret_cast<RecipeObject*>(self)->recipe; }
 
 template <auto method>
 PyObject* with_image(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
@@ -311,33 +316,33 @@ PyMethodDef method_of(const char* name) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, nullptr};
 }
 
-PyObject* create(PyTypeObject* type, PyObject* arguments, PyObject*) {
+PyObject* RecipeObject::create(PyTypeObject* type, PyObject* arguments, PyObject*) {
   return guarded([=] {
     const auto given = py::reinterpret_borrow<py::tuple>(arguments);
     if (given.size() != 6) throw py::type_error("Recipe takes steps, what to watch, call, draws, functions, settings");
     auto recipe = std::make_unique<Recipe>(given[0], given[1], given[2], given[3], given[4], given[5]);
     const auto object = py::reinterpret_steal<py::object>(type->tp_alloc(type, 0));
     if (!object) throw py::error_already_set();
-    reinterpret_cast<Object*>(object.ptr())->recipe = recipe.release();
+    reinterpret_cast<RecipeObject*>(object.ptr())->recipe = recipe.release();
     return object;
   });
 }
 
-void destroy(PyObject* self) {
+void RecipeObject::destroy(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  delete reinterpret_cast<Object*>(self)->recipe;
+  delete reinterpret_cast<RecipeObject*>(self)->recipe;
   type->tp_free(self);
   Py_DECREF(type);
 }
 
-int traverse(PyObject* self, visitproc visit, void* arg) {
+int RecipeObject::traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  const Recipe* const recipe = reinterpret_cast<Object*>(self)->recipe;
+  const Recipe* const recipe = reinterpret_cast<RecipeObject*>(self)->recipe;
   return recipe == nullptr ? 0 : recipe->traverse(visit, arg);
 }
 
-int clear(PyObject* self) {
+int RecipeObject::clear(PyObject* self) {
   in(self).clear();
   return 0;
 }
@@ -350,14 +355,14 @@ void register_recipe(py::module_& m) {
   static PyGetSetDef properties[] = {
       {"holds", [](PyObject* self, void*) { return PyBool_FromLong(in(self).holds()); }, nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(create)},
-                                {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-                                {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(RecipeObject::create)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(RecipeObject::destroy)},
+                                {Py_tp_traverse, reinterpret_cast<void*>(RecipeObject::traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(RecipeObject::clear)},
                                 {Py_tp_methods, methods},
                                 {Py_tp_getset, properties},
                                 {0, nullptr}};
-  static PyType_Spec spec = {"fastaug._C.Recipe", sizeof(Object), 0,
+  static PyType_Spec spec = {"fastaug._C.Recipe", sizeof(RecipeObject), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC, slots};
   const auto type = py::reinterpret_steal<py::object>(PyType_FromModuleAndSpec(m.ptr(), &spec, nullptr));
   if (!type) throw py::error_already_set();

@@ -63,7 +63,7 @@ Range logarithms_of(const py::object& value) {
   return range;
 }
 
-Point point_of(const py::object& value) {
+Vec2 point_of(const py::object& value) {
   const auto pair = value.cast<std::pair<double, double>>();
   if (!std::isfinite(pair.first) || !std::isfinite(pair.second)) refuse();
   return {pair.first, pair.second};

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bind/errors.h"
 #include "bind/once.h"
 #include "bind/without_gil.h"
 
@@ -18,11 +19,6 @@ namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
-
-py::object owned(PyObject* result) {
-  if (result == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(result);
-}
 
 bool is_zero(const py::object& function) {
   return PyLong_AsLong(owned(PyObject_CallNoArgs(function.ptr())).ptr()) == 0;

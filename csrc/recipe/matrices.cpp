@@ -26,11 +26,11 @@ double rounded(double number) {
 
 }  // namespace
 
-bool AffineMap::finite() const {
+bool AffineMatrix::finite() const {
   return std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
 }
 
-bool AffineMap::is_shift() const {
+bool AffineMatrix::is_shift() const {
   const auto whole = [](double number) { return std::fmod(number, 1.0) == 0.0; };
   return numbers[0] == 1.0 && numbers[4] == 1.0 && numbers[1] == 0.0 && numbers[3] == 0.0 && whole(numbers[2]) &&
          whole(numbers[5]);
@@ -42,18 +42,18 @@ double python_modulo(double number, double divisor) {
   return rest < 0 ? rest + divisor : rest;
 }
 
-std::optional<Rotated> rotation(Extent image, double angle, bool expand, std::optional<Point> center) {
+std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std::optional<Vec2> center) {
   const auto width = static_cast<double>(image.width), height = static_cast<double>(image.height);
-  const Point middle = center ? *center : Point{width / 2, height / 2};
+  const Vec2 middle = center ? *center : Vec2{width / 2, height / 2};
   const double turn = -radians(angle);
   const double cos = rounded(cosine(turn)), sin = rounded(sine(turn)), minus_sin = rounded(-sine(turn));
   // Turn about the centre: to the origin, rotate, back.
   const double before_x = -middle.x, before_y = -middle.y;
   double offset_x = cos * before_x + sin * before_y + 0.0 + middle.x;
   double offset_y = minus_sin * before_x + cos * before_y + 0.0 + middle.y;
-  Extent result = image;
+  PlaneSize result = image;
   if (expand) {
-    const Point corners[] = {{0, 0}, {width, 0}, {width, height}, {0, height}};
+    const Vec2 corners[] = {{0, 0}, {width, 0}, {width, height}, {0, height}};
     double x[4], y[4];
     for (int k = 0; k < 4; ++k) {
       x[k] = cos * corners[k].x + sin * corners[k].y + offset_x;
@@ -80,7 +80,7 @@ std::optional<Rotated> rotation(Extent image, double angle, bool expand, std::op
   return rotated;
 }
 
-AffineMap inverse_affine(Point center, double angle, Point translate, double scale, Point shear) {
+AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear) {
   const double turn = radians(angle), shear_x = radians(shear.x), shear_y = radians(shear.y);
   const double cos_y = cosine(shear_y), tan_x = std::tan(shear_x);
   const double cos = cosine(turn - shear_y), sin = sine(turn - shear_y);

@@ -8,7 +8,7 @@
 namespace fastaug {
 
 // The first two rows of a matrix, in Pillow's order.
-struct AffineMap {
+struct AffineMatrix {
   double numbers[6];
 
   bool finite() const;
@@ -16,19 +16,19 @@ struct AffineMap {
   bool is_shift() const;
 };
 
-struct Point {
+struct Vec2 {
   double x = 0;
   double y = 0;
 };
 
-struct Extent {
+struct PlaneSize {
   int64_t height = 0;
   int64_t width = 0;
 };
 
 struct Rotated {
-  Extent size;
-  AffineMap map;
+  PlaneSize size;
+  AffineMatrix map;
 };
 
 // Python's float % float, for a positive divisor.
@@ -36,11 +36,11 @@ double python_modulo(double number, double divisor);
 
 // Image.rotate (Pillow, Image.py), for a finite angle in degrees that is no shortcut of it. With `expand` all of the
 // image is in the result. Nothing where a number of the map is not finite.
-std::optional<Rotated> rotation(Extent image, double angle, bool expand, std::optional<Point> center);
+std::optional<Rotated> rotation(PlaneSize image, double angle, bool expand, std::optional<Vec2> center);
 
 // torchvision's _get_inverse_affine_matrix: clockwise rotation, scale and shear about `center`, then a shift. Angles
 // are in degrees. With t the translation, c the centre and A rotation times shear (determinant 1), the map is A^-1 /
 // scale * (p - c - t) + c.
-AffineMap inverse_affine(Point center, double angle, Point translate, double scale, Point shear);
+AffineMatrix inverse_affine(Vec2 center, double angle, Vec2 translate, double scale, Vec2 shear);
 
 }  // namespace fastaug

@@ -115,13 +115,13 @@ class Drafter {
 
   void operator()(const steps::RandomAffine& step) {
     const double angle = from(step.degrees);
-    Point shift;
+    Vec2 shift;
     if (step.translate) {
       shift.x = shifted(step.translate->x * sketch_.width());
       shift.y = shifted(step.translate->y * sketch_.height());
     }
     const double scale = step.scale ? from(*step.scale) : 1.0f;
-    Point shear;
+    Vec2 shear;
     if (step.shear_x) shear.x = from(*step.shear_x);
     if (step.shear_y) shear.y = from(*step.shear_y);
     sketch_.affine(angle, shift, scale, shear, step.filter, step.center, step.fill);

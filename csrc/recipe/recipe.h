@@ -68,15 +68,15 @@ struct RandomRotation {
   Range degrees;
   int filter;
   bool expand;
-  std::optional<Point> center;
+  std::optional<Vec2> center;
   Fill fill;
 };
 struct RandomAffine {
   Range degrees;
-  std::optional<Point> translate;  // shares of the sides
+  std::optional<Vec2> translate;  // shares of the sides
   std::optional<Range> scale, shear_x, shear_y;
   int filter;
-  std::optional<Point> center;
+  std::optional<Vec2> center;
   Fill fill;
 };
 struct RandomPerspective {
@@ -137,7 +137,7 @@ class Torch {
   // A BLUR; nothing where there is none.
   virtual std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const = 0;
   // Of a map that takes each of the ends to the corner that it was: top left, top right, bottom right, bottom left.
-  virtual void perspective(Extent image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
+  virtual void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
 };
 
 // Whether any of the steps draws.

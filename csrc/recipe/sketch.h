@@ -54,7 +54,7 @@ struct Size {
   int64_t width = 0;
   int64_t most = 0;
 
-  Extent of(Extent image) const;
+  PlaneSize of(PlaneSize image) const;
 };
 
 // How a resize samples.
@@ -112,8 +112,8 @@ class Sketch {
   void center_crop(int64_t height, int64_t width);
   void pad(Sides sides, const Fill& fill, Padding mode);
   void resize(const Size& size, const Resample& by);
-  void rotate(double angle, int filter, bool expand, std::optional<Point> center, const Fill& fill);
-  void affine(double angle, Point translate, double scale, Point shear, int filter, std::optional<Point> center,
+  void rotate(double angle, int filter, bool expand, std::optional<Vec2> center, const Fill& fill);
+  void affine(double angle, Vec2 translate, double scale, Vec2 shear, int filter, std::optional<Vec2> center,
               const Fill& fill);
   // Whether a warp is done here.
   bool warps(int filter, const Fill& fill) const;
@@ -168,7 +168,7 @@ class Sketch {
   }
   void crop_in(int64_t top, int64_t left, int64_t height, int64_t width, bool inside);
   void append_window(int64_t top, int64_t left, int64_t height, int64_t width, const Fill::Bytes& fill);
-  void pad_constant(Sides sides, const Fill& fill, Extent size);
+  void pad_constant(Sides sides, const Fill& fill, PlaneSize size);
   void padded_by_torch();
   void append_float();
   void reshape(int64_t height, int64_t width) {

@@ -23,7 +23,7 @@ Op with_fill(OpId id, const Fill::Bytes& fill) {
 
 // What `numbers` are told of a warp from output to input.
 template <int count>
-Op warp(OpId id, Extent size, int filter, const double (&numbers)[count], const Fill::Bytes& fill) {
+Op warp(OpId id, PlaneSize size, int filter, const double (&numbers)[count], const Fill::Bytes& fill) {
   Op op = with_fill(id, fill);
   op.flags = static_cast<uint16_t>(filter);
   op.i[0] = static_cast<int32_t>(size.height);
@@ -39,7 +39,7 @@ int64_t half(int64_t number) { return static_cast<int64_t>(std::nearbyint(static
 
 }  // namespace
 
-Extent Size::of(Extent image) const {
+PlaneSize Size::of(PlaneSize image) const {
   if (height != 0) return {height, width};
   const bool upright = image.width <= image.height;
   const int64_t shorter = upright ? image.width : image.height, longer = upright ? image.height : image.width;
@@ -52,7 +52,7 @@ Extent Size::of(Extent image) const {
     new_short = part(most, new_short, new_long);
     new_long = most;
   }
-  return upright ? Extent{new_long, new_short} : Extent{new_short, new_long};
+  return upright ? PlaneSize{new_long, new_short} : PlaneSize{new_short, new_long};
 }
 
 void Sketch::hflip() {
@@ -131,7 +131,7 @@ bool Sketch::torch_pads(Sides sides, PadMode mode) const {
 void Sketch::pad(Sides sides, const Fill& fill, Padding mode) {
   if (!native()) return decline();
   const auto [left, top, right, bottom] = sides;
-  const Extent size{int64_t{shape_.height} + top + bottom, int64_t{shape_.width} + left + right};
+  const PlaneSize size{int64_t{shape_.height} + top + bottom, int64_t{shape_.width} + left + right};
   const auto far = [](int side) { return !is_place(side); };
   if (!is_side(size.height) || !is_side(size.width) || far(left) || far(top) || far(right) || far(bottom)) {
     return decline();
@@ -159,7 +159,7 @@ void Sketch::pad(Sides sides, const Fill& fill, Padding mode) {
   reshape(size.height, size.width);
 }
 
-void Sketch::pad_constant(Sides sides, const Fill& fill, Extent size) {
+void Sketch::pad_constant(Sides sides, const Fill& fill, PlaneSize size) {
   const auto& colour = fill.of(channels());
   if (!colour || (is_tensor() && !fill.pads_tensors)) return decline();
   const auto left_of = [](int side, int first, int last) { return side + std::min(first, 0) + std::min(last, 0); };
@@ -225,7 +225,7 @@ bool Sketch::warps(int filter, const Fill& fill) const {
   return native() && !is_tensor() && is_sampler(filter) && fill.of(channels()).has_value();
 }
 
-void Sketch::rotate(double angle, int filter, bool expand, std::optional<Point> center, const Fill& fill) {
+void Sketch::rotate(double angle, int filter, bool expand, std::optional<Vec2> center, const Fill& fill) {
   if (!native() || is_tensor() || !fill.of(channels())) return decline();
   // The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
   angle = python_modulo(angle, 360.0);
@@ -248,11 +248,11 @@ void Sketch::rotate(double angle, int filter, bool expand, std::optional<Point> 
   reshape(rotated->size.height, rotated->size.width);
 }
 
-void Sketch::affine(double angle, Point translate, double scale, Point shear, int filter, std::optional<Point> center,
+void Sketch::affine(double angle, Vec2 translate, double scale, Vec2 shear, int filter, std::optional<Vec2> center,
                     const Fill& fill) {
   if (!(scale > 0) || !warps(filter, fill)) return decline();
-  const Point middle{shape_.width * 0.5, shape_.height * 0.5};
-  const AffineMap map = inverse_affine(center.value_or(middle), angle, translate, scale, shear);
+  const Vec2 middle{shape_.width * 0.5, shape_.height * 0.5};
+  const AffineMatrix map = inverse_affine(center.value_or(middle), angle, translate, scale, shear);
   if (!map.finite()) return decline();
   const Fill::Bytes& colour = *fill.of(channels());
   if (!map.is_shift()) {

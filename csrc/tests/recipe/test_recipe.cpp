@@ -14,7 +14,7 @@ class NoTorch final : public Torch {
  public:
   double exp(float power) const override { return std::exp(power); }
   std::optional<Op> blur(int, int, double, Shape) const override { return std::nullopt; }
-  void perspective(Extent, const int64_t (&)[4][2], double (&)[8]) const override {}
+  void perspective(PlaneSize, const int64_t (&)[4][2], double (&)[8]) const override {}
 };
 
 // As torch.Generator().manual_seed(seed) leaves it.

@@ -20,8 +20,8 @@ std::vector<OpId> ids(const Sketch& sketch) {
 }
 
 TEST_CASE("sizes of a shorter side are torchvision's") {
-  const auto of = [](Size size, Extent image) {
-    const Extent extent = size.of(image);
+  const auto of = [](Size size, PlaneSize image) {
+    const PlaneSize extent = size.of(image);
     return std::vector{extent.height, extent.width};
   };
   CHECK(of({0, 10, 0}, {30, 40}) == std::vector<int64_t>{10, 13});
