@@ -1,6 +1,8 @@
-# make demo | test | test-versions | tables | mutants | soak | soak-jpeg | soak-slide | coverage-jpeg | fuzz | cuda-all |
+# make demo | test | test-all | test-nightly | test-versions | tables | mutants | soak | soak-jpeg | soak-slide | coverage-jpeg | fuzz | cuda-all |
 # bench | bench-history | gpu | docs | wheel | check-wheel | test-wheel | test-wheel-suite | test-wheel-foreign |
 # test-neon | cross | lint | format | clean. Each target but gpu installs what it needs, once.
+# `test` takes minutes, `test-all` has every instruction set, the sanitizers and all random cases, and `test-nightly` ten
+# times as many, other packages and other versions.
 # `tables` writes the operands and answers of the native tests anew, and `mutants` changes formulas to see those tests
 # fail; it builds with FASTAUG_SIMD=OFF, the scalar kernels alone, which takes little time.
 #
@@ -9,6 +11,8 @@
 #   MINUTES=30 FIRST=0       make soak-loader: how long random epochs of the DataLoader are run, and the first's number
 #   MINUTES=20 FIRST=0       make soak-slide: how long random regions of slides are read, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
+#   TIER=all                 make test-python, test-native: the tier whose tests run (fast, all, nightly; default: all)
+#   FASTAUG_SCALE=3          make test-python: how many random cases are run, in times what `make test-all` runs
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench, such as
 #                            tensors, samples or loading, other suites; make mutants: those whose name holds it
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
@@ -46,13 +50,17 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt
 CMAKE := env PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 CTEST := env PATH="$(CURDIR)/$(BIN):$$PATH" ctest
 
-SYSTEM_PACKAGES := g++ libhwy-dev libjpeg62-turbo-dev libdeflate-dev
+SYSTEM_PACKAGES := g++ ccache libhwy-dev libjpeg62-turbo-dev libdeflate-dev
 # Only where no other usable Python is found.
 PYTHON_PACKAGES := python3 python3-venv
 TEST_PACKAGES := $(SYSTEM_PACKAGES) doctest-dev
 HISTORY_PACKAGES := $(SYSTEM_PACKAGES) valgrind
 # Pillow-SIMD is compiled where it is installed.
 PEER_PACKAGES := libjpeg-dev zlib1g-dev
+
+# A checkout in another directory finds the same objects.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := true
 
 NATIVE := $(shell find csrc cmake -type f 2>/dev/null) CMakeLists.txt CMakePresets.json
 CPP := $(shell find csrc -name '*.h' -o -name '*.cpp' -o -name '*.cc' -o -name '*.cu' 2>/dev/null)
@@ -114,19 +122,52 @@ demo: $(STAMPS)/demo
 
 # Tests
 
-.PHONY: test test-native test-asan test-tsan test-python
-test: lint test-native test-asan test-tsan test-fuzz test-python test-loader test-ray
+# A tier is a choice of tests by their marks (pyproject.toml) and of how many random cases they run
+# (tests/support/scale.py). Equality is asserted in each. A test without a mark is in all three.
+TIER := all
+test: TIER := fast
+test-nightly: TIER := nightly
+MARKS_fast := not main and not nightly
+MARKS_all := not nightly
+MARKS_nightly :=
+SCALE_fast := 0.1
+SCALE_all := 1
+SCALE_nightly := 10
+ifeq ($(filter fast all nightly,$(TIER)),)
+$(error TIER is '$(TIER)'; it should be fast, all or nightly)
+endif
+# Native tests have labels of ctest instead: the best instruction set alone, or each by name.
+NATIVE_fast := fast
+NATIVE_all := all
+NATIVE_nightly := all
+# Minutes of random epochs of the DataLoader.
+LOADER_all := 2
+LOADER_nightly := 30
 
-test-native: $(STAMPS)/build-tools | system-test
-	$(CMAKE) --preset dev
+.PHONY: test test-all test-nightly test-native test-asan test-tsan test-python
+test: lint test-native test-python
+
+test-all: lint test-native test-asan test-tsan test-fuzz test-python test-loader test-ray
+
+# `fuzz` runs each target for SECONDS, and `test-versions` needs a wheel.
+test-nightly: test-all test-engines test-clients test-pathology soak soak-jpeg cuda-all fuzz
+	$(MAKE) wheel PYTHONS="$(BIN)/python"
+	$(MAKE) test-versions
+
+# The native tests are linked with the core that the extension has.
+CORE := build/editable/libfastaug_core.a
+DEV := $(CMAKE) --preset dev -D CMAKE_BUILD_TYPE=Release -D FASTAUG_CORE="$(CURDIR)/$(CORE)"
+
+test-native: $(STAMPS)/demo | system-test
+	$(DEV)
 	$(CMAKE) --build --preset dev -j $(JOBS)
-	tools/check_symbols.sh build/dev
-	$(CTEST) --preset dev -j $(JOBS)
+	tools/check_symbols.sh build/editable
+	$(CTEST) --preset dev -j $(JOBS) -L $(NATIVE_$(TIER))
 
 test-asan: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset asan
 	$(CMAKE) --build --preset asan -j $(JOBS)
-	$(CTEST) --preset asan -j $(JOBS)
+	$(CTEST) --preset asan -j $(JOBS) -L all
 
 # The tests of threads alone, on the scalar kernels: the others cost minutes to compile.
 test-tsan: $(STAMPS)/build-tools | system-test
@@ -136,7 +177,14 @@ test-tsan: $(STAMPS)/build-tools | system-test
 
 # torch's own threads would only fight the test processes for the cores.
 test-python: $(STAMPS)/test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark -n $(JOBS) $(ARGS)
+	FASTAUG_SCALE=$(or $(FASTAUG_SCALE),$(SCALE_$(TIER))) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark \
+	  -n $(JOBS) --dist worksteal $(if $(MARKS_$(TIER)),-m "$(MARKS_$(TIER))") $(ARGS)
+
+# What may differ between Pythons: names, signatures, errors, pickles, and that the installation is sound.
+.PHONY: test-api
+test-api: $(STAMPS)/test
+	$(BIN)/python tests/smoke.py
+	$(MAKE) test-python TIER=fast ARGS=tests/api
 
 # The engines of docs/engines.md, in an environment of their own in front of .venv; `make test` runs Ray's part.
 ENGINES := .venv-engines
@@ -219,8 +267,8 @@ soak: $(STAMPS)/test
 
 # The decoder of JPEGs against libjpeg, on regions of sound files and on changed ones, for every instruction set.
 .PHONY: soak-jpeg
-soak-jpeg: $(STAMPS)/build-tools | system-test
-	$(CMAKE) --preset dev
+soak-jpeg: $(STAMPS)/demo | system-test
+	$(DEV)
 	$(CMAKE) --build --preset dev -j $(JOBS) --target fastaug_tests
 	for isa in scalar sse4 avx2 avx512vbmi; do \
 	  FASTAUG_ISA=$$isa FASTAUG_JPEG_REGIONS=$(or $(REGIONS),100000) FASTAUG_JPEG_MUTATIONS=$(or $(MUTATIONS),1000000) \
@@ -245,9 +293,9 @@ SOAK_LOADER := OMP_NUM_THREADS=1 PYTHONPATH=.:tests $(BIN)/python tests/property
 soak-loader: $(STAMPS)/test
 	$(SOAK_LOADER) $(or $(MINUTES),30) $(or $(FIRST),0)
 
-# Two minutes of it.
+# Two minutes of it, more at night.
 test-loader: $(STAMPS)/test
-	$(SOAK_LOADER) 2
+	$(SOAK_LOADER) $(LOADER_$(TIER))
 
 # Random regions of slides, by threads, forked children and pipelines; some slides are broken.
 .PHONY: soak-slide
