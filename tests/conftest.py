@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from support.batches import names_of_threads
+from support.scale import cases
 
 # The engines, the clients and the peers of stains have environments of their own (`make test-engines`,
 # `make test-clients`, `make test-pathology`).
@@ -23,6 +24,7 @@ collect_ignore = [
 # The same examples on every run: a red test must be red again for the one who repairs it.
 hypothesis.settings.register_profile(
     "fastaug",
+    max_examples=cases(100),
     derandomize=True,
     deadline=None,
     database=None,

@@ -16,6 +16,7 @@ from fastaug._batch.task import Drawing, Task
 from fastaug._draft.call import Call
 from fastaug._program.job import Job
 from property.pipeline_steps import ANY, BYTES, FLOATS, TO_TENSOR, draw_steps
+from support.scale import blocks
 
 CASES, BLOCK = 2000, 250
 #: The smallest of shared memory in which every program fits, one in which tiles are small, and a device's.
@@ -100,7 +101,7 @@ def draw_jobs(number: int) -> tuple[str, list[Job], int, dict[str, int]]:
         return source, [], order, options  # arguments that torchvision refuses, too
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BLOCK))
+@pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_bags(first: int) -> None:
     images = 0
     for number in range(first, first + BLOCK):

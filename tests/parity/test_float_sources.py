@@ -16,6 +16,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug.transforms import functional as F
 from support.processes import ISAS, python
+from support.scale import blocks, cases
 
 SIDES = (1, 2, 3, 5, 8, 13, 16, 17, 33, 40)
 SPECIAL = (0.0, -0.0, float("inf"), float("-inf"), float("nan"), 1e-45, 3e38)
@@ -99,7 +100,7 @@ def difference(seed: int) -> str:
     return f"seed {seed}, {tuple(image.shape)} of {image.stride()}, {way}: {[name for name, _ in steps]}"
 
 
-@pytest.mark.parametrize("first", range(0, 600, 100))
+@pytest.mark.parametrize("first", blocks(600, 100))
 def test_random_pipelines(first: int) -> None:
     found = [text for seed in range(first, first + 100) if (text := difference(seed))]
     assert not found, "\n".join([f"{len(found)} differ", *found[:5]])
@@ -107,7 +108,8 @@ def test_random_pipelines(first: int) -> None:
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_instruction_set(isa: str) -> None:
-    code = "from test_float_sources import difference; print([t for s in range(5000, 5080) if (t := difference(s))])"
+    seeds = range(5000, 5000 + cases(80))
+    code = f"from test_float_sources import difference; print([t for s in {seeds} if (t := difference(s))])"
     result = python(["-c", code], isa=isa, folder=Path(__file__).parent)
     assert result.returncode == 0, result.stderr[-2000:]
     assert result.stdout.strip() == "[]"

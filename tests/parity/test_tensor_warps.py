@@ -21,6 +21,7 @@ from fastaug._fallback import tensor_warp
 from fastaug._program import arguments, fields, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 from support.images import noise, photo, to_chw
+from support.scale import cases
 
 SIDES = (1, 2, 3, 5, 7, 16, 17, 33, 64, 65, 100, 131)
 MODES = {InterpolationMode.NEAREST: 0, InterpolationMode.BILINEAR: 2}
@@ -70,7 +71,7 @@ def run(program: bytes, image: torch.Tensor, height: int, width: int) -> torch.T
 
 
 @pytest.mark.parametrize("v2", [False, True])
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(cases(8)))
 def test_rotations(block: int, v2: bool) -> None:
     for seed in range(100 * block, 100 * block + 100):
         rng = random.Random(seed)
@@ -91,7 +92,7 @@ def test_rotations(block: int, v2: bool) -> None:
 
 
 @pytest.mark.parametrize("v2", [False, True])
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(cases(8)))
 def test_affine_maps(block: int, v2: bool) -> None:
     for seed in range(100 * block, 100 * block + 100):
         rng = random.Random(1000 + seed)
@@ -110,7 +111,7 @@ def test_affine_maps(block: int, v2: bool) -> None:
 
 
 @pytest.mark.parametrize("v2", [False, True])
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(cases(4)))
 def test_size_around_a_rotation(block: int, v2: bool) -> None:
     rng = random.Random(block)
     size_of = v2_geometry._compute_affine_output_size if v2 else tensor_functional._compute_affine_output_size
@@ -144,7 +145,7 @@ def corners_of(rng: random.Random, height: int, width: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("v2", [False, True])
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(cases(8)))
 def test_perspectives(block: int, v2: bool) -> None:
     for seed in range(100 * block, 100 * block + 100):
         rng = random.Random(2000 + seed)
@@ -171,7 +172,7 @@ def test_perspectives(block: int, v2: bool) -> None:
 
 
 @pytest.mark.parametrize("v2", [False, True])
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(cases(8)))
 def test_elastic_transforms(block: int, v2: bool) -> None:
     """By displacements of any size, on tensors of any memory format, and on batches."""
     for seed in range(100 * block, 100 * block + 100):

@@ -15,6 +15,7 @@ from fastaug._program import ops
 from support.processes import ISAS, python
 from support.programs import execute
 from support.resizes import TELLING, picture, random_resizes
+from support.scale import cases
 from tables.op_table import BICUBIC, BILINEAR, Op, torch_resize
 
 FILTERS = {BILINEAR: InterpolationMode.BILINEAR, BICUBIC: InterpolationMode.BICUBIC}
@@ -41,7 +42,7 @@ def assert_same(image: np.ndarray, size: tuple[int, int], number: int, **options
 @pytest.mark.parametrize("most", [9, 40, 300])
 def test_random_sizes(most: int, number: int) -> None:
     rng = random.Random(most + number)
-    for image, size in random_resizes(rng, most, 2400 // most + 60):
+    for image, size in random_resizes(rng, most, cases(2400 // most + 60)):
         assert_same(image, size, number)
         assert_same(image, size, number, plain=True)
 

@@ -16,6 +16,7 @@ from fastaug import pathology
 from fastaug._program import stains
 from fastaug._program.borrow import sources_of
 from support.images import photo
+from support.scale import cases
 
 HE = np.array([[0.65, 0.70, 0.29], [0.07, 0.99, 0.11]])
 
@@ -136,7 +137,7 @@ def test_limit_of_tissue() -> None:
         assert np.abs(pathology.stain_matrix(image, limit) - by_formula(image, limit)[0]).max() < 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(60), deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     colours=st.integers(3, 40),

@@ -10,6 +10,7 @@ import fastaug.transforms as T
 import random_aliasing
 from aliasing_cases import CONTAINERS, FUNCTIONS, TRANSFORMS
 from random_aliasing import SINGLES, check, draw_case
+from support.scale import blocks
 
 CHAINS, BLOCK = 600, 50
 EACH = len(CONTAINERS)
@@ -21,7 +22,7 @@ def test_each_transform_on_each_container(index: int) -> None:
     assert not found, "\n".join([f"{len(found)} of {EACH} differ", *found[:5]])
 
 
-@pytest.mark.parametrize("first", range(SINGLES, SINGLES + CHAINS, BLOCK))
+@pytest.mark.parametrize("first", blocks(CHAINS, BLOCK, SINGLES))
 def test_random_chains(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
     assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import fastaug.transforms as T
 from support.images import noise, photo, pil, to_chw
 from support.outcomes import assert_parity
+from support.scale import cases
 
 Spec = tuple[str, tuple[Any, ...], dict[str, Any]]
 
@@ -104,19 +105,19 @@ PIPELINE = st.builds(lambda body, ending: body + ending, st.lists(ANY, min_size=
 SHAPE = st.tuples(EXTENT, EXTENT)
 
 
-@settings(max_examples=250)
+@settings(max_examples=cases(250))
 @given(items=PIPELINE, shape=SHAPE, seed=st.integers(0, 2**32))
 def test_rgb(items: list[Spec], shape: tuple[int, int], seed: int) -> None:
     assert_parity(lambda package: build(package, items), T, TV, pil("RGB", *shape, seed % 1000), seed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(items=PIPELINE, seed=st.integers(0, 2**32))
 def test_photograph(items: list[Spec], seed: int) -> None:
     assert_parity(lambda package: build(package, items), T, TV, photo("astronaut", 157, 211), seed)
 
 
-@settings(max_examples=120)
+@settings(max_examples=cases(120))
 @given(
     items=PIPELINE,
     mode=st.sampled_from(["L", "LA", "RGBA", "P", "CMYK", "HSV", "I;16", "F", "1"]),
@@ -126,7 +127,7 @@ def test_other_modes(items: list[Spec], mode: str, seed: int) -> None:
     assert_parity(lambda package: build(package, items), T, TV, pil(mode, 33, 47, seed), seed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(items=PIPELINE, seed=st.integers(0, 9999), tensor=st.booleans())
 def test_behind_to_pil_image(items: list[Spec], seed: int, tensor: bool) -> None:
     array = noise(40, 29, 3, seed)

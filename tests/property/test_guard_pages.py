@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from support.processes import ISAS, python
+from support.scale import cases
 
 SCRIPT = Path(__file__).with_name("guarded.py")
 
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_guard_pages(isa: str) -> None:
-    count = 400
+    count = cases(400)
     result = python([str(SCRIPT), "0", str(count)], isa=isa)
     last = result.stderr.strip().splitlines()[-1:] or ["(no output)"]
     assert result.returncode >= 0, f"killed by signal {-result.returncode} at {last[0]}"

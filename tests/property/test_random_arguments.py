@@ -15,11 +15,12 @@ import fastaug.transforms as T
 import random_arguments
 from argument_values import NAMES
 from random_arguments import TARGETS, Case, check, difference, draw_case, outcome, shrink
+from support.scale import blocks
 
 CASES, BLOCK = 4000, 100
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BLOCK))
+@pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_arguments(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
     assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])

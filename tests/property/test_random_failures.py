@@ -17,6 +17,7 @@ import fastaug
 import fastaug.transforms as T
 import random_failures
 from random_failures import FILES, TROUBLE, check, difference, draw_given, draw_pipeline, ended, is_read
+from support.scale import blocks
 
 CASES, BLOCK = 400, 50
 
@@ -24,7 +25,7 @@ PIXELS = Image.fromarray(np.random.default_rng(3).integers(0, 256, (40, 30, 3), 
 PLANES = torch.from_numpy(np.array(PIXELS)).permute(2, 0, 1).contiguous()
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BLOCK))
+@pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_failures(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
     assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])

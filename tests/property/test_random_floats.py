@@ -9,11 +9,12 @@ import torchvision.transforms as TV
 
 from random_floats import LAYOUTS, STEPS, WAYS, Case, difference, draw_case, outcome, shrink
 from support.processes import ISAS, python
+from support.scale import blocks, cases
 
 CASES, BLOCK = 1500, 100
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BLOCK))
+@pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_pipelines(first: int) -> None:
     cases = [draw_case(number) for number in range(first, first + BLOCK)]
     found = [case for case in cases if difference(case)]
@@ -22,7 +23,8 @@ def test_random_pipelines(first: int) -> None:
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_instruction_set(isa: str) -> None:
-    code = "from random_floats import *; print([t for n in range(9000, 9200) if (t := difference(draw_case(n)))])"
+    numbers = range(9000, 9000 + cases(200))
+    code = f"from random_floats import *; print([t for n in {numbers} if (t := difference(draw_case(n)))])"
     result = python(["-W", "ignore", "-c", code], isa=isa, folder=Path(__file__).parent)
     assert result.returncode == 0, result.stderr[-2000:]
     assert result.stdout.strip() == "[]"

@@ -20,6 +20,7 @@ from fastaug._draft.draws import DEFAULT
 from fastaug._draft.pipeline import Pipeline
 from random_interrupts import batches, calls, check, forks, interrupted, interruptions, loaders, samples, threads
 from support.processes import python
+from support.scale import cases
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no such signals and forks")
 
@@ -29,8 +30,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 )
 def test_interrupts(kind: Callable[[random.Random], str], count: int) -> None:
     with interruptions():
-        found = [text for number in range(count) if (text := kind(random.Random(number)))]
-    assert not found, "\n".join([f"{len(found)} of {count}", *found[:3]])
+        found = [text for number in range(cases(count)) if (text := kind(random.Random(number)))]
+    assert not found, "\n".join([f"{len(found)} of {cases(count)}", *found[:3]])
 
 
 def test_cases_have_numbers() -> None:

@@ -13,11 +13,12 @@ from PIL import Image
 import random_pillow
 from random_pillow import FUNCTIONS, NATIVE, TRANSFORMS, difference, draw_case, made, outcome, shrink
 from support.processes import ISAS, python
+from support.scale import blocks, cases
 
 CASES, BLOCK = 1200, 100
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BLOCK))
+@pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_chains(first: int) -> None:
     cases = [draw_case(number) for number in range(first, first + BLOCK)]
     found = [case for case in cases if difference(case)]
@@ -26,9 +27,10 @@ def test_random_chains(first: int) -> None:
 
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_instruction_set(isa: str) -> None:
+    numbers = range(9000, 9000 + cases(150))
     code = (
         "from random_pillow import *; "
-        "print([t for n in range(9000, 9150) if (t := difference(draw_case(n, NATIVE), batch=False))])"
+        f"print([t for n in {numbers} if (t := difference(draw_case(n, NATIVE), batch=False))])"
     )
     result = python(["-c", code], isa=isa, folder=Path(__file__).parent)
     assert result.returncode == 0, result.stderr[-2000:]
@@ -50,7 +52,7 @@ def test_the_cases_are_worth_running() -> None:
 
 
 def test_copies_and_replays_do_the_same() -> None:
-    for number in range(5000, 5150):
+    for number in range(5000, 5000 + cases(150)):
         case = draw_case(number, NATIVE)
         image, pipeline = case.image(), case.pipeline()
         wanted = outcome(pipeline, image, case.seed)

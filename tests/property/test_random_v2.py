@@ -21,13 +21,14 @@ from pipeline_steps import Step
 from random_v2 import Case, build, check, difference, draw_case, made, script, shrink
 from support.processes import TESTS, python
 from support.random_samples import NAMES, Sample
+from support.scale import blocks
 from support.v2_outcomes import run_v2
 from v2_steps import ALL, OTHERS
 
 CASES, BLOCK = 2000, 100
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BLOCK))
+@pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_v2(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
     assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])

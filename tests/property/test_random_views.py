@@ -13,11 +13,12 @@ import pytest
 import fastaug
 import random_views
 from random_views import Case, Held, Value, build, check, compiled, difference, draw_case, run, shrink
+from support.scale import blocks
 
-CASES, BLOCK = 500, 100
+CASES, BLOCK = 500, 50
 
 
-@pytest.mark.parametrize("first", range(0, CASES, BLOCK))
+@pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_views(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
     assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])

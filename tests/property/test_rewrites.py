@@ -8,12 +8,13 @@ import pytest
 from fastaug import _C
 from random_rewrites import EXACT, STYLES, check_style, draw
 from support.programs import describe, execute, narrowed, pack, reference
+from support.scale import blocks
 from tables.op_table import ROWS, Op
 
 BLOCK = 25
 
 
-@pytest.mark.parametrize("first", range(0, 200, BLOCK))
+@pytest.mark.parametrize("first", blocks(200, BLOCK))
 @pytest.mark.parametrize("style", STYLES)
 def test_rewrites(style: str, first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check_style(style, number))]
