@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from bench.cases import BY_NAME
 from bench.images import bag_file
 from bench.measure import Worker, WorkerError
 from fastaug import _C
+from support.processes import python
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,5 +98,5 @@ def test_worker_is_of_the_tree(tmp_path: Path) -> None:
 def test_unknown_commit() -> None:
     with pytest.raises(subprocess.CalledProcessError):
         history.built("no-such-commit")
-    done = subprocess.run([sys.executable, "-m", "bench.history"], cwd=ROOT, capture_output=True, text=True)
+    done = python(["-m", "bench.history"], folder=ROOT)
     assert done.returncode == 2 and "base" in done.stderr

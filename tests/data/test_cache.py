@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ import fastaug.transforms as T
 from fastaug.data import CacheResult, cache, sample_seed
 from fastaug.data import _cache as inner
 from support.images import noise, photo
+from support.processes import python
 
 
 @pytest.fixture
@@ -330,7 +328,7 @@ def test_nothing_is_left_of_an_interruption(tmp_path: Path, command: str) -> Non
     for number in range(60):
         image.save(tmp_path / "src" / f"{number}.png")
     code = f"""if True:
-        import signal, sys, time, fastaug.transforms as T
+        import os, pathlib, signal, sys, threading, time, fastaug.transforms as T
         from fastaug.data import _cache, cache
 
         # A process that was started in the background ignores it, and so do its children.
@@ -343,17 +341,17 @@ def test_nothing_is_left_of_an_interruption(tmp_path: Path, command: str) -> Non
         read = _cache.Mirror._read
         _cache.Mirror._read = lambda self, path: slow(read(self, path))
         src, dst = sys.argv[1:]
-        print(flush=True)
+
+        def interrupt():
+            while not list(pathlib.Path(dst).glob("*.npy")):
+                time.sleep(0.005)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        threading.Thread(target=interrupt, daemon=True).start()
         {command}
     """
-    arguments = [sys.executable, "-c", code, str(tmp_path / "src"), str(tmp_path / "dst")]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        while process.poll() is None and not list((tmp_path / "dst").glob("*.npy")):
-            time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) != 0
+    result = python(["-c", code, str(tmp_path / "src"), str(tmp_path / "dst")])
+    assert result.returncode == -signal.SIGINT, result.stderr
     made = files_in(tmp_path / "dst")
     assert 0 < len(made) < 120
     assert all(name.endswith(".npy") for name in made)
