@@ -15,6 +15,7 @@ from torchvision.transforms.v2 import functional as V
 from fastaug.transforms.v2 import functional as F
 from support.images import MODES, photo, pil, undated
 from support.layouts import assert_same, layouts, order, outcome
+from support.scale import cases
 from support.versions import UINT16
 
 Case = tuple[str, tuple[Any, ...]]
@@ -243,7 +244,7 @@ def test_drafts() -> None:
     from fastaug.transforms.v2.functional._utils import _get_kernel
 
     rng = random.Random(3)
-    for trial in range(200):
+    for trial in range(cases(200)):
         images = dict(layouts(19, 23, 3, trial))
         image: Any = images[rng.choice(["planes", "pixels", "part of pixels"])]
         cls: Any = None

@@ -15,8 +15,9 @@ from torchvision.transforms import v2 as TV
 import fastaug.transforms.v2 as T
 from support.outcomes import numpy_state, seed_all
 from support.random_samples import boxes, pixels
+from support.scale import cases
 
-SEEDS = range(200)
+SEEDS = range(cases(200))
 HEIGHT, WIDTH, CHANNELS = 37, 53, 3
 CANVAS = (HEIGHT, WIDTH)
 Make = Callable[[Any], Any]
@@ -181,7 +182,7 @@ def test_iou_crop(format: str, count: int, dtype: str) -> None:
         return lambda: [transform.make_params(flat) for transform in transforms]
 
     # Without a box every option but 1.0 is tried to its end.
-    assert_same_draws(draw, range(8) if count == 0 else SEEDS if dtype == "float32" else range(30))
+    assert_same_draws(draw, range(cases(8)) if count == 0 else SEEDS if dtype == "float32" else range(cases(30)))
 
 
 @pytest.mark.parametrize("name", ["MixUp", "CutMix"])

@@ -20,6 +20,7 @@ from torchvision.transforms.v2 import functional as T
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2.functional import _geometry
 from support.images import noise, photo, pil
+from support.scale import cases
 
 SIZES = ((1, 1), (1, 9), (7, 1), (5, 8), (16, 16), (33, 47), (64, 61))
 
@@ -515,7 +516,7 @@ def test_chains_of_drafts() -> None:
     from fastaug._draft.leaf import ImageDraft, MaskDraft
     from fastaug.transforms.v2.functional._utils import _get_kernel
 
-    for _ in range(150):
+    for _ in range(cases(150)):
         height, width, channels = rng.randint(2, 50), rng.randint(2, 50), rng.choice([1, 3])
         image = rng.choice(list(layouts(rng, height, width, channels, torch.uint8).values()))
         is_mask = rng.random() < 0.4

@@ -19,6 +19,7 @@ from fastaug._draft.recipe import recipe_of
 from fastaug._program.kinds import PIL_IMAGE
 from support.native_calls import Random, compared, degrees, fill, middle, mode, plain_image, random_image
 from support.native_steps import Steps
+from support.scale import cases
 
 
 def affine(r: Random) -> Any:
@@ -64,7 +65,7 @@ def random_pipeline(r: Random) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(cases(8)))
 def test_programs_and_words_are_the_same(part: int) -> None:
     who: Counter[str] = Counter()
     for case in range(400):
@@ -74,7 +75,7 @@ def test_programs_and_words_are_the_same(part: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 2**32))
 def test_programs_and_words_are_the_same_for_what_hypothesis_finds(r: Random, seed: int) -> None:
     compared(random_pipeline(r), random_image(r), seed)
@@ -89,7 +90,7 @@ SAMPLED = ("RandomRotation", "RandomAffine", "RandomPerspective")
 @pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
 def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
     who: Counter[str] = Counter()
-    for case in range(60):
+    for case in range(cases(60)):
         r = Random(f"{step} {kind} {case}")
         floats = T.ConvertImageDtype(torch.float32) if kind == "tensor" else T.ToTensor()
         if step in STEPS:
@@ -97,7 +98,8 @@ def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
         else:
             steps = [floats, erasing(r) if step == "RandomErasing" else norm(r)]
         who[compared(T.Compose(steps, arithmetic=r.choice(["container", "pil"])), plain_image(r, kind), case)] += 1
-    assert who["native"] > 0 or (kind == "tensor" and step in SAMPLED), who
+    # Of a few cases none may be native.
+    assert who["native"] > 0 or cases(60) < 60 or (kind == "tensor" and step in SAMPLED), who
 
 
 #: Transforms that no recipe knows.

@@ -18,6 +18,7 @@ from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from support.native_calls import Random, compared, mode, p, plain_image, random_image
 from support.native_steps import Steps
+from support.scale import cases
 
 
 def named(r: Random) -> Any:
@@ -71,7 +72,7 @@ def random_pipeline(r: Random) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(cases(8)))
 def test_programs_and_words_are_the_same(part: int) -> None:
     who: Counter[str] = Counter()
     for case in range(400):
@@ -81,7 +82,7 @@ def test_programs_and_words_are_the_same(part: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(150), deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, 2**32))
 def test_programs_and_words_are_the_same_for_what_hypothesis_finds(r: Random, seed: int) -> None:
     compared(random_pipeline(r), tagged(r, random_image(r)), seed)
@@ -96,7 +97,7 @@ SAMPLED = ("RandomRotation", "RandomPerspective")
 @pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
 def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
     who: Counter[str] = Counter()
-    for case in range(60):
+    for case in range(cases(60)):
         r = Random(f"{step} {kind} {case}")
         image = plain_image(r, {"tagged": "tensor", "opened": "RGB"}.get(kind, kind))
         if kind == "tagged":
@@ -110,7 +111,9 @@ def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
         else:
             steps = [STEPS[step](r), *end]
         who[compared(v2.Compose(steps, arithmetic=r.choice(["container", "pil"])), image, case)] += 1
-    assert who["native"] > 0 or (kind in ("tensor", "tagged", "opened") and step in SAMPLED), who
+    # Of a few cases none may be native.
+    sampled = kind in ("tensor", "tagged", "opened") and step in SAMPLED
+    assert who["native"] > 0 or cases(60) < 60 or sampled, who
 
 
 #: Transforms that recipes know.

@@ -11,6 +11,7 @@ import pytest
 from fastaug import _C
 from support.images import noise, photo
 from support.programs import describe, execute, pack, random_program, reference
+from support.scale import cases
 from tables.op_table import FILLED, HAS_ALPHA, ROWS, WIDTH_FIRST, Op
 
 EXTENTS = (1, 2, 3, 7, 15, 16, 17, 31, 33, 64, 70)
@@ -27,7 +28,7 @@ def assert_program(ops: list[Op], image: np.ndarray, **layout: object) -> None:
 @pytest.mark.parametrize("name", ROWS)
 def test_each_op(name: str) -> None:
     row = ROWS[name]
-    for seed in range(60):
+    for seed in range(cases(60)):
         rng = random.Random(f"{name} {seed}")
         channels = rng.choice(sorted(row.channels))
         image = noise(rng.choice(EXTENTS), rng.choice(EXTENTS), channels, seed)
@@ -37,7 +38,7 @@ def test_each_op(name: str) -> None:
         assert_program(ops, image, planar=seed % 2 == 0, slack=seed % 3)
 
 
-@pytest.mark.parametrize("block", range(24))
+@pytest.mark.parametrize("block", range(cases(24)))
 def test_random_chains(block: int) -> None:
     for seed in range(50 * block, 50 * block + 50):
         rng = random.Random(seed)
@@ -46,7 +47,7 @@ def test_random_chains(block: int) -> None:
         assert_program(ops, image, planar=rng.random() < 0.5, slack=rng.choice([0, 0, 5]))
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(cases(8)))
 def test_random_chains_of_geometry(block: int) -> None:
     """Only ops that move or mix pixels: here regions of interest are pushed back and flips are folded away."""
     names = [name for name, row in ROWS.items() if row.kind in ("geometry", "filter")]
@@ -56,7 +57,7 @@ def test_random_chains_of_geometry(block: int) -> None:
         assert_program(random_program(rng, image, names), image, planar=rng.random() < 0.5)
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", range(cases(4)))
 def test_random_chains_of_colour(block: int) -> None:
     names = [name for name, row in ROWS.items() if row.kind in ("pointwise", "reduction", "filter")] + [
         "HFLIP",
