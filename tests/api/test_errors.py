@@ -14,6 +14,7 @@ import torchvision.transforms.functional as TVF
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+from support.differences import each, grouped
 from support.images import noise, pil, to_chw
 from support.outcomes import assert_same, run
 from tables.calls import FUNCTIONAL, PIL_FUNCTIONAL
@@ -269,7 +270,7 @@ ERRORS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@grouped(ERRORS)
 def test_error(name: str) -> None:
     call, pattern = ERRORS[name]
     image = pil("RGB", 10, 20)
@@ -359,8 +360,8 @@ EMPTY = {
 }
 
 
-@pytest.mark.parametrize("shape", [(0, 0), (0, 7), (5, 0), (6, 8)])
-@pytest.mark.parametrize("name", EMPTY)
+@grouped(EMPTY)
+@each("shape", [(0, 0), (0, 7), (5, 0), (6, 8)])
 def test_images_without_pixels(name: str, shape: tuple[int, int]) -> None:
     from PIL import Image
 
@@ -374,10 +375,8 @@ WITHOUT_PIXELS = (
 )
 
 
-@pytest.mark.parametrize("shape", [(0, 0), (0, 7), (5, 0)])
-@pytest.mark.parametrize(
-    "name", [*WITHOUT_PIXELS, "GaussianBlur 3", "AutoAugment", "RandAugment", "AugMix", "FiveCrop"]
-)
+@grouped([*WITHOUT_PIXELS, "GaussianBlur 3", "AutoAugment", "RandAugment", "AugMix", "FiveCrop"])
+@each("shape", [(0, 0), (0, 7), (5, 0)])
 def test_transforms_of_images_without_pixels(name: str, shape: tuple[int, int]) -> None:
     from PIL import Image
 

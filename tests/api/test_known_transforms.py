@@ -22,6 +22,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug._extend import functions, registry
 from fastaug.io import LazyImage
+from support.differences import each
 from support.images import MODES, noise, photo, pil, to_chw
 from support.outcomes import assert_same, run
 
@@ -134,8 +135,8 @@ CONVERTING: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("function", CONVERTING)
-@pytest.mark.parametrize("mode", MODES)
+@each("function", CONVERTING)
+@each("mode", MODES)
 def test_converting_functions(function: Any, mode: str) -> None:
     image = pil(mode, 31, 47)
     for theirs in (function, TV.Lambda(function), TV.Compose([TV.CenterCrop(24), function])):

@@ -6,9 +6,8 @@ import struct
 import sys
 from pathlib import Path
 
-import pytest
-
 from fastaug import _C
+from support.differences import each
 from tables.op_table import OP_FORMAT, ROWS
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +17,7 @@ def test_every_op_has_a_row_in_the_test_table() -> None:
     assert {name for name, _ in _C.OPS} == set(ROWS)
 
 
-@pytest.mark.parametrize(("name", "kind"), _C.OPS)
+@each(("name", "kind"), _C.OPS)
 def test_kind(name: str, kind: str) -> None:
     assert ROWS[name].kind == kind
 

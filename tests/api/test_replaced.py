@@ -20,6 +20,7 @@ from PIL import Image
 
 import fastaug
 import fastaug.transforms as T
+from support.differences import each, grouped
 from tests.support.outcomes import seed_all, snapshot
 
 PICTURE = Image.fromarray(np.random.default_rng(1).integers(0, 256, (30, 40, 3), dtype=np.uint8))
@@ -117,7 +118,7 @@ CHANGED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "make", "image"), CHANGED)
+@grouped(CHANGED, ("name", "make", "image"), lambda case: case[0])
 def test_a_function_in_the_place_of_another_is_called(name: str, make: Callable[[Any], Any], image: Any) -> None:
     """Alone, and inside a Compose; and no more when it is taken away."""
     for inside in (make, lambda package: package.Compose([make(package)])):
@@ -126,8 +127,8 @@ def test_a_function_in_the_place_of_another_is_called(name: str, make: Callable[
         compare(inside, image=image)
 
 
-@pytest.mark.parametrize("format", ["PNG", "JPEG"])
-@pytest.mark.parametrize(("name", "make"), [(name, make) for name, makers in CALLERS.items() for make in makers])
+@grouped([(name, make) for name, makers in CALLERS.items() for make in makers], ("name", "make"), lambda case: case[0])
+@each("format", ["PNG", "JPEG"])
 def test_a_function_in_the_place_of_another_is_called_with_images_of_files(
     tmp_path: Path, format: str, name: str, make: Callable[[Any], Any]
 ) -> None:

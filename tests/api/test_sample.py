@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -19,6 +20,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
 from fastaug._draft.tape import Recording
 from fastaug._draft.through import draft_through
+from support.differences import grouped
 from support.images import noise, pil
 from support.outcomes import run, seed_all, snapshot
 from tables.cases import ALL_CASES, OTHER_CASES
@@ -38,20 +40,21 @@ CASES = {name: make for name, make in ALL_CASES.items() if name not in ODD and "
 pytestmark = pytest.mark.filterwarnings("ignore:Anti-alias option is always applied for PIL Image:UserWarning")
 
 
-@pytest.fixture
-def without_pixels(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+@contextlib.contextmanager
+def without_pixels() -> Iterator[None]:
     """What makes pixels fails: the native core, Pillow's and torch's part, and images asked for."""
 
     def refuse(*arguments: Any, **named: Any) -> Any:
         raise AssertionError("this makes pixels")
 
-    monkeypatch.setattr(DraftBase, "finish", refuse)
-    monkeypatch.setattr(Outline, "finish", refuse)
-    for name in ("conv2d", "grid_sample", "interpolate", "pad"):
-        monkeypatch.setattr(torch.nn.functional, name, refuse)
-    for name in ("resize", "transform", "rotate", "crop", "transpose", "convert", "tobytes"):
-        monkeypatch.setattr(Image.Image, name, refuse)
-    return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DraftBase, "finish", refuse)
+        patch.setattr(Outline, "finish", refuse)
+        for name in ("conv2d", "grid_sample", "interpolate", "pad"):
+            patch.setattr(torch.nn.functional, name, refuse)
+        for name in ("resize", "transform", "rotate", "crop", "transpose", "convert", "tobytes"):
+            patch.setattr(Image.Image, name, refuse)
+        yield
 
 
 def states() -> tuple[bytes, Any]:
@@ -74,42 +77,42 @@ def drawn_by_a_call(pipeline: Any, image: Any, seed: int) -> tuple[Any, Any]:
     return tape.params, recorded
 
 
-def expect_sample(pipeline: Any, images: list[Any], seeds: Any, request: pytest.FixtureRequest) -> None:
+def expect_sample(pipeline: Any, images: list[Any], seeds: Any) -> None:
     """The same parameters, and generators left in the same state, without pixels; from an image and from its size."""
     expected = [drawn_by_a_call(pipeline, images[0], seed) for seed in seeds]
-    request.getfixturevalue("without_pixels")
-    for seed, (params, after) in zip(seeds, expected):
-        for image in images:
-            seed_all(seed)
-            assert snapshot(pipeline.sample(image)) == snapshot(params)
-            assert states() == after
+    with without_pixels():
+        for seed, (params, after) in zip(seeds, expected):
+            for image in images:
+                seed_all(seed)
+                assert snapshot(pipeline.sample(image)) == snapshot(params)
+                assert states() == after
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_cases(name: str, request: pytest.FixtureRequest) -> None:
+@grouped(CASES)
+def test_cases(name: str) -> None:
     image = given(name)
     sizes = [] if name.startswith(("Convert", "ToPIL", "ToTensor")) else [(64, 71)]
     if name.startswith("ToPIL"):
         image = noise(64, 71)
-    expect_sample(T.Compose([CASES[name](T)]), [image, *sizes], range(3), request)
+    expect_sample(T.Compose([CASES[name](T)]), [image, *sizes], range(3))
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_recipes(name: str, request: pytest.FixtureRequest) -> None:
+def test_recipes(name: str) -> None:
     side = RECIPE_SIZES[name]
     image = pil("RGB", side, side)
-    expect_sample(KNOWN[name](T), [image, side], range(4), request)
+    expect_sample(KNOWN[name](T), [image, side], range(4))
 
 
 @pytest.mark.parametrize("name", ["timm RandAugment", "strong", "ImageNet AugMix", "SimCLR"])
-def test_compiled_recipes(name: str, request: pytest.FixtureRequest) -> None:
+def test_compiled_recipes(name: str) -> None:
     image = pil("RGB", 300, 300)
     compiled = fastaug.compile(KNOWN[name](T), dtype=torch.float16, memory_format=torch.channels_last)
     nested = T.Compose([T.RandomRotation(20), compiled, T.RandomErasing(value="random"), T.RandomErasing()])
-    expect_sample(nested, [image, 300], range(4), request)
+    expect_sample(nested, [image, 300], range(4))
 
 
-@pytest.mark.usefixtures("without_pixels")
+@without_pixels()
 def test_huge_images() -> None:
     """An image of a million million pixels would be too many."""
     pipeline = T.Compose(

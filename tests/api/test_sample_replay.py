@@ -21,6 +21,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.tape import Recording, Replaying
 from fastaug._draft.through import draft_through
+from support.differences import grouped
 from support.images import noise, pil
 from support.outcomes import clone, run, seed_all, snapshot
 from tables.cases import ALL_CASES, OTHER_CASES
@@ -82,7 +83,7 @@ def test_every_random_class_is_here() -> None:
     assert {name for name in T.__all__ if name.startswith("Random")} <= drawing | {"RandomTransforms"}
 
 
-@pytest.mark.parametrize("name", RANDOM)
+@grouped(RANDOM)
 def test_recording_changes_nothing(name: str) -> None:
     """The same result and the same state of the generators as a call, and parameters in the order of drawing."""
     transform, image = RANDOM[name](T), given(name)
@@ -96,7 +97,7 @@ def test_recording_changes_nothing(name: str) -> None:
         assert params[0]["transform"] == type(transform).__name__
 
 
-@pytest.mark.parametrize("name", RANDOM)
+@grouped(RANDOM)
 def test_replay(name: str) -> None:
     """On the same image; on another one, the result that the same draws give there; on one of another size, any."""
     transform, image = RANDOM[name](T), given(name)
@@ -110,7 +111,7 @@ def test_replay(name: str) -> None:
         assert snapshot(params) == snapshot(kept)
 
 
-@pytest.mark.parametrize("name", RANDOM)
+@grouped(RANDOM)
 def test_parameters_are_plain_data(name: str) -> None:
     transform, image = RANDOM[name](T), given(name)
     for seed in range(4):
@@ -124,7 +125,7 @@ def test_parameters_are_plain_data(name: str) -> None:
             assert snapshot(replay(transform, image, json.loads(json.dumps(params)))) == snapshot(expected)
 
 
-@pytest.mark.parametrize("name", [name for name in RANDOM if name not in OTHER_CASES])
+@grouped([name for name in RANDOM if name not in OTHER_CASES])
 def test_replay_in_other_containers(name: str) -> None:
     """Parameters of an array replayed on that array, of a batch on that batch, of a tensor on that tensor."""
     transform = RANDOM[name](T)

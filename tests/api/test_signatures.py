@@ -18,6 +18,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+from support.differences import each, grouped
 from support.images import pil, to_chw
 from support.outcomes import assert_same, run, snapshot
 from tables.calls import FUNCTIONAL, PIL_FUNCTIONAL, TENSOR_FUNCTIONAL
@@ -138,14 +139,14 @@ def test_torchvision_policy_is_understood() -> None:
             assert_same(run(ours, image, seed), run(theirs, image, seed))
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_every_class_has_cases(name: str) -> None:
     """What has no row in `cases` is not tested."""
     made = {type(make(TV)).__name__ for make in ALL_CASES.values()}
     assert name in made or name == "Lambda"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_every_function_is_called(name: str) -> None:
     """By a row of `calls`, or by a test of conversions."""
     called = {row.split()[0] for row in (*FUNCTIONAL, *PIL_FUNCTIONAL, *TENSOR_FUNCTIONAL)}
@@ -162,7 +163,7 @@ def state_of(module: torch.nn.Module) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", ALL_CASES)
+@grouped(ALL_CASES)
 def test_module_state(name: str) -> None:
     ours, theirs = ALL_CASES[name](T), ALL_CASES[name](TV)
     assert isinstance(ours, torch.nn.Module) == isinstance(theirs, torch.nn.Module)
@@ -172,12 +173,12 @@ def test_module_state(name: str) -> None:
         assert ours.to(torch.float64) is ours
 
 
-@pytest.mark.parametrize("name", ALL_CASES)
+@grouped(ALL_CASES)
 def test_repr(name: str) -> None:
     assert repr(ALL_CASES[name](T)).replace("fastaug.", "torchvision.") == repr(ALL_CASES[name](TV))
 
 
-@pytest.mark.parametrize("name", ALL_CASES)
+@grouped(ALL_CASES)
 def test_attributes(name: str) -> None:
     ours, theirs = ALL_CASES[name](T), ALL_CASES[name](TV)
     for attribute, value in vars(theirs).items():
@@ -256,7 +257,7 @@ def test_get_params_of_every_class_is_called() -> None:
     assert having == {name.split()[0] for name in GET_PARAMS}
 
 
-@pytest.mark.parametrize("name", GET_PARAMS)
+@grouped(GET_PARAMS)
 def test_get_params(name: str) -> None:
     for image in (pil("RGB", 33, 57), torch.zeros(3, 33, 57, dtype=torch.uint8), torch.zeros(2, 1, 33, 57)):
         for seed in range(50):

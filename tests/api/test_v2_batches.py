@@ -18,6 +18,7 @@ import fastaug
 import fastaug.io
 from fastaug._image import kept
 from fastaug.transforms import v2 as T
+from support.differences import each
 from support.images import PHOTOS, photo, to_chw
 from support.random_samples import boxes, mask
 
@@ -94,9 +95,9 @@ def stacked(results: list[Any]) -> torch.Tensor:
     return torch.stack([result.as_subclass(torch.Tensor) for result in results])
 
 
-@pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", PIPELINES)
-@pytest.mark.parametrize("of", CONTAINERS)
+@each("of", CONTAINERS)
+@each("compiled", [False, True])
 def test_images(name: str, of: str, compiled: bool) -> None:
     if of == "arrays" and name in ("classification", "pictures"):
         pytest.skip("v2 takes arrays for images in ToImage alone")
@@ -168,8 +169,8 @@ def test_errors_have_the_number_of_the_image() -> None:
 
 
 @pytest.mark.parametrize("of", ["PIL", "tensors", "Images"])
-@pytest.mark.parametrize("layout", [torch.channels_last, torch.contiguous_format, None])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, None])
+@each("layout", [torch.channels_last, torch.contiguous_format, None])
+@each("dtype", [torch.float16, torch.bfloat16, None])
 def test_compiled_formats(dtype: Any, layout: Any, of: str) -> None:
     images = [CONTAINERS[of](image) for image in IMAGES]
     generator = torch.Generator().manual_seed(5)
