@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import struct
 import zlib
@@ -50,6 +51,7 @@ def samples(height: int, width: int, channels: int, bits: int = 16, seed: int = 
     return np.random.default_rng(seed).integers(0, 1 << bits, (height, width, channels), dtype=np.uint16)
 
 
+@functools.cache
 def jpegs() -> dict[str, bytes]:
     """JPEG files of every kind that Pillow writes: native ones and others."""
     colour = photo("coffee", 83, 61)
@@ -73,6 +75,7 @@ def jpegs() -> dict[str, bytes]:
     return files
 
 
+@functools.cache
 def pngs() -> dict[str, bytes]:
     colour = photo("chelsea", 57, 73)
     files = {mode: encode(colour.convert(mode), "PNG") for mode in ("1", "L", "LA", "RGB", "RGBA", "P")}

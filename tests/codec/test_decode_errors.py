@@ -18,6 +18,7 @@ import fastaug
 import fastaug.io
 import fastaug.transforms as T
 from fastaug._image import encoded
+from support.differences import each
 from support.images import photo
 
 JPEG = made.encode(photo("coffee", 90, 120), "JPEG")
@@ -205,8 +206,8 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("reader", READERS)
 @pytest.mark.parametrize("format", MANY)
+@each("reader", READERS)
 def test_max_image_pixels(format: str, reader: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, read = MANY[format], READERS[reader]
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 90 * 120)

@@ -20,6 +20,7 @@ from PIL import Image, ImageFile
 import fastaug
 import fastaug.transforms as T
 from fastaug.io import LazyImage
+from support.differences import each, grouped
 from support.images import photo
 from support.outcomes import run, snapshot
 
@@ -74,7 +75,7 @@ def same_outcome(ours: Any, theirs: Any) -> bool:
 PAIRS = [(file, name) for i, file in enumerate(FILES) for k, name in enumerate(PIPELINES) if (i + k) % 3 == 0]
 
 
-@pytest.mark.parametrize(("file", "name"), PAIRS)
+@grouped(PAIRS, ("file", "name"), lambda pair: pair[1])
 def test_equal(file: str, name: str) -> None:
     data, steps = FILES[file], PIPELINES[name]
     for seed in (1, 2):
@@ -84,8 +85,8 @@ def test_equal(file: str, name: str) -> None:
         assert same_outcome(run(fastaug.compile(TV.Compose(steps(TV))), LazyImage(data), seed), theirs)
 
 
-@pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA", "CMYK", "P", "F", None])
-@pytest.mark.parametrize("file", FILES)
+@grouped(FILES, "file")
+@each("mode", ["L", "LA", "RGB", "RGBA", "CMYK", "P", "F", None])
 def test_modes(file: str, mode: str | None) -> None:
     image = Image.open(io.BytesIO(FILES[file]))
     image = image.convert(mode) if mode else image

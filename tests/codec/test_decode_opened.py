@@ -17,6 +17,7 @@ import fastaug.transforms as T
 from fastaug.data import DataLoader
 from fastaug.io import LazyImage, lazy
 from fastaug.transforms import v2
+from support.differences import each
 from support.images import MODES, photo, pil
 
 DATA = encode(photo("coffee", 83, 61), "JPEG", exif=oriented(6))
@@ -30,7 +31,7 @@ def same(ours: Any, theirs: Any) -> bool:
 
 
 @pytest.mark.parametrize("library", [T, v2])
-@pytest.mark.parametrize("given", MODES)
+@each("given", MODES)
 def test_modes(given: str, library: Any) -> None:
     image = pil(given, 31, 37)
     for mode in ("RGB", "L", "RGBA", "CMYK", None):

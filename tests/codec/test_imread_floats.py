@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from fastaug.io import imread, imread_batch
+from support.differences import each
 from support.images import noise, photo
 
 FORMATS: dict[str, dict[str, Any]] = {"PNG": {}, "JPEG": {"quality": 95}, "TIFF": {}, "WEBP": {"lossless": True}}
@@ -38,10 +39,10 @@ def same(got: np.ndarray, wanted: np.ndarray) -> bool:
     return got.dtype == wanted.dtype and got.shape == wanted.shape and got.tobytes() == wanted.tobytes()
 
 
-@pytest.mark.parametrize("floats", [False, True], ids=["uint8", "float32"])
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("size", [(1, 1), (1, 7), (16, 15), (33, 130)])
+@each("size", [(1, 1), (1, 7), (16, 15), (33, 130)])
+@each("mode", MODES)
+@each("floats", [False, True])
 def test_samples(size: tuple[int, int], name: str, mode: str, floats: bool) -> None:
     data = encoded(photo("coffee", *size), name, **FORMATS[name])
     wanted = expected(np.asarray(Image.open(io.BytesIO(data)).convert(PLAIN.get(mode, mode))), mode, floats=floats)
@@ -106,7 +107,7 @@ def test_16_bits_of_gray() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("kind", ["plain", "part", "planes", "upside down", "odd address"])
+@each("kind", ["plain", "part", "planes", "upside down", "odd address"])
 def test_out(kind: str, name: str) -> None:
     data = encoded(photo("coffee", 21, 34), name, **FORMATS[name])
     wanted = imread(data, "BGR").astype(np.float32) / 255.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import itertools
 import mmap
 import os
 import pickle
@@ -24,6 +25,7 @@ import fastaug.transforms as T
 from fastaug._image import encoded
 from fastaug.data import PairedRandomCrop
 from fastaug.io import image_info, imread, imread_batch, lazy
+from support.differences import each
 from support.images import noise
 
 #: Shapes and the modes that they stand for.
@@ -52,19 +54,20 @@ def with_header(text: str | bytes, after: bytes = b"", version: int = 1) -> byte
 @pytest.fixture(params=["path", "bytes"])
 def source(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[bytes], Any]:
     """Makes a source of what a file would hold."""
+    numbers = itertools.count()
 
     def made(data: bytes) -> Any:
         if request.param == "bytes":
             return data
-        path = tmp_path / "image.of no suffix"
+        path = tmp_path / f"image {next(numbers)}.of no suffix"  # another one may be mapped still
         path.write_bytes(data)
         return path
 
     return made
 
 
-@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
-@pytest.mark.parametrize("shape", SHAPES)
+@each("shape", SHAPES)
+@each("version", [(1, 0), (2, 0), (3, 0)])
 def test_pixels_are_numpys(source: Any, shape: tuple[int, ...], version: tuple[int, int]) -> None:
     array, mode = pixels(shape), SHAPES[shape]
     file = source(npy(array, version))
@@ -77,8 +80,8 @@ def test_pixels_are_numpys(source: Any, shape: tuple[int, ...], version: tuple[i
     assert image.load().mode == mode
 
 
-@pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA", "CMYK", "F", "1", "P", "YCbCr", "I;16"])
-@pytest.mark.parametrize("shape", SHAPES)
+@each("shape", SHAPES)
+@each("mode", ["L", "LA", "RGB", "RGBA", "CMYK", "F", "1", "P", "YCbCr", "I;16"])
 def test_modes_are_pillows_conversions(source: Any, shape: tuple[int, ...], mode: str) -> None:
     array = pixels(shape)
     try:
@@ -90,7 +93,7 @@ def test_modes_are_pillows_conversions(source: Any, shape: tuple[int, ...], mode
     assert np.array_equal(imread(source(npy(array)), mode), wanted)
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "mode"),
     # Pillow does not convert LA to CMYK.
     [
@@ -126,7 +129,7 @@ STEPS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", STEPS)
-@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape[0] > 1])
+@each("shape", [shape for shape in SHAPES if shape[0] > 1])
 def test_transforms_give_what_they_give_of_the_image(source: Any, shape: tuple[int, ...], name: str) -> None:
     array, transform = pixels(shape), T.Compose([STEPS[name]()])
     file = source(npy(array))
@@ -204,7 +207,7 @@ def test_the_order_of_a_byte_says_nothing(source: Any, order: str) -> None:
     assert np.array_equal(imread(source(with_header(header, array.tobytes())), "L"), array)
 
 
-@pytest.mark.parametrize(
+@each(
     "header",
     [
         "{'shape': (5, 7), 'fortran_order': False, 'descr': '|u1'}",
@@ -212,7 +215,7 @@ def test_the_order_of_a_byte_says_nothing(source: Any, order: str) -> None:
         " \n{ 'descr' : '|u1' , 'fortran_order' : False , 'shape' : ( 5 , 7 ) , } ",
     ],
 )
-@pytest.mark.parametrize("version", [1, 2, 3])
+@each("version", [1, 2, 3])
 def test_headers_of_other_writers(source: Any, header: str, version: int) -> None:
     array = pixels((5, 7))
     data = with_header(header, array.tobytes(), version)
@@ -289,7 +292,7 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
+@each("name", BAD)
 def test_what_is_no_image(source: Any, name: str) -> None:
     data, said = BAD[name]
     file = source(data)
@@ -313,7 +316,7 @@ def test_what_is_no_image(source: Any, name: str) -> None:
         pickle.loads(pickle.dumps(caught.value))
 
 
-@pytest.mark.parametrize("length", range(len(IMAGE)))
+@each("length", range(len(IMAGE)))
 def test_every_beginning_of_a_file(source: Any, length: int) -> None:
     with pytest.raises(fastaug.DecodeError):
         imread(source(IMAGE[:length]))
@@ -460,8 +463,8 @@ def test_a_file_that_is_replaced(tmp_path: Path) -> None:
     assert np.array_equal(np.asarray(T.Compose([T.CenterCrop(30)])(image)), second[:, 5:35])
 
 
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
-@pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA"])
+@each("channels", [1, 2, 3, 4])
+@each("mode", ["L", "LA", "RGB", "RGBA"])
 def test_a_file_that_ends_with_a_page(tmp_path: Path, channels: int, mode: str) -> None:
     """Behind the last row there is no memory, and none is looked at."""
     path = tmp_path / "image.npy"

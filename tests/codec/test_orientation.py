@@ -12,6 +12,7 @@ from PIL import Image
 
 import fastaug.io
 import fastaug.transforms as T
+from support.differences import each
 from support.images import photo
 
 PHOTO = photo("astronaut", 37, 53)
@@ -40,8 +41,8 @@ def files(orientation: int) -> dict[str, bytes]:
 NAMES = tuple(files(1))
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("name", NAMES)
+@each("orientation", range(1, 9))
 def test_oriented(name: str, orientation: int) -> None:
     data = files(orientation)[name]
     for mode in ("RGB", "L", "P", "1"):
@@ -55,8 +56,8 @@ def test_oriented(name: str, orientation: int) -> None:
             assert made.same(fastaug.io.imread(data, mode, region, exif=True), part)
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("name", NAMES)
+@each("orientation", range(1, 9))
 def test_handle(name: str, orientation: int) -> None:
     data = files(orientation)[name]
     expected = made.pillow(data, exif=True)
@@ -68,8 +69,8 @@ def test_handle(name: str, orientation: int) -> None:
     assert fastaug.io.image_info(data).orientation == orientation
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("name", ["JPEG", "PNG", "PNG of a palette"])
+@each("orientation", range(1, 9))
 def test_transforms(name: str, orientation: int) -> None:
     data = files(orientation)[name]
     image = Image.fromarray(made.pillow(data, exif=True))
