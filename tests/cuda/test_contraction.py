@@ -12,9 +12,9 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -30,6 +30,11 @@ _FUSED = ("FFMA", "FFMA2", "DFMA")
 _BYTES, _FLOAT32 = 0, 1
 _READ, _KEEP, _STORE = 2, 1, 2  # flags, ends, ends
 _PART = _C.CUDA_HEADERS["cuda/part.h"]
+
+
+def _params(values: Iterable[str], fast: Collection[str]) -> list[Any]:
+    """Of these the fast tier has some: of architectures one, and of cases each way to read a source, and divisions."""
+    return [pytest.param(value, marks=[] if value in fast else [pytest.mark.main]) for value in values]
 
 
 def _enumerators(name: str) -> list[str]:
@@ -132,17 +137,19 @@ _CASES = {
     # By the spread of the colours, by the largest, and by six.
     "hue": Case(_coloured(_BYTES, "HUE"), 3),
 }
+_FAST = ("read", "nearest affine", "linear affine", "cubic affine", "contrast too")
+_QUICK = ("read", "filters", "brightness and saturation", "contrast too", "hue")
 
 
-@pytest.mark.parametrize("arch", _ARCHS)
-@pytest.mark.parametrize("name", _CASES)
+@pytest.mark.parametrize("arch", _params(_ARCHS, ["sm_90"]))
+@pytest.mark.parametrize("name", _params(_CASES, _FAST))
 def test_only_divisions_fuse(name: str, arch: str) -> None:
     case = _CASES[name]
     assert _fused(_C.cuda_source(case.spec), arch) == _of_divisions(case.floats, case.doubles, arch)
 
 
-@pytest.mark.parametrize("arch", _ARCHS)
-@pytest.mark.parametrize("name", ["read", "filters", "brightness and saturation", "contrast too", "hue"])
+@pytest.mark.parametrize("arch", _params(_ARCHS, ["sm_90"]))
+@pytest.mark.parametrize("name", _params(_QUICK, ["read", "contrast too"]))
 def test_quick_stores_fuse_twice_a_sample(name: str, arch: str) -> None:
     """A product, a sum that is fused with another; a difference; once more. Loops may be unrolled: then all are."""
     case = _CASES[name]
@@ -159,7 +166,7 @@ def test_quick_stores_fuse_twice_a_sample(name: str, arch: str) -> None:
         assert counted["FADD"] == stored // 2
 
 
-@pytest.mark.parametrize("arch", _ARCHS)
+@pytest.mark.parametrize("arch", _params(_ARCHS, ["sm_90"]))
 def test_stores_that_divide(arch: str) -> None:
     """By 255 and by the deviation, for each channel; and the short form, which may have some in common with them."""
     single, packed, double = _fused(_C.cuda_source((0, 3, _FLOAT32, 0, _STORE, 0, _READ | _DIVISION)), arch)
@@ -167,7 +174,7 @@ def test_stores_that_divide(arch: str) -> None:
     assert (packed, double) == (0, 0)
 
 
-@pytest.mark.parametrize("arch", _ARCHS)
+@pytest.mark.parametrize("arch", _params(_ARCHS, ["sm_90"]))
 def test_blur_fuses_where_it_is_told_to(arch: str) -> None:
     """There are two forms of it: one fuses, the other multiplies and adds as often."""
     counted = _instructions(_C.cuda_source((0, 3, _BYTES, _STEPS["kBlur"], _STORE, 0, _READ)), arch)
@@ -175,7 +182,7 @@ def test_blur_fuses_where_it_is_told_to(arch: str) -> None:
     assert counted["FFMA2"] == counted["DFMA"] == 0
 
 
-@pytest.mark.parametrize("arch", _ARCHS)
+@pytest.mark.parametrize("arch", _params(_ARCHS, ["sm_90"]))
 def test_contraction_would_be_seen(arch: str) -> None:
     source = _C.cuda_source(_CASES["brightness and saturation"].spec)
     assert "--fmad=false" in nvrtc.OPTIONS

@@ -5,6 +5,8 @@ All of them, for all GPUs: `make cuda-all`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import pipelines
@@ -38,19 +40,28 @@ def _cases() -> list[tuple[pipelines.Kernel, str]]:
     return [*cases, *((kernel, _ARCHS[k % 3]) for k, kernel in enumerate(half))]
 
 
+def _params() -> list[Any]:
+    """The fast tier has one for each way to read a source, for Hopper where there is one."""
+    fast: dict[int, tuple[pipelines.Kernel, str]] = {}
+    for kernel, arch in sorted(_cases(), key=lambda case: case[1] != _ARCHS[0]):
+        fast.setdefault(kernel.spec[0], (kernel, arch))
+    marks = {case: [] if case in fast.values() else [pytest.mark.main] for case in _cases()}
+    return [pytest.param(*case, marks=marks[case]) for case in marks]
+
+
 def _name(value: object) -> str:
     if isinstance(value, pipelines.Kernel):
         return f"{value.pipeline}, {value.mode}, {'.'.join(map(str, value.spec))}"
     return str(value)
 
 
-@pytest.mark.parametrize(("kernel", "arch"), _cases(), ids=_name)
+@pytest.mark.parametrize(("kernel", "arch"), _params(), ids=_name)
 def test_tiles_spill_nothing(kernel: pipelines.Kernel, arch: str, nvrtc_here: None) -> None:
     binary = fitting(tiles(_SOURCES, kernel.spec), lambda text: nvrtc.compile(text, _SOURCES.headers, arch))
     _check(binary, "fastaug_tile")
 
 
-@pytest.mark.parametrize("arch", _ARCHS)
+@pytest.mark.parametrize("arch", [_ARCHS[0], *(pytest.param(arch, marks=pytest.mark.main) for arch in _ARCHS[1:])])
 def test_preparation_spills_nothing(arch: str, nvrtc_here: None) -> None:
     _check(nvrtc.compile(_SOURCES.prepare(), _SOURCES.headers, arch), "fastaug_prepare")
 

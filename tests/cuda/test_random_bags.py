@@ -112,6 +112,7 @@ def test_random_bags(first: int) -> None:
     assert images > BLOCK // 2
 
 
+@pytest.mark.main
 def test_the_cases_are_worth_running() -> None:
     """Every transform that is a program takes part, and many pipelines are one program."""
     drawn = [draw_jobs(number)[:2] for number in range(CASES)]
