@@ -22,7 +22,7 @@ import fastaug
 import fastaug.transforms as T
 from support.images import PHOTOS, noise, photo, pil
 from support.outcomes import assert_same, run, seed_all, snapshot
-from support.processes import python
+from support.processes import START_METHODS, python
 from tables.cases import ALL_CASES
 from tables.recipes import PIPELINES
 
@@ -267,7 +267,7 @@ print(transform(PIL.Image.new("RGB", (20, 20))).dtype, [name for name in sys.mod
 sys.modules["torchvision"] = sys.modules["torchvision.transforms.transforms"] = None
 fastaug.compile(T.RandomCrop(8))
 """
-    result = python(["-W", "error", "-c", code])
+    result = python(["-W", "error", "-c", code], lean=True)
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "torch.float16 []"
 
@@ -381,11 +381,11 @@ def epochs(transform: Any, count: int = 2, **options: Any) -> list[torch.Tensor]
     return [batch for _ in range(count) for batch in loader]
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", START_METHODS)
 def test_workers(method: str) -> None:
     compiled = fastaug.compile(fixed_size(TV))
     compiled(photo("ihc", 120, 120))  # the parent has used it
-    ours = epochs(compiled, num_workers=2, multiprocessing_context=method)
+    ours = epochs(compiled, num_workers=2, multiprocessing_context=method, persistent_workers=method != "fork")
     theirs = epochs(fixed_size(TV), num_workers=2, multiprocessing_context="fork")
     assert len(ours) == len(theirs) == 8
     for a, b in zip(ours, theirs, strict=True):

@@ -22,6 +22,7 @@ from fastaug.data import DataLoader
 from fastaug.transforms import v2 as T
 from support.images import PHOTOS, photo
 from support.outcomes import seed_all
+from support.processes import START_METHODS
 from support.random_samples import boxes, mask
 
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
@@ -142,7 +143,7 @@ def test_samples(workers: int) -> None:
     assert_same(results[2], results[0])
 
 
-@pytest.mark.parametrize("context", ["fork", "spawn"])
+@pytest.mark.parametrize("context", START_METHODS)
 def test_worker_processes(context: str, pictures: Path) -> None:
     results = []
     for transform in (noisy(TV), noisy(T), fastaug.compile(noisy(TV))):

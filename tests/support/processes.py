@@ -38,6 +38,9 @@ def _marks(isa: str) -> list[pytest.MarkDecorator]:
 #: The fast tier has plain code and the best that the machine has.
 ISAS = [pytest.param(isa, marks=_marks(isa)) for isa in KNOWN_ISAS]
 
+#: How multiprocessing starts workers. The fast tier spawns some in tests/threads/test_dataloader.py alone.
+START_METHODS = ["fork", pytest.param("spawn", marks=pytest.mark.main)]
+
 #: What the processes that fork have imported: nothing of fastaug, which reads FASTAUG_ISA then.
 LEAN = ("numpy", "PIL.Image", "torch")
 WHOLE = (*LEAN, "PIL.ImageFilter", "torchvision.datasets", "torchvision.transforms.v2", "skimage.data", "pytest")

@@ -17,6 +17,7 @@ import fastaug
 from fastaug import io
 from fastaug.transforms import v2
 from support.images import photo
+from support.processes import START_METHODS
 
 
 def pipeline(library: Any) -> Any:
@@ -122,7 +123,7 @@ class Files(torch.utils.data.Dataset[Any]):
         return self.transform(Image.open(self.paths[index]).convert("RGB")), index
 
 
-@pytest.mark.parametrize("context", ["fork", "spawn"])
+@pytest.mark.parametrize("context", START_METHODS)
 def test_workers_of_a_loader(paths: list[str], context: str) -> None:
     batches = []
     for library in (v2, TV):
