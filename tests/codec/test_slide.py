@@ -24,6 +24,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug.io import LazyImage, Slide, SlideLevel
 from fastaug.transforms import v2
+from support.processes import START_METHODS
 
 APERIO = Path(__file__).parent / "aperio"
 
@@ -307,7 +308,7 @@ class Regions(torch.utils.data.Dataset[Any]):
         return self.transform(self.slide.lazy(30 * index, 10, (60, 60)))
 
 
-@pytest.mark.parametrize("context", ["fork", "spawn"])
+@pytest.mark.parametrize("context", START_METHODS)
 def test_workers(slide: Slide, context: str) -> None:
     dataset = Regions(slide)
     loader = torch.utils.data.DataLoader(dataset, batch_size=2, num_workers=2, multiprocessing_context=context)

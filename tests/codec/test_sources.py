@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import mmap
-import multiprocessing
 import os
 import pathlib
 import pickle
@@ -26,6 +25,7 @@ import fastaug.io
 import fastaug.transforms as T
 from fastaug._image import encoded
 from support.images import PHOTOS, photo
+from support.processes import START_METHODS
 
 # On a machine, or a share of one, with a single CPU.
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create 2 worker processes:UserWarning")
@@ -355,7 +355,7 @@ def batches(folder: Path, loader: Callable[[Any], Any], **options: Any) -> list[
     return list(DataLoader(dataset, batch_size=5, shuffle=True, **options))
 
 
-@pytest.mark.parametrize("method", [None, *multiprocessing.get_all_start_methods()])
+@pytest.mark.parametrize("method", [None, *START_METHODS, pytest.param("forkserver", marks=pytest.mark.main)])
 def test_image_folder(folder: Path, method: str | None) -> None:
     options = {} if method is None else {"num_workers": 2, "multiprocessing_context": method}
     ours = batches(folder, fastaug.io.lazy, **options)
