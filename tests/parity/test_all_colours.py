@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -16,9 +18,9 @@ from tables.op_table import Op
 
 @pytest.fixture(scope="module", params=[pytest.param(1, marks=pytest.mark.main), 7], ids=["all", "every seventh"])
 def colours(request: pytest.FixtureRequest) -> Image.Image:
-    """All 2^24 colours, once each, or every seventh: all pairs of values of two channels are there."""
+    """All 2^24 colours, or every seventh, in which all pairs of values of two channels are."""
     codes = np.arange(0, 1 << 24, request.param, dtype=np.uint32)
-    codes = codes[: len(codes) // 4096 * 4096].reshape(-1, 4096)
+    codes = np.resize(codes, (math.ceil(len(codes) / 4096), 4096))
     return Image.fromarray(np.stack([codes & 255, codes >> 8 & 255, codes >> 16], axis=-1).astype(np.uint8))
 
 
