@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import random
 import re
 import warnings
 from collections.abc import Callable
@@ -18,6 +17,8 @@ from torchvision import tv_tensors
 from torchvision.transforms import v2 as TV
 
 from fastaug.transforms import v2
+from support.differences import each, grouped
+from support.outcomes import seed_all
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -172,9 +173,7 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("AugMix", (5, 2, 2, 0.5, False), {}),
 ]
 
-_IDS = [f"{name}{index}" for index, (name, _, _) in enumerate(CASES)]
-
-all_cases = pytest.mark.parametrize("case", CASES, ids=_IDS)
+all_cases = grouped(CASES, "case", lambda case: case[0])
 
 
 def _theirs(argument: Any) -> Any:
@@ -194,8 +193,7 @@ def made(case: tuple[str, tuple[Any, ...], dict[str, Any]]) -> tuple[Any, Any]:
 
 def outcome(function: Callable[..., Any], *args: Any, seed: int = 0) -> tuple[Any, torch.Tensor]:
     """What it returns or the type of its error, and the state of torch's generator."""
-    torch.manual_seed(seed)
-    random.seed(seed)
+    seed_all(seed)
     try:
         result = function(*args)
     except Exception as error:  # whatever it is, the other has to raise the same
@@ -239,13 +237,13 @@ def test_all_classes_are_compared() -> None:
     assert {name for name, _, _ in CASES} == classes - apart
 
 
-@all_cases
+@each("case", CASES)
 def test_repr(case: Any) -> None:
     ours, theirs = made(case)
     assert repr(ours) == repr(theirs)
 
 
-@all_cases
+@each("case", CASES)
 def test_pickles_and_copies(case: Any) -> None:
     ours, _ = made(case)
     for other in (pickle.loads(pickle.dumps(ours)), copy.deepcopy(ours)):
@@ -253,7 +251,7 @@ def test_pickles_and_copies(case: Any) -> None:
 
 
 @all_cases
-@pytest.mark.parametrize("sample", ["tensor", "boxes", "pil"])
+@each("sample", ["tensor", "boxes", "pil"])
 def test_draws(case: Any, sample: str) -> None:
     ours, theirs = made(case)
     if case[0] in ("AutoAugment", "RandAugment", "TrivialAugmentWide", "AugMix"):
@@ -268,7 +266,7 @@ def test_draws(case: Any, sample: str) -> None:
 
 
 @all_cases
-@pytest.mark.parametrize("sample", SAMPLES)
+@each("sample", SAMPLES)
 def test_results(case: Any, sample: str) -> None:
     ours, theirs = made(case)
     for seed in range(3):
@@ -282,11 +280,15 @@ def test_results(case: Any, sample: str) -> None:
 def test_results_of_drafts_that_others_began(case: Any) -> None:
     """In the middle of a pipeline, with all of a sample drafted by what comes before."""
     ours, theirs = made(case)
-    for sample in ("pil", "image", "video", "detection", "points"):
+
+    @each("sample", ["pil", "image", "video", "detection", "points"])
+    def compare(sample: str) -> None:
         mine, my_state = outcome(v2.Compose([v2.RandomHorizontalFlip(1.0), ours]), SAMPLES[sample]())
         other, state = outcome(TV.Compose([TV.RandomHorizontalFlip(1.0), theirs]), SAMPLES[sample]())
         assert_same(mine, other)
         assert torch.equal(my_state, state)
+
+    compare()
 
 
 @pytest.mark.parametrize("policy", list(v2.AutoAugmentPolicy))
@@ -303,12 +305,16 @@ def test_policies(policy: Any) -> None:
 @pytest.mark.parametrize("name", ["RandAugment", "TrivialAugmentWide", "AugMix"])
 def test_many_augmentations(name: str) -> None:
     ours, theirs = made((name, (), {}))
-    for sample in ("pil", "image"):
-        for seed in range(30):
-            mine, my_state = outcome(ours, SAMPLES[sample](), seed=seed)
-            other, state = outcome(theirs, SAMPLES[sample](), seed=seed)
-            assert_same(mine, other)
-            assert torch.equal(my_state, state)
+
+    @each("sample", ["pil", "image"])
+    @each("seed", range(30))
+    def compare(sample: str, seed: int) -> None:
+        mine, my_state = outcome(ours, SAMPLES[sample](), seed=seed)
+        other, state = outcome(theirs, SAMPLES[sample](), seed=seed)
+        assert_same(mine, other)
+        assert torch.equal(my_state, state)
+
+    compare()
 
 
 WRONG: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
@@ -398,7 +404,7 @@ WRONG: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=[f"{name}{index}" for index, (name, _, _) in enumerate(WRONG)])
+@grouped(WRONG, "wrong", lambda wrong: wrong[0])
 def test_errors_of_constructors(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # torch.compile has torch's distributions check nothing from its first use on.
     monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
@@ -475,8 +481,8 @@ def _getters() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("number", range(len(_getters())))
 @pytest.mark.parametrize("flipped", [False, True])
+@each("number", range(len(_getters())))
 def test_labels_getters(number: int, flipped: bool) -> None:
     getter = _getters()[number]
     sample = detection()
@@ -490,8 +496,8 @@ def test_labels_getters(number: int, flipped: bool) -> None:
     assert_same(*results)
 
 
-@pytest.mark.parametrize("count", [0, 4, HEIGHT])
 @pytest.mark.parametrize("semantic", [False, True])
+@each("count", [0, 4, HEIGHT])
 def test_masks_beside_boxes(count: int, semantic: bool) -> None:
     """A mask as high as there are boxes is cut too."""
     numbers = BOXES.repeat(10, 1)[:count]
