@@ -254,7 +254,9 @@ GROUPS = {group.__name__: group for group in (flips, boxes, sizes, borders, warp
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32, torch.int32], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [torch.uint8, torch.float32, pytest.param(torch.int32, marks=pytest.mark.main)], ids=str
+)
 def test_tensors(group: str, dtype: torch.dtype) -> None:
     rng = random.Random(f"{group} {dtype}")
     for size, channels in itertools.product(SIZES, (1, 3, 4, 2, 5)):

@@ -55,11 +55,19 @@ def test_in_the_parent() -> None:
         assert torch.equal(ours, theirs)
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.main)])
-def test_workers(method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "count"),
+    [
+        ("fork", 2),
+        ("spawn", 1),
+        pytest.param("spawn", 2, marks=pytest.mark.main),
+        pytest.param("forkserver", 2, marks=pytest.mark.main),
+    ],
+)
+def test_workers(method: str, count: int) -> None:
     pipeline(T)(to_chw(photo("ihc", 120, 120)))  # the parent has used the native core
-    ours = batches(T, num_workers=2, multiprocessing_context=method)
-    theirs = batches(TV, num_workers=2, multiprocessing_context="fork")
+    ours = batches(T, num_workers=count, multiprocessing_context=method)
+    theirs = batches(TV, num_workers=count, multiprocessing_context="fork")
     assert len(ours) == len(theirs) == 4
     for a, b in zip(ours, theirs, strict=True):
         assert torch.equal(a, b)
