@@ -30,6 +30,7 @@ from fastaug._tv_tensors import choice
 from fastaug._tv_tensors import own as ours
 from support.images import pil
 from support.processes import TESTS, python
+from support.scale import cases
 
 BOTH = (ours, theirs)
 CLASSES = ("TVTensor", "Image", "Video", "Mask", "BoundingBoxes", "KeyPoints")
@@ -415,7 +416,7 @@ def test_functions_of_torch(name: str, kept: str) -> None:
     assert any(not isinstance(result, type) for _, result, _ in mine), "it is an error for all of them"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(cases(40)))
 def test_sequences(seed: int) -> None:
     """What functions make of results of functions; return types change on the way."""
 
