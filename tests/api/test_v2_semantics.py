@@ -22,6 +22,7 @@ from torchvision.transforms import v2 as TV
 
 import fastaug.transforms.v2 as T
 from fastaug.transforms.v2._transform import reads_drafts
+from support.differences import each
 from support.random_samples import Pair, opened
 from support.v2_outcomes import assert_same_v2, run_v2, v2_difference
 
@@ -487,7 +488,7 @@ FACTS = {
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("name", FACTS)
+@each("name", FACTS)
 def test_fact(name: str, package: Any) -> None:
     assert FACTS[name](package)
 
@@ -571,7 +572,7 @@ ERRORS: dict[str, tuple[Fact, type[Exception]]] = {
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("name", ERRORS)
+@each("name", ERRORS)
 def test_error(name: str, package: Any) -> None:
     call, error = ERRORS[name]
     with pytest.raises(error) as raised:
@@ -646,7 +647,7 @@ WRONG_KERNELS: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-@pytest.mark.parametrize("name", WRONG_KERNELS)
+@each("name", WRONG_KERNELS)
 def test_wrong_kernels(name: str, package: Any) -> None:
     with pytest.raises(ValueError):
         WRONG_KERNELS[name](package.functional)(lambda leaf: leaf)
@@ -951,8 +952,8 @@ def test_repr(name: str) -> None:
     assert repr(REPRS[name](T)) == repr(REPRS[name](TV))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("name", [name for name in PICKLED if name != "SanitizeBoundingBoxes"])
+@each("package", [TV, T])
 def test_pickle_and_copy(name: str, package: Any) -> None:
     transform = PICKLED[name](package)
     protocols = range(2, pickle.HIGHEST_PROTOCOL + 1)

@@ -22,6 +22,7 @@ import fastaug.io
 import fastaug.transforms as T
 from fastaug import _C
 from fastaug.io import LazyImage, imread, imread_batch, lazy
+from support.differences import each
 from support.images import photo
 
 SPACES = ("rgb", "ycbcr")
@@ -126,8 +127,8 @@ def test_streams_are_what_they_are_called() -> None:
     assert not made.same(oracle(rgb, "rgb"), oracle(rgb, "ycbcr"))
 
 
-@pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("name", STREAMS)
+@each("said", SAID)
 def test_streams(name: str, said: str) -> None:
     data = SAID[said](STREAMS[name])
     assert made.same(imread(data), made.pillow(data))
@@ -174,8 +175,8 @@ def test_orientation() -> None:
 # What has no three components.
 
 
-@pytest.mark.parametrize("colorspace", SPACES)
-@pytest.mark.parametrize("format", ["JPEG of gray", "PNG", "BMP", "WEBP", "GIF"])
+@each("format", ["JPEG of gray", "PNG", "BMP", "WEBP", "GIF"])
+@each("colorspace", SPACES)
 def test_no_use(format: str, colorspace: str) -> None:
     image = photo("ihc", 40, 30)
     data = encode(image.convert("L"), "JPEG") if format == "JPEG of gray" else encode(image, format)
@@ -210,7 +211,7 @@ def test_several_images() -> None:
 # Arguments, and what is kept of them.
 
 
-@pytest.mark.parametrize("value", ["RGB", "YCbCr", "", "cmyk", 2, 0, True, b"rgb", ("rgb",), np.zeros(2)])
+@each("value", ["RGB", "YCbCr", "", "cmyk", 2, 0, True, b"rgb", ("rgb",), np.zeros(2)])
 def test_no_colorspace(value: Any) -> None:
     data = STREAMS["RGB 4:4:4"]
     for call in (

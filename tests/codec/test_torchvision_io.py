@@ -17,6 +17,7 @@ from PIL import Image
 
 import fastaug
 import fastaug.io
+from support.differences import each
 from support.images import noise, photo, pil
 
 # torchvision says so at every call.
@@ -42,8 +43,8 @@ def check(name: str, *arguments: Any, strides: bool = True, **options: Any) -> N
     assert torch.equal(ours, theirs)
 
 
-@pytest.mark.parametrize("mode", ["UNCHANGED", "GRAY", "RGB"])
 @pytest.mark.parametrize("name", JPEGS)
+@each("mode", ["UNCHANGED", "GRAY", "RGB"])
 def test_jpeg(name: str, mode: str) -> None:
     data = tensor(JPEGS[name])
     check("decode_jpeg", data, mode)
@@ -70,8 +71,8 @@ NEVER_WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("mode", ["UNCHANGED", "GRAY", "GRAY_ALPHA", "RGB", "RGBA"])
 @pytest.mark.parametrize("name", PNGS)
+@each("mode", ["UNCHANGED", "GRAY", "GRAY_ALPHA", "RGB", "RGBA"])
 def test_png(name: str, mode: str) -> None:
     data = tensor(PNGS[name])
     if (name, mode) not in NEVER_WRITTEN:
@@ -93,8 +94,8 @@ GAMMAS = {
 }
 
 
-@pytest.mark.parametrize("gamma", GAMMAS)
 @pytest.mark.parametrize("bits", [8, 16])
+@each("gamma", GAMMAS)
 def test_gray_of_png_with_a_gamma(bits: int, gamma: str) -> None:
     samples = made.samples(40, 50, 3, bits)
     samples[:10] = samples[:10, :, :1]
@@ -103,9 +104,9 @@ def test_gray_of_png_with_a_gamma(bits: int, gamma: str) -> None:
         check("decode_png", data, mode)
 
 
-@pytest.mark.parametrize("mode", ["UNCHANGED", "RGB", "RGBA"])
-@pytest.mark.parametrize("lossless", [False, True])
 @pytest.mark.parametrize("source", ["RGB", "RGBA"])
+@each("lossless", [False, True])
+@each("mode", ["UNCHANGED", "RGB", "RGBA"])
 def test_webp(source: str, lossless: bool, mode: str) -> None:
     data = tensor(made.encode(pil(source, 33, 41), "WEBP", lossless=lossless, exact=True))
     check("decode_webp", data, mode)
@@ -144,14 +145,14 @@ def gifs() -> Iterator[bytes]:
 GIFS = list(gifs())
 
 
-@pytest.mark.parametrize("number", range(len(GIFS)))
+@each("number", range(len(GIFS)))
 def test_gif(number: int) -> None:
     check("decode_gif", tensor(GIFS[number]))
     check("decode_image", tensor(GIFS[number]), "GRAY")
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("mode", ["UNCHANGED", "GRAY", "RGB"])
+@each("orientation", range(1, 9))
 def test_orientation(orientation: int, mode: str) -> None:
     exif = made.oriented(orientation)
     for format, name in (("JPEG", "decode_jpeg"), ("PNG", "decode_png")):
@@ -221,8 +222,8 @@ WRONG: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("function", ["decode_jpeg", "decode_png", "decode_webp", "decode_gif", "decode_image"])
+@each("name", WRONG)
 def test_errors(function: str, name: str) -> None:
     theirs = outcome(lambda: getattr(torchvision.io, function)(WRONG[name]))
     ours = outcome(lambda: getattr(fastaug.io, function)(WRONG[name]))
@@ -257,7 +258,7 @@ def test_broken_png() -> None:
             fastaug.io.decode_png(tensor(broken))
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         lambda io: io.decode_jpeg(tensor(JPEGS["gray"]), "none"),

@@ -15,6 +15,7 @@ import torchvision.io
 from PIL import Image, ImageFile, features
 
 import fastaug.io
+from support.differences import each, grouped
 from support.images import noise, photo
 
 pytestmark = pytest.mark.filterwarnings("ignore:The image decoding and encoding:DeprecationWarning")
@@ -54,7 +55,7 @@ def test_every_function_of_torchvision_is_there() -> None:
 
 
 @pytest.mark.parametrize("name", IMAGES)
-@pytest.mark.parametrize("quality", [1, 49, 75, 96, 100])
+@each("quality", [1, 49, 75, 96, 100])
 def test_jpeg(name: str, quality: int) -> None:
     """Equal bytes: Pillow and torchvision ask their libjpeg-turbo for the same."""
     image = IMAGES[name]
@@ -66,7 +67,7 @@ def test_jpeg(name: str, quality: int) -> None:
 
 
 @pytest.mark.parametrize("name", IMAGES)
-@pytest.mark.parametrize("level", [0, 6, 9])
+@each("level", [0, 6, 9])
 def test_png(name: str, level: int) -> None:
     image = IMAGES[name]
     ours = fastaug.io.encode_png(image, level)
@@ -86,8 +87,7 @@ def test_several() -> None:
     assert isinstance(found, list) and len(found) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
+@grouped(
     [
         *[("encode_jpeg", (PHOTO, quality)) for quality in (0, -1, 101)],
         *[("encode_png", (PHOTO, level)) for level in (-1, 10)],
@@ -106,6 +106,8 @@ def test_several() -> None:
         ("write_png", (PHOTO, "/nowhere/file.png")),
         ("write_jpeg", (PHOTO, "/tmp/never", 0)),
     ],
+    ("name", "arguments"),
+    lambda case: case[0],
 )
 def test_errors(name: str, arguments: tuple[Any, ...]) -> None:
     ours, theirs = (error_of(getattr(module, name), *arguments) for module in (fastaug.io, torchvision.io))
@@ -146,7 +148,7 @@ needs_avif = pytest.mark.skipif(not features.check("avif"), reason="this Pillow 
 
 @needs_avif
 @pytest.mark.parametrize("stored", ["L", "RGB", "RGBA"])
-@pytest.mark.parametrize(("mode", "channels"), [("UNCHANGED", None), ("rgb", 3), ("RGB_ALPHA", 4), ("RGBA", 4)])
+@each(("mode", "channels"), [("UNCHANGED", None), ("rgb", 3), ("RGB_ALPHA", 4), ("RGBA", 4)])
 def test_avif(stored: str, mode: str, channels: int | None) -> None:
     picture = photo("chelsea", 24, 31).convert(stored)
     if stored == "RGBA":
