@@ -24,6 +24,7 @@ from torch.utils.data import DataLoader
 import fastaug.io
 import fastaug.transforms as T
 from fastaug._image import encoded
+from support.differences import each
 from support.images import PHOTOS, photo
 from support.processes import START_METHODS
 
@@ -146,7 +147,7 @@ def test_no_mode(mode: Any, error: type[Exception]) -> None:
             fastaug.io.lazy(DATA).convert(mode)
 
 
-@pytest.mark.parametrize(
+@each(
     ("region", "error"),
     [
         ((0, 0, 62, 83), ValueError),
@@ -180,7 +181,7 @@ def test_region_of_numpy_integers() -> None:
 
 
 @pytest.mark.parametrize("format", ["JPEG", "PNG", "BMP"])
-@pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "F", "1"])
+@each("mode", ["RGB", "L", "RGBA", "F", "1"])
 def test_out(mode: str, format: str) -> None:
     data = made.encode(photo("coffee", 61, 83), format)
     expected = made.pillow(data, mode)[10:30, 7:52]
