@@ -1,6 +1,6 @@
 """A process that has imported what takes seconds, and forks a child for each program that it is sent.
 
-    python forking.py SOCKET MODULE..
+    python forking.py SOCKET PATH MODULE..
 
 `support.processes` sends a byte and four files: the request in JSON, the program's standard output and error, and a
 pipe for its process ID and, once it has ended, its exit status. A child runs its program as `python ARGUMENTS` does, to
@@ -144,11 +144,12 @@ def show(kind: type[BaseException], error: BaseException, trace: types.Traceback
     sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
-def main(control: str, *modules: str) -> None:
-    del sys.path[0]
-    before = list(warnings.filters)
+def main(control: str, path: str, *modules: str) -> None:
+    own, before = sys.path[1:], list(warnings.filters)
+    sys.path[:] = [*path.split(os.pathsep), *own]
     for module in modules:
         importlib.import_module(module)
+    sys.path[:] = own
     gc.collect()
     # What is there already is not looked at by the collections of children, which would copy it.
     gc.freeze()

@@ -87,11 +87,12 @@ class Server:
     def __init__(self, modules: Sequence[str]) -> None:
         self._variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         # It forks, so that no library may start threads of its own.
-        variables = {"OPENBLAS_NUM_THREADS": "1", **self._variables}
+        variables = {**self._variables, "OPENBLAS_NUM_THREADS": "1"}
+        path = os.pathsep.join(part for part in sys.path if part)
         self._control, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, str(TESTS / "support" / "forking.py"), str(theirs.fileno()), *modules],
+                [sys.executable, str(TESTS / "support" / "forking.py"), str(theirs.fileno()), path, *modules],
                 env=variables,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
