@@ -19,6 +19,7 @@ import fastaug
 import fastaug.io
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+from support.differences import grouped
 from support.images import noise, pil
 from support.outcomes import assert_same, run, snapshot
 from support.processes import python
@@ -132,7 +133,7 @@ def test_the_first_import_is_unpickling() -> None:
 # ---- calls
 
 
-@pytest.mark.parametrize("name", ALL_CASES)
+@grouped(ALL_CASES)
 def test_a_call_does_not_change_the_pickle(name: str) -> None:
     """Caches of datasets go by it."""
     make = ALL_CASES[name]
@@ -157,7 +158,7 @@ def test_other_ways_to_call_do_not_change_the_pickle() -> None:
     assert pickle.dumps(pipeline) == before
 
 
-@pytest.mark.parametrize("name", ALL_CASES)
+@grouped(ALL_CASES)
 def test_attributes(name: str) -> None:
     """Those of torchvision's object, and no others, before and after calls and copies."""
     ours, theirs = ALL_CASES[name](T), ALL_CASES[name](TV)

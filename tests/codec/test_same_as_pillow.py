@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import fastaug.io
+from support.differences import each, grouped
 from support.images import SIZES, photo, pil
 
 JPEGS, PNGS, OTHERS = made.jpegs(), made.pngs(), made.others()
@@ -32,27 +33,27 @@ NATIVE_PNGS = ["L", "LA", "RGB", "RGBA", "L noise", "LA noise", "RGB noise", "RG
 NOT_NATIVE_PNGS = ["1", "P", "transparent P", "transparent L", "transparent RGB", "animated", "gray of 4 bits"]
 
 
-@pytest.mark.parametrize("name", NATIVE_JPEGS)
+@each("name", NATIVE_JPEGS)
 def test_jpegs_are_decoded_natively(name: str) -> None:
     image = fastaug.io.lazy(JPEGS[name])
     assert image.native and image.format == "JPEG"
     image.source()
 
 
-@pytest.mark.parametrize("name", NATIVE_PNGS)
+@each("name", NATIVE_PNGS)
 def test_pngs_are_decoded_natively(name: str) -> None:
     image = fastaug.io.lazy(PNGS[name])
     assert image.native and image.format == "PNG"
     image.source()
 
 
-@pytest.mark.parametrize("data", [JPEGS["CMYK"], JPEGS["two images"], *(PNGS[name] for name in NOT_NATIVE_PNGS)])
+@each("data", [JPEGS["CMYK"], JPEGS["two images"], *(PNGS[name] for name in NOT_NATIVE_PNGS)])
 def test_what_is_left_to_pillow(data: bytes) -> None:
     assert not fastaug.io.lazy(data).native
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", FILES)
+@grouped(FILES)
+@each("mode", MODES)
 def test_whole(name: str, mode: str) -> None:
     data = FILES[name]
     try:
@@ -71,8 +72,8 @@ def test_warnings_of_pillow() -> None:
         fastaug.io.imread(PNGS["transparent P"], "RGB")
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", FILES)
+@grouped(FILES)
+@each("mode", MODES)
 def test_part(name: str, mode: str) -> None:
     data = FILES[name]
     try:
@@ -88,7 +89,7 @@ def test_part(name: str, mode: str) -> None:
         assert made.same(fastaug.io.imread(data, mode, (top, left, height, width)), part)
 
 
-@pytest.mark.parametrize("name", FILES)
+@grouped(FILES)
 def test_as_the_file_has_it(name: str) -> None:
     """mode=None, as a handle; and what a handle says of itself."""
     data = FILES[name]
@@ -102,7 +103,7 @@ def test_as_the_file_has_it(name: str) -> None:
     assert loaded.tobytes() == theirs.tobytes()
 
 
-@pytest.mark.parametrize("name", FILES)
+@grouped(FILES)
 def test_info(name: str) -> None:
     data = FILES[name]
     info = fastaug.io.image_info(data)
@@ -112,7 +113,7 @@ def test_info(name: str) -> None:
     assert info.orientation == theirs.getexif().get(0x112, 1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "bits"),
     [("JPEG gray", 8), ("PNG 1", 1), ("PNG P", 8), ("PNG I;16", 16), ("PNG RGB;16", 16), ("PNG gray of 2 bits", 2)]
     + [("TIFF of F", 32), ("TIFF of 1", 1), ("TIFF of I;16", 16), ("BMP", 8)],
@@ -121,21 +122,21 @@ def test_bits(name: str, bits: int) -> None:
     assert fastaug.io.image_info(FILES[name]).bits == bits
 
 
-@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("mode", ["L", "LA", "RGB", "RGBA"])
-def test_sizes_of_png(mode: str, size: tuple[int, int]) -> None:
+@each("size", SIZES)
+@each("wanted", ["L", "LA", "RGB", "RGBA"])
+def test_sizes_of_png(mode: str, size: tuple[int, int], wanted: str) -> None:
     data = made.encode(pil(mode, *size), "PNG")
-    for wanted in ("L", "LA", "RGB", "RGBA"):
-        assert made.same(fastaug.io.imread(data, wanted), made.pillow(data, wanted))
+    assert made.same(fastaug.io.imread(data, wanted), made.pillow(data, wanted))
 
 
 @pytest.mark.parametrize("sampling", ["4:4:4", "4:2:2", "4:2:0"])
-@pytest.mark.parametrize("size", [*SIZES, (8, 8), (16, 16), (17, 3), (2, 33), (15, 129)])
-def test_sizes_of_jpeg(size: tuple[int, int], sampling: str) -> None:
-    for mode in ("L", "RGB"):
-        data = made.encode(photo("chelsea", *size).convert(mode), "JPEG", subsampling=sampling)
-        for wanted in ("L", "LA", "RGB", "RGBA"):
-            assert made.same(fastaug.io.imread(data, wanted), made.pillow(data, wanted))
+@each("size", [*SIZES, (8, 8), (16, 16), (17, 3), (2, 33), (15, 129)])
+@each("mode", ["L", "RGB"])
+@each("wanted", ["L", "LA", "RGB", "RGBA"])
+def test_sizes_of_jpeg(sampling: str, size: tuple[int, int], mode: str, wanted: str) -> None:
+    data = made.encode(photo("chelsea", *size).convert(mode), "JPEG", subsampling=sampling)
+    assert made.same(fastaug.io.imread(data, wanted), made.pillow(data, wanted))
 
 
 @st.composite
