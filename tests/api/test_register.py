@@ -19,6 +19,7 @@ import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from fastaug._extend import registry
+from support.differences import each
 from support.outcomes import seed_all
 
 PIXELS = np.random.default_rng(3).integers(0, 256, (60, 80, 3), np.uint8)
@@ -275,10 +276,8 @@ def test_images_in_progress() -> None:
     assert torch.equal(batch[1], step_by_step(IMAGE))
 
 
-@pytest.mark.parametrize(
-    "values", [0.0, torch.tensor(2.0), torch.randn(3, 1, 1), torch.randn(3, 5, 6), torch.randn(1, 5, 6)]
-)
-@pytest.mark.parametrize("box", [(0, 0, 5, 6), (20, 30, 5, 6), (3, 4, 0, 6)])
+@each("values", [0.0, torch.tensor(2.0), torch.randn(3, 1, 1), torch.randn(3, 5, 6), torch.randn(1, 5, 6)])
+@each("box", [(0, 0, 5, 6), (20, 30, 5, 6), (3, 4, 0, 6)])
 def test_erase(values: Any, box: tuple[int, int, int, int]) -> None:
     class Erased(fastaug.Drawn):
         def apply(self, image: Any, params: None) -> Any:

@@ -20,6 +20,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug import _C
 from fastaug.io import Slide
+from support.differences import each
 from support.images import photo
 
 OFFSETS, SIZES = 324, 325  # the tags
@@ -222,7 +223,7 @@ def test_tables_that_are_none(tmp_path: Path) -> None:
 # Arguments.
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "error", "words"),
     [
         (("1", 0, (2, 2)), TypeError, "x should be an integer, got str"),

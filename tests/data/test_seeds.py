@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from fastaug.data import sample_seed
+from support.differences import each
 
 LARGEST = 2**64 - 1
 
@@ -65,8 +66,8 @@ def test_torch_takes_it() -> None:
     assert torch.equal(torch.rand(3), first)
 
 
-@pytest.mark.parametrize("place", range(3))
-@pytest.mark.parametrize(
+@each("place", range(3))
+@each(
     ("wrong", "error"), [(-1, ValueError), (2**64, ValueError), (1.0, TypeError), ("1", TypeError), (None, TypeError)]
 )
 def test_bad_numbers(place: int, wrong: Any, error: type[Exception]) -> None:
