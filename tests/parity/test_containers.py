@@ -340,7 +340,7 @@ TENSOR_TYPES = ["uint8", "int16", "int32", "int64", "float16", "float32", "float
 @grouped({**TENSOR_ONLY, **TENSOR_FUNCTIONAL})
 @each("dtype", TENSOR_TYPES)
 @each(("seed", "shape"), enumerate([(3, 4, 4), (3, 30, 41), (1, 30, 41), (2, 3, 17, 9), (3, 1, 1)]))
-def test_group_of_tensors_only(name: str, dtype: str, seed: int, shape: tuple[int, ...]) -> None:
+def test_transform_of_tensors_only(name: str, dtype: str, seed: int, shape: tuple[int, ...]) -> None:
     """Bit for bit: they move values or round once."""
     drawn = torch.rand(shape, generator=torch.Generator().manual_seed(seed))
     kind = getattr(torch, dtype)
