@@ -29,6 +29,7 @@ import fastaug.transforms as T
 from fastaug._program.eager import traced
 from fastaug.io import decode_image
 from fastaug.transforms import v2 as V2_OURS
+from support.differences import each, grouped
 from tests.tables.tolerances import FLOAT_TENSOR
 
 HEIGHT, WIDTH = 12, 16
@@ -328,8 +329,8 @@ def same(ours: Any, theirs: Any) -> None:
         assert ours == theirs
 
 
-@pytest.mark.parametrize("run", RUNS)
-@pytest.mark.parametrize("name", CASES)
+@grouped(CASES)
+@each("run", RUNS)
 def test_same_as_torchvision(name: str, run: Run) -> None:
     compare(run, name, CASES[name])
 
@@ -339,8 +340,8 @@ def test_same_as_torchvision_in_larger_graphs(name: str, run: Run) -> None:
     compare(run, name, CASES[name])
 
 
-@pytest.mark.parametrize("run", [run_traced, run_fx, run_vmap, run_fake, run_meta])
 @pytest.mark.parametrize("name", ["gaussian_blur", "elastic_transform", "resize", "ElasticTransform", "GaussianBlur"])
+@each("run", [run_traced, run_fx, run_vmap, run_fake, run_meta])
 def test_floats(name: str, run: Run) -> None:
     """The core has kernels for these, too."""
     compare(run, name, CASES[name], lambda seed: pixels(seed) / 255)
@@ -374,8 +375,8 @@ BECOME_TENSORS: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("run", [run_traced, run_fx, run_vmap, run_vmap_same, run_fake])
 @pytest.mark.parametrize("name", BECOME_TENSORS)
+@each("run", [run_traced, run_fx, run_vmap, run_vmap_same, run_fake])
 def test_pictures_become_tensors(name: str, run: Run) -> None:
     compare(run, name, BECOME_TENSORS[name])
 
