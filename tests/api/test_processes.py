@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from support.processes import LEAN, TESTS, WHOLE, Server, python
+from support.processes import LEAN, WHOLE, Server, python
 
 INTERPRETER = """
 import os, signal, sys, threading, warnings
@@ -103,7 +103,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def run(server: Server) -> Any:
     def run(*arguments: str, timeout: float = 60, **variables: str) -> subprocess.CompletedProcess[str]:
-        return server.run(list(arguments), {**os.environ, **variables}, [str(TESTS)], timeout)
+        return server.run(list(arguments), {**os.environ, **variables}, timeout)
 
     return run
 
@@ -127,7 +127,7 @@ def test_forked_as_fresh(name: str, server: Server, tmp_path: Path, monkeypatch:
     fresh = subprocess.run(
         command, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
     )
-    forked = server.run(arguments, variables, [], 60)
+    forked = server.run(arguments, variables, 60)
     assert (forked.args, forked.returncode) == (fresh.args, fresh.returncode)
     assert comparable(forked.stdout) == comparable(fresh.stdout)
     assert comparable(forked.stderr) == comparable(fresh.stderr)
@@ -152,6 +152,9 @@ def test_environment_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("FASTAUG_ISA", "bogus")
     assert python(["-c", "import own"], folder=tmp_path, FASTAUG_JPEG="own").stdout == "own None\n"
     assert python(["-c", "import own"], isa="scalar", folder=tmp_path, FASTAUG_JPEG="1").stdout == "1 scalar\n"
+    # Its own processes find what it finds.
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import own, support'], check=True)"
+    assert python(["-c", code], folder=tmp_path, FASTAUG_JPEG="2").stdout == "2 None\n"
 
 
 @pytest.mark.parametrize("lean", [True, False])
@@ -221,7 +224,7 @@ import os, sys, threading, time
 from support.processes import Server
 server = Server(())
 code = "import os, time; print(os.getpid(), file=open(os.environ['SAID'], 'w')); time.sleep(60)"
-threading.Thread(target=server.run, args=(["-c", code], dict(os.environ), [], 60), daemon=True).start()
+threading.Thread(target=server.run, args=(["-c", code], dict(os.environ), 60), daemon=True).start()
 while not (os.path.exists(os.environ["SAID"]) and open(os.environ["SAID"]).read()):
     time.sleep(0.005)
 print(server.process.pid, open(os.environ["SAID"]).read(), end="", flush=True)
@@ -242,7 +245,7 @@ def test_closing_kills_what_runs() -> None:
     pipe, end = os.pipe()
     with ThreadPoolExecutor(1) as pool, os.fdopen(pipe) as said:
         code = f"import os, time; print(os.getpid(), file=open('/proc/{os.getpid()}/fd/{end}', 'w')); time.sleep(60)"
-        running = pool.submit(own.run, ["-c", code], dict(os.environ), [], 60)
+        running = pool.submit(own.run, ["-c", code], dict(os.environ), 60)
         process = int(said.readline())
         own.close()
         assert running.result().returncode == -signal.SIGKILL
@@ -254,7 +257,7 @@ def test_closing_kills_what_runs() -> None:
 def test_a_server_that_cannot_start_says_why() -> None:
     own = Server(["never_installed"])
     with pytest.raises(RuntimeError, match=r"(?s)has ended.*No module named 'never_installed'"):
-        own.run(["-c", ""], dict(os.environ), [], 60)
+        own.run(["-c", ""], dict(os.environ), 60)
     own.close()
 
 

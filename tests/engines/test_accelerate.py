@@ -48,7 +48,7 @@ def test_the_page(section: Any, reference: Reference) -> None:
 def test_two_ranks(place: Path, reference: Reference) -> None:
     end = 'loader.set_epoch(epoch); torch.save(list(loader), f"rank{accelerator.process_index}.pt")'
     script = write_script("Accelerate", place / "script.py", end)
-    done = python(["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)])
+    done = python(["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script)], fresh=True)
     assert done.returncode == 0, done.stderr
     for rank in range(2):
         check_rank(reference, torch.load(f"rank{rank}.pt"), rank, 2)

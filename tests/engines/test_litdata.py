@@ -14,7 +14,7 @@ from support.processes import python
 def test_the_page(place: Path, reference: Any) -> None:
     # As a script: litdata starts processes, which import it.
     script = write_script("litdata", place / "script.py", 'torch.save([list(loader), list(loader)], "batches.pt")')
-    done = python([str(script)], HOME=str(place))
+    done = python([str(script)], fresh=True, HOME=str(place))
     assert done.returncode == 0, done.stderr
     epochs = torch.load("batches.pt")
     orders = [torch.cat([indices for *_, indices in batches]).tolist() for batches in epochs]

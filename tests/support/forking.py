@@ -96,7 +96,7 @@ def set_up(request: dict[str, Any]) -> None:
     os.environ.update(request["environment"])
     os.chdir(request["directory"])
     multiprocessing.process.ORIGINAL_DIR = request["directory"]  # type: ignore[attr-defined]
-    sys.path[:0] = request["path"]
+    sys.path[:0] = [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
     sys.orig_argv[1:] = request["command"]
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()

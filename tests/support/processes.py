@@ -69,13 +69,12 @@ def python(
     interpreter starts, on which libraries are loaded, or on torch not being imported.
     """
     path = [str(part) for part in (folder, TESTS, *sys.path) if part]
-    variables = {name: value for name, value in os.environ.items() if name not in ("FASTAUG_ISA", "PYTHONPATH")}
-    variables.update(environment)
+    variables = {name: value for name, value in os.environ.items() if name != "FASTAUG_ISA"}
+    variables.update(environment, PYTHONPATH=os.pathsep.join(path))
     if isa is not None:
         variables["FASTAUG_ISA"] = isa
     if not fresh:
-        return _server(LEAN if lean else WHOLE).run(arguments, variables, path, timeout)
-    variables["PYTHONPATH"] = os.pathsep.join(path)
+        return _server(LEAN if lean else WHOLE).run(arguments, variables, timeout)
     return subprocess.run(
         [sys.executable, *arguments], env=variables, capture_output=True, text=True, timeout=timeout, check=False
     )
@@ -85,10 +84,10 @@ class Server:
     """A process that forks others, and ends with this one; see forking.py."""
 
     def __init__(self, modules: Sequence[str]) -> None:
-        self._variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        self._variables = dict(os.environ)
         # It forks, so that no library may start threads of its own.
-        variables = {**self._variables, "OPENBLAS_NUM_THREADS": "1"}
         path = os.pathsep.join(part for part in sys.path if part)
+        variables = {**self._variables, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ""}
         self._control, theirs = socket.socketpair()
         with theirs:
             self.process = subprocess.Popen(
@@ -107,12 +106,10 @@ class Server:
         self._control.close()
         self.process.communicate()
 
-    def run(
-        self, arguments: list[str], variables: dict[str, str], path: list[str], timeout: float
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, arguments: list[str], variables: dict[str, str], timeout: float) -> subprocess.CompletedProcess[str]:
         """What subprocess.run gives for `python ARGUMENTS`, with its output as text."""
         options, rest = _options(arguments)
-        for name in {*variables, *self._variables}:
+        for name in {*variables, *self._variables} - {"PYTHONPATH"}:
             if _AT_START.match(name) and variables.get(name) != self._variables.get(name):
                 raise ValueError(f"{name} is read when a process starts: pass fresh=True")
         request = {
@@ -120,7 +117,6 @@ class Server:
             "warnings": options,
             "arguments": rest,
             "environment": variables,
-            "path": path,
             "directory": os.getcwd(),
         }
         pipes = [os.pipe() for _ in range(3)]
