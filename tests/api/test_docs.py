@@ -20,6 +20,7 @@ from docs._ext import examples, functions, groups, pages, pictures, v2_examples
 from fastaug import pathology, pillow
 from fastaug._tv_tensors import own
 from fastaug.transforms import v2
+from support.differences import grouped
 from support.images import photo
 from support.pages import FENCE, run_blocks, run_doctest
 
@@ -80,7 +81,11 @@ def test_there_are_pages_with_examples() -> None:
     assert {"README.md", "index.md", "migrating.md", "how.md"} <= {page.name for page in WITH_CODE}
 
 
-@pytest.mark.parametrize("name", DOCUMENTED)
+def documented_name(name: str) -> str:
+    return name.removesuffix(".get_params").rpartition(".")[2]
+
+
+@grouped(DOCUMENTED, "name", documented_name)
 def test_docstring_example(name: str) -> None:
     value = DOCUMENTED[name]
     text = inspect.getdoc(value)

@@ -23,6 +23,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug._draft import recipe
 from fastaug._draft.call import PLAIN
+from support.differences import each
 
 IMAGE = Image.effect_noise((40, 30), 90).convert("RGB")
 CALLS = 30
@@ -161,7 +162,7 @@ REPLACED: dict[str, Callable[[], AbstractContextManager[Any]]] = {
 
 
 @pytest.mark.parametrize("what", REPLACED)
-@pytest.mark.parametrize("make", [made, lambda: fastaug.compile(made())], ids=["Compose", "compiled"])
+@each("make", [made, lambda: fastaug.compile(made())])
 def test_what_is_replaced_is_called(what: str, make: Callable[[], Any]) -> None:
     pipeline = ready(make())
     with REPLACED[what]():

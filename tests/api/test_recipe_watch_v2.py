@@ -17,6 +17,7 @@ from fastaug import tv_tensors
 from fastaug._draft.call import PLAIN
 from fastaug.transforms import v2
 from fastaug.transforms.v2 import functional as F
+from support.differences import each
 
 IMAGE = Image.effect_noise((40, 30), 90).convert("RGB")
 CALLS = 30
@@ -107,7 +108,7 @@ REPLACED: dict[str, Callable[[], AbstractContextManager[Any]]] = {
 
 
 @pytest.mark.parametrize("what", REPLACED)
-@pytest.mark.parametrize("make", [made, lambda: fastaug.compile(made())], ids=["Compose", "compiled"])
+@each("make", [made, lambda: fastaug.compile(made())])
 def test_what_is_replaced_is_called(what: str, make: Callable[[], Any]) -> None:
     pipeline = ready(make())
     with REPLACED[what]():

@@ -17,6 +17,7 @@ import fastaug.transforms as T
 from fastaug._draft.generators import seed_all
 from fastaug._inspect import check, explain, profile, show, twin
 from fastaug._inspect.log import Run, logged
+from support.differences import each
 from support.images import noise, photo, to_chw
 
 IMAGE = photo("chelsea", 120, 150)
@@ -83,8 +84,8 @@ def walked(nodes: list[Any]) -> list[Any]:
     return [one for node in nodes for one in (node, *walked(node.children))]
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("name", PIPELINES)
+@each("container", CONTAINERS)
 def test_the_log_changes_nothing_and_knows_whose_each_op_is(name: str, container: str) -> None:
     pipeline, image = T.Compose(PIPELINES[name]()), CONTAINERS[container]
 

@@ -23,6 +23,7 @@ from fastaug._inspect.picture import listed, picture
 from fastaug._inspect.sample_log import logged
 from fastaug._sample.sample import Sample
 from fastaug.transforms import v2
+from support.differences import each
 from support.images import photo, to_chw
 from support.random_samples import boxes, mask
 from support.v2_outcomes import run_v2, v2_difference
@@ -88,8 +89,8 @@ def walked(nodes: list[Any]) -> list[Any]:
     return [one for node in nodes for one in (node, *walked(node.children))]
 
 
-@pytest.mark.parametrize("sample", SAMPLES)
 @pytest.mark.parametrize("name", PIPELINES)
+@each("sample", SAMPLES)
 def test_the_log_changes_nothing_and_knows_whose_each_op_is(name: str, sample: str) -> None:
     pipeline = v2.Compose(PIPELINES[name]())
     for seed in range(2):

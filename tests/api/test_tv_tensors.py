@@ -28,6 +28,7 @@ import fastaug.transforms.functional as F
 from fastaug import tv_tensors
 from fastaug._tv_tensors import choice
 from fastaug._tv_tensors import own as ours
+from support.differences import each
 from support.images import pil
 from support.processes import TESTS, python
 from support.scale import cases
@@ -395,8 +396,8 @@ OF_TWO: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kept", ["Tensor", "TVTensor"])
 @pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO])
+@each("kept", ["Tensor", "TVTensor"])
 def test_functions_of_torch(name: str, kept: str) -> None:
     """Every function on every object, with every other; what is written to included."""
 

@@ -18,6 +18,7 @@ from torchvision.transforms import v2 as TV
 
 import fastaug.transforms.v2 as T
 from fastaug import tv_tensors
+from support.differences import each
 from support.processes import python
 
 F, TF = T.functional, TV.functional
@@ -110,7 +111,7 @@ def test_arguments_of_classes(name: str) -> None:
     assert ours == parameters(getattr(TV, name))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_arguments_of_functions(name: str) -> None:
     assert parameters(getattr(F, name)) == parameters(getattr(TF, name))
     assert getattr(F, name).__name__ == getattr(TF, name).__name__
@@ -139,7 +140,7 @@ def test_enums() -> None:
 # ---- classes
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_bases(name: str) -> None:
     ours, theirs = getattr(T, name), getattr(TV, name)
     assert ours.__name__ == name and ours.__qualname__ == theirs.__qualname__
@@ -148,7 +149,7 @@ def test_bases(name: str) -> None:
     assert [base.__name__ for base in ours.__mro__ if base.__name__ in known] == known
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_v1_class(name: str) -> None:
     ours, theirs = (getattr(package, name)._v1_transform_cls for package in (T, TV))
     assert getattr(ours, "__name__", None) == getattr(theirs, "__name__", None)
@@ -158,7 +159,7 @@ def type_names(cls: type) -> list[str]:
     return [getattr(one, "__name__", repr(one)) for one in cls._transformed_types]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_transformed_types(name: str) -> None:
     assert type_names(getattr(T, name)) == type_names(getattr(TV, name))
 
@@ -244,7 +245,7 @@ def plain_attributes(values: dict[str, Any]) -> dict[str, str]:
     return {name: shown(value) for name, value in values.items() if not name.startswith("_")}
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_hooks(name: str) -> None:
     """A class has its own of each method that torchvision's class has its own of, since users call `super()`'s."""
     ours, theirs = getattr(T, name), getattr(TV, name)
@@ -278,7 +279,7 @@ def named(kernels: dict[Any, Any]) -> set[str]:
     return {f"{one.__module__.partition('.')[0].replace('fastaug', 'torchvision')}.{one.__name__}" for one in kernels}
 
 
-@pytest.mark.parametrize("name", sorted({one.__name__ for one in TF._utils._KERNEL_REGISTRY}))
+@each("name", sorted({one.__name__ for one in TF._utils._KERNEL_REGISTRY}))
 def test_kernels(name: str) -> None:
     theirs = named(TF._utils._KERNEL_REGISTRY[getattr(TF, name)])
     for kind in (tvt.Image, tvt.Video, tvt.Mask, tvt.BoundingBoxes, tvt.KeyPoints, torch.Tensor, PIL.Image.Image):

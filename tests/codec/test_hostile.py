@@ -19,6 +19,7 @@ from PIL import Image, ImageFile
 import fastaug
 from fastaug import _C
 from fastaug.io import imread
+from support.differences import grouped
 from support.processes import python
 from support.scale import cases
 
@@ -97,8 +98,8 @@ def difference(data: bytes, mode: str = "RGB", colorspace: str | None = None) ->
     return f"{wrong} of {got.size} samples differ" if wrong else None
 
 
-@pytest.mark.parametrize("name", [*SOUND, *HOSTILE, *OTHERS])
 @pytest.mark.usefixtures("truncated")
+@grouped([*SOUND, *HOSTILE, *OTHERS], "name", lambda name: name.partition("-")[0])
 def test_file(name: str) -> None:
     data = (SOUND | HOSTILE | OTHERS)[name]
     if name in REFUSED:

@@ -24,6 +24,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug.io import LazyImage, Slide, SlideLevel
 from fastaug.transforms import v2
+from support.differences import each
 from support.processes import START_METHODS
 
 APERIO = Path(__file__).parent / "aperio"
@@ -54,10 +55,10 @@ def test_regions(layout: Any, tmp_path: Path) -> None:
                 assert made.same(np.asarray(slide.lazy(x, y, (width, height), number)), got)
 
 
-@pytest.mark.parametrize("bigtiff", [False, True])
-@pytest.mark.parametrize("compression", [None, "zlib"])
-@pytest.mark.parametrize("samples", [1, 3, 4])
 @pytest.mark.parametrize("tile", [(32, 48), None])
+@each("samples", [1, 3, 4])
+@each("compression", [None, "zlib"])
+@each("bigtiff", [False, True])
 def test_decoders_of_tifffile(samples: int, compression: str | None, tile: Any, bigtiff: bool, tmp_path: Path) -> None:
     image = np.random.default_rng(samples).integers(0, 256, (90, 101, samples), dtype=np.uint8)
     options: dict[str, Any] = {"photometric": "minisblack"} if samples == 1 else {"photometric": "rgb"}
