@@ -28,6 +28,7 @@ from fastaug._batch.slots import recycled
 from fastaug._batch.task import Task
 from fastaug._batch.threads import Crew, threads_for
 from support.batches import THREADS, encoded, names_of_threads, one_by_one, photographs, train
+from support.differences import each
 from support.garbage import left_by
 from support.images import PHOTOS, photo
 from support.outcomes import assert_same, run, seed_all, snapshot
@@ -49,14 +50,14 @@ def assert_batch(ours: Any, theirs: Any, images: Any, seed: int = 0, **options: 
     return result
 
 
-@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("name", [name for name in RECIPES if hasattr(RECIPES[name](T), "batch")])
+@each("threads", THREADS)
 def test_recipes(name: str, threads: int) -> None:
     assert_batch(RECIPES[name](T), RECIPES[name](TV), photographs(), seed=threads, num_threads=threads)
 
 
-@pytest.mark.parametrize("threads", THREADS)
 @pytest.mark.parametrize("name", PIPELINES)
+@each("threads", THREADS)
 def test_pipelines(name: str, threads: int) -> None:
     assert_batch(PIPELINES[name](T), PIPELINES[name](TV), photographs(), seed=threads, num_threads=threads)
 
@@ -87,8 +88,8 @@ def test_one_contiguous_tensor() -> None:
 
 
 @pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, None])
-@pytest.mark.parametrize("memory_format", [torch.channels_last, None])
+@each("memory_format", [torch.channels_last, None])
+@each("dtype", [torch.float16, torch.bfloat16, None])
 def test_compiled_formats(threads: int, dtype: Any, memory_format: Any) -> None:
     compiled = fastaug.compile(train(T), dtype=dtype, memory_format=memory_format)
     seed_all(1)

@@ -15,6 +15,7 @@ from torch import nn
 import fastaug
 import fastaug.transforms as T
 from fastaug.transforms._base import Transform
+from support.differences import each, grouped
 from support.images import PHOTOS, noise, photo, pil, to_chw
 from support.outcomes import assert_same, run, seed_all, snapshot
 from tables.cases import ALL_CASES, OTHER_CASES, PIL_CASES
@@ -53,7 +54,7 @@ def assert_compiled(original: Any, image: Any, seed: int = 0, reference: Any = N
     return compiled
 
 
-@pytest.mark.parametrize("name", CASES)
+@grouped(CASES)
 def test_single(name: str) -> None:
     for seed, image in enumerate(given(name)):
         compiled = assert_compiled(CASES[name](TV), image, seed)
@@ -72,7 +73,7 @@ def test_in_place(name: str) -> None:
     assert torch.equal(*written) and not torch.equal(written[0], image)
 
 
-@pytest.mark.parametrize("name", PIL_CASES)
+@grouped(PIL_CASES)
 def test_in_a_compose(name: str) -> None:
     """With neighbours that make one program of it."""
     if name in ("ToTensor", "PILToTensor") or name.startswith(("FiveCrop", "TenCrop")) or "Compose" in name:
@@ -83,7 +84,7 @@ def test_in_a_compose(name: str) -> None:
         assert_compiled(TV.Compose(steps), photo("coffee", 64, 81), seed)
 
 
-@pytest.mark.parametrize("name", PIL_CASES)
+@grouped(PIL_CASES)
 def test_array(name: str) -> None:
     """An array gives what fastaug's own transform gives of it, which has tests of its own."""
     for seed, channels in enumerate((3, 1)):
@@ -91,7 +92,7 @@ def test_array(name: str) -> None:
         assert_compiled(PIL_CASES[name](TV), image, seed, reference=PIL_CASES[name](T))
 
 
-@pytest.mark.parametrize("name", PIL_CASES)
+@grouped(PIL_CASES)
 def test_tensor(name: str) -> None:
     for seed, dtype in enumerate((torch.uint8, torch.float32)):
         image = to_chw(photo("ihc", 50, 61)).to(dtype)
@@ -105,8 +106,8 @@ def test_pipeline(name: str) -> None:
         assert_compiled(PIPELINES[name](TV), image, seed)
 
 
-@pytest.mark.parametrize("mode", ["L", "RGBA", "P", "CMYK", "I;16", "F"])
 @pytest.mark.parametrize("name", PIPELINES)
+@each("mode", ["L", "RGBA", "P", "CMYK", "I;16", "F"])
 def test_pipeline_in_other_modes(name: str, mode: str) -> None:
     assert_compiled(PIPELINES[name](TV), pil(mode, 350, 361, 5), 3)
 

@@ -12,6 +12,7 @@ from PIL import Image
 
 import fastaug
 import fastaug.transforms as T
+from support.differences import each, grouped
 from support.images import PHOTOS, noise, photo, pil, to_chw
 from support.outcomes import Outcome, assert_same, clone, run, snapshot
 from tables.cases import ALL_CASES, OTHER_CASES
@@ -55,7 +56,7 @@ def test_generator(name: str) -> None:
         assert torch.equal(generator.get_state(), torch.get_rng_state())
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in ("RandomChoice", "RandomOrder")])
+@grouped([name for name in CASES if name not in ("RandomChoice", "RandomOrder")])
 def test_generator_of_each_class(name: str) -> None:
     generator = torch.Generator()
     compiled = fastaug.compile(CASES[name](TV), generator=generator)
@@ -72,9 +73,9 @@ def test_generator_of_each_class(name: str) -> None:
         assert torch.equal(ours.torch_state, torch.Generator().manual_seed(seed).get_state())
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("memory_format", [None, torch.contiguous_format, torch.channels_last])
 @pytest.mark.parametrize("name", ["ImageNet train", "ImageNet train reference", "CIFAR", "segmentation"])
+@each("memory_format", [None, torch.contiguous_format, torch.channels_last])
+@each("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_dtype_and_memory_format(name: str, dtype: torch.dtype, memory_format: Any) -> None:
     theirs = PIPELINES[name](TV)
     compiled = fastaug.compile(theirs, dtype=dtype, memory_format=memory_format)

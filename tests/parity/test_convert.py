@@ -10,6 +10,7 @@ import torchvision.transforms.functional as TVF
 
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
+from support.differences import each
 from support.images import MODES, noise, photo, pil
 from support.outcomes import assert_parity, assert_same, run
 from support.versions import UINT16
@@ -31,8 +32,8 @@ TORCH_TYPES = (
 PIL_MODES = (None, "1", "L", "LA", "P", "RGB", "RGBA", "RGBX", "CMYK", "YCbCr", "HSV", "LAB", "I", "I;16", "F", "bogus")
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["ToTensor", "PILToTensor"])
+@each("mode", MODES)
 def test_to_tensor_of_pil(name: str, mode: str) -> None:
     for seed, (height, width) in enumerate([(1, 1), (5, 7), (33, 1), (1, 65), (40, 40)]):
         assert_parity(lambda package: getattr(package, name)(), T, TV, pil(mode, height, width, seed))
@@ -71,8 +72,8 @@ def test_to_tensor_is_contiguous_and_owns_its_memory() -> None:
     assert T.ToTensor()(image).is_contiguous()
 
 
-@pytest.mark.parametrize("value", [3, None, "image.png", [1, 2], torch.zeros(3, 4, 4)])
 @pytest.mark.parametrize("name", ["ToTensor", "PILToTensor"])
+@each("value", [3, None, "image.png", [1, 2], torch.zeros(3, 4, 4)])
 def test_to_tensor_of_something_else(name: str, value: object) -> None:
     assert_parity(lambda package: getattr(package, name)(), T, TV, value, message=True)
 
@@ -169,8 +170,8 @@ def test_normalize(name: str) -> None:
         assert_parity(lambda package: package.Normalize(mean, std), T, TV, value)
 
 
-@pytest.mark.parametrize("name", NORMALIZE)
 @pytest.mark.parametrize("mode", ["RGB", "L", "RGBA"])
+@each("name", NORMALIZE)
 def test_to_tensor_then_normalize(name: str, mode: str) -> None:
     """The pair that runs as one pass."""
     mean, std = NORMALIZE[name]

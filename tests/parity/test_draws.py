@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from fastaug import _C
 from fastaug._draft.draws import DEFAULT, TorchDraws, draws_from
+from support.differences import each, grouped
 from support.processes import python
 
 SEEDS = (0, 1, 20, 2**31, 2**32 - 1, 2**32 + 5, 2**63 + 12345, 2**64 - 1, -7)
@@ -131,7 +132,7 @@ def test_sides() -> None:
     assert 0 < asked < calls / 20
 
 
-@pytest.mark.parametrize("offset", range(0, 630, 7))
+@each("offset", range(0, 630, 7))
 def test_where_the_words_are_made_anew(offset: int) -> None:
     """Whether torch or the core drew the words before, and whoever makes the next 624."""
     ours, theirs, generator, other = pair(3)
@@ -308,8 +309,8 @@ UNUSUAL: list[tuple[str, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), UNUSUAL, ids=repr)
 @pytest.mark.filterwarnings("ignore")
+@grouped(UNUSUAL, ("name", "arguments"), lambda case: case[0])
 def test_unusual_arguments(name: str, arguments: tuple[Any, ...]) -> None:
     """torch's numbers or torch's error, in the middle of other draws."""
     generator, other = seeded(6), seeded(6)

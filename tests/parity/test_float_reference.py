@@ -15,6 +15,7 @@ from PIL import Image
 from bench.chains import CHAINS, Chain
 from bench.quality import distance, levels
 from fastaug._inspect.unrounded import FloatImage, samples_of, unrounded
+from support.differences import grouped
 from support.images import photo
 
 MODES = TV.InterpolationMode
@@ -55,7 +56,7 @@ GEOMETRY = {
 }
 
 
-@pytest.mark.parametrize("name", GEOMETRY)
+@grouped(GEOMETRY)
 def test_geometry(name: str) -> None:
     image = photo("coffee", 97, 121)
     # Away from the ends of the range, where cubic filters overshoot and Pillow clips bytes, but not floats.

@@ -8,6 +8,7 @@ import torch
 import torchvision.transforms as TV
 
 import fastaug.transforms as T
+from support.differences import each
 from support.images import PHOTOS, photo, pil, to_chw
 from support.outcomes import assert_parity
 from tables.recipes import PIPELINES, pathology
@@ -37,8 +38,8 @@ def test_recipe(name: str) -> None:
         assert_parity(PIPELINES[name], T, TV, image, seed)
 
 
-@pytest.mark.parametrize("mode", ["L", "RGBA", "P", "CMYK", "I;16", "F"])
 @pytest.mark.parametrize("name", PIPELINES)
+@each("mode", ["L", "RGBA", "P", "CMYK", "I;16", "F"])
 def test_recipe_in_other_modes(name: str, mode: str) -> None:
     """Most fail at Normalize, as torchvision's do; the others must agree."""
     assert_parity(PIPELINES[name], T, TV, pil(mode, 350, 361, 5), 3)

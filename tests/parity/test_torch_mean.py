@@ -11,6 +11,7 @@ from torchvision.transforms import _functional_tensor as tensor_functional
 from torchvision.transforms.v2 import functional as v2_functional
 
 from fastaug import _C
+from support.differences import each
 from support.programs import execute
 from tables.op_table import Op
 
@@ -62,8 +63,8 @@ def check(
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize(("height", "width"), SIZES)
+@each("channels", [1, 3])
+@each(("height", "width"), SIZES)
 def test_mean_of_many_pixels(name: str, height: int, width: int, channels: int) -> None:
     for image in images(height, width, channels):
         check(name, (), image, as_tensor(image))

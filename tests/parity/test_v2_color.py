@@ -13,6 +13,7 @@ from torchvision import tv_tensors
 from torchvision.transforms.v2 import functional as V
 
 from fastaug.transforms.v2 import functional as F
+from support.differences import grouped
 from support.images import MODES, photo, pil, undated
 from support.layouts import assert_same, layouts, order, outcome
 from support.scale import cases
@@ -90,10 +91,6 @@ DTYPES = (
 )
 
 
-def names(case: Case) -> str:
-    return f"{case[0]}{case[1]}"
-
-
 def compare(case: Case, image: Any, what: Any) -> Any:
     """Both results, or nothing where both raise the same type of error."""
     name, arguments = case
@@ -127,7 +124,7 @@ def of_dtype(image: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return (image if dtype is torch.int8 else image.to(torch.int64) * 97).to(dtype)
 
 
-@pytest.mark.parametrize("case", CASES, ids=names)
+@grouped(CASES, "case", lambda case: case[0])
 def test_uint8(case: Case) -> None:
     for seed, (height, width) in enumerate(((1, 1), (1, 17), (2, 9), (7, 5), (31, 37))):
         for channels in (1, 2, 3, 4, 5):
@@ -135,7 +132,7 @@ def test_uint8(case: Case) -> None:
                 compare(case, image, (name, tuple(image.shape)))
 
 
-@pytest.mark.parametrize("case", CASES, ids=names)
+@grouped(CASES, "case", lambda case: case[0])
 def test_photographs(case: Case) -> None:
     for name in ("astronaut", "coffee"):
         pixels = torch.from_numpy(np.array(photo(name, 256, 320))).permute(2, 0, 1)
@@ -176,7 +173,7 @@ def test_pil(mode: str) -> None:
             compare(case, image, mode)
 
 
-@pytest.mark.parametrize("case", CASES, ids=names)
+@grouped(CASES, "case", lambda case: case[0])
 def test_tv_tensors(case: Case) -> None:
     for cls in (tv_tensors.Image, tv_tensors.Video):
         image = torch.stack([torch.from_numpy(np.array(photo("chelsea", 9, 12)))] * 2).movedim(-1, 1)
@@ -205,7 +202,7 @@ ERRORS: list[tuple[str, tuple[Any, ...], tuple[int, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments", "shape", "text"), ERRORS)
+@grouped(ERRORS, ("name", "arguments", "shape", "text"), lambda case: case[0])
 def test_errors(name: str, arguments: tuple[Any, ...], shape: tuple[int, ...], text: str) -> None:
     image = torch.zeros(shape, dtype=torch.uint8)
     with pytest.raises(outcome(getattr(V, name), image, *arguments), match=text):

@@ -13,6 +13,7 @@ from torchvision import tv_tensors as tvt
 from torchvision.transforms import v2 as TV
 
 import fastaug.transforms.v2 as T
+from support.differences import each, grouped
 from support.outcomes import numpy_state, seed_all
 from support.random_samples import boxes, pixels
 from support.scale import cases
@@ -125,7 +126,7 @@ PARAMETERS: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
+@grouped(PARAMETERS)
 def test_make_params(name: str) -> None:
     flat = [image()]
 
@@ -171,8 +172,8 @@ def test_elastic(sigma: Any) -> None:
 
 
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
-@pytest.mark.parametrize("count", [0, 1, 3])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+@each("count", [0, 1, 3])
+@each("dtype", ["float32", "float64", "int64"])
 def test_iou_crop(format: str, count: int, dtype: str) -> None:
     flat = [image(), boxes(format, count, CANVAS, dtype, "soft", 3)]
 

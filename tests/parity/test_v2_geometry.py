@@ -19,6 +19,7 @@ from torchvision.transforms.v2 import functional as T
 
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2.functional import _geometry
+from support.differences import each
 from support.images import noise, photo, pil
 from support.scale import cases
 
@@ -266,7 +267,7 @@ def test_tensors(group: str, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("dtype", [torch.float64, torch.int16, torch.bool, torch.float16], ids=str)
+@each("dtype", [torch.float64, torch.int16, torch.bool, torch.float16])
 def test_rarer_dtypes(group: str, dtype: torch.dtype) -> None:
     rng = random.Random(f"{group} {dtype}")
     for size in ((5, 8), (33, 47)):
@@ -276,7 +277,7 @@ def test_rarer_dtypes(group: str, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("dtype", [torch.uint8, torch.bool, torch.int64, torch.float32], ids=str)
+@each("dtype", [torch.uint8, torch.bool, torch.int64, torch.float32])
 def test_masks(group: str, dtype: torch.dtype) -> None:
     if group == "boxes":
         pytest.skip("has functions without masks; test_boxes_of_masks has the others")
@@ -324,7 +325,7 @@ def test_kernels_of_masks() -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("cls", [tv_tensors.Image, tv_tensors.Video])
+@each("cls", [tv_tensors.Image, tv_tensors.Video])
 def test_tv_tensors(group: str, cls: Any) -> None:
     rng = random.Random(group)
     for size in ((5, 8), (33, 47)):
@@ -337,7 +338,7 @@ def test_tv_tensors(group: str, cls: Any) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "LA", "P", "1", "I", "F", "CMYK", "HSV", "I;16"])
+@each("mode", ["RGB", "L", "RGBA", "LA", "P", "1", "I", "F", "CMYK", "HSV", "I;16"])
 def test_pil(group: str, mode: str) -> None:
     rng = random.Random(f"{group} {mode}")
     for height, width in SIZES:

@@ -23,6 +23,7 @@ from fastaug._program import ops
 from fastaug.transforms import v2
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2.functional._utils import _get_kernel
+from support.differences import grouped
 from support.images import MODES, noise, photo, pil
 from support.layouts import assert_same, layouts, outcome
 from support.versions import UINT16
@@ -73,10 +74,6 @@ DTYPES = (torch.float32, torch.float64, torch.float16, torch.int8, torch.int16, 
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 
-def names(case: Case) -> str:
-    return f"{case[0]}{case[1]}"
-
-
 def compare(case: Case, image: Any, what: Any, **named: Any) -> Any:
     """With the same state of torch's generator; nothing where both raise the same type of error."""
     name, arguments = case
@@ -103,7 +100,7 @@ def assert_same_pil(found: Any, expected: Image.Image, what: Any) -> None:
     assert found.tobytes() == expected.tobytes(), what
 
 
-@pytest.mark.parametrize("case", UINT8, ids=names)
+@grouped(UINT8, "case", lambda case: case[0])
 def test_uint8(case: Case) -> None:
     for seed, (height, width) in enumerate(((1, 1), (1, 17), (2, 9), (7, 5), (31, 37))):
         for channels in (1, 2, 3, 4, 5):
@@ -343,7 +340,7 @@ ERRORS: list[tuple[str, tuple[Any, ...], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments", "image", "text"), ERRORS)
+@grouped(ERRORS, ("name", "arguments", "image", "text"), lambda case: case[0])
 def test_errors(name: str, arguments: tuple[Any, ...], image: Any, text: str) -> None:
     with pytest.raises(outcome(getattr(V, name), image, *arguments), match=text):
         getattr(F, name)(image, *arguments)

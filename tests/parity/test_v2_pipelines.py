@@ -11,6 +11,7 @@ from torchvision.transforms import v2 as TV
 
 import fastaug.transforms.v2 as T
 from fastaug._draft.leaf import ImageDraft
+from support.differences import each
 from support.images import PHOTOS, to_chw
 from support.outcomes import seed_all
 from support.v2_outcomes import assert_same_v2, run_v2, v2_difference
@@ -94,8 +95,8 @@ CALLS: dict[str, tuple[Callable[..., Any], str | None]] = {
 }
 
 
-@pytest.mark.parametrize("layout", ["planes", "channels last", "one", "frames", "floats"])
 @pytest.mark.parametrize("name", CALLS)
+@each("layout", ["planes", "channels last", "one", "frames", "floats"])
 def test_functions_on_stacks(name: str, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Equal, in torchvision's order of axes, and done by the core where images are bytes."""
     call, by_torch = CALLS[name]

@@ -18,6 +18,7 @@ from torchvision.transforms import v2
 from fastaug import _C
 from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
 from fastaug._places.moves import held_boxes
+from support.differences import each
 
 #: The core's, and those that torch makes one by one.
 BOTH = pytest.mark.parametrize("draws", [DEFAULT, TorchDraws()], ids=["native", "torch"])
@@ -81,8 +82,8 @@ SETTINGS: list[dict[str, Any]] = [
 
 
 @BOTH
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int32], ids=str)
+@each("settings", SETTINGS)
 def test_iou_crop(dtype: torch.dtype, settings: dict[str, Any], draws: Draws) -> None:
     transform = v2.RandomIoUCrop(**settings)
     rng = random.Random(f"{dtype} {settings}")

@@ -17,6 +17,7 @@ from fastaug._places import meta
 from fastaug._places import points as our_points
 from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._places.formats import PLAIN, ROTATED
+from support.differences import each, grouped
 
 FLOATS = (torch.float32, torch.float64)
 #: Formats with the dtypes that boxes of them have: those that the core moves, and some that are left to torch.
@@ -118,8 +119,8 @@ def outcome(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return type(error)
 
 
-@pytest.mark.parametrize("count", [0, 1, 23])
-@pytest.mark.parametrize(("name", "dtype"), BOXES, ids=str)
+@grouped(BOXES, ("name", "dtype"), lambda case: case[0])
+@each("count", [0, 1, 23])
 def test_kernels_of_boxes(name: str, dtype: torch.dtype, count: int) -> None:
     rng = random.Random(f"{name} {dtype} {count}")
     format = tv_tensors.BoundingBoxFormat[name]
@@ -137,8 +138,8 @@ def test_kernels_of_boxes(name: str, dtype: torch.dtype, count: int) -> None:
             assert same(boxes, kept), op
 
 
-@pytest.mark.parametrize("shape", [(0, 2), (1, 2), (29, 2), (5, 7, 2), (3, 2, 2, 2), (4, 0, 2)], ids=str)
 @pytest.mark.parametrize("dtype", POINTS, ids=str)
+@each("shape", [(0, 2), (1, 2), (29, 2), (5, 7, 2), (3, 2, 2, 2), (4, 0, 2)])
 def test_kernels_of_points(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     rng = random.Random(f"{dtype} {shape}")
     for _ in range(3):
@@ -153,8 +154,8 @@ def test_kernels_of_points(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
             assert same(points, kept), op
 
 
-@pytest.mark.parametrize("count", [0, 1, 23])
-@pytest.mark.parametrize(("name", "dtype"), BOXES, ids=str)
+@grouped(BOXES, ("name", "dtype"), lambda case: case[0])
+@each("count", [0, 1, 23])
 def test_formats_limits_and_what_is_kept(name: str, dtype: torch.dtype, count: int) -> None:
     rng = random.Random(f"{name} {dtype} {count}")
     wrap = {"format": name, "canvas_size": (HEIGHT, WIDTH)}
@@ -190,8 +191,8 @@ def test_formats_limits_and_what_is_kept(name: str, dtype: torch.dtype, count: i
     assert meta.get_size_bounding_boxes(boxes) == [HEIGHT, WIDTH]
 
 
-@pytest.mark.parametrize("shape", [(2,), (0, 2), (29, 2), (5, 7, 2), (3, 2, 2, 2), (4, 0, 2)], ids=str)
 @pytest.mark.parametrize("dtype", POINTS, ids=str)
+@each("shape", [(2,), (0, 2), (29, 2), (5, 7, 2), (3, 2, 2, 2), (4, 0, 2)])
 def test_limits_of_points(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     rng = random.Random(f"{dtype} {shape}")
     for _ in range(3):
@@ -218,8 +219,8 @@ def test_layouts_and_batches() -> None:
                 assert same(ours, theirs), (op, arguments, ours, theirs)
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf"), 1e30, -0.0])
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@each("value", [float("nan"), float("inf"), -float("inf"), 1e30, -0.0])
 def test_values_that_are_no_coordinates(value: float, dtype: torch.dtype) -> None:
     rng = random.Random(1)
     for name, mode, at in itertools.product(PLAIN, MODES, range(4)):
@@ -262,7 +263,7 @@ BAD: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("op", "arguments"), BAD, ids=str)
+@grouped(BAD, ("op", "arguments"), lambda case: case[0])
 def test_errors_have_torchvisions_types(op: str, arguments: dict[str, Any]) -> None:
     boxes, points = torch.tensor([[1.0, 2, 30, 40]]), torch.tensor([[1.0, 2]])
     also: dict[str, Any] = {"canvas_size": (HEIGHT, WIDTH)}
@@ -362,8 +363,8 @@ def both_ways(draft: Any, leaf: Any, op: str, arguments: dict[str, Any]) -> tupl
     return ours, theirs
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("name", "dtype"), BOXES, ids=str)
+@grouped(BOXES, ("name", "dtype"), lambda case: case[0])
+@each("mode", MODES)
 def test_drafts_of_boxes(name: str, dtype: torch.dtype, mode: str | None) -> None:
     rng = random.Random(f"{name} {dtype} {mode}")
     for _ in range(8):
@@ -412,8 +413,8 @@ def test_drafts_of_boxes(name: str, dtype: torch.dtype, mode: str | None) -> Non
         assert same(boxes.as_subclass(torch.Tensor), kept)
 
 
-@pytest.mark.parametrize("shape", [(0, 2), (9, 2), (5, 7, 2), (4, 0, 2)], ids=str)
 @pytest.mark.parametrize("dtype", POINTS, ids=str)
+@each("shape", [(0, 2), (9, 2), (5, 7, 2), (4, 0, 2)])
 def test_drafts_of_points(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
     rng = random.Random(f"{dtype} {shape}")
     for _ in range(8):
@@ -459,7 +460,7 @@ def test_drafts_that_nothing_changes_share_the_memory() -> None:
     assert boxes.clamping_mode == "soft"
 
 
-@pytest.mark.parametrize(("op", "arguments"), BAD, ids=str)
+@grouped(BAD, ("op", "arguments"), lambda case: case[0])
 def test_errors_of_drafts(op: str, arguments: dict[str, Any]) -> None:
     boxes = tv_tensors.BoundingBoxes(torch.ones(1, 4), format="XYXY", canvas_size=(9, 9))  # type: ignore[call-overload]
     points = tv_tensors.KeyPoints(torch.ones(1, 2), canvas_size=(9, 9))

@@ -17,6 +17,7 @@ import fastaug.transforms as T
 from fastaug._draft import finish
 from fastaug._draft.recipe import recipe_of
 from fastaug._program.kinds import PIL_IMAGE
+from support.differences import each
 from support.native_calls import Random, compared, degrees, fill, middle, mode, plain_image, random_image
 from support.native_steps import Steps
 from support.scale import cases
@@ -86,8 +87,8 @@ SAMPLED = ("RandomRotation", "RandomAffine", "RandomPerspective")
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["L", "RGB", "array", "tensor"])
 @pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
+@each("kind", ["L", "RGB", "array", "tensor"])
 def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
     who: Counter[str] = Counter()
     for case in range(cases(60)):

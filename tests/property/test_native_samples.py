@@ -16,6 +16,7 @@ from fastaug import tv_tensors
 from fastaug.transforms import v2
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
+from support.differences import each
 from support.native_calls import Random, compared, mode, p, plain_image, random_image
 from support.native_steps import Steps
 from support.scale import cases
@@ -93,8 +94,8 @@ SAMPLED = ("RandomRotation", "RandomPerspective")
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("kind", ["L", "RGB", "tensor", "tagged", "opened"])
 @pytest.mark.parametrize("step", [*STEPS, "RandomErasing", "Normalize"])
+@each("kind", ["L", "RGB", "tensor", "tagged", "opened"])
 def test_each_step_is_the_same_in_every_setting(step: str, kind: str) -> None:
     who: Counter[str] = Counter()
     for case in range(cases(60)):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from fastaug import _C
+from support.differences import each
 from support.images import noise, photo
 from support.programs import describe, execute, pack, random_program, reference
 from support.scale import cases
@@ -200,8 +201,8 @@ CHAINS: dict[str, list[Op]] = {
 }
 
 
-@pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("name", CHAINS)
+@each("channels", [1, 2, 3, 4])
 def test_chain(name: str, channels: int) -> None:
     alpha = HAS_ALPHA if channels in (2, 4) else 0
     ops = [
