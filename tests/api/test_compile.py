@@ -385,8 +385,10 @@ def epochs(transform: Any, count: int = 2, **options: Any) -> list[torch.Tensor]
 def test_workers(method: str) -> None:
     compiled = fastaug.compile(fixed_size(TV))
     compiled(photo("ihc", 120, 120))  # the parent has used it
-    ours = epochs(compiled, num_workers=2, multiprocessing_context=method, persistent_workers=method != "fork")
-    theirs = epochs(fixed_size(TV), num_workers=2, multiprocessing_context="fork")
+    # Each spawned worker imports torch anew: they stay for both epochs.
+    options: dict[str, Any] = {"num_workers": 2, "persistent_workers": method == "spawn"}
+    ours = epochs(compiled, multiprocessing_context=method, **options)
+    theirs = epochs(fixed_size(TV), multiprocessing_context="fork", **options)
     assert len(ours) == len(theirs) == 8
     for a, b in zip(ours, theirs, strict=True):
         torch.testing.assert_close(a, b, rtol=0, atol=1e-5)  # Resize of a float tensor
