@@ -77,7 +77,7 @@ def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Fou
         if strict and found.failed:
             break
         try:
-            image = _opened(file)
+            image = LazyImage(file).load()  # what Pillow makes of it, at no more than it may cost
         # A broken file can raise nearly anything in Pillow's plugins.
         except Exception as error:
             found.failed.append((str(file), error))
@@ -90,13 +90,6 @@ def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Fou
     if unread and most > 1 and not (strict and found.failed):
         note(f"{len(found.images)} of {len(files)} files are used; --most N for more")
     return found
-
-
-def _opened(file: Path) -> Image.Image:
-    if file.suffix == ".npy":
-        return LazyImage(file).load()
-    with Image.open(file) as image:
-        return image.convert("RGB")
 
 
 def noise(height: int, width: int) -> Image.Image:

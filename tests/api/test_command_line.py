@@ -193,11 +193,11 @@ def test_files_that_cannot_be_read_are_named(name: str, files: Path, capsys: pyt
         out, err = capsys.readouterr()
         assert command != "check" or "2 images, 1 seed" in out
         assert err == f"note: skipped 1 file without the suffix of an image\n{err[err.index('failed: ') :]}"
-        assert err.splitlines()[1].startswith("failed: mixed/b.jpg: OSError: ") and err.count("\n") == 2
+        assert err.splitlines()[1].startswith("failed: mixed/b.jpg: DecodeError: ") and err.count("\n") == 2
         assert command_line.main([*given, "--strict"]) == 1
         out, err = capsys.readouterr()
-        assert out == "" and "failed: mixed/b.jpg: OSError: " in err
-    for path, said in (("mixed/b.jpg", "OSError: "), ("mixed/notes.txt", "UnidentifiedImageError: ")):
+        assert out == "" and "failed: mixed/b.jpg: DecodeError: " in err
+    for path, said in (("mixed/b.jpg", "DecodeError: "), ("mixed/notes.txt", "UnidentifiedDecodeError: ")):
         assert command_line.main(["check", f"pipeline.py:{name}", "--images", path]) == 1
         out, err = capsys.readouterr()
         assert out == "" and err.startswith(f"failed: {path}: {said}")
@@ -205,7 +205,7 @@ def test_files_that_cannot_be_read_are_named(name: str, files: Path, capsys: pyt
         (files.parent / "mixed" / f"z{k:02}.jpg").write_text("no image")
     assert command_line.main(["show", "pipeline.py", "--images", "mixed", "--seeds", "2"]) == 1
     err = capsys.readouterr().err
-    assert "failed: mixed/z18.jpg: UnidentifiedImageError" in err and "z19" not in err and "  and 10 more\n" in err
+    assert "failed: mixed/z18.jpg: UnidentifiedDecodeError" in err and "z19" not in err and "  and 10 more\n" in err
 
 
 def test_images_that_are_not_used_are_counted(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
