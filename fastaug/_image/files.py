@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -26,8 +25,13 @@ _JPEG = b"\xff\xd8\xff"
 _RIFF, _WEBP = b"RIFF", b"WEBP"
 _HEAD = 12
 
-# Files whose descriptor has the size of what they read; that of a GzipFile has another one.
-_PLAIN = (io.BufferedReader, io.BufferedRandom, io.FileIO)
+# The last bytes of a JPEG or PNG, and the size of a file up to which they are taken for those of its image.
+_LAST = (b"\xff\xd9", b"IEND\xae\x42\x60\x82")
+_TAIL = 8
+_MOST_WHOLE = 64 << 20
+
+# Files whose end is found without reading them, as that of a GzipFile is not.
+_PLAIN = (io.BytesIO, io.BufferedReader, io.BufferedRandom, io.FileIO)
 
 
 def read_path(path: str) -> npy.Data:
@@ -40,18 +44,29 @@ def read_path(path: str) -> npy.Data:
         DecodeError: what has no size has no end either.
     """
     with open(path, "rb", buffering=0) as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or status.st_size == 0:
-            return _unsized(file.read, path)
         head = file.read(_HEAD)
+        try:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+        except OSError:  # a pipe
+            return _unsized(file.read, path, head)
+        if size == 0:  # a device, or nothing
+            return _unsized(file.read, path)
         if head.startswith(npy.MAGIC):
             return memoryview(_C.Mapped(file.fileno()))
-        if status.st_size <= AT_ONCE:
-            file.seek(0)
+        if size <= AT_ONCE or (size <= _MOST_WHOLE and _ends(file, size)):
             return file.read()
         if not _has_end(head):
             return pillow.Start(head, path)
-        return _read_on(file.read, head, AT_ONCE)
+        return _read_on(file.read, b"", AT_ONCE, ends=True)
+
+
+def _ends(file: io.FileIO, size: int) -> bool:
+    """Whether the last bytes of a file are those of a JPEG or PNG. It is at its beginning again."""
+    file.seek(size - _TAIL)
+    tail = file.read(_TAIL)
+    file.seek(0)
+    return tail.endswith(_LAST)
 
 
 def read_open(file: Any) -> bytes:
@@ -70,20 +85,19 @@ def read_open(file: Any) -> bytes:
     if size <= AT_ONCE:
         return _checked(file.read())
     head = _checked(file.read(_HEAD))
-    return _read_on(file.read, head, AT_ONCE) if _has_end(head) else head + _checked(file.read())
+    return _read_on(file.read, head, AT_ONCE, ends=True) if _has_end(head) else head + _checked(file.read())
 
 
 def _size_of(file: Any) -> int | None:
-    """Bytes of what an open file reads, where that is known."""
-    if isinstance(file, io.BytesIO):
-        return file.getbuffer().nbytes
+    """Bytes of what an open file reads, where that is known; it is at its beginning."""
     if not isinstance(file, _PLAIN):
         return None
     try:
-        status = os.fstat(file.fileno())
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
     except OSError:
         return None
-    return status.st_size if stat.S_ISREG(status.st_mode) and status.st_size else None
+    return size or None
 
 
 def _checked(data: Any) -> bytes:
@@ -109,33 +123,36 @@ def _end_of(data: bytes) -> int | None:
     return _C.image_end(data)
 
 
-def _unsized(read: Callable[..., Any], path: str | None) -> bytes:
-    """Of a pipe, a device, or an object that only reads.
+def _unsized(read: Callable[..., Any], path: str | None, data: bytes = b"") -> bytes:
+    """Of a pipe, a device, or an object that only reads, of which `data` has been read.
 
     Raises:
         DecodeError: there are more bytes than any image has.
     """
     try:
-        head = read(_FIRST)
+        data += _checked(read(_FIRST))
     except TypeError:
         return _checked(read())  # one that knows no sizes
-    data = _checked(head)
     while data and len(data) < _HEAD and (more := _checked(read(_HEAD - len(data)))):
         data += more
     if not _has_end(data):
-        data = _read_on(read, data, _FIRST, _FIRST)
+        data = _read_on(read, data, _FIRST, _FIRST, ends=False)
         if len(data) < _FIRST or not _is_known(data):
             return data  # an end, or for Pillow to refuse
-    data = _read_on(read, data, _FIRST, _MOST)
+    data = _read_on(read, data, _FIRST, _MOST, ends=_has_end(data))
     if len(data) >= _MOST:
         cause = ValueError(f"it has no end within {_MOST >> 30} GiB")
         raise pillow.decode_error(path, len(data), None, cause) from cause
     return data
 
 
-def _read_on(read: Callable[[int], Any], data: bytes, step: int, most: int | None = None) -> bytes:
-    """From `data` on to the end of the image or of the file, or to `most` bytes; `step` more at first."""
-    ends = _has_end(data)
+def _read_on(read: Callable[[int], Any], data: bytes, step: int, most: int | None = None, *, ends: bool) -> bytes:
+    """From `data` on to the end of the image, where its format tells it, or of the file, or to `most` bytes.
+
+    Args:
+        step: how many more are read at first.
+        ends: whether the format tells it.
+    """
     while most is None or len(data) < most:
         end = _end_of(data) if ends else None
         if end is not None and end <= len(data):

@@ -42,6 +42,7 @@ FILES = {
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """As though files of some kilobytes were large."""
     monkeypatch.setattr(files, "AT_ONCE", 256)
+    monkeypatch.setattr(files, "_MOST_WHOLE", 0)
     monkeypatch.setattr(files, "_FIRST", 100)
 
 
