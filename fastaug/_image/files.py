@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import warnings
@@ -76,28 +77,19 @@ def read_open(file: Any) -> bytes:
         TypeError: it is not open in binary mode.
         DecodeError: it has no end.
     """
-    # As Image.open().
-    if getattr(file, "seekable", lambda: hasattr(file, "seek"))():
-        file.seek(0)
-    size = _size_of(file)
-    if size is None:
+    size = 0
+    if isinstance(file, _PLAIN):
+        with contextlib.suppress(OSError):  # a pipe
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+    elif getattr(file, "seekable", lambda: hasattr(file, "seek"))():
+        file.seek(0)  # as Image.open()
+    if size == 0:
         return _unsized(file.read, None)
     if size <= AT_ONCE:
         return _checked(file.read())
     head = _checked(file.read(_HEAD))
     return _read_on(file.read, head, AT_ONCE, ends=True) if _has_end(head) else head + _checked(file.read())
-
-
-def _size_of(file: Any) -> int | None:
-    """Bytes of what an open file reads, where that is known; it is at its beginning."""
-    if not isinstance(file, _PLAIN):
-        return None
-    try:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(0)
-    except OSError:
-        return None
-    return size or None
 
 
 def _checked(data: Any) -> bytes:
