@@ -150,6 +150,12 @@ def jpeg_decoder() -> str:
 def afford(data: Any) -> None:
     """Raises Refused for encoded bytes that Pillow is not to decode either."""
 
+def image_end(data: Any) -> int | None:
+    """Where the JPEG, PNG or NPY image that begins here ends; None where these bytes do not tell."""
+
+def jpeg_segment(data: Any, marker: int) -> bytes | None:
+    """The content of the first segment of a marker before the pixels."""
+
 @final
 class ScanIndex:
     """Where the decoder of a JPEG can begin elsewhere than at the first row. For all threads."""

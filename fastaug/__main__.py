@@ -43,6 +43,7 @@ def add_seeing(commands: Any) -> None:
         command.add_argument(option, dest="seeds", type=int, default=count, metavar="N", help=meaning)
         path = Path("sheet.png") if name == "show" else None
         command.add_argument("--out", type=Path, default=path, metavar="FILE", help=out)
+        add_strict(command)
 
 
 def add_folders(commands: Any) -> None:
@@ -72,6 +73,15 @@ def add_folders(commands: Any) -> None:
         command.add_argument(
             "--num-threads", type=int, metavar="N", help="images at a time (default: one for each CPU)"
         )
+        add_strict(command)
+
+
+def add_strict(command: Any) -> None:
+    command.add_argument(
+        "--strict",
+        action="store_true",
+        help="stop at the first image that cannot be read (default: name it, go on, and exit with 1)",
+    )
 
 
 def version_of(distribution: str) -> str:

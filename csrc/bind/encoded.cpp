@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "bind/images.h"
 #include "bind/without_gil.h"
+#include "codec/jpeg_frame.h"
 #include "codec/scan_index.h"
 #include "codec/source.h"
 
@@ -86,7 +87,7 @@ class Encoded {
       codec::Beside beside = this->beside();
       beside.index = index.get();
       const Region last = {header_.height - 1, header_.width - 1, 1, 1};
-      if (!index->is_of(data_.bytes()) || !header_.native || header_.bits != 8) return;
+      if (!index->is_of(data_.bytes()) || !header_.native || !codec::takes_index(header_)) return;
       codec::decode(data_.bytes(), header_, {last, header_.channels}, arena, beside);
     });
     return index;
@@ -147,6 +148,24 @@ void register_encoded(py::module_& m) {
         if (!verdict.done()) throw codec::NotDecoded(verdict);
       },
       py::arg("data"));
+  m.def(
+      "image_end",
+      [](const py::object& data) {
+        const Buffer buffer(data, "data");
+        const size_t end = codec::image_end(buffer.bytes());
+        return end == codec::kNoEnd ? std::nullopt : std::optional<size_t>(end);
+      },
+      py::arg("data"));
+  m.def(
+      "jpeg_segment",
+      [](const py::object& data, int marker) {
+        const Buffer buffer(data, "data");
+        const codec::Bytes content = codec::jpeg::find_segment(buffer.bytes(), static_cast<uint8_t>(marker));
+        return content.data == nullptr
+                   ? py::object(py::none())
+                   : py::object(py::bytes(reinterpret_cast<const char*>(content.data), content.size));
+      },
+      py::arg("data"), py::arg("marker"));
   using codec::ScanIndex;
   py::class_<ScanIndex, std::shared_ptr<ScanIndex>>(m, "ScanIndex", py::is_final())
       .def(py::init<>())

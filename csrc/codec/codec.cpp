@@ -62,6 +62,11 @@ Verdict afford(Bytes bytes) {
   return codec == nullptr || codec->afford == nullptr ? Verdict() : codec->afford(bytes);
 }
 
+size_t image_end(Bytes bytes) {
+  const Codec* codec = codec_of(sniff(bytes));
+  return codec == nullptr ? kNoEnd : codec->image_end(bytes);
+}
+
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside) {
   const Codec* codec = native_codec(header, 8);
   if (codec == nullptr) return {kNotNative, {}, {}};

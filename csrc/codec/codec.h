@@ -77,6 +77,11 @@ inline bool converts(const Header& header, int channels) {
 // Whether anybody is to decode these bytes, Pillow too: kDone, or kRefused. For what is not native or was deferred.
 Verdict afford(Bytes bytes);
 
+// Where the image that begins here ends: behind its last byte. kNoEnd where these bytes do not tell, as too few of a
+// file, and of formats that are not known here.
+size_t image_end(Bytes bytes);
+constexpr size_t kNoEnd = ~size_t{0};
+
 // What the three components of a JPEG are.
 enum class Components : uint8_t {
   kAsMarked,  // by the stream's own markers, or as libjpeg guesses where it has none

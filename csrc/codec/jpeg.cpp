@@ -24,15 +24,6 @@ constexpr int kBlock = 8;  // samples of a block, across and down
 // below 3, with one sample of chroma, libjpeg gives smooth upsampling up.
 constexpr int kMargin = 2;
 
-// libjpeg's default for progressive files is 10 scans, and the most searched for by an optimiser is 64 candidates, of
-// which it writes a dozen: no encoder comes near this.
-constexpr int kMostScans = 500;
-
-// Blocks gone through in all scans together: each costs time, even where a scan holds next to no data. Allows 32 scans
-// of the largest image that Pillow opens by default (178,956,970 pixels, 4.2 million blocks at 4:2:0), 90 of an image
-// of 8000 x 8000, and the 500 of anything below 11 million pixels.
-constexpr int64_t kMostWork = int64_t{32} * 4'194'304;
-
 // What a view of an encoded image assumes of its layout before the file is looked at again: 4:2:0, the usual one.
 constexpr int kUsualUnit = 2 * kBlock;
 
@@ -69,10 +60,6 @@ bool has_end(Bytes bytes, size_t from) {
   }
   return false;
 }
-
-constexpr const char* kTooManyScans = "too many scans";
-
-bool too_dear(int scans, int64_t blocks) { return scans > kMostScans || scans * blocks > std::max(kMostWork, blocks); }
 
 Verdict deferred(const char* reason, size_t offset = Verdict::kNowhere) { return {Outcome::kDeferred, reason, offset}; }
 
@@ -202,6 +189,7 @@ constinit const Codec kCodec = {
     .magic = "\xff\xd8\xff",
     .read_header = read_header,
     .afford = afford,
+    .image_end = find_end,
     .decoded_region = decoded_region,
     .pixel_stride = pixel_stride,
     .decode = decode,

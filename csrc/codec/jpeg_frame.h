@@ -42,8 +42,19 @@ struct Announced {
 };
 Announced read_announced(Bytes bytes);
 
-// Scans of a file whose first scan's data begins at `from`, up to its end or the end of the bytes. Needs one pass over
-// them, though a fast one: for files that may have several.
+// Scans of a file whose first scan's data begins at `from`. Needs one pass over the bytes up to the image's end, though
+// a fast one: for files that may have several. Of too many, it counts one more than may be.
 int count_scans(Bytes bytes, size_t from);
+
+// The content of the first segment of a marker before the first scan's; without data where there is none.
+Bytes find_segment(Bytes bytes, uint8_t marker);
+
+// Whether so many scans of so many blocks cost more than any honest image. What is counted before anything is decoded,
+// the decoders count once more as they go.
+bool too_dear(int64_t scans, int64_t blocks);
+constexpr const char* kTooManyScans = "too many scans";
+
+// codec.h's image_end().
+size_t find_end(Bytes bytes);
 
 }  // namespace fastaug::codec::jpeg

@@ -51,10 +51,13 @@ class Decoder {
   bool run(Arena& arena) {
     if (!make_room(arena)) return false;
     Scan scan{};
-    for (size_t at = stream_.pixels_from;; at = window_.marker()) {
+    int64_t blocks = 0;
+    for (int c = 0; c < stream_.channels; ++c) blocks += int64_t{blocks_[c].columns} * blocks_[c].rows;
+    size_t at = stream_.pixels_from;
+    for (int scans = 1;; ++scans, at = window_.marker()) {
       const Scans::Next next = scans_.next(at, &scan);
       if (next == Scans::Next::kEnd) return is_complete() && make_rows(arena);
-      if (next == Scans::Next::kDoubt || !follows(scan) || !read(scan)) return false;
+      if (next == Scans::Next::kDoubt || too_dear(scans, blocks) || !follows(scan) || !read(scan)) return false;
     }
   }
 

@@ -26,6 +26,8 @@ struct Session {
   jpeg_decompress_struct info;
   jpeg_error_mgr errors;
   jpeg_source_mgr source;
+  jpeg_progress_mgr progress;
+  int64_t blocks;  // of a scan
   std::jmp_buf escape;
   const uint8_t* file;  // null while tables are read
   Verdict verdict;
@@ -37,13 +39,15 @@ Session& session_of(Info* info) {
   return *static_cast<Session*>(info->client_data);
 }
 
-[[noreturn]] void defer(Session& session, const char* reason) {
-  session.verdict = {Outcome::kDeferred, reason, Verdict::kNowhere};
+[[noreturn]] void stop(Session& session, Outcome outcome, const char* reason) {
+  session.verdict = {outcome, reason, Verdict::kNowhere};
   if (session.file != nullptr) {
     session.verdict.offset = static_cast<size_t>(session.source.next_input_byte - session.file);
   }
   std::longjmp(session.escape, 1);
 }
+
+[[noreturn]] void defer(Session& session, const char* reason) { stop(session, Outcome::kDeferred, reason); }
 
 [[noreturn]] void on_error(j_common_ptr info) {
   Session& session = session_of(info);
@@ -56,6 +60,12 @@ void on_message(j_common_ptr info, int level) {
 }
 
 void ignore_message(j_common_ptr) {}
+
+// Called with each row of blocks.
+void on_progress(j_common_ptr info) {
+  Session& session = session_of(info);
+  if (too_dear(session.info.input_scan_number, session.blocks)) stop(session, Outcome::kRefused, kTooManyScans);
+}
 
 void ignore(j_decompress_ptr) {}
 
@@ -137,6 +147,9 @@ void decompress(Session& session, const Job& job) {
   session.source.resync_to_restart = jpeg_resync_to_restart;
   session.source.term_source = ignore;
   info.src = &session.source;
+  session.blocks = job.frame->blocks();
+  session.progress.progress_monitor = on_progress;
+  info.progress = &session.progress;
 
   if (job.beside.tables.size != 0) {
     read_from(session, job.beside.tables);

@@ -71,11 +71,12 @@ bool is_silent(uint8_t marker) { return (marker >= kApp0 && marker <= kApp15) ||
 // A stream of tables alone.
 bool read_tables(Bytes bytes, Tables* tables) {
   if (!begins(bytes, "\xff\xd8"sv)) return false;
-  Walk walk(bytes);
-  while (const std::optional<Segment> segment = walk.next()) {
+  for (Walk walk(bytes); const std::optional<Segment> segment = walk.next();) {
+    if (!segment->tidy) return false;
+    if (segment->marker == kEoi) return true;
     if (!is_silent(segment->marker) && !tables->read(*segment)) return false;
   }
-  return begins({bytes.data + walk.at(), bytes.size - walk.at()}, "\xff\xd9"sv);
+  return false;
 }
 
 // What tells libjpeg whether three components are YCbCr (jdapimin.c, default_decompress_parms).
@@ -249,6 +250,7 @@ std::optional<Segment> read_up_to_scan(Walk* walk, bool progressive, Tables* tab
   bool has_frame = false;
   while (const std::optional<Segment> segment = walk->next()) {
     const Bytes content = segment->content;
+    if (!segment->tidy) return {};
     switch (segment->marker) {
       case kSof0:
       case kSof1:
@@ -324,13 +326,10 @@ Scans::Scans(Bytes bytes, const Beside& beside, Arena& arena) : state_(arena.mak
 const Stream* Scans::stream() const { return state_->sound ? &state_->stream : nullptr; }
 
 Scans::Next Scans::next(size_t at, Scan* scan) {
-  const Bytes bytes = state_->bytes;
-  for (Walk walk(bytes, at);;) {
-    size_t marker = walk.at();
-    while (marker < bytes.size && bytes.data[marker] == kFill) ++marker;
-    if (marker > walk.at() && marker < bytes.size && bytes.data[marker] == kEoi) return Next::kEnd;
+  for (Walk walk(state_->bytes, at);;) {
     const std::optional<Segment> segment = walk.next();
-    if (!segment) return Next::kDoubt;
+    if (!segment || !segment->tidy) return Next::kDoubt;
+    if (segment->marker == kEoi) return Next::kEnd;
     if (segment->marker == kSos) {
       scan->data_from = walk.at();
       return state_->reader.read_part(segment->content, state_->tables, state_->arena, scan) ? Next::kScan

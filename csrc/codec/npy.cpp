@@ -26,6 +26,13 @@ Verdict afford(Bytes bytes) {
   return parsed.done() ? Verdict() : Verdict{Outcome::kRefused, parsed.reason, Verdict::kNowhere};
 }
 
+// Of a file that is not wholly there, parse() takes nothing.
+size_t image_end(Bytes bytes) {
+  const Parsed parsed = parse(bytes);
+  if (!parsed.done()) return kNoEnd;
+  return parsed.pixels_from + static_cast<size_t>(row_size(parsed.header) * parsed.header.height);
+}
+
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wants, Arena& arena, const Beside&) {
   const Region wanted = wants.region;
   const int channels = wants.channels;
@@ -77,6 +84,7 @@ constinit const Codec kCodec = {
     .magic = "\x93NUMPY",
     .read_header = read_header,
     .afford = afford,
+    .image_end = image_end,
     .decoded_region = decoded_region,
     .pixel_stride = pixel_stride,
     .decode = decode,

@@ -17,6 +17,10 @@ namespace {
 // Rows that are converted while they are warm.
 constexpr int kStrip = 16;
 
+// Bytes of rows below a region that are inflated with it: to stop before them would gain nothing, and behind them the
+// checksum of all is compared.
+constexpr size_t kFewBytes = 16384;
+
 constexpr Verdict deferred(const char* reason, size_t offset = Verdict::kNowhere) {
   return {Outcome::kDeferred, reason, offset};
 }
@@ -46,11 +50,12 @@ class Inflater {
     if (inflater_ == nullptr) throw std::bad_alloc();
   }
 
-  // The first `count` rows; behind them kRowPad bytes may be read. nullptr when they cannot be had.
-  uint8_t* rows(int count) {
-    const size_t wanted = row_ * static_cast<size_t>(count);
+  // The first *count rows, or all, and *count is then of all; behind them kRowPad bytes may be read. nullptr when they
+  // cannot be had.
+  uint8_t* rows(int* count) {
+    const size_t wanted = row_ * static_cast<size_t>(*count);
     // Without an end of the file, only the checksum tells that all pixels are there.
-    if (layout_.ended) {
+    if (layout_.ended && all_ - wanted > kFewBytes) {
       for (size_t slack : {kSlack, kSlack + kMostStored}) {
         if (wanted + slack >= all_) break;
         uint8_t* rows = make_room(wanted + slack);
@@ -59,6 +64,7 @@ class Inflater {
         if (result != LIBDEFLATE_INSUFFICIENT_SPACE) break;
       }
     }
+    *count = static_cast<int>(all_ / row_);
     return all();
   }
 
@@ -111,6 +117,7 @@ class Inflater {
 };
 
 constexpr const char* kBadData = "corrupt or truncated pixels";
+constexpr uint8_t kLastFilter = 4;  // Paeth's (PNG, 9.2)
 constexpr const char* kBadFilter = "a filter that does not exist";
 constexpr const char* kBadLayout = "not the chunks of a file that is decoded natively";
 
@@ -130,13 +137,21 @@ Rows read_rows(Bytes bytes, const Header& header, Region wanted, Arena& arena) {
     return rows;
   }
   rows.end = wanted.y + wanted.height;
-  rows.filtered = Inflater(bytes, header, layout, arena).rows(rows.end);
+  int inflated = rows.end;
+  rows.filtered = Inflater(bytes, header, layout, arena).rows(&inflated);
   if (rows.filtered == nullptr) {
     rows.verdict = deferred(kBadData, layout.first.at);
     return rows;
   }
-  // A row that is not filtered, or by its own samples only, needs none before it.
   const size_t stride = row_size(header) + 1;
+  // Pillow looks at every row, wanted or not.
+  for (int y = 0; y < inflated; ++y) {
+    if (rows.filtered[stride * static_cast<size_t>(y)] > kLastFilter) {
+      rows.verdict = deferred(kBadFilter, layout.first.at);
+      return rows;
+    }
+  }
+  // A row that is not filtered, or by its own samples only, needs none before it.
   rows.first = wanted.y;
   while (rows.first > 0 && rows.filtered[stride * static_cast<size_t>(rows.first)] > 1) --rows.first;
   return rows;
@@ -222,6 +237,15 @@ Decoded decode_16(Bytes bytes, const Header& header, Region wanted, Arena& arena
   return {{}, view_of(header, data, wanted, header.channels, 2 * count, pixel, 2), wanted};
 }
 
+size_t image_end(Bytes bytes) {
+  constexpr size_t kCrc = 4;
+  Chunks chunks(bytes);
+  for (Chunk chunk; chunks.next(&chunk);) {
+    if (chunk.type == kIend && bytes.size - chunk.at >= kCrc) return chunk.at + kCrc;
+  }
+  return kNoEnd;
+}
+
 Region decoded_region(const Header& header, Region wanted) {
   return {0, 0, std::min(wanted.y + wanted.height, header.height), header.width};
 }
@@ -239,6 +263,7 @@ constinit const Codec kCodec = {
     .magic = "\x89PNG\r\n\x1a\n",
     .read_header = read_header,
     .afford = nullptr,
+    .image_end = image_end,
     .decoded_region = decoded_region,
     .pixel_stride = pixel_stride,
     .decode = decode,

@@ -18,6 +18,7 @@ struct Codec {
   Header (*read_header)(Bytes bytes);
   // Null where a file cannot cost more than an honest image of its size.
   Verdict (*afford)(Bytes bytes);
+  size_t (*image_end)(Bytes bytes);
   Region (*decoded_region)(const Header& header, Region wanted);
   int (*pixel_stride)(const Header& header, int channels);
   Decoded (*decode)(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside);

@@ -13,12 +13,14 @@
 #include "codec/scan_index.h"
 #include "fuzz/codec_checks.h"
 #include "fuzz/fuzz.h"
+#include "tests/support/jpeg_scans.h"
 
 using namespace fastaug;
 using fuzz::Bits;
 
 namespace {
 
+constexpr uint8_t kSos[] = {0xff, 0xda};
 constexpr uint8_t kSplit[] = {0xff, 0xd9, 0xff, 0xd8};
 
 // A marker and what belongs to it; the last one is the scan and all that follows.
@@ -101,6 +103,17 @@ void check_index(codec::Bytes file, codec::Bytes tables) {
   made(region, &part);
 }
 
+// The walk over markers comes by every scan that libjpeg goes through, and ends where the file can be cut.
+void check_walk(codec::Bytes file) {
+  constexpr int kMost = 100;
+  const int scans = codec::jpeg::read_announced(file).scans;
+  fuzz::require(scans >= std::min(test::Scans::of(file, kMost), kMost), "no scan is hidden from the limit");
+  const size_t end = codec::jpeg::find_end(file);
+  if (end == codec::kNoEnd) return;
+  fuzz::require(end <= file.size && codec::jpeg::read_announced({file.data, end}).scans == scans,
+                "all scans lie before the end of the image");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -113,12 +126,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     file = {data + length, size - length};
   }
   fuzz::check_file(file, codec::Format::kJpeg, tables);
+  check_walk(file);
   for (const int stride : {1, 3}) check_own(file, tables, stride);
   check_index(file, tables);
   return 0;
 }
 
-// Half of the time segments are moved, doubled, lost or changed while their lengths stay true.
+// What libjpeg goes over between segments, and the beginning of what it does not.
+constexpr std::initializer_list<uint8_t> kBetween[] = {
+    {0xff, 0x01},       {0xff, 0xff}, {0xff, 0x00}, {0xff, 0xe5, 0, 0}, {0xff, 0xfe, 0, 1},
+    {0xff, 0xdc, 0, 0}, {0xff, 0xd3}, {0x00, 0x7f}, {0xff, 0xd9},       {0xff, 0xfe, 0, 4, 0xff, 0xda}};
+
+// Half of the time segments are moved, doubled, lost or changed while their lengths stay true, or there is something
+// between them.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned int seed) {
   std::mt19937 random(seed);
   const auto below = [&](size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random); };
@@ -127,7 +147,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
   if (segments.empty()) return LLVMFuzzerMutate(data, size, most);
   const size_t k = below(segments.size());
   const size_t other = below(segments.size());
-  switch (below(6)) {
+  switch (below(7)) {
     case 0:
       std::swap(segments[k], segments[other]);
       break;
@@ -137,6 +157,20 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
     case 2:
       segments.erase(segments.begin() + static_cast<ptrdiff_t>(k));
       break;
+    case 3: {
+      // The last one has scans in it, between which it may be too.
+      std::vector<uint8_t>& segment = segments[k];
+      const std::vector<uint8_t> between = kBetween[below(std::size(kBetween))];
+      size_t at = 0;
+      for (size_t tries = below(8); k + 1 == segments.size() && tries > 0; --tries) {
+        const auto found = std::search(segment.begin() + static_cast<ptrdiff_t>(std::min(at + 1, segment.size())),
+                                       segment.end(), std::begin(kSos), std::end(kSos));
+        if (found == segment.end()) break;
+        at = static_cast<size_t>(found - segment.begin());
+      }
+      segment.insert(segment.begin() + static_cast<ptrdiff_t>(at), between.begin(), between.end());
+      break;
+    }
     default: {
       std::vector<uint8_t>& segment = segments[k];
       const bool scan = k + 1 == segments.size();

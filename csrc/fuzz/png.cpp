@@ -101,8 +101,25 @@ bool mutate_rows(std::vector<Chunk>* chunks, size_t pieces) {
 
 }  // namespace
 
+namespace {
+
+// The last row takes all rows before it, so that it is made where all are, and only there.
+void check_last_row(codec::Bytes file) {
+  const codec::Header header = codec::read_header(file);
+  if (!header.native || header.bits != 8 || int64_t{header.height} * header.width > 1 << 20) return;
+  const auto makes = [&](Region region) {
+    Arena arena;
+    return codec::decode(file, header, {region, header.channels}, arena).verdict.done();
+  };
+  fuzz::require(makes({header.height - 1, 0, 1, header.width}) == makes({0, 0, header.height, header.width}),
+                "a row is made of sound rows above it only");
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::check_file({data, size}, codec::Format::kPng);
+  check_last_row({data, size});
   return 0;
 }
 

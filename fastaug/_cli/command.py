@@ -9,21 +9,20 @@ import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from PIL import Image
 
 import fastaug
+from fastaug._cli.failures import reported
 from fastaug._cli.pipelines import CommandError, load, note
 from fastaug._draft.pipeline import Pipeline, blank
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import check, explain, profile, show, words
 from fastaug._sample.pipeline import SamplePipeline
-
-#: Files that cannot be read are named, as far as there is room.
-_SHOWN = 5
+from fastaug.data._folder import images_in
 
 
 def size_of(text: str) -> tuple[int, int]:
@@ -37,13 +36,22 @@ def size_of(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
-def images_of(path: Path, most: int, encoded: bool) -> tuple[list[Any], list[str]]:
-    """The images of a folder and its subfolders in the order of their names, or the one image; and their files.
+class Found(NamedTuple):
+    """The images that there are, the names of their files, and what cannot be read, and why."""
+
+    images: list[Any]
+    names: list[str]
+    failed: list[tuple[str, Exception]]
+
+
+def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Found:
+    """The images of a folder and its subfolders in the order of their names, or the one image.
 
     Args:
         path: of the folder or image.
         most: how many at most.
         encoded: whether the pipeline decodes files itself, and is given their paths. Others are given images in RGB.
+        strict: whether the first one that cannot be read is the last that is looked at.
 
     Raises:
         CommandError: there are none.
@@ -52,52 +60,36 @@ def images_of(path: Path, most: int, encoded: bool) -> tuple[list[Any], list[str
 
     if not path.exists():
         raise CommandError(f"there is no file or folder {path}")
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    images: list[Any] = []
-    names: list[str] = []
-    skipped: list[str] = []
+    found = Found([], [], [])
+    files = [path]
+    if path.is_dir():
+        try:
+            files, others, refused = images_in(path)
+        except ValueError as error:
+            raise CommandError(f"no image that Pillow can read in {path}") from error
+        found.failed.extend(refused)
+        if others:
+            note(f"skipped {others} file{'s' * (others > 1)} without the suffix of an image")
+    elif not path.is_file():
+        raise CommandError(f"{path} is not a file or folder")
     left = iter(tqdm(files, desc="reading images", unit="file", disable=None))
     for file in left:
+        if strict and found.failed:
+            break
         try:
-            images.append(str(file) if encoded and _is_image(file) else _opened(file))
-            names.append(str(file))
+            image = LazyImage(file).load()  # what Pillow makes of it, at no more than it may cost
         # A broken file can raise nearly anything in Pillow's plugins.
         except Exception as error:
-            skipped.append(f"{file}: {words.failure(error)}")
-        if len(images) == most:
+            found.failed.append((str(file), error))
+            continue
+        found.images.append(str(file) if encoded else image)
+        found.names.append(str(file))
+        if len(found.images) == most:
             break
     unread = sum(1 for _ in left)
-    if not images:
-        reasons = f" ({skipped[0]})" if len(skipped) == 1 else ""
-        raise CommandError(f"no image that Pillow can read in {path}{reasons}")
-    if skipped:
-        note(f"skipped {len(skipped)} file{'s' * (len(skipped) > 1)} that Pillow cannot read")
-        for text in skipped[:_SHOWN]:
-            print(f"  {text}", file=sys.stderr)
-        if len(skipped) > _SHOWN:
-            print(f"  and {len(skipped) - _SHOWN} more", file=sys.stderr)
-    if unread and most > 1:
-        note(f"{len(images)} of {len(images) + len(skipped) + unread} files are used; --most N for more")
-    return images, names
-
-
-def _is_image(file: Path) -> bool:
-    """
-    Raises:
-        PIL.UnidentifiedImageError: of no format that Pillow knows.
-        DecodeError: an .npy file that is no image.
-    """
-    if file.suffix == ".npy":
-        return LazyImage(file).native
-    with Image.open(file):
-        return True
-
-
-def _opened(file: Path) -> Image.Image:
-    if file.suffix == ".npy":
-        return LazyImage(file).load()
-    with Image.open(file) as image:
-        return image.convert("RGB")
+    if unread and most > 1 and not (strict and found.failed):
+        note(f"{len(found.images)} of {len(files)} files are used; --most N for more")
+    return found
 
 
 def noise(height: int, width: int) -> Image.Image:
@@ -123,7 +115,8 @@ def taken(sample: Any, image: Any) -> Any:
 def run(options: argparse.Namespace) -> int:
     """One of the commands.
 
-    The exit code: 0; 1 where check finds a difference, or the pipeline raises; 2 for what the user got wrong.
+    The exit code: 0; 1 where check finds a difference, or the pipeline raises, or an image cannot be read; 2 for what
+    the user got wrong.
     """
     try:
         return _run(options)
@@ -144,16 +137,20 @@ def _run(options: argparse.Namespace) -> int:
     sample = blank(pipeline.transforms, 1)
     names: list[str] = []
     images: list[Any] = []
+    code = 0
     if options.images is not None:
         most = 1 if options.command == "explain" else options.most
-        found, names = images_of(options.images, most, isinstance(sample, bytes))
+        found, names, failed = images_of(options.images, most, isinstance(sample, bytes), options.strict)
+        code = reported(failed)
+        if not found or (failed and options.strict):
+            return code
         images = [taken(sample, image) for image in found]
     elif size is not None and options.command != "explain":
         images, names = [taken(sample, noise(*size))], ["noise"]
     elif options.command != "explain":
         raise CommandError("needs --images DIR, or --size HxW for noise")
     try:
-        return _COMMANDS[options.command](pipeline, images, names, size, options)
+        return max(code, _COMMANDS[options.command](pipeline, images, names, size, options))
     except Exception as error:
         if options.out is not None and _is_about(error, options.out):
             raise CommandError(f"cannot write {options.out}: {error}") from error

@@ -8,16 +8,13 @@ import shutil
 import sys
 from pathlib import Path
 
+from fastaug._cli.failures import reported
 from fastaug._cli.pipelines import CommandError, load, note
-from fastaug._inspect import words
-from fastaug.data._cache import CacheResult, Mirror, Options
+from fastaug.data._cache import Mirror, Options
 from fastaug.data._folder import images_in
-from fastaug.data._index import Indexes, IndexResult
-from fastaug.data._statistics import mean_std
+from fastaug.data._index import Indexes
+from fastaug.data._statistics import MeanStd, counted
 from fastaug.transforms._geometry import Resize
-
-#: Images that fail are named, as far as there is room.
-_SHOWN = 20
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -52,7 +49,7 @@ def _cache(options: argparse.Namespace) -> int:
     transform = None if options.transform is None else load(options.transform, None, None)
     mode = None if options.mode == "own" else options.mode
     made = Options(options.size, mode, transform, options.draws, options.seed, options.stack)
-    mirror = Mirror(options.src, options.dst, None, made, options.num_threads, progress=True)
+    mirror = Mirror(options.src, options.dst, None, made, options.num_threads, progress=True, strict=options.strict)
     _note_skipped(mirror.skipped)
     if options.verify:
         return _verified(mirror)
@@ -60,7 +57,7 @@ def _cache(options: argparse.Namespace) -> int:
         _check_room(mirror, budget, options.dst)
     result = mirror.write()
     print(f"{_files(result.written)} written, {result.present} already there")
-    return _reported(result)
+    return reported(result.failed)
 
 
 def _verified(mirror: Mirror) -> int:
@@ -69,7 +66,7 @@ def _verified(mirror: Mirror) -> int:
         print(f"differs: {name}", file=sys.stderr)
     missing = len(mirror.jobs) - result.present
     print(f"{_files(result.present)} compared, {len(different)} different, {missing} not there")
-    return max(_reported(result), int(bool(different)))
+    return max(reported(result.failed), int(bool(different)))
 
 
 def _check_room(mirror: Mirror, budget: int, dst: Path) -> None:
@@ -90,26 +87,17 @@ def _check_room(mirror: Mirror, budget: int, dst: Path) -> None:
 
 
 def _index(options: argparse.Namespace) -> int:
-    made = Indexes(options.src, options.num_threads, progress=True)
+    made = Indexes(options.src, options.num_threads, progress=True, strict=options.strict)
     _note_skipped(made.skipped)
     if options.verify:
         different, result = made.verify()
         for name in different:
             print(f"differs: {name}", file=sys.stderr)
         print(f"{_files(result.present)} compared, {len(different)} different, {result.without} without an index")
-        return max(_reported(result), int(bool(different)))
+        return max(reported(result.failed), int(bool(different)))
     result = made.write()
     print(f"{_files(result.written)} indexed, {result.present} were already, {result.without} have no use for it")
-    return _reported(result)
-
-
-def _reported(result: CacheResult | IndexResult) -> int:
-    """Names the images that failed. Returns the exit code."""
-    for path, error in result.failed[:_SHOWN]:
-        print(f"failed: {path}: {words.failure(error)}", file=sys.stderr)
-    if len(result.failed) > _SHOWN:
-        print(f"  and {len(result.failed) - _SHOWN} more", file=sys.stderr)
-    return int(bool(result.failed))
+    return reported(result.failed)
 
 
 def _note_skipped(count: int) -> None:
@@ -128,19 +116,20 @@ def _said(count: int) -> str:
 
 
 def _stats(options: argparse.Namespace) -> int:
-    paths, skipped = images_in(options.src)
+    paths, skipped, refused = images_in(options.src)
     _note_skipped(skipped)
+    failed = [*refused]
+    if failed and options.strict:
+        return reported(failed[:1])
     transform = None if options.size is None else Resize(options.size)
-    try:
-        mean, std = mean_std(paths, transform, num_threads=options.num_threads, progress=sys.stderr.isatty())
-    except OSError as error:
-        path = getattr(error, "path", None)
-        if path is None:
-            raise
-        print(f"fastaug stats: {path}: {words.failure(error)}", file=sys.stderr)
-        return 1
-    print(f"T.Normalize(mean={_rounded(mean)}, std={_rounded(std)})  # {_files(len(paths))}")
-    return 0
+    counts = counted(paths, transform, options.num_threads, sys.stderr.isatty(), failed=failed, strict=options.strict)
+    code = reported(failed)
+    if counts is None or (failed and options.strict):
+        return code
+    mean, std = MeanStd.from_histogram(counts)
+    used = len(paths) + len(refused) - len(failed)
+    print(f"T.Normalize(mean={_rounded(mean)}, std={_rounded(std)})  # {_files(used)}")
+    return code
 
 
 def _rounded(numbers: tuple[float, ...]) -> tuple[float, ...]:

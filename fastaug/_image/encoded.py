@@ -16,6 +16,8 @@ from PIL import Image, ImageMode
 from fastaug import _C
 from fastaug._image import indexes, npy, pillow
 from fastaug._image.assembled import Assembled
+from fastaug._image.files import AT_ONCE, read_open
+from fastaug._image.files import read_path as read_file
 from fastaug._image.pillow import DecodeError
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ class _Recent(threading.local):
     """The file that this thread read last.
 
     A handle's header is mostly followed by its pixels. Yet of any number of handles that were only asked for their
-    sizes, no more than this one holds the bytes of its file.
+    sizes, no more than this one holds the bytes of its file, and of no file that is large.
     """
 
     owner: Encoded | None = None
@@ -157,7 +159,7 @@ class Encoded:
                 raise npy.error(data, self.filename)
             if isinstance(data, memoryview):
                 return self._hold(data, encoded)
-        if keep:
+        if keep and len(data) <= AT_ONCE:
             _recent.owner, _recent.data, _recent.encoded = self, data, encoded
         elif _recent.owner is not None:
             _recent.owner, _recent.data, _recent.encoded = None, b"", None
@@ -337,7 +339,8 @@ def take(source: Any) -> tuple[Any, str | None]:
         path = os.fsdecode(source)
         return path, path
     if hasattr(source, "read"):
-        return _read_open_file(source)
+        name = getattr(source, "name", None)
+        return read_open(source), name if isinstance(name, str) else None
     return take_bytes(source), None
 
 
@@ -368,29 +371,6 @@ def take_bytes(source: Any) -> bytes:
         "source should be a path, bytes, a bytearray, a memoryview, a uint8 ndarray or tensor of one dimension, "
         f"a dictionary of bytes and path, or a file open in binary mode, got {type(source).__name__}"
     )
-
-
-def _read_open_file(file: Any) -> tuple[bytes, str | None]:
-    # As Image.open(): from the beginning, where there is a way back to it.
-    if getattr(file, "seekable", lambda: hasattr(file, "seek"))():
-        file.seek(0)
-    data = file.read()
-    if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"source should be a file open in binary mode, but its read() gives {type(data).__name__}")
-    name = getattr(file, "name", None)
-    return bytes(data), name if isinstance(name, str) else None
-
-
-def read_file(path: str) -> Data:
-    """The bytes of any file; of an .npy file a map, of which the system reads what is looked at."""
-    with open(path, "rb", buffering=0) as file:
-        start = file.read(len(npy.MAGIC))
-        if not file.seekable():  # a pipe, which has no map either
-            return start + file.read()
-        if start == npy.MAGIC:
-            return memoryview(_C.Mapped(file.fileno()))
-        file.seek(0)
-        return file.read()
 
 
 def check_mode(mode: Any) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import os
+import stat
 from collections.abc import Iterator
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -24,32 +25,62 @@ _MAGIC = b"fastaug index 1\n"
 _NUMBER = np.dtype("<u8")
 _TABLE = len(_MAGIC) + _NUMBER.itemsize  # where it begins
 
-# Files that are mapped at a time; each is one of the few maps that a process may have.
+# Folders whose tables are kept.
 _MOST_FOLDERS = 1024
 
 
-class _Saved(NamedTuple):
-    """The file of a folder, mapped."""
+class _Changed(Exception):
+    """A file of indexes is not what its table was read of."""
 
-    data: memoryview
+
+class _Saved(NamedTuple):
+    """The file of a folder: its table, and what it was when that was read.
+
+    Indexes are read when they are wanted, and not mapped: a file that is cut short meanwhile has none any more.
+    """
+
+    path: str
+    identity: tuple[int, ...]
     names: np.ndarray
     ends: np.ndarray
 
     def find(self, name: str) -> _C.ScanIndex | None:
+        """
+        Raises:
+            _Changed: it is another file by now, or none.
+        """
         hashed = _hash(name)
         place = int(self.names.searchsorted(hashed))
         if place == len(self.names) or self.names[place] != hashed:
             return None
+        start, end = int(self.ends[place - 1]) if place else 0, int(self.ends[place])
         begin = _TABLE + 2 * self.names.nbytes
-        start = int(self.ends[place - 1]) if place else 0
-        return _C.ScanIndex.load(self.data[begin + start : begin + int(self.ends[place])])
+        if not 0 <= start < end <= self.identity[0] - begin:
+            return None
+        try:
+            with _opened(self.path) as file:
+                if _identity(file) == self.identity:
+                    return _C.ScanIndex.load(os.pread(file.fileno(), end - start, begin + start))
+        except OSError:
+            pass
+        raise _Changed
 
 
 def saved(path: str) -> _C.ScanIndex | None:
-    """What was saved for a file of this path, when its folder was first asked for; maybe of what it was before."""
+    """What was saved for a file of this path; maybe of what it was before.
+
+    A folder that had no indexes when it was first asked for has none until forget() is called.
+    """
     folder, name = os.path.split(path)
-    file = _saved_in(folder)
-    return None if file is None else file.find(name)
+    for _ in range(2):
+        file = _saved_in(folder)
+        if file is None:
+            return None
+        try:
+            return file.find(name)
+        except _Changed:
+            forget()
+    return None
 
 
 def forget() -> None:
@@ -76,17 +107,44 @@ def _hash(name: str) -> np.uint64:
     return np.uint64(int.from_bytes(digest, "little"))
 
 
+def is_file(path: str) -> bool:
+    """Whether indexes can be read from there, or nothing is there yet."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return not os.path.lexists(path)
+
+
+def _opened(path: str) -> BinaryIO:
+    # Nobody waits for the other end of a pipe.
+    return open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
+
+
+def _identity(file: BinaryIO) -> tuple[int, ...]:
+    """Size, time and number of a file, all of which are others after it was written."""
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev
+
+
 @functools.lru_cache(_MOST_FOLDERS)
 def _saved_in(folder: str) -> _Saved | None:
+    path = os.path.join(folder, NAME)
     try:
-        with open(os.path.join(folder, NAME), "rb", buffering=0) as file:
-            data = memoryview(_C.Mapped(file.fileno()))
+        with _opened(path) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
+            identity = _identity(file)
+            head = os.pread(file.fileno(), _TABLE, 0)
+            if len(head) < _TABLE or not head.startswith(_MAGIC):
+                return None
+            count = int.from_bytes(head[len(_MAGIC) :], "little")
+            size = 2 * count * _NUMBER.itemsize
+            if size > identity[0] - _TABLE:
+                return None
+            table = os.pread(file.fileno(), size, _TABLE)
     except OSError:
         return None
-    if len(data) < _TABLE or data[: len(_MAGIC)] != _MAGIC:
+    if len(table) < size:
         return None
-    count = int(np.frombuffer(data, _NUMBER, 1, len(_MAGIC))[0])
-    if count > (len(data) - _TABLE) // (2 * _NUMBER.itemsize):
-        return None
-    table = np.frombuffer(data, _NUMBER, 2 * count, _TABLE)
-    return _Saved(data, table[:count], table[count:])
+    names, ends = np.frombuffer(table, _NUMBER).reshape(2, count)
+    return _Saved(path, identity, names, ends)

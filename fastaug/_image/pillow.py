@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
@@ -38,6 +39,58 @@ _TRANSPOSITIONS = {
 _BITS = {"1": 1, "I": 32, "F": 32, "I;16": 16, "I;16B": 16, "I;16L": 16, "I;16N": 16}
 
 
+class Start(bytes):
+    """The first bytes of a file that only Pillow knows, and that is too large to be read for it: it reads it itself.
+
+    Attributes:
+        path: of the file.
+    """
+
+    path: str
+
+    def __new__(cls, data: bytes, path: str) -> Start:
+        start = super().__new__(cls, data)
+        start.path = path
+        return start
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (bytes(self), self.path)
+
+    def file(self) -> BinaryIO:
+        return io.BufferedReader(_Raw(self.path))
+
+
+class _Raw(io.RawIOBase):
+    """A file that is closed with the last image that reads it, and without a warning: nobody else has it."""
+
+    def __init__(self, path: str) -> None:
+        self._descriptor: int | None = None
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+
+    def fileno(self) -> int:
+        if self._descriptor is None:
+            raise ValueError("the file is closed")
+        return self._descriptor
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return os.readv(self.fileno(), [buffer])
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        return os.lseek(self.fileno(), offset, whence)
+
+    def close(self) -> None:
+        if not self.closed and self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        super().close()
+
+
 class DecodeError(OSError):
     """An encoded image that cannot be decoded: truncated, corrupt, of no known format, or dearer than it may be.
 
@@ -71,7 +124,7 @@ class DecodeError(OSError):
     def __str__(self) -> str:
         # OSError's own would begin with "[Errno None]" as soon as there is a filename.
         message = str(self.args[0])
-        return message if self.index is None else f"sources[{self.index}]: {message}"
+        return message if self.index is None or self.filename is not None else f"sources[{self.index}]: {message}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (*self.args, self.filename, self.format, self.offset), {"index": self.index}
@@ -135,7 +188,7 @@ def open_image(
         except _C.Refused as refused:
             raise decode_error(name, size, "JPEG", refused, refused) from None
     try:
-        image = Image.open(io.BytesIO(source) if isinstance(source, bytes) else source)
+        image = Image.open(_file_of(source))
     except _PASSED_ON:
         raise
     except Exception as error:
@@ -143,6 +196,12 @@ def open_image(
     if colorspace is not None and image.format in _JPEG:
         _take_components_as(image, colorspace, size, name)
     return load_image(image, size, name, native) if load else image
+
+
+def _file_of(source: bytes | BinaryIO) -> BinaryIO:
+    if isinstance(source, Start):
+        return source.file()
+    return io.BytesIO(source) if isinstance(source, bytes) else source
 
 
 def _take_components_as(image: ImageFile.ImageFile, colorspace: str, size: int, name: str | None) -> None:

@@ -170,6 +170,7 @@ class Mirror:
         options: Options,
         num_threads: Any = None,
         progress: bool = False,
+        strict: bool = False,
     ) -> None:
         options.check()
         self.src, self.dst = Path(src), Path(dst)
@@ -182,7 +183,8 @@ class Mirror:
         self._pipeline = transform if isinstance(transform, BatchPipeline) else Compose([transform])
         self._threads = threads_for(num_threads)
         self._progress = progress
-        paths, self.skipped = images_in(self.src, self.dst)
+        self._strict = strict
+        paths, self.skipped, self._refused = images_in(self.src, self.dst)
         self.jobs = self._listed(paths, files)
 
     def _listed(self, paths: list[Path], files: Any) -> list[Job]:
@@ -226,11 +228,17 @@ class Mirror:
     def write(self) -> CacheResult:
         """Makes what is not there."""
         jobs = self.pending()
-        failed: list[tuple[str, Exception]] = []
-        for _, outcome in self._each(jobs, self._write):
-            if isinstance(outcome, SourceError):
+        failed = [*self._refused]
+        written = 0
+        if not (failed and self._strict):
+            for _, outcome in self._each(jobs, self._write):
+                if not isinstance(outcome, SourceError):
+                    written += 1
+                    continue
                 failed.append((str(outcome.path), outcome.error))
-        return CacheResult(len(jobs) - len(failed), len(self.jobs) - len(jobs), failed)
+                if self._strict:
+                    break
+        return CacheResult(written, len(self.jobs) - len(jobs), failed)
 
     def verify(self) -> tuple[list[str], CacheResult]:
         """Compares what is there with what would be made, and writes nothing.
@@ -240,7 +248,7 @@ class Mirror:
         """
         jobs = [job for job in self.jobs if job.target.exists()]
         different = []
-        failed: list[tuple[str, Exception]] = []
+        failed = [*self._refused]
         for job, outcome in self._each(jobs, same):
             if isinstance(outcome, SourceError):
                 failed.append((str(outcome.path), outcome.error))

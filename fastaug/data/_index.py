@@ -10,14 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fastaug import _C
+from PIL import Image
+
 from fastaug._batch.threads import threads_for
 from fastaug._image import indexes
-from fastaug._image.encoded import read_file
+from fastaug._image.lazy import LazyImage
 from fastaug.data._cached_file import aside
 from fastaug.data._folder import images_in
-
-_JPEG = b"\xff\xd8\xff"
 
 
 class IndexResult(NamedTuple):
@@ -86,27 +85,39 @@ class _Found(NamedTuple):
     error: Exception | None = None
 
 
+def _errors(images: dict[Path, _Found]) -> list[tuple[str, Exception]]:
+    return [(str(path), found.error) for path, found in images.items() if found.error is not None]
+
+
 class Indexes:
     """The indexes of all images in a folder."""
 
-    def __init__(self, src: Any, num_threads: Any = None, progress: bool = False) -> None:
+    def __init__(self, src: Any, num_threads: Any = None, progress: bool = False, strict: bool = False) -> None:
         self._threads = threads_for(num_threads)
         self._progress = progress
-        self._paths, self.skipped = images_in(Path(src))
+        self._strict = strict
+        self._images = images_in(Path(src))
+        self.skipped = self._images.others
 
     def write(self) -> IndexResult:
         """Makes those that are not there, and takes away those of files that are not there any more."""
         counts = {"written": 0, "present": 0, "without": 0}
-        failed: list[tuple[str, Exception]] = []
+        failed = [*self._images.refused]
         try:
             for folder, images in self._folders(keep=True):
-                for path, found in images.items():
-                    if found.error is not None:
-                        failed.append((str(path), found.error))
-                        continue
-                    same = found.made == found.there
-                    counts["without" if found.made is None else "present" if same else "written"] += 1
-                _store(folder, {path.name: found.made for path, found in images.items() if found.made is not None})
+                failed += _errors(images)
+                if self._strict and failed:
+                    break
+                for found in images.values():
+                    if found.error is None:
+                        same = found.made == found.there
+                        counts["without" if found.made is None else "present" if same else "written"] += 1
+                made = {path.name: found.made for path, found in images.items() if found.made is not None}
+                target = folder / indexes.NAME
+                if indexes.is_file(str(target)):
+                    _store(target, made)
+                else:
+                    failed.append((str(target), OSError("not a file that indexes can be written to")))
         finally:
             indexes.forget()
         return IndexResult(**counts, failed=failed)
@@ -117,14 +128,17 @@ class Indexes:
         Returns:
             The images whose index is not theirs, and as ``present`` the number of those that were compared.
         """
-        different = []
+        different: list[str] = []
         compared = without = 0
-        failed: list[tuple[str, Exception]] = []
+        failed = [*self._images.refused]
         for _, images in self._folders(keep=False):
+            failed += _errors(images)
+            if self._strict and failed:
+                break
             for path, found in images.items():
                 if found.error is not None:
-                    failed.append((str(path), found.error))
-                elif found.there is None:
+                    continue
+                if found.there is None:
                     without += 1
                 else:
                     compared += 1
@@ -139,8 +153,9 @@ class Indexes:
         if self._progress:
             from tqdm.auto import tqdm
 
-            bar = tqdm(total=len(self._paths), unit="file", disable=None)
-        by_folder = itertools.groupby(sorted(self._paths, key=lambda path: path.parent), lambda path: path.parent)
+            bar = tqdm(total=len(self._images.paths), unit="file", disable=None)
+        ordered = sorted(self._images.paths, key=lambda path: path.parent)
+        by_folder = itertools.groupby(ordered, lambda path: path.parent)
         with bar, ThreadPoolExecutor(self._threads) as pool:
             for folder, paths in by_folder:
                 images = {}
@@ -154,27 +169,30 @@ class Indexes:
 
 def _found(path: Path, keep: bool) -> _Found:
     try:
-        data = read_file(str(path))
         there = indexes.saved(str(path))
         before = None if there is None else there.save()
-        if data[: len(_JPEG)] != _JPEG:
+        image = LazyImage(path, None)
+        data, encoded = image.encoded(keep=True)
+        if encoded.format != "JPEG":
+            _ = image.size  # of other formats the header alone is read
             return _Found(before)
         if keep and there is not None and there.is_of(data):
             return _Found(before, before)
-        made = _C.Encoded(data).scan_index()
-    except (OSError, MemoryError) as error:
+        made = encoded.scan_index()
+        if not len(made):
+            image.load()  # it is progressive, or Pillow's, or broken
+    except (OSError, MemoryError, Image.DecompressionBombError) as error:
         return _Found(error=error)
     # The first place is the beginning, which is known anyway.
     return _Found(before, made.save() if len(made) > 1 else None)
 
 
-def _store(folder: Path, made: dict[str, bytes]) -> None:
-    target = folder / indexes.NAME
+def _store(target: Path, made: dict[str, bytes]) -> None:
     if not made:
         target.unlink(missing_ok=True)
         return
     content = indexes.file_of(made)
-    if target.exists() and target.read_bytes() == content:
+    if target.exists() and target.stat().st_size == len(content) and target.read_bytes() == content:
         return
-    with aside(target, max((folder / name).stat().st_mtime_ns for name in made)) as file:
+    with aside(target, max((target.parent / name).stat().st_mtime_ns for name in made)) as file:
         file.write(content)

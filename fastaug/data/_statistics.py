@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable
 from contextlib import closing
@@ -119,28 +120,64 @@ def histogram(
         >>> counts.shape, counts[:, 51].tolist(), counts[:, 52].tolist()
         ((3, 256), [48, 48, 48], [24, 24, 24])
     """
-    items = images if hasattr(images, "__len__") else list(images)
+    counts = counted(images, transform, num_threads, progress)
+    if counts is None:
+        raise ValueError("images should be at least one image, got none")
+    return counts
+
+
+def counted(
+    images: Iterable[Any],
+    transform: Any,
+    num_threads: int | None,
+    progress: bool,
+    *,
+    failed: list[tuple[str, Exception]] | None = None,
+    strict: bool = False,
+) -> np.ndarray | None:
+    """As :func:`histogram`; None where there are no images.
+
+    Args:
+        failed: gets the images that cannot be read, each with its error, in place of an exception; `strict` ends it all
+            with the first.
+    """
+    items: Any = images if hasattr(images, "__len__") else list(images)
     counts: np.ndarray | None = None
     steps = [] if transform is None else [transform]
-    # Closed after an error too: whoever keeps that would keep the threads as well.
-    with closing(Compose(steps).map(items, ordered=False, num_threads=num_threads)) as mapped:
-        stream: Any = mapped
-        if progress:
-            from tqdm.auto import tqdm
+    bar: Any = contextlib.nullcontext()
+    if progress:
+        from tqdm.auto import tqdm
 
-            stream = tqdm(mapped, total=len(items), unit="image")  # type: ignore[arg-type]
-        for index, image in stream:
+        bar = tqdm(total=len(items), unit="image")
+    # Closed after an error too: whoever keeps that would keep the threads as well.
+    with bar, closing(Compose(steps).map(items, ordered=False, num_threads=num_threads)) as mapped:
+        while True:
+            try:
+                index, image = next(mapped)
+            except StopIteration:
+                break
+            except (OSError, Image.DecompressionBombError) as error:
+                if failed is None:
+                    raise
+                failed.append((_name_of(items, error.index), error))  # type: ignore[union-attr]
+                if strict:
+                    break
+                continue
+            if progress:
+                bar.update()
             one = _histogram(image)
             if counts is None:
                 counts = one
             elif len(counts) != len(one):
-                name = path_of(items[index]) or f"image {index}"  # type: ignore[index]
+                name = _name_of(items, index)
                 raise ValueError(f"images should have {len(counts)} channels as the first has, {name} has {len(one)}")
             else:
                 counts += one
-    if counts is None:
-        raise ValueError("images should be at least one image, got none")
     return counts
+
+
+def _name_of(items: Any, index: int) -> str:
+    return path_of(items[index]) or f"image {index}"
 
 
 def _histogram(image: Any) -> np.ndarray:

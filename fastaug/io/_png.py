@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 
-from fastaug._image import decode
+from fastaug._image import decode, pillow
 from fastaug._image.lazy import LazyImage
 
 # torchvision's weights in libpng's fixed point: red and green of 0.2989 and 0.587, rounded as png_set_rgb_to_gray does.
 _RED, _GREEN = 29890 * 32768 // 100000, 58700 * 32768 // 100000
 _BLUE = 32768 - _RED - _GREEN
+
+# PNG_USER_CHUNK_MALLOC_MAX: bytes of a chunk beside the pixels' (libpng, png_check_chunk_length).
+_MOST_ANCILLARY = 8_000_000
+
+_CRITICAL = (b"IHDR", b"PLTE", b"IDAT")
+_IEND = bytes(4) + b"IEND" + b"\xae\x42\x60\x82"
 
 _SRGB = 45455
 # Closer to 1 than this, libpng takes a gamma for 1.
@@ -64,18 +74,92 @@ def _power(top: int, gamma: int) -> np.ndarray:
     return np.floor(top * np.power(np.arange(top + 1) / top, gamma * 1e-5) + 0.5).astype(np.int64)
 
 
+class Chunk(NamedTuple):
+    """A chunk that is wholly there.
+
+    Attributes:
+        at: where it begins in the file.
+        whole: its bytes, from the length to the checksum.
+    """
+
+    kind: bytes
+    at: int
+    whole: bytes
+
+    @property
+    def content(self) -> bytes:
+        return self.whole[8:-4]
+
+    @property
+    def sound(self) -> bool:
+        return zlib.crc32(self.whole[4:-4]) == int.from_bytes(self.whole[-4:], "big")
+
+    @property
+    def ancillary(self) -> bool:
+        return self.kind.isalpha() and bool(self.kind[0] & 0x20)
+
+
+def chunks(data: bytes) -> Iterator[Chunk]:
+    at = len(pillow.PNG_MAGIC)
+    while at + 12 <= len(data):
+        end = at + 12 + int.from_bytes(data[at : at + 4], "big")
+        if end > len(data):
+            return
+        yield Chunk(data[at + 4 : at + 8], at, data[at:end])
+        at = end
+
+
+def before_pixels(data: bytes) -> Iterator[Chunk]:
+    """The sound ancillary chunks before the pixels: libpng takes no others for anything."""
+    for chunk in chunks(data):
+        if chunk.kind == b"IDAT":
+            return
+        if chunk.ancillary and chunk.sound:
+            yield chunk
+
+
+def bare(data: bytes) -> bytes:
+    """The file without ancillary chunks, but for transparency.
+
+    Pillow raises at checksums of theirs, and at texts and profiles that inflate to much. libpng passes over such.
+
+    Raises:
+        RuntimeError: one is larger than libpng allows, or one that is not ancillary is not known to it.
+    """
+    parts = [pillow.PNG_MAGIC]
+    end = len(pillow.PNG_MAGIC)
+    pixels = False
+    for chunk in chunks(data):
+        if pixels and chunk.kind != b"IDAT":
+            # libpng looks at nothing behind the pixels; between them nothing else may be.
+            rest = data[chunk.at :]
+            whole = any(other.kind == b"IEND" for other in chunks(pillow.PNG_MAGIC + rest))
+            return b"".join((*parts, _IEND if whole and b"IDAT" not in rest else rest))
+        pixels = chunk.kind == b"IDAT"
+        if not chunk.ancillary and chunk.kind not in _CRITICAL:
+            raise RuntimeError(f"Chunk {chunk.kind!r} is not known.")
+        if chunk.ancillary and len(chunk.content) > _MOST_ANCILLARY:
+            raise RuntimeError(f"Chunk {chunk.kind.decode()} of {len(chunk.content)} bytes is too large.")
+        if not chunk.ancillary or (chunk.kind == b"tRNS" and chunk.sound):
+            parts.append(chunk.whole)
+        end = chunk.at + len(chunk.whole)
+    return b"".join((*parts, data[end:]))
+
+
+def exif_of(data: bytes) -> bytes:
+    """The first eXIf chunk that libpng keeps; empty where there is none."""
+    for chunk in before_pixels(data):
+        if chunk.kind == b"eXIf" and chunk.content[:2] in (b"II", b"MM"):
+            return chunk.content
+    return b""
+
+
 def gamma_of(data: bytes) -> int | None:
     """The gamma that libpng goes by, times 100,000: of the chunk sRGB, else of gAMA; None when there is none, or 1."""
     gamma = None
-    at = 8
-    while at + 12 <= len(data):
-        length = int.from_bytes(data[at : at + 4], "big")
-        kind, content = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        if kind == b"sRGB":
+    for chunk in before_pixels(data):
+        if chunk.kind == b"sRGB":
             return _SRGB
-        if kind == b"gAMA" and gamma is None and length == 4:
-            gamma = int.from_bytes(content, "big")
-        if kind == b"IDAT":
-            break
-        at += 12 + length
+        if chunk.kind == b"gAMA" and gamma is None and len(chunk.content) == 4:
+            gamma = int.from_bytes(chunk.content, "big")
     return None if not gamma or gamma in _INSIGNIFICANT else gamma

@@ -283,11 +283,14 @@ class Region(Assembled):
         return pixels
 
     def _covered(self) -> Iterator[tuple[int, int]]:
-        """Columns and rows of the tiles."""
+        """Columns and rows of the tiles that have pixels of the level for it."""
         grid = self._grid
-        right, bottom = min(self.left + self.width, grid.width), min(self.top + self.height, grid.height)
-        for row in range(max(self.top, 0) // grid.tile_height, -(-bottom // grid.tile_height)):
-            for column in range(max(self.left, 0) // grid.tile_width, -(-right // grid.tile_width)):
+        left, right = max(self.left, 0), min(self.left + self.width, grid.width)
+        top, bottom = max(self.top, 0), min(self.top + self.height, grid.height)
+        if right <= left or bottom <= top:
+            return  # it lies outside, though perhaps in the padding of a last tile
+        for row in range(top // grid.tile_height, -(-bottom // grid.tile_height)):
+            for column in range(left // grid.tile_width, -(-right // grid.tile_width)):
                 yield column, row
 
     def _tile(self, column: int, row: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from PIL import Image
 from fastaug._image import decode, decode16, pillow
 from fastaug._image.lazy import LazyImage
 from fastaug._image.pillow import DecodeError
-from fastaug.io import _gif, _png
+from fastaug.io import _exif, _gif, _png
 
 if TYPE_CHECKING:
     import torch
@@ -402,9 +402,11 @@ def _bytes(input: Any) -> bytes:
     return data
 
 
-def _chw(array: np.ndarray) -> torch.Tensor:
+def _chw(array: np.ndarray, orientation: int = 1) -> torch.Tensor:
+    """The tensor of an HW or HWC array, turned as an Exif orientation says."""
     import torch
 
+    array = decode16.orient(array, orientation)
     if not array.flags.writeable or not array.flags.c_contiguous:
         array = np.array(array, order="C")
     return torch.from_numpy(array.reshape(*array.shape[:2], -1)).permute(2, 0, 1)
@@ -415,16 +417,18 @@ def _decode_jpeg(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
         raise RuntimeError("The provided mode is not supported for JPEG files")
     if not data.startswith(b"\xff\xd8"):
         raise RuntimeError(f"Not a JPEG file: starts with 0x{data[0]:02x} 0x{data[1:2].hex()}")
-    image = LazyImage(data, None, exif=exif)
+    image = LazyImage(data, None)
     stored = image.mode
     if stored not in ("L", "RGB", "CMYK"):
         raise RuntimeError(f"Not a JPEG file of 1, 3 or 4 channels: {stored}")
     if mode is ImageReadMode.RGB or stored == "L":
-        return _chw(decode.read(image.convert("L" if mode is not ImageReadMode.RGB else "RGB")))
-    if mode is ImageReadMode.UNCHANGED:
+        pixels = decode.read(image.convert("L" if mode is not ImageReadMode.RGB else "RGB"))
+    elif mode is ImageReadMode.UNCHANGED:
         pixels = decode.read(image)
-        return _chw(255 - pixels if stored == "CMYK" else pixels)
-    return _chw(decode.luma(image))
+        pixels = 255 - pixels if stored == "CMYK" else pixels
+    else:
+        pixels = decode.luma(image)
+    return _chw(pixels, _exif.of_jpeg(data) if exif else 1)
 
 
 def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
@@ -432,15 +436,18 @@ def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
         raise RuntimeError("Content is too small for png!")
     if not data.startswith(pillow.PNG_MAGIC):
         raise RuntimeError("Content is not png!")
-    image = LazyImage(data, None, exif=exif)
+    image = LazyImage(data, None)
+    if not image.encoded(keep=True)[1].native:
+        image = LazyImage(_png.bare(data), None)
     bits = image.header.bits
     samples = decode16.stored_samples(image) if decode16.is_16_bit(data) else _png.stored_samples(image)
+    orientation = _exif.of_tiff(_png.exif_of(data)) if exif else 1
     if mode is ImageReadMode.UNCHANGED:
-        return _chw(samples)
+        return _chw(samples, orientation)
     if image.header.mode == "P":
         # Only alpha that a palette has is alpha.
         samples = decode.read(image.convert("RGBA"))
-    return _chw(_png.to_channels(samples, mode.value, bits, _png.gamma_of(data)))
+    return _chw(_png.to_channels(samples, mode.value, bits, _png.gamma_of(data)), orientation)
 
 
 def _decode_webp(data: bytes, mode: ImageReadMode) -> torch.Tensor:

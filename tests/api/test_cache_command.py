@@ -190,10 +190,12 @@ def test_stats(capsys: pytest.CaptureFixture[str], size: int | None) -> None:
 
 
 def test_stats_of_a_bad_image(capsys: pytest.CaptureFixture[str]) -> None:
+    _, sound, _ = run(capsys, "stats", "src")
     broken()
     code, out, err = run(capsys, "stats", "src")
-    assert (code, out) == (1, "")
-    assert "fastaug stats: src/cats/0.jpg: DecodeError" in err
+    assert (code, out) == (1, sound)
+    assert "failed: src/cats/0.jpg: DecodeError: cannot decode src/cats/0.jpg" in err
+    assert run(capsys, "stats", "src", "--strict")[:2] == (1, "")
 
 
 @pytest.mark.parametrize("pipeline", ["pipeline.py", "pipeline.py:files"])
@@ -203,6 +205,6 @@ def test_other_commands_read_the_files_too(capsys: pytest.CaptureFixture[str], p
     run(capsys, "cache", "src", "dst")
     np.save("dst/no.npy", np.zeros(3))
     code, out, err = run(capsys, "check", pipeline, "--images", "dst", "--seeds", 3)
-    assert code == 0
+    assert code == 1
     assert "2 images, 3 seeds" in out
     assert "dst/no.npy: DecodeError: cannot decode dst/no.npy (NPY): its dtype is not uint8" in err

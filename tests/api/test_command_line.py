@@ -184,23 +184,28 @@ def test_a_fault_of_the_tools_is_no_error_of_the_pipeline(files: Path, monkeypat
         command_line.main(["explain", "pipeline.py"])
 
 
-def test_files_that_cannot_be_read_are_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line.main(["check", "pipeline.py", "--images", "mixed", "--seeds", "1"]) == 0
-    out, err = capsys.readouterr()
-    assert "2 images, 1 seed" in out
-    assert "note: skipped 2 files that Pillow cannot read\n  mixed/b.jpg: OSError: " in err
-    assert "  mixed/notes.txt: UnidentifiedImageError: " in err
-    # A pipeline that decodes gets the broken one too: that is what would happen to it in training.
-    assert command_line.main(["check", "pipeline.py:files", "--images", "mixed", "--seeds", "1"]) == 1
-    out, err = capsys.readouterr()
-    assert "Equal: all 3,000 samples of 2 results" in out
-    assert "NOTHING TO COMPARE in 1 of 3 calls" in out and "  mixed/b.jpg, seed 0: DecodeError: " in out
-    assert "skipped 1 file that" in err and "mixed/notes.txt" in err and "b.jpg" not in err
-    for k in range(9):
-        (files.parent / "mixed" / f"z{k}.txt").write_text("no image")
-    assert command_line.main(["show", "pipeline.py", "--images", "mixed", "--seeds", "2"]) == 0
+@pytest.mark.parametrize("name", ["transform", "files"])
+def test_files_that_cannot_be_read_are_named(name: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By every command, whether or not the pipeline decodes them itself; the rest goes on."""
+    for command in ("check", "show", "profile"):
+        given = [command, f"pipeline.py:{name}", "--images", "mixed", "--seeds", "1"]
+        assert command_line.main(given) == 1
+        out, err = capsys.readouterr()
+        assert command != "check" or "2 images, 1 seed" in out
+        assert err == f"note: skipped 1 file without the suffix of an image\n{err[err.index('failed: ') :]}"
+        assert err.splitlines()[1].startswith("failed: mixed/b.jpg: DecodeError: ") and err.count("\n") == 2
+        assert command_line.main([*given, "--strict"]) == 1
+        out, err = capsys.readouterr()
+        assert out == "" and "failed: mixed/b.jpg: DecodeError: " in err
+    for path, said in (("mixed/b.jpg", "DecodeError: "), ("mixed/notes.txt", "UnidentifiedDecodeError: ")):
+        assert command_line.main(["check", f"pipeline.py:{name}", "--images", path]) == 1
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith(f"failed: {path}: {said}")
+    for k in range(29):
+        (files.parent / "mixed" / f"z{k:02}.jpg").write_text("no image")
+    assert command_line.main(["show", "pipeline.py", "--images", "mixed", "--seeds", "2"]) == 1
     err = capsys.readouterr().err
-    assert "skipped 11 files" in err and "  and 6 more\n" in err and err.count("\n") == 7
+    assert "failed: mixed/z18.jpg: UnidentifiedDecodeError" in err and "z19" not in err and "  and 10 more\n" in err
 
 
 def test_images_that_are_not_used_are_counted(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,8 +264,6 @@ def test_what_compile_cannot_read_is_a_note(files: Path, capsys: pytest.CaptureF
         (["check", "pipeline.py"], "needs --images"),
         (["check", "pipeline.py", "--images", "missing"], "there is no file or folder missing"),
         (["check", "pipeline.py", "--images", "empty"], "no image that Pillow can read"),
-        (["check", "pipeline.py", "--images", "mixed/b.jpg"], "mixed/b.jpg: OSError: "),
-        (["check", "pipeline.py:files", "--images", "mixed/notes.txt"], "UnidentifiedImageError"),
         (["check", "pipeline.py", "--images", "images", "--size", "3"], "--size is for calls without"),
         (["show", "pipeline.py", "--images", "images", "--seeds", "0"], "--seeds should be at least 1"),
         (["show", "pipeline.py", "--images", "images", "--most", "0"], "--most should be at least 1"),

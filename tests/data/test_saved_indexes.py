@@ -144,7 +144,9 @@ def test_files_that_are_no_indexes(src: Path) -> None:
 def test_a_broken_image(src: Path) -> None:
     path = src / NAMES[0]
     path.write_bytes(path.read_bytes()[:9000])
-    assert index(src) == IndexResult(2, 0, 4, [])
+    written, present, without, failed = index(src)
+    assert (written, present, without) == (2, 0, 3)
+    assert [(name, type(error)) for name, error in failed] == [(str(path), fastaug.DecodeError)]
 
 
 def test_an_image_that_cannot_be_read(src: Path) -> None:

@@ -201,6 +201,40 @@ TEST_CASE("a truncated file is noticed, for regions too") {
   }
 }
 
+TEST_CASE("a filter that does not exist leaves every region below it to Pillow, and in small files above it too") {
+  Random random(5);
+  for (const bool large : {false, true}) {
+    for (const int channels : {1, 3}) {
+      const PngFile good(large ? 400 : 40, large ? 300 : 30, channels, 8, random);
+      REQUIRE(decodes(good, good.bytes(), whole(good)));
+      for (const int row : {0, good.height / 4, good.height - 1}) {
+        for (const int type : {5, 255}) {
+          PngFile file = good;
+          file.filters[static_cast<size_t>(row)] = type;
+          const std::string bytes = file.bytes();
+          for (const int y : {0, row, file.height - 1}) {
+            CAPTURE(row);
+            CAPTURE(y);
+            CHECK(decodes(file, bytes, {y, 3, 1, 9}) == (large && y < row));
+          }
+          CHECK_FALSE(decodes(file, bytes, whole(file)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a file ends behind the checksum of its IEND") {
+  Random random(7);
+  PngFile file(20, 20, 3, 8, random);
+  file.before = PngFile::chunk("tEXt", "IEND IEND");
+  const std::string bytes = file.bytes();
+  const auto end_of = [](const std::string& some) { return codec::image_end(GuardedFile(some).bytes()); };
+  CHECK(end_of(bytes) == bytes.size());
+  CHECK(end_of(bytes + "more" + bytes) == bytes.size());
+  for (size_t size = 8; size < bytes.size(); ++size) CHECK(end_of(bytes.substr(0, size)) == codec::kNoEnd);
+}
+
 TEST_CASE("what Pillow sees differently, or might, is left to it") {
   Random random(6);
   const PngFile good(20, 20, 3, 8, random);

@@ -1,0 +1,178 @@
+"""Files and open files to bytes: no further than their image goes, and never without end."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from PIL import Image, UnidentifiedImageError
+
+from fastaug import _C
+from fastaug._image import npy, pillow
+
+#: Bytes of a file up to which it is read at once: to look for the end of its image would cost more than it saves.
+AT_ONCE = 16 << 20
+
+# Bytes that are read first of what announces no size, and the most that are.
+_FIRST = 1 << 20
+_MOST = 1 << 30
+
+# Beginnings of formats whose end is known: the core's, and WebP (RIFF, whose header has the size).
+_JPEG = b"\xff\xd8\xff"
+_RIFF, _WEBP = b"RIFF", b"WEBP"
+_HEAD = 12
+
+# The last bytes of a JPEG or PNG, and the size of a file up to which they are taken for those of its image.
+_LAST = (b"\xff\xd9", b"IEND\xae\x42\x60\x82")
+_TAIL = 8
+_MOST_WHOLE = 64 << 20
+
+# Files whose end is found without reading them, as that of a GzipFile is not.
+_PLAIN = (io.BytesIO, io.BufferedReader, io.BufferedRandom, io.FileIO)
+
+
+def read_path(path: str) -> npy.Data:
+    """The bytes of a file; of an .npy file a map, of which the system reads what is looked at.
+
+    Of a large file they end where its image does, or are a `pillow.Start` in formats that only Pillow knows.
+
+    Raises:
+        OSError: it cannot be read.
+        DecodeError: what has no size has no end either.
+    """
+    with open(path, "rb", buffering=0) as file:
+        head = file.read(_HEAD)
+        try:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+        except OSError:  # a pipe
+            return _unsized(file.read, path, head)
+        if size == 0:  # a device, or nothing
+            return _unsized(file.read, path)
+        if head.startswith(npy.MAGIC):
+            return memoryview(_C.Mapped(file.fileno()))
+        if size <= AT_ONCE or (size <= _MOST_WHOLE and _ends(file, size)):
+            return file.read()
+        if not _has_end(head):
+            return pillow.Start(head, path)
+        return _read_on(file.read, b"", AT_ONCE, ends=True)
+
+
+def _ends(file: io.FileIO, size: int) -> bool:
+    """Whether the last bytes of a file are those of a JPEG or PNG. It is at its beginning again."""
+    file.seek(size - _TAIL)
+    tail = file.read(_TAIL)
+    file.seek(0)
+    return tail.endswith(_LAST)
+
+
+def read_open(file: Any) -> bytes:
+    """The bytes of a file that is open in binary mode, from its beginning if there is a way back to it.
+
+    Raises:
+        TypeError: it is not open in binary mode.
+        DecodeError: it has no end.
+    """
+    size = 0
+    if isinstance(file, _PLAIN):
+        with contextlib.suppress(OSError):  # a pipe
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+    elif getattr(file, "seekable", lambda: hasattr(file, "seek"))():
+        file.seek(0)  # as Image.open()
+    if size == 0:
+        return _unsized(file.read, None)
+    if size <= AT_ONCE:
+        return _checked(file.read())
+    head = _checked(file.read(_HEAD))
+    return _read_on(file.read, head, AT_ONCE, ends=True) if _has_end(head) else head + _checked(file.read())
+
+
+def _checked(data: Any) -> bytes:
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"source should be a file open in binary mode, but its read() gives {type(data).__name__}")
+    return bytes(data)
+
+
+def _has_end(head: bytes) -> bool:
+    """Whether it is told by the bytes of a file where its image ends."""
+    return head.startswith((_JPEG, pillow.PNG_MAGIC, npy.MAGIC)) or _is_webp(head)
+
+
+def _is_webp(head: bytes) -> bool:
+    return head.startswith(_RIFF) and head[8:12] == _WEBP
+
+
+def _end_of(data: bytes) -> int | None:
+    """Where the image ends, also behind these bytes; None where they do not tell."""
+    if _is_webp(data):
+        size = int.from_bytes(data[4:8], "little")
+        return 8 + size + size % 2
+    return _C.image_end(data)
+
+
+def _unsized(read: Callable[..., Any], path: str | None, data: bytes = b"") -> bytes:
+    """Of a pipe, a device, or an object that only reads, of which `data` has been read.
+
+    Raises:
+        DecodeError: there are more bytes than any image has.
+    """
+    try:
+        data += _checked(read(_FIRST))
+    except TypeError:
+        return _checked(read())  # one that knows no sizes
+    while data and len(data) < _HEAD and (more := _checked(read(_HEAD - len(data)))):
+        data += more
+    if not _has_end(data):
+        data = _read_on(read, data, _FIRST, _FIRST, ends=False)
+        if len(data) < _FIRST or not _is_known(data):
+            return data  # an end, or for Pillow to refuse
+    data = _read_on(read, data, _FIRST, _MOST, ends=_has_end(data))
+    if len(data) >= _MOST:
+        cause = ValueError(f"it has no end within {_MOST >> 30} GiB")
+        raise pillow.decode_error(path, len(data), None, cause) from cause
+    return data
+
+
+def _read_on(read: Callable[[int], Any], data: bytes, step: int, most: int | None = None, *, ends: bool) -> bytes:
+    """From `data` on to the end of the image, where its format tells it, or of the file, or to `most` bytes.
+
+    Args:
+        step: how many more are read at first.
+        ends: whether the format tells it.
+    """
+    while most is None or len(data) < most:
+        end = _end_of(data) if ends else None
+        if end is not None and end <= len(data):
+            return data[:end]
+        # Twice as many at a time: all bytes are gone through twice at most.
+        wanted = max(len(data), step) if end is None else end - len(data)
+        parts = [data]
+        left = wanted if most is None else min(wanted, most - len(data))
+        while left > 0 and (more := _checked(read(left))):  # pipes give a little at a time
+            parts.append(more)
+            left -= len(more)
+        data = b"".join(parts)
+        if left > 0:
+            break
+    return data
+
+
+def _is_known(data: bytes) -> bool:
+    """Whether Pillow may know the format of a file that begins so."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Image.open(io.BytesIO(data)).close()
+    except UnidentifiedImageError:
+        # Of what it has tried, as TIFF files with their directory at the end.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return any(accept is not None and accept(data[:16]) is True for _, accept in Image.OPEN.values())
+    except Exception:
+        return True
+    return True
