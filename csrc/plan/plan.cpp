@@ -129,17 +129,17 @@ uint32_t applicable(Program program, Shape in, uint32_t rewrites) {
   bool rounded = false;
   bool turned = false;
   if ((rewrites & ~uint32_t{kExactRewrites}) == 0) return rewrites;
-  if (has_few_pixels(in)) return rewrites & kExactRewrites;
+  bool few = has_few_pixels(in);
   for (const Op& op : program) {
     in = shape_after(op, in);
-    if (has_few_pixels(in)) return rewrites & kExactRewrites;
+    few = few || has_few_pixels(in);
     const bool undoes = turned && is_inexact(op);
     if (undoes || (inexact && (magnifies(op) || rounds_up(op)))) return rewrites & kExactRewrites;
     turned = turned || (rounded && has(op.id, Trait::kTable));
     inexact = inexact || is_inexact(op);
     rounded = rounded || !is_whole(op);
   }
-  return rewrites;
+  return few && is_fast(rewrites) ? rewrites & kExactRewrites : rewrites;
 }
 
 uint32_t rewrites_of(const PlanOptions& options) {

@@ -231,6 +231,8 @@ class LeafColor(Draft):
         """As `_eager`, for what torchvision does to PIL images as tensors; `mode` is the result's."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
+        if self.ops:
+            self.by_exact_rules()
         image: Image.Image = self.finish()
         result = self._torch_functions[name](pil_fallback.pil_to_tensor(image), *values)
         self.reset(tensor_fallback.to_pil_image(result, mode))
