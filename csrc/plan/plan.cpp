@@ -84,9 +84,10 @@ void add_decode(Plan* plan, Region wanted) {
 }
 
 // Whether a level that a sample is off by can become many.
-bool magnifies(OpId id) {
-  const bool by_table = has(id, Trait::kTable) && id != OpId::INVERT;
-  return by_table || pass_of(id) == PassKind::kSharpen;
+bool magnifies(const Op& op) {
+  const bool by_table = has(op.id, Trait::kTable) && op.id != OpId::INVERT;
+  const bool by_factor = whole_input_of(op.id) == WholeInput::kMean && op.f[0] > 2.0;
+  return by_table || by_factor || pass_of(op.id) == PassKind::kSharpen;
 }
 
 // Whether one of fast mode's rewrites computes an op otherwise.
@@ -95,15 +96,50 @@ bool is_inexact(const Op& op) {
          pass_of(op.id) == PassKind::kTorchFilter;
 }
 
-// Fast mode's rewrites are for programs in which a sample stays as near as it is. Where an op behind an inexact one
-// magnifies what they differ by from torchvision, neither of the two is nearer to the truth.
-uint32_t applicable(Program program, uint32_t rewrites) {
-  bool inexact = false;
-  for (const Op& op : program) {
-    if (inexact && magnifies(op.id)) return rewrites & kExactRewrites;
-    inexact = inexact || is_inexact(op);
+// Whether an op gives bytes from bytes without a rounding.
+bool is_whole(const Op& op) {
+  switch (op.id) {
+    case OpId::INVERT:
+    case OpId::POSTERIZE:
+    case OpId::SOLARIZE:
+    case OpId::EQUALIZE:
+    case OpId::REPLICATE:
+    case OpId::V2_PERMUTE:
+      return true;
+    default:
+      return has(op.id, Trait::kMove) || kind_of(op.id) == OpKind::kStore;
   }
-  return rewrites;
+}
+
+// Whether the roundings of an op go up more often than down: a box of two samples has a half for every other sum.
+bool rounds_up(const Op& op) {
+  return op.id == OpId::RESIZE && (op.flags & kFilterMask) == static_cast<uint16_t>(Filter::kBox);
+}
+
+// Of fewer pixels, chance decides whose roundings are nearer to the truth.
+constexpr int64_t kFewPixels = 32 * 32;
+
+bool has_few_pixels(Shape shape) { return int64_t{shape.height} * shape.width < kFewPixels; }
+
+// Fast mode's rewrites are for programs in which a sample stays as near as it is. Where an op behind an inexact one
+// magnifies what they differ by from torchvision, neither of the two is nearer to the truth. Nor is it where a table
+// turns round what torchvision has cut off to the next lower byte, or where roundings up make up for it: by luck.
+uint32_t applicable(Program program, Shape in, uint32_t rewrites) {
+  bool inexact = false;
+  bool rounded = false;
+  bool turned = false;
+  if ((rewrites & ~uint32_t{kExactRewrites}) == 0) return rewrites;
+  bool few = has_few_pixels(in);
+  for (const Op& op : program) {
+    in = shape_after(op, in);
+    few = few || has_few_pixels(in);
+    const bool undoes = turned && is_inexact(op);
+    if (undoes || (inexact && (magnifies(op) || rounds_up(op)))) return rewrites & kExactRewrites;
+    turned = turned || (rounded && has(op.id, Trait::kTable));
+    inexact = inexact || is_inexact(op);
+    rounded = rounded || !is_whole(op);
+  }
+  return few && is_fast(rewrites) ? rewrites & kExactRewrites : rewrites;
 }
 
 uint32_t rewrites_of(const PlanOptions& options) {
@@ -454,7 +490,7 @@ Plan make_plan(Program program, const View& source, const Target& target, const 
   check_target(target, plan.out, gives_floats(program, source.dtype));
   plan.dtype = target.dtype;
   PlanOptions options = wanted;
-  options.rewrites = applicable(program, wanted.rewrites);
+  options.rewrites = applicable(program, plan.in, wanted.rewrites);
   if (source.dtype != DType::kUint8) {
     plan_floats(&plan, program, source);
     return plan;

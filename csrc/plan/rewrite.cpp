@@ -435,6 +435,10 @@ OpList optimise(Program program, Shape in, uint32_t rewrites) {
   ops.reserve(program.size() + 1);
   for (size_t k = 0; k < program.size(); ++k) ops.push_back({program[k], uint64_t{1} << k});
   lower_half_turns(ops);
+  if (is_fast(rewrites)) {
+    // The same but for its mean, which is one of grays that are not cut off to bytes.
+    for (Step& op : ops) op.id = takes_torch_mean(op.id) ? OpId::CONTRAST : op.id;
+  }
   for (int changed = 1; changed != 0;) {
     changed = 0;
     for (const Rewrite& rewrite : kAll) {

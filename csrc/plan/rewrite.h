@@ -42,6 +42,12 @@ enum Rewrites : uint32_t {
   kFastRewrites = kExactRewrites | kComposeTaps | kRoundWarps | kFloatColour,
 };
 
+// Whether these are fast mode's, which has a contract: one of them alone has none. A device composes no taps.
+constexpr bool is_fast(uint32_t rewrites) {
+  constexpr uint32_t kBoth = kRoundWarps | kFloatColour;
+  return (rewrites & kBoth) == kBoth;
+}
+
 // Each returns how many places it changed. `in` is the shape that enters the program.
 int drop_no_ops(OpList& ops, Shape in);
 int merge_windows(OpList& ops, Shape in);

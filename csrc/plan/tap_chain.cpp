@@ -302,7 +302,9 @@ bool is_separable(const Op& op, Shape in) {
   if (op.id == OpId::RESIZE || op.id == OpId::TORCH_RESIZE) {
     // Products do not commute with clipping: where weights are negative, sums leave the range of bytes, and Pillow
     // clips them after each pass.
-    return filter_radius(op.flags & kFilterMask) <= 1.0;
+    if (filter_radius(op.flags & kFilterMask) > 1.0) return false;
+    // torch has floats between its passes, and composed ones bytes, whose rounding shows where nothing averages it.
+    return op.id == OpId::RESIZE || (op.i[0] <= in.height && op.i[1] <= in.width);
   }
   if (op.id != OpId::WINDOW || is_window_inside(op, in)) return true;
   return std::all_of(op.fill, op.fill + kMaxChannels, [](int v) { return v == 0; });

@@ -14,8 +14,8 @@
 
 namespace fastaug {
 
-// True for an op that composes: RESIZE or TORCH_RESIZE by a filter without negative weights, NEAREST, PAD, a flip, and
-// a WINDOW that shows only its image or fills with zeros.
+// True for an op that composes: RESIZE, or a TORCH_RESIZE that does not enlarge, by a filter without negative weights;
+// NEAREST, PAD, a flip, and a WINDOW that shows only its image or fills with zeros.
 bool is_separable(const Op& op, Shape in);
 
 // Where the longest run from `begin` ends that is worth composing: at least two ops, such a resize among them, and not

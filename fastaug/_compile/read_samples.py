@@ -158,6 +158,7 @@ class SampleReader:
         return [self._one(transform)] if inner is None else inner
 
     def _one(self, transform: Any) -> Any:
+        """As one object."""
         if id(transform) not in self._read:
             self._read[id(transform)] = self._made_of(transform)
         return self._read[id(transform)]
@@ -165,6 +166,8 @@ class SampleReader:
     def _made_of(self, transform: Any) -> Any:
         cls: Any = type(transform)
         known = _of_v2(cls)
+        if known is None and takes_samples(transform) and self._reader.reads(transform):
+            return v2.Compose(self.steps(transform))
         if known is None:
             # A function, or a transform of v1, which takes the image alone.
             steps = self._reader.steps(transform)
@@ -192,5 +195,4 @@ class SampleReader:
     def _value(self, name: str, value: Any) -> Any:
         if name != "transforms":
             return {key: copied(one) for key, one in value.items()} if type(value) is dict else copied(value)
-        inner = [self._one(one) for one in value]
-        return nn.ModuleList(inner) if isinstance(value, nn.ModuleList) else inner
+        return [self._one(one) for one in value]

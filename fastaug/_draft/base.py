@@ -378,6 +378,8 @@ class DraftBase:
         """Runs a fallback on the image so far and goes on from its result."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
+        if self.ops:
+            self.by_exact_rules()  # programs do not know what makes much of their roundings behind them, or before
         image = self.handed()
         if isinstance(image, torch.Tensor):
             result = self._torch_functions[name](image, *arguments)
@@ -389,6 +391,8 @@ class DraftBase:
 
     def _eager_tensor(self, name: str, *arguments: Any) -> None:
         """As `_eager`, for what torchvision does with its tensor functions in every container."""
+        if self.ops:
+            self.by_exact_rules()
         image = self.finish()
         if isinstance(image, np.ndarray):
             if image.dtype != np.uint8 or image.ndim not in (2, 3):

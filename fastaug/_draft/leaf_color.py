@@ -11,6 +11,7 @@ from PIL import Image
 
 from fastaug._draft.color import LARGE
 from fastaug._draft.draft import MODES_OF, Draft
+from fastaug._draft.draws import drawn_from
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._fallback import v2_color
@@ -149,10 +150,10 @@ class LeafColor(Draft):
             self._eager("gaussian_blur", kernel_size, sigma)
 
     def gaussian_noise(self, mean: float, sigma: float, clip: bool) -> None:
-        """Noise of torch's generator, for each sample of a tensor."""
+        """Noise of torch's generator or of what the thread has in its place, for each sample of a tensor."""
         if self.kind == PIL_IMAGE:
             raise ValueError("Gaussian Noise is not implemented for PIL images.")
-        self._eager("gaussian_noise", mean, sigma, clip)
+        self._eager("gaussian_noise", mean, sigma, clip, drawn_from(None).get("generator"))
 
     def jpeg(self, quality: int) -> None:
         """What is left after the image was a JPEG file."""
@@ -230,6 +231,8 @@ class LeafColor(Draft):
         """As `_eager`, for what torchvision does to PIL images as tensors; `mode` is the result's."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
+        if self.ops:
+            self.by_exact_rules()
         image: Image.Image = self.finish()
         result = self._torch_functions[name](pil_fallback.pil_to_tensor(image), *values)
         self.reset(tensor_fallback.to_pil_image(result, mode))

@@ -257,6 +257,9 @@ class Pipeline:
         Returns:
             The parameters as plain data, in lists and dictionaries of strings and numbers. :meth:`replay` takes them.
 
+        Raises:
+            ValueError: a transform that is called as it is draws: its parameters are not known.
+
         Example:
             >>> import fastaug.transforms as T
             >>> from PIL import Image
@@ -266,7 +269,7 @@ class Pipeline:
             >>> transform.replay(image, params) == transform.replay(image, params)
             True
         """
-        tape = Recording()
+        tape = Recording(strict=True)
         call = self._call.like(tape=tape)
         outline = _outline(self.transforms, size, call) if isinstance(size, (int, tuple, list)) else Outline(size, call)
         try:
@@ -278,7 +281,7 @@ class Pipeline:
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
         """The transformed image, with parameters that :meth:`sample` has drawn. Draws nothing.
 
-        The same parameters apply to any number of images, in any container. Callables of your own are called, and draw
+        The same parameters apply to any number of images, in any container. Functions of your own are called, and draw
         what they draw.
 
         Args:
@@ -291,7 +294,7 @@ class Pipeline:
         Raises:
             TypeError: ``params`` are no list of dictionaries.
             ValueError: ``params`` are of another pipeline; or, with ``subset``, lack an entry for a transform of this
-                one.
+                one; or a transform that is called as it is draws.
 
         Example:
             >>> import fastaug.transforms as T
@@ -303,7 +306,7 @@ class Pipeline:
             >>> images.replay(image, params).size, masks.replay(mask, params, subset=True).size
             ((24, 24), (24, 24))
         """
-        tape = Replaying(params, subset)
+        tape = Replaying(params, subset, strict=True)
         result = self._run(image, self._call.like(tape=tape))
         tape.end()
         return result

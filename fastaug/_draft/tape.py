@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
 from fastaug._draft.draws import Draws
+from fastaug._draft.generators import States, get_states
 
 #: One entry for each transform that drew, in the order in which they did: its class's name under "transform", and its
 #: parameters by their names.
@@ -45,6 +46,44 @@ def _filling(drawn: Iterator[Any], kept: list[Any]) -> tuple[Iterator[Any], list
     return use(), kept
 
 
+# The packages whose classes are transforms, and those of them that call functions of the user's.
+_TRANSFORMS, _OF_FUNCTIONS = ("torchvision.transforms.", "fastaug."), ("Lambda",)
+
+
+def called(tape: Any, transform: Any, call: Callable[[], Any]) -> Any:
+    """What a transform gives that is called, and whose draws no tape keeps.
+
+    A function of the user's draws what it draws. A tape that is strict refuses a transform that does.
+
+    Raises:
+        ValueError: the transform drew.
+    """
+    if not getattr(tape, "strict", False) or not _is_transform(transform):
+        return call()
+    before = get_states()
+    result = call()
+    if not _are_equal(before, get_states()):
+        name = type(transform).__name__
+        raise ValueError(
+            f"sample and replay cannot keep what {name} draws: it is called as it is, and draws while it transforms. "
+            f"They take pipelines of which fastaug knows what every transform draws, so leave out {name}, let "
+            "fastaug.compile read it, or derive it from fastaug.Drawn"
+        )
+    return result
+
+
+def _is_transform(transform: Any) -> bool:
+    """Whether a callable is a transform of torchvision's or of this package, or is derived from one."""
+    names = [base.__name__ for base in type(transform).__mro__ if base.__module__.startswith(_TRANSFORMS)]
+    return bool(names) and names[0] not in _OF_FUNCTIONS
+
+
+def _are_equal(one: States, other: States) -> bool:
+    (torchs, pythons, numpys), (torchs_now, pythons_now, numpys_now) = one, other
+    same = torch.equal(torchs, torchs_now) and pythons == pythons_now and numpys[2:] == numpys_now[2:]
+    return same and bool((numpys[1] == numpys_now[1]).all())
+
+
 class Recording:
     """Keeps what transforms draw, in `params`.
 
@@ -52,9 +91,13 @@ class Recording:
     ElasticTransform and of RandomErasing with value="random"), which is kept as the state that torch's generator had
     before it: bytes. What a user's own get_params returns is kept as it is. Callables that are no transforms of this
     package draw for themselves and are not recorded.
+
+    Args:
+        strict: whether a transform that is called, and draws, is an error.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
         self.params: Params = []
 
     def take(self, transform: Any, draft: Any) -> Any:
@@ -76,12 +119,14 @@ class Replaying:
     Args:
         params: what a `Recording` of the same pipeline kept, also after a way through JSON.
         subset: whether entries of transforms that the pipeline does not have are skipped.
+        strict: whether a transform that is called, and draws, is an error.
 
     Raises:
         TypeError: not a sequence of dictionaries.
     """
 
-    def __init__(self, params: Sequence[dict[str, Any]], subset: bool = False) -> None:
+    def __init__(self, params: Sequence[dict[str, Any]], subset: bool = False, strict: bool = False) -> None:
+        self.strict = strict
         if isinstance(params, (str, bytes, dict)) or not isinstance(params, Sequence):
             raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(params)}")
         for entry in params:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from torch import nn
 from torch.nn.modules import module as _module
 
 from fastaug._draft.draft import Draft
+from fastaug._draft.tape import called
 from fastaug._names import is_ours
 from fastaug._program.ops import MAX_OPS
 
@@ -85,6 +87,11 @@ def _draft_sequential(sequential: Any, draft: Draft, params: None) -> None:
 _known[nn.Sequential] = (None, None, _draft_sequential), nn.Sequential.forward, _module_call
 
 
+def is_plain_sequential(transform: Any) -> bool:
+    """Whether a callable is an nn.Sequential that does what its class does, and that nobody watches."""
+    return type(transform) is nn.Sequential and not replaced(nn.Sequential) and not hooked(vars(transform))
+
+
 def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
     """Drafts one transform after the other.
 
@@ -123,7 +130,8 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
         ):
             if log is not None:
                 log.barrier(transform, draft)
-            draft.reset(transform(draft.handed()))
+            image = draft.handed()
+            draft.reset(transform(image) if tape is None else called(tape, transform, partial(transform, image)))
         else:
             if tape is None:
                 prepare, sample, do = step

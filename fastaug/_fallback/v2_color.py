@@ -297,17 +297,26 @@ def gaussian_blur(image: Tensor, kernel_size: Any, sigma: Any) -> Tensor:
     return blurred if image.is_floating_point() else blurred.round_().to(dtype=image.dtype)
 
 
-def gaussian_noise(image: Tensor, mean: float, sigma: float, clip: bool) -> Tensor:
+def gaussian_noise(
+    image: Tensor, mean: float, sigma: float, clip: bool, generator: torch.Generator | None = None
+) -> Tensor:
     if sigma < 0:
         raise ValueError(f"sigma shouldn't be negative. Got {sigma}")
     if image.is_floating_point():
-        noisy = image + (mean + torch.randn_like(image) * sigma)
+        noisy = image + (mean + _normal_like(image, image.dtype, generator) * sigma)
         return torch.clamp(noisy, 0, 1) if clip else noisy
     if image.dtype != torch.uint8:
         raise ValueError(f"Input tensor is expected to be in uint8 or float dtype, got dtype={image.dtype}")
-    noise = mean * 255 + torch.randn_like(image, dtype=torch.float32) * (sigma * 255)
+    noise = mean * 255 + _normal_like(image, torch.float32, generator) * (sigma * 255)
     noisy = image + noise.to(torch.int16)
     return (torch.clamp(noisy, 0, 255) if clip else noisy).to(torch.uint8)
+
+
+def _normal_like(image: Tensor, dtype: torch.dtype, generator: torch.Generator | None) -> Tensor:
+    """torch.randn_like, which takes no generator."""
+    if generator is None or not image.is_cpu:
+        return torch.randn_like(image, dtype=dtype)
+    return torch.empty_like(image, dtype=dtype).normal_(generator=generator)
 
 
 def to_dtype(image: Tensor, dtype: torch.dtype, scale: bool) -> Tensor:

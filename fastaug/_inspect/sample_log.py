@@ -12,6 +12,8 @@ import PIL.Image
 import torch
 
 from fastaug._draft.base import DraftBase
+from fastaug._draft.call import Tape
+from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import Leaf, MaskDraft, PixelDraft
 from fastaug._draft.recognise import reason_of_barrier
 from fastaug._image.lazy import LazyImage
@@ -129,6 +131,13 @@ class SampleLog(Log, Watch):
         self.stack[-1].drawn.update(params)
         self.mark()
         return params
+
+    def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
+        return self.tape.inner(transform, run)
+
+    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
+        generator: torch.Generator | None = self.tape.noise(transform, draws)
+        return generator
 
     # fastaug._sample.watch.Watch
 

@@ -19,6 +19,7 @@ import PIL
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torchvision.transforms import _functional_pil as functional_pil
 from torchvision.transforms import _functional_tensor as functional_tensor
 from torchvision.transforms import functional
 
@@ -110,10 +111,16 @@ def _cubic(x: Floats) -> Floats:
     return np.where(x < 1, near, np.where(x < 2, far, 0.0))
 
 
+def _hamming(x: Floats) -> Floats:
+    return np.where(x < 1, np.sinc(x) * (0.54 + 0.46 * np.cos(np.pi * x)), 0.0)
+
+
 PILLOW_13 = int(PIL.__version__.split(".")[0]) >= 13
 
-#: Pillow's filters of the distance from the centre, and their reach.
+#: Pillow's filters of the distance from the centre, and their reach. BOX has one of its two ends.
 FILTERS: dict[int, tuple[Callable[[Floats], Floats], float]] = {
+    Image.Resampling.BOX: (lambda x: np.where((x > -0.5) & (x <= 0.5), 1.0, 0.0), 0.5),
+    Image.Resampling.HAMMING: (_hamming, 1.0),
     Image.Resampling.BILINEAR: (lambda x: np.maximum(1 - x, 0), 1.0),
     Image.Resampling.BICUBIC: (_cubic, 2.0),
     Image.Resampling.LANCZOS: (lambda x: np.where(x < 3, np.sinc(x) * np.sinc(x / 3), 0), 3.0),
@@ -130,7 +137,8 @@ def resampling(before: int, after: int, kind: int) -> Floats:
     first = np.maximum(np.trunc(centre - reach * stretch + 0.5), 0)
     last = np.minimum(np.trunc(centre + reach * stretch + 0.5), before)
     index = np.arange(before)[None, :]
-    taps = filter_(np.abs((index - centre + 0.5) / stretch)) * ((index >= first) & (index < last))
+    away = (index - centre + 0.5) / stretch
+    taps = filter_(away if kind == Image.Resampling.BOX else np.abs(away)) * ((index >= first) & (index < last))
     return np.asarray(taps / taps.sum(axis=1, keepdims=True), np.float64)
 
 
@@ -232,6 +240,17 @@ def solarize(img: FloatImage, threshold: float) -> FloatImage:
     return FloatImage(np.where(img.samples < threshold, img.samples, 255 - img.samples))
 
 
+def _of_bytes(name: str) -> Callable[..., FloatImage]:
+    """What torchvision has Pillow do to bytes, which is exact, of an image whose samples are bytes."""
+
+    def of_bytes(img: FloatImage, *arguments: Any) -> FloatImage:
+        if not (img.samples == np.rint(img.samples)).all():
+            raise NoModelError(f"{name} has no model in float64 but of bytes")
+        return FloatImage(samples_of(getattr(functional_pil, name)(rounded(img), *arguments)))
+
+    return of_bytes
+
+
 def adjust_sharpness(img: FloatImage, factor: float) -> FloatImage:
     """Pillow's ImageFilter.SMOOTH, which leaves the border alone, is what a factor of 0 gives."""
     height, width = img.height, img.width
@@ -280,6 +299,8 @@ _IN_PLACE_OF_PILLOW = _Models(
     adjust_sharpness=adjust_sharpness,
     autocontrast=autocontrast,
     solarize=solarize,
+    posterize=_of_bytes("posterize"),
+    equalize=_of_bytes("equalize"),
     to_grayscale=to_grayscale,
     invert=lambda img: FloatImage(255 - img.samples),
 )
@@ -300,9 +321,26 @@ def _share(fill: Any) -> Any:
     return [value / 255 for value in fill] if isinstance(fill, (list, tuple)) else fill and fill / 255
 
 
-_grid_transform, _pad, _resize = (
-    getattr(functional_tensor, name) for name in ("_apply_grid_transform", "pad", "resize")
+_grid_transform, _pad, _resize, _solarize = (
+    getattr(functional_tensor, name) for name in ("_apply_grid_transform", "pad", "resize", "solarize")
 )
+
+
+def _of_byte_tensors(name: str) -> Callable[..., torch.Tensor]:
+    """torchvision's function of bytes, which is exact, of a tensor whose samples are bytes."""
+    function = getattr(functional_tensor, name)
+
+    def of_bytes(img: torch.Tensor, *arguments: Any) -> torch.Tensor:
+        levels = img * 255
+        if (levels - levels.round()).abs().max() > 1e-9:
+            raise NoModelError(f"{name} has no model in float64 but of bytes")
+        result: torch.Tensor = function(levels.round().to(torch.uint8), *arguments)
+        return result.to(torch.float64) / 255
+
+    return of_bytes
+
+
+_posterize, _equalize = map(_of_byte_tensors, ("posterize", "equalize"))
 
 
 @contextmanager
@@ -322,6 +360,9 @@ def _unrounded() -> Iterator[None]:
             _apply_grid_transform=lambda img, grid, mode, fill: _grid_transform(img, grid, mode, _share(fill)),
             pad=lambda img, padding, fill=0, padding_mode="constant": _pad(img, padding, _share(fill), padding_mode),
             resize=lambda *arguments, **named: _resize(*arguments, **named).clamp(0, 1),
+            solarize=lambda img, threshold: _solarize(img, threshold / 255),
+            posterize=_posterize,
+            equalize=_equalize,
         ),
     ):
         yield

@@ -292,7 +292,8 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
         )
     rows = _rows_of_ints(startpoints, endpoints)
-    if rows is not None:
+    # torch says of ints of more than 64 bits what is wrong with them.
+    if rows is not None and all(-(2**63) <= value < 2**63 for row in rows for value in row):
         # numpy converts short lists faster than torch.
         matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
         targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))

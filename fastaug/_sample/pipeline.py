@@ -147,6 +147,9 @@ class SamplePipeline(Pipeline):
             A list of dictionaries, one for each transform that draws, with the parameters by torchvision's names.
             Those that are tensors, such as displacements, stay tensors. :meth:`replay` takes it.
 
+        Raises:
+            ValueError: a transform that is called as it is draws: its parameters are not known.
+
         Example:
             >>> from PIL import Image
             >>> from fastaug.transforms import v2
@@ -155,7 +158,7 @@ class SamplePipeline(Pipeline):
             >>> params
             [{'transform': 'RandomHorizontalFlip', 'applied': True}]
         """
-        tape = SampleRecording()
+        tape = SampleRecording(strict=True)
         # Of copies, since some transforms write to their input where they are asked to.
         given = tree_map_only(torch.Tensor, lambda leaf: leaf.clone(), sample_of(size))
         sample = Sample((given,), self._call, tape)
@@ -175,7 +178,8 @@ class SamplePipeline(Pipeline):
 
         Raises:
             TypeError: ``params`` are no list of dictionaries.
-            ValueError: ``params`` are of another pipeline; or ``subset`` is true.
+            ValueError: ``params`` are of another pipeline; ``subset`` is true; or a transform that is called as it is
+                draws.
 
         Example:
             >>> from PIL import Image
@@ -188,7 +192,7 @@ class SamplePipeline(Pipeline):
         """
         if subset:
             raise ValueError("subset is of pipelines of single images: a sample is transformed as a whole")
-        tape = SampleReplaying(params)
+        tape = SampleReplaying(params, strict=True)
         result = self._run_sample((image,), None, tape)
         tape.end()
         return result

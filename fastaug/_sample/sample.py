@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import PIL.Image
 import torch
+from torch import nn
 from torch.utils import _pytree
 
-from fastaug._draft.call import PLAIN, Call
+from fastaug._draft.call import PLAIN, Call, Tape
 from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
-from fastaug._draft.through import MAX_DRAFT, known, replaced
+from fastaug._draft.replaced import TransformDraft
+from fastaug._draft.tape import called
+from fastaug._draft.through import MAX_DRAFT, draft_through, hooked, known, replaced, step_of
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
@@ -201,9 +205,30 @@ class Sample:
         if self.call.beside is not None:
             self.call.beside.settle()
         inputs = self.finish(False)
-        self.restart(function(*inputs) if self.unpacked else function(inputs))
+        if self.tape is None or transform is not None:  # of a transform the draws are on the tape
+            self.restart(function(*inputs) if self.unpacked else function(inputs))
+        else:
+            self.restart(self._taped(self.tape, function, inputs))
         if self.watch is not None:
             self.watch.called(function if transform is None else transform, self)
+
+    def _taped(self, tape: SampleTape, function: Callable[..., Any], inputs: Any) -> Any:
+        """What a callable gives, of which a tape keeps what it can."""
+        if self.unpacked:
+            return called(tape, function, partial(function, *inputs))
+        if not _draws_as_one(function):
+            return called(tape, function, partial(function, inputs))
+        settings = getattr(function, "_call", PLAIN)
+
+        def run(inner: Tape) -> Any:
+            draft = TransformDraft(inputs, settings.like(tape=inner))
+            try:
+                draft_through((function,), draft)
+                return draft.finish()
+            finally:
+                draft.call.draws.release()
+
+        return tape.inner(function, run)
 
     def _opened(self, decode: Any) -> bool:
         """Whether a callable is fastaug.transforms.Decode, and opened the whole sample, which is decoded in the end."""
@@ -254,6 +279,14 @@ class Sample:
     def paths(self) -> list[str]:
         """Of each leaf, how it is written in Python after the name of the sample."""
         return paths(self.spec, len(self.leaves))
+
+
+def _draws_as_one(function: Any) -> bool:
+    """Whether a callable is a transform of single images, of this package, that may draw or hold others that do."""
+    step = step_of(type(function))
+    if step is None or hooked(getattr(function, "__dict__", {})):
+        return False
+    return step[1] is not None or isinstance(function, nn.Sequential) or hasattr(function, "transforms")
 
 
 def flatten(node: Any, leaves: list[Any]) -> Any:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
-from fastaug._draft.tape import at_once
+import torch
+
+from fastaug._draft.call import Tape
+from fastaug._draft.draws import Draws
+from fastaug._draft.tape import Recording, Replaying, at_once, generator_at, noise_state
 
 _Drawn = TypeVar("_Drawn")
 
@@ -19,6 +23,12 @@ class SampleTape(Protocol):
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The parameters of a transform."""
 
+    def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
+        """What a transform of single images gives, or one that holds such, run with a tape of its own."""
+
+    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
+        """What a transform is to draw noise from; None for the generator of `draws`, which is kept as it is now."""
+
 
 def _name(transform: Any) -> str:
     return type(transform).__name__
@@ -28,10 +38,16 @@ class SampleRecording:
     """Keeps what transforms draw in `entries`, one for each transform that draws, in the order in which they do.
 
     An entry has the name of the transform's class under "transform". Whether it was applied, its choice or its order,
-    and its parameters by torchvision's names, are in the same entry.
+    and its parameters by torchvision's names, are in the same entry. One of single images, or a container of such, that
+    is called has the entries of its own tape under "params". Noise of one number for each sample is kept as the
+    state of torch's generator before it: bytes.
+
+    Args:
+        strict: whether a transform that is called, and draws, is an error.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
         self.entries: list[dict[str, Any]] = []
         self._last: Any = None
 
@@ -50,18 +66,32 @@ class SampleRecording:
         self._last = None
         return params
 
+    def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
+        tape = Recording(self.strict)
+        result = run(tape)
+        self.entries.append({"transform": _name(transform), "params": tape.params})
+        self._last = None
+        return result
+
+    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
+        self.entries.append({"transform": _name(transform), "noise": noise_state(draws)})
+        self._last = None
+        return None
+
 
 class SampleReplaying:
     """Hands out what was kept, in its order. Nothing is drawn.
 
     Args:
         entries: of a `SampleRecording` of the same pipeline.
+        strict: whether a transform that is called, and draws, is an error.
 
     Raises:
         TypeError: not a sequence of dictionaries.
     """
 
-    def __init__(self, entries: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, entries: Sequence[dict[str, Any]], strict: bool = False) -> None:
+        self.strict = strict
         if isinstance(entries, (str, bytes, dict)) or not isinstance(entries, Sequence):
             raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(entries)}")
         for entry in entries:
@@ -87,12 +117,26 @@ class SampleReplaying:
         return entry
 
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
+        value: _Drawn = self._value(transform, name)
+        self._last = transform
+        return value
+
+    def _value(self, transform: Any, name: str) -> Any:
         entry = self._next(transform)
         if name not in entry:
             raise ValueError(f"params lack {name!r} of {_name(transform)} in entry {self._position - 1}")
-        self._last = transform
-        value: _Drawn = entry[name]
-        return value
+        return entry[name]
+
+    def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
+        self._last = None
+        tape = Replaying(self._value(transform, "params"), strict=self.strict)
+        result = run(tape)
+        tape.end()
+        return result
+
+    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
+        self._last = None
+        return generator_at(self._value(transform, "noise"))
 
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         if not transform._draws:

@@ -243,7 +243,9 @@ class Views(SeenPipeline):
             >>> [len(params) for params in views.sample((60, 80))]
             [1, 1]
         """
-        tapes: list[Any] = [SampleRecording() if step.sampled else Recording() for step in self._program.steps]
+        tapes: list[Any] = [
+            SampleRecording(strict=True) if step.sampled else Recording(strict=True) for step in self._program.steps
+        ]
         given = tree_map_only(torch.Tensor, lambda leaf: leaf.clone(), self._image_of(size))
         drawn = DrawnViews(self._program, (given,), self._call, tapes)
         try:
@@ -287,7 +289,8 @@ class Views(SeenPipeline):
         if subset and any(step.sampled for step in steps):
             raise ValueError("subset is of pipelines of single images: a sample is transformed as a whole")
         tapes: list[Any] = [
-            SampleReplaying(own) if step.sampled else Replaying(own, subset) for step, own in zip(steps, params)
+            SampleReplaying(own, strict=True) if step.sampled else Replaying(own, subset, strict=True)
+            for step, own in zip(steps, params)
         ]
         result = self._run_inputs((image,), self._call, tapes)
         for tape in tapes:

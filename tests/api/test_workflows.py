@@ -52,10 +52,10 @@ def test_workflow(path: Path) -> None:
     text = path.read_text()
     assert re.search(r"^permissions:\n  contents: read$", text, re.MULTILINE), "more is asked for by jobs that need it"
     assert "pull_request_target" not in text, "gives what others send the rights of the repository"
-    uses = re.findall(r"uses: (\S+)", text)
-    for action in uses:
-        local = action.startswith("./")
-        assert (ROOT / action).exists() if local else re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v\d+)", action), action
+    for action in re.findall(r"uses: (.+)", text):
+        # A tag can be moved to other code, a commit cannot.
+        pinned = re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action)
+        assert (ROOT / action).exists() if action.startswith("./") else pinned, action
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     made = " ".join(re.findall(r"run: make ((?:[a-z-]+ ?)+)(?![A-Z=])", text)).split()
     assert set(made) <= targets
@@ -66,6 +66,47 @@ def test_workflow(path: Path) -> None:
     assert not re.search(r"run: .*\$\{\{ *github\.event", text)
     for line in text.splitlines():
         assert not re.search(r"\bsecrets\b", line)
+
+
+def test_an_action_has_one_commit() -> None:
+    texts = "\n".join(path.read_text() for path in WORKFLOWS)
+    pins = set(re.findall(r"uses: ([\w-]+/[\w-]+)@(.+)", texts))
+    assert len(pins) == len({action for action, _ in pins})
+
+
+def jobs_of(name: str) -> dict[str, str]:
+    """The jobs of a workflow, as they are written."""
+    _, text = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text().split("\njobs:\n")
+    parts = re.split(r"^  (\w+):\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+#: The jobs that may do more than read, and what.
+RIGHTS = {
+    ("docs", "deploy"): {"pages: write", "id-token: write"},
+    ("release", "publish"): {"contents: read", "id-token: write", "attestations: write"},
+}
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_rights_are_least(path: Path) -> None:
+    """Nothing but the deployment of the site and the publication of a release may write."""
+    jobs = jobs_of(path.stem)
+    assert "write" not in path.read_text().split("\njobs:\n")[0]
+    for name, text in jobs.items():
+        given = set(re.findall(r"^      ([\w-]+: (?:read|write))$", text, re.MULTILINE))
+        assert given == RIGHTS.get((path.stem, name), set())
+        assert "write-all" not in text
+
+
+def test_only_a_tag_publishes() -> None:
+    head, _ = (ROOT / ".github" / "workflows" / "release.yml").read_text().split("\npermissions:")
+    assert head.split("\non:\n")[1] == '  push:\n    tags: ["v*"]\n'
+    publish = jobs_of("release")["publish"]
+    assert "if: github.ref_type == 'tag'" in publish
+    assert "needs: [check, tests, wheels]" in publish
+    publishing = [path.stem for path in WORKFLOWS if "gh-action-pypi-publish" in path.read_text()]
+    assert publishing == ["release"]
 
 
 def test_what_there_is() -> None:

@@ -110,11 +110,12 @@ def test_fast_mode_keeps_its_contract() -> None:
     rng = random.Random(6)
     for _ in range(20):
         image = picture(rng, rng.randint(60, 200), rng.randint(60, 200), 3)
-        size = (rng.randint(20, 300), rng.randint(20, 300))
+        enlarges = rng.random() < 0.3  # that is exact
+        size = (rng.randint(33, 300), rng.randint(50, 300)) if enlarges else (rng.randint(33, 49), rng.randint(33, 47))
         ops = [Op("WINDOW", (5, 6, 50, 48)), Op("TORCH_RESIZE", size, flags=BILINEAR), Op("HFLIP")]
         wanted, found = (execute(ops, image, rewrites=rewrites) for rewrites in (_C.EXACT, _C.FAST))
         error = np.mean((wanted.astype(float) - found) ** 2)
-        assert 0 < error < 255**2 / 10**5.4
+        assert error == 0 if enlarges else 0 < error < 255**2 / 10**5.4
 
 
 @pytest.mark.parametrize("isa", ISAS)

@@ -21,6 +21,7 @@ from tqdm import tqdm
 import random_aliasing
 import random_arguments
 import random_failures
+import random_fast
 import random_interrupts
 import random_pipelines
 import random_rewrites
@@ -32,6 +33,8 @@ CHECKS = (
     ("pipeline", random_pipelines.check, "py"),
     ("tensor", partial(random_pipelines.check, tensors=True), "py"),
     ("v2", random_v2.check, "py"),
+    ("fast", random_fast.check, "txt"),
+    ("fast-tensor", partial(random_fast.check, tensors=True), "txt"),
     ("views", random_views.check, "txt"),
     ("program", random_rewrites.check, "txt"),
     ("failure", random_failures.check, "txt"),

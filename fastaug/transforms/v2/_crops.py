@@ -256,7 +256,7 @@ class Pad(Keeping):
 
     def _packed(self) -> Packed:
         mode = recipe.padding_mode(self.padding_mode)
-        return "Pad", recipe.sides(self.padding), _recipe.filling(self.fill), mode
+        return "Pad", recipe.sides(self.padding), _recipe.filling(self), mode
 
 
 class RandomZoomOut(_RandomApplyTransform):
@@ -394,7 +394,7 @@ class RandomCrop(Keeping):
             left, right, top, bottom = self.padding
             padding = recipe.sides((left, top, right, bottom))
         mode, pads = recipe.padding_mode(self.padding_mode), recipe.truth(self.pad_if_needed)
-        return "RandomCropByAxis", *recipe.lengths(self.size), padding, pads, _recipe.filling(self.fill), mode
+        return "RandomCropByAxis", *recipe.lengths(self.size), padding, pads, _recipe.filling(self), mode
 
 
 class RandomIoUCrop(Keeping):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import PIL.Image
@@ -13,6 +14,7 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
 from fastaug._draft import recipe
+from fastaug._draft.draws import drawing_from, python_random
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
 from fastaug._draft.recipe import Packed
 from fastaug._places.draft import BoxesDraft, PointsDraft
@@ -233,6 +235,16 @@ class GaussianNoise(Keeping):
         self.mean = mean
         self.sigma = sigma
         self.clip = clip
+
+    def _change(self, sample: Sample) -> None:
+        # It draws for each leaf while it transforms: from what the thread draws from.
+        draws = sample.call.draws
+        draws.release()
+        generator = None if sample.tape is None else sample.tape.noise(self, draws)
+        if generator is None:
+            generator = draws.generator
+        with nullcontext() if generator is None else drawing_from(generator, python_random()):
+            super()._change(sample)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.gaussian_noise, inpt, mean=self.mean, sigma=self.sigma, clip=self.clip)

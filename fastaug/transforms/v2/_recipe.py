@@ -80,10 +80,12 @@ def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool
     return recipe.resampling(as_mode(interpolation), antialias)
 
 
-def filling(fill: Any) -> tuple[bytes | None, bytes | None, bool]:
-    if type(fill) is dict:
-        raise NoRecipe
-    return recipe.filling(fill)
+def filling(transform: Any) -> tuple[bytes | None, bytes | None, bool]:
+    """What a transform was made with: its `fill` is not looked at later, as torchvision's is not."""
+    fill = transform._fill
+    if fill is transform.fill or fill.keys() != {"others"}:
+        raise NoRecipe  # a user's dictionary
+    return recipe.filling(fill["others"])
 
 
 def logarithms(bounds: torch.Tensor) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from torch.nn.modules import module as _module
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import _C
+from fastaug._draft.through import is_plain_sequential
 from fastaug._inspect.methods import Shown
 from fastaug._names import is_ours
 from fastaug._program.eager import compiling
@@ -285,7 +286,7 @@ def take_all(transforms: Iterable[Any], sample: Sample) -> None:
     draws = sample.call.draws
     for transform in transforms:
         if not reads_drafts(transform):
-            sample.apart(transform)
+            _apart(transform, sample)
             continue
         cls = type(transform)
         gated = _gated(cls)  # type: ignore[arg-type]
@@ -315,9 +316,20 @@ def take(transform: Any, sample: Sample) -> None:
     if reads_drafts(transform):
         transform._take(sample)
     else:
-        sample.apart(transform)
+        _apart(transform, sample)
     if watch is not None:
         watch.end(transform, sample)
+
+
+def _apart(transform: Any, sample: Sample) -> None:
+    """Have a transform that reads no drafts change a sample: nn.Sequential by what it holds, any other by a call.
+
+    With several arguments nn.Sequential is called too, for its error.
+    """
+    if sample.unpacked or compiling() or not is_plain_sequential(transform):
+        sample.apart(transform)
+    else:
+        take_all(transform._modules.values(), sample)
 
 
 def reads_drafts(transform: Any) -> bool:

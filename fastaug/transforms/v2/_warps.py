@@ -88,7 +88,7 @@ class RandomRotation(Keeping):
 
     def _packed(self) -> Packed:
         mode = recipe.pillow_filter(_recipe.as_mode(self.interpolation))
-        fill, expand = _recipe.filling(self.fill), recipe.truth(self.expand)
+        fill, expand = _recipe.filling(self), recipe.truth(self.expand)
         return "RandomRotation", recipe.interval(self.degrees), mode, expand, recipe.centre(self.center), fill
 
 
@@ -210,7 +210,7 @@ class RandomPerspective(_RandomApplyTransform):
         )
 
     def _packed(self) -> Packed:
-        mode, fill = recipe.pillow_filter(_recipe.as_mode(self.interpolation)), _recipe.filling(self.fill)
+        mode, fill = recipe.pillow_filter(_recipe.as_mode(self.interpolation)), _recipe.filling(self)
         return "RandomPerspective", float(recipe.number(self.distortion_scale)), recipe.chance(self.p), mode, fill
 
 
