@@ -33,10 +33,7 @@ from fastaug.data import DataLoader
 from support.devices import HostBackend, HostDevice, install
 from support.outcomes import seed_all
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
-    pytest.mark.filterwarnings("ignore:fastaug.data.DataLoader. worker processes"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 
 IMAGENET = T.Compose(
     [
