@@ -18,6 +18,7 @@ from fastaug._load.flights import flights_of_folder, flights_of_items
 from fastaug._load.iterator import Plan, ThreadsIter
 from fastaug._load.probe import is_drafted
 from fastaug._load.processes import torchs_iterator
+from fastaug._load.rebuilt import dataset_for
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
 from fastaug._load.sources import Folder
@@ -177,6 +178,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
                 f"num_threads is of threads, which are not used here: {choice.reason}. With workers, {PROMISE}. Got "
                 f"num_threads={num_threads}"
             )
+        self._warned = False  # of what a library that builds another loader loses
         self._side: Side | None = None  # of the device
         self._next_epoch = 0
         self._epoch = 0
@@ -206,6 +208,15 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         self._latest = iterator._begin if by_threads else None
         self._left = None
         return iterator
+
+    # mypy takes the data set for an attribute, as torch has it.
+    def _dataset_asked(self) -> Any:
+        return dataset_for(self, vars(self)["dataset"], 2)
+
+    def _set_dataset(self, dataset: Any) -> None:
+        vars(self)["dataset"] = dataset
+
+    dataset = property(_dataset_asked, _set_dataset)
 
     def explain(self) -> LoaderChoice:
         """What makes the samples of this loader, and why, without making any. Print it.
