@@ -109,6 +109,7 @@ def loader_of(name: str, dataset: Any) -> DataLoader:
     options = dict(LOADERS[name])
     if name == "generator":
         options["generator"] = torch.Generator().manual_seed(6)
+    options["threads"] = True if type(dataset) is Pairs else None
     return DataLoader(dataset, batch_size=3, shuffle=True, **options)
 
 
