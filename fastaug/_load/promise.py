@@ -50,15 +50,15 @@ def initial_seed() -> int | None:
 
 
 def _get_worker_info() -> Any:
-    from fastaug._load import promise
+    import sys
 
-    return promise.info() if _worker_info is None else _worker_info  # type: ignore[name-defined]  # noqa: F821
+    return sys.modules["fastaug._load.promise"].info() if _worker_info is None else _worker_info  # type: ignore[name-defined]  # noqa: F821
 
 
 def _initial_seed() -> Any:
-    from fastaug._load import promise
+    import sys
 
-    seed = promise.initial_seed()
+    seed = sys.modules["fastaug._load.promise"].initial_seed()
     return default_generator.initial_seed() if seed is None else seed  # type: ignore[name-defined]  # noqa: F821
 
 
@@ -109,8 +109,8 @@ class Promise:
     def check(self, moved: list[str], indices: Any, settle: Callable[[], None], make: Callable[[], Any]) -> None:
         """After a batch in whose time the process's generators moved, which the training loop may have done.
 
-        The batch is made once more while the training loop waits, and the threads are idle. Where that moves nothing,
-        the next 1, 3, 7, .. of such batches are taken as they are.
+        The batch is made once more while the training loop waits, and the threads are idle. Where that moves nothing
+        for a few batches, the next 1, 3, 7, .. of such batches are taken as they are.
 
         Args:
             moved: names of generators.
@@ -120,8 +120,11 @@ class Promise:
         Raises:
             RuntimeError: the data set draws by itself.
         """
-        if not moved or self._skipped < 2**self._passed - 1:
-            self._skipped += bool(moved)
+        if not moved:
+            return
+        # One batch that breaks it comes with suspicions of those that other threads made meanwhile.
+        if self._skipped < 2 ** max(self._passed - 2 * self._workers - 2, 0) - 1:
+            self._skipped += 1
             return
         self._skipped = 0
         self._passed += 1
@@ -158,7 +161,10 @@ def _drawn(make: Callable[[], Any]) -> list[str]:
             with contextlib.suppress(Exception):
                 make()
             between = get_states()
+            names = [name for name in names if name in _moved(before, between)]
+            if not names:
+                break
             time.sleep(time.perf_counter() - start)
             others = _moved(between, get_states())
-        names = [name for name in names if name in _moved(before, between) and name not in others]
+        names = [name for name in names if name not in others]
     return names
