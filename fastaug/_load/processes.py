@@ -6,9 +6,9 @@ import copy
 import time
 from collections import deque
 from collections.abc import Iterator
+from multiprocessing.sharedctypes import RawArray
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch.utils.data import DataLoader, Dataset, IterableDataset, IterDataPipe, MapDataPipe
 from torch.utils.data._utils import worker
 from torch.utils.data.dataloader import (
@@ -31,11 +31,12 @@ def torchs_iterator(loader: Any, device: Device | None) -> _BaseDataLoaderIter:
     Args:
         device: where batches are moved.
     """
-    clock = torch.zeros(max(loader.num_workers, 1), dtype=torch.float64)
     if not loader.num_workers:
+        clock: Any = [0.0]
         return _Single(_wrapped(loader, clock), loader, clock, device)
     DataLoader.check_worker_number_rationality(loader)
-    clock.share_memory_()  # type: ignore[no-untyped-call]
+    # Not a tensor: a process that is spawned cannot always take its memory over.
+    clock = RawArray("d", loader.num_workers)
     return _Several(_wrapped(loader, clock), loader, clock, device)
 
 
@@ -49,7 +50,7 @@ class _Counted(_BaseDataLoaderIter):
         device: where batches are moved.
     """
 
-    def __init__(self, wrapped: Any, loader: Any, clock: torch.Tensor, device: Device | None) -> None:
+    def __init__(self, wrapped: Any, loader: Any, clock: Any, device: Device | None) -> None:
         self._device = device
         self._clock = clock
         self._sizes: deque[int] = deque()  # of the batches that workers were sent
@@ -71,7 +72,7 @@ class _Counted(_BaseDataLoaderIter):
         return index
 
     def _seconds(self) -> dict[str, float]:
-        return {"samples": float(self._clock.sum())}
+        return {"samples": sum(self._clock)}
 
     def __next__(self) -> Any:
         if self._device is not None:
@@ -101,7 +102,7 @@ class _Several(_Counted, _MultiProcessingDataLoaderIter):
     pass
 
 
-def _wrapped(loader: Any, clock: torch.Tensor) -> Any:
+def _wrapped(loader: Any, clock: Any) -> Any:
     """A loader like that one, whose data set takes the time of samples, and seeds for each if they have own draws."""
     dataset = loader.dataset
     if isinstance(dataset, (IterDataPipe, MapDataPipe)):
@@ -137,7 +138,7 @@ class _Begun:
 class _Clock:
     """Adds up the seconds of a worker's."""
 
-    def __init__(self, seconds: torch.Tensor) -> None:
+    def __init__(self, seconds: Any) -> None:
         self._seconds = seconds
         self._start = 0.0
 
@@ -152,7 +153,7 @@ class _Clock:
 class _Timed(Dataset[Any]):
     """A data set that takes the time of its samples."""
 
-    def __init__(self, dataset: Any, seconds: torch.Tensor) -> None:
+    def __init__(self, dataset: Any, seconds: Any) -> None:
         self.dataset = dataset
         self._clock = _Clock(seconds)
 
@@ -174,7 +175,7 @@ class _Timed(Dataset[Any]):
 class _TimedStream(IterableDataset[Any]):
     """A data set without indices that takes the time of its samples."""
 
-    def __init__(self, dataset: Any, seconds: torch.Tensor) -> None:
+    def __init__(self, dataset: Any, seconds: Any) -> None:
         self.dataset = dataset
         self._clock = _Clock(seconds)
 
@@ -214,7 +215,7 @@ class _Numbered:
 class _Seeded(_Timed):
     """Samples each of which is drawn after all generators were seeded for it; and so is what collates them."""
 
-    def __init__(self, dataset: Any, seconds: torch.Tensor, seed: int) -> None:
+    def __init__(self, dataset: Any, seconds: Any, seed: int) -> None:
         super().__init__(dataset, seconds)
         self._seed = seed
 

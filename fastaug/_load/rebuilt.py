@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import warnings
+from multiprocessing.sharedctypes import RawArray
 from typing import Any
 
-import torch
 from torch.utils.data import Dataset, get_worker_info
 
 from fastaug._draft.generators import seed_all, untouched
@@ -27,8 +27,7 @@ class OwnDraws(Dataset[Any]):
     def __init__(self, dataset: Any, seed: int, epoch: int) -> None:
         self.dataset = dataset
         self._seed = seed
-        self._epoch = torch.tensor([epoch])
-        self._epoch.share_memory_()  # type: ignore[no-untyped-call]  # workers that stay see the next one
+        self._epoch = RawArray("Q", [epoch])  # workers that stay see the next one
 
     def set_epoch(self, epoch: int) -> None:
         self._epoch[0] = epoch
@@ -36,7 +35,7 @@ class OwnDraws(Dataset[Any]):
             self.dataset.set_epoch(epoch)
 
     def __getitem__(self, index: Any) -> Any:
-        seed = sample_seed(self._seed, int(self._epoch[0]), index)
+        seed = sample_seed(self._seed, self._epoch[0], index)
         if get_worker_info() is not None:
             seed_all(seed)
             return self.dataset[index]
