@@ -156,7 +156,10 @@ class Loading:
 
     def loads(self, dataset: Dataset[Any], size: int | None, shuffle: bool = False) -> Iterator[Any]:
         kind: Any = fastaug.data.DataLoader if self.way.own else DataLoader
-        options = {"num_threads": self.way.threads} if self.way.own else {}
+        # The data sets here keep the promise, which is asked for of those that are no folders.
+        options: dict[str, Any] = {"threads": True} if self.way.own else {}
+        if self.way.own and self.way.workers:
+            options["num_threads"] = self.way.threads
         self.loader = kind(dataset, size, shuffle, num_workers=self.way.workers, **options)
         return iter(self.loader)
 

@@ -67,7 +67,10 @@ def each(
     ]
     try:
         for thread in others:
-            thread.start()
+            try:
+                thread.start()
+            except RuntimeError:  # noqa: PERF203 - the system has no more threads: those that there are do the work
+                break
         run(bar)
     except BaseException as interruption:
         failures.append((len(items), interruption))  # the threads see it and end

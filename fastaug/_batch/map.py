@@ -9,9 +9,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fastaug._batch.batch import located
+from fastaug._batch.seeds import Seeded
 from fastaug._batch.sources import Ahead, refuse_single
 from fastaug._batch.task import Drawing, Task
-from fastaug._batch.threads import Crew, threads_for
+from fastaug._batch.threads import GOING, Crew, threads_for
+from fastaug._program.integers import integer
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
@@ -27,12 +29,21 @@ class Mapped(Iterator[Any]):
     :meth:`close`, or when nobody has it any longer.
     """
 
-    def __init__(self, pipeline: Pipeline, images: Iterable[Any], ordered: bool, num_threads: Any) -> None:
+    def __init__(
+        self, pipeline: Pipeline, images: Iterable[Any], ordered: bool, num_threads: Any, seeds: Any = None
+    ) -> None:
         refuse_single(images)
+        if seeds is not None and (isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable)):
+            raise TypeError(f"seeds should be an iterable of integers, one for each image, got {type(seeds).__name__}")
         threads = threads_for(num_threads)
         self._pipeline = pipeline
         self._ordered = ordered
         self._call = pipeline._call.like(tape=Drawing())
+        self._seeds: Iterator[Any] | None = None if seeds is None else iter(seeds)
+        self._seeded: Seeded | None = None
+        if self._seeds is not None:
+            self._seeded = Seeded(pipeline, self._call)
+            self._call = self._seeded.call
         self._crew = Crew(threads, "fastaug-map")
         self._begun = 0
         self._most = _AHEAD * threads if threads > 1 else 1
@@ -90,13 +101,28 @@ class Mapped(Iterator[Any]):
                     break
                 item, image, error = self._next
                 task = Task(self._pipeline, self._begun, error, item)
-                if error is None:
-                    task.draw(image, self._call)  # callables of the user's, too: Ctrl-C may come
+                with self._drawing():
+                    if error is None:
+                        task.draw(image, self._call)  # callables of the user's, too: Ctrl-C may come
                 self._next = None
                 self._begun += 1
                 self._add(task)
         finally:
             self._call.draws.release()
+
+    def _drawing(self) -> contextlib.AbstractContextManager[None]:
+        """The context in which the next image is drawn.
+
+        Raises:
+            TypeError: its seed is no integer.
+            ValueError: there is none for it.
+        """
+        if self._seeds is None or self._seeded is None:
+            return contextlib.nullcontext()
+        try:
+            return self._seeded.drawing(integer("seeds", next(self._seeds)))
+        except StopIteration:
+            raise ValueError(f"seeds should be one for each image, got {self._begun}") from None
 
     def _add(self, task: Task) -> None:
         # Of this object the threads know nothing, or it would never be without an owner.
@@ -120,7 +146,7 @@ class Mapped(Iterator[Any]):
 
     def __del__(self) -> None:
         with contextlib.suppress(AttributeError):  # where __init__ raised
-            self._crew.cancel()
+            self._crew.cancel(GOING)
 
 
 def _finish(task: Task, done: deque[Task]) -> None:

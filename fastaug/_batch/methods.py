@@ -71,7 +71,8 @@ class BatchPipeline(Pipeline):
                 an error it holds anything.
             num_threads: how many threads work at a time, this one with them; by default one for each CPU that this
                 process may use, but one in a worker of a ``DataLoader``.
-            seeds: an integer for each image: ``torch.manual_seed`` of it before the draws for the image.
+            seeds: an integer for each image. Its draws are those after ``torch.manual_seed`` of it, and the same for
+                Python's and NumPy's generators; but the process's generators are left alone.
             device: where the results are to be: ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default on
                 the device of the images.
 
@@ -104,7 +105,13 @@ class BatchPipeline(Pipeline):
 
         return run.run(self, images, out, num_threads, seeds, device)
 
-    def map(self, images: Iterable[Any], ordered: bool = True, num_threads: int | None = None) -> Mapped:
+    def map(
+        self,
+        images: Iterable[Any],
+        ordered: bool = True,
+        num_threads: int | None = None,
+        seeds: Iterable[int] | None = None,
+    ) -> Mapped:
         """The transformed images of a stream, one after the other, while the next ones are worked on.
 
         The draws are those of ``[transform(image) for image in images]``; they are made for a few images ahead.
@@ -114,6 +121,7 @@ class BatchPipeline(Pipeline):
                 What is done to a tensor on a device is done there, on the current stream, one by one.
             ordered: whether results come in the order of the images; else each comes when it is done.
             num_threads: as in :meth:`batch`. With one, an image is taken when its result is wanted.
+            seeds: as in :meth:`batch`, but any iterable, which may be endless.
 
         Returns:
             An iterator of the results, or of pairs (number of the image, result) where they are not ordered. Its
@@ -121,8 +129,8 @@ class BatchPipeline(Pipeline):
 
         Raises:
             Exception: in its turn, what the call raises for an image; the next image comes after it.
-            TypeError: one image in place of several; a ``num_threads`` that is no integer.
-            ValueError: a ``num_threads`` less than one.
+            TypeError: one image in place of several; a ``num_threads`` or a seed that is no integer.
+            ValueError: a ``num_threads`` less than one; fewer seeds than images.
 
         Example:
             >>> import fastaug.transforms as T
@@ -134,4 +142,4 @@ class BatchPipeline(Pipeline):
         """
         from fastaug._batch.map import Mapped
 
-        return Mapped(self, images, ordered, num_threads)
+        return Mapped(self, images, ordered, num_threads, seeds)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from fastaug._batch.batch import located
+from fastaug._batch.seeds import Seeded, as_seeds, drawing
 from fastaug._batch.sources import Ahead, ahead_for, as_images, common_device, is_on_device
 from fastaug._batch.task import Drawing
 from fastaug._batch.threads import Crew, threads_for
-from fastaug._draft.draws import Draws
 from fastaug._draft.generators import set_all, states_of
 
 if TYPE_CHECKING:
@@ -61,6 +58,9 @@ def made(
     threads = min(threads_for(num_threads), len(items))
     numbers = None if seeds is None else as_seeds(seeds, len(items))
     call = pipeline._call.like(tape=Drawing())
+    seeded = None if numbers is None else Seeded(pipeline, call)
+    if seeded is not None:
+        call = seeded.call
     slots = None if out is None else pipeline._slots_of(out, len(items), None if device is None else device.device)
     batch: Batch
     if device is None:
@@ -70,19 +70,20 @@ def made(
 
         batch = DeviceBatch(pipeline, call, len(items), slots, device)
     own = [] if call.draws.generator is None else [call.draws.generator]
-    before = None if out is None and device is None else states_of(own)
+    checked = out is not None or device is not None
+    before = states_of(own) if checked and seeded is None else None
     crew = Crew(threads, "fastaug-batch")
     try:
         if device is None or not all(map(is_on_device, items)):
             crew.start()
         for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, ahead_for(threads))):
-            if numbers is not None:
-                seed(call.draws, numbers[index])
-            number = batch.add(crew, item, image, error)
-            if index == 0 and before is not None:
+            with drawing(seeded, numbers, index):
+                number = batch.add(crew, item, image, error)
+            if index == 0 and checked:
                 call.draws.release()
                 if (unfit := batch.refused(crew, number)) is not None:
-                    set_all(own, before)  # as if nothing had been drawn
+                    if before is not None:
+                        set_all(own, before)  # as if nothing had been drawn
                     try:
                         raise unfit
                     finally:
@@ -105,23 +106,3 @@ def made(
         finally:
             del failed, error
     return batch
-
-
-def as_seeds(seeds: Any, count: int) -> list[int]:
-    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
-        raise TypeError(f"seeds should be a list of integers, one for each image, got {type(seeds).__name__}")
-    try:
-        numbers = [operator.index(seed) for seed in seeds]
-    except TypeError:
-        raise TypeError(f"seeds should be integers, got {seeds!r}") from None
-    if len(numbers) != count:
-        raise ValueError(f"seeds should be one for each of the {count} images, got {len(numbers)}")
-    return numbers
-
-
-def seed(draws: Draws, number: int) -> None:
-    draws.release()
-    if draws.generator is None:
-        torch.manual_seed(number)
-    else:
-        draws.generator.manual_seed(number)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import sys
 import threading
@@ -25,6 +26,10 @@ _HEARD = None, None, ""
 
 # Seconds for which Ctrl-C may go unheard.
 _PATIENCE = 0.05
+
+#: Seconds that the end of an iterator and of the interpreter wait for code of the user's that a thread is in: it may
+#: itself wait for them. At its end the interpreter waits as long as torch's DataLoader does for a worker.
+GOING, EXITING = 1.0, 5.0
 
 
 class _Here(threading.local):
@@ -73,20 +78,40 @@ class Crew:
         self._works: dict[int, tuple[Callable[[], None], Callable[[], None] | None, str]] = {}
         self._pushed = 0
         self._pid = os.getpid()
+        self._in_python: set[threading.Thread] = set()  # those that do what needs Python's lock
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
             for number in range(1 if helps else 0, count)
         ]
 
     def start(self) -> None:
+        """Starts the threads; where the system has no more of them, the work is done by those that there are.
+
+        That is the caller's alone where it would only wait: a loader keeps threads for long, and others need them.
+        """
         if self._running:
             return
         self._running = True
         if self._threads:
             _mend_torch()
         _started.add(self)
+        for number, thread in enumerate(self._threads):
+            try:
+                thread.start()
+            except RuntimeError:  # noqa: PERF203
+                del self._threads[number:]
+                if not self._helps:
+                    self._work_alone()
+                return
+
+    def _work_alone(self) -> None:
+        """Before there is work: ends the threads, and has the caller's do all."""
+        self._helps = True
+        self.queue.cancel()
         for thread in self._threads:
-            thread.start()
+            thread.join()
+        self._threads.clear()
+        self.queue = _C.Queue()
 
     @property
     def forked(self) -> bool:
@@ -120,8 +145,14 @@ class Crew:
 
     def _work(self) -> None:
         _here.inside = True
+        thread = threading.current_thread()
         while (number := self.queue.work(True, _ALL)) is not None:
-            self._do(number)
+            self._in_python.add(thread)
+            # A thread outlives whatever is raised in it, also what ends a process: the caller does that work again, or
+            # finds the error where the work has put it.
+            with contextlib.suppress(BaseException):
+                self._do(number)
+            self._in_python.discard(thread)
 
     def _do(self, number: int) -> None:
         work, _, label = self._works[number]
@@ -160,6 +191,10 @@ class Crew:
             else:
                 self.collect(_PATIENCE, least())
 
+    def settle(self) -> None:
+        """Waits until all that was pushed is done, and helps meanwhile."""
+        self.wait_until(lambda: not self._works)
+
     def collect(self, seconds: float = 0.0, least: int = 1) -> None:
         """Hears what has been done; if that is less than so many entries, waits for so long."""
         number = self.queue.take(seconds, least)
@@ -190,16 +225,26 @@ class Crew:
             thread.join()
         self.collect()
 
-    def cancel(self) -> None:
-        """Drops what nobody has begun, and waits for the rest: one image a thread."""
+    def cancel(self, seconds: float | None = None) -> None:
+        """Drops what nobody has begun, and waits for the rest: one image a thread.
+
+        Args:
+            seconds: for how long at most, where a thread does what needs Python's lock; None has no limit. What a
+                thread does without that lock waits for nothing, and is always waited for.
+        """
         if self.forked:
             return
         self.cancelled = True
         self.queue.cancel()
+        end = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
             # A collection of garbage may end what has the crew in any thread.
-            if thread.is_alive() and thread is not threading.current_thread():
-                thread.join()
+            if thread is threading.current_thread():
+                continue
+            while thread.is_alive():
+                thread.join(None if end is None else _PATIENCE)
+                if end is not None and time.monotonic() >= end and thread in self._in_python:
+                    break
 
 
 _started: weakref.WeakSet[Crew] = weakref.WeakSet()
@@ -222,5 +267,6 @@ def _mend_torch() -> None:
 @atexit.register
 def _cancel_all() -> None:
     """Ends threads before the interpreter does: one that would take its lock then is killed inside of a native call."""
+    end = time.monotonic() + EXITING
     for crew in list(_started):
-        crew.cancel()
+        crew.cancel(max(end - time.monotonic(), 0.0))

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 
 from fastaug import _C
@@ -98,6 +99,7 @@ class Draws(Protocol):
 
 class _Here(threading.local):
     python: random.Random | None = None
+    numpy: np.random.RandomState | None = None
 
 
 _here = _Here()
@@ -117,6 +119,11 @@ def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
 def python_random() -> Any:
     """What transforms of this thread draw from in the place of Python's ``random``; or that module."""
     return random if _here.python is None else _here.python
+
+
+def numpy_random() -> Any:
+    """What transforms of this thread draw from in the place of NumPy's ``np.random``; or that module."""
+    return np.random if _here.numpy is None else _here.numpy
 
 
 def _as_tensor(boxes: _C.Boxes) -> torch.Tensor:
@@ -273,12 +280,18 @@ DEFAULT: Draws = _C.Draws(None, TorchDraws())
 
 
 @contextlib.contextmanager
-def drawing_from(generator: torch.Generator, python: random.Random) -> Iterator[None]:
-    """Has transforms of this thread draw from these, in the place of the default generators of torch and Python."""
+def drawing_from(
+    generator: torch.Generator, python: random.Random, numpy: np.random.RandomState | None = None
+) -> Iterator[None]:
+    """Has transforms of this thread draw from these, in the place of the default generators of torch, Python and NumPy.
+
+    NumPy's stays the process's where there is none for it.
+    """
     global _threads
     DEFAULT.release()
-    before, before_python = _C.draw_from(_C.Draws(generator, TorchDraws(generator))), _here.python
-    _here.python = python
+    before = _C.draw_from(_C.Draws(generator, TorchDraws(generator)))
+    before_python, before_numpy = _here.python, _here.numpy
+    _here.python, _here.numpy = python, numpy
     with _counting:
         _threads += 1
     try:
@@ -286,6 +299,6 @@ def drawing_from(generator: torch.Generator, python: random.Random) -> Iterator[
     finally:
         DEFAULT.release()
         _C.draw_from(before)
-        _here.python = before_python
+        _here.python, _here.numpy = before_python, before_numpy
         with _counting:
             _threads -= 1

@@ -1,14 +1,18 @@
-"""The random generators that a call may draw from: seeded, and left as they were."""
+"""The random generators that a call may draw from: seeded, and left as they were; and generators of one's own."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import random
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch
+
+from fastaug._draft.draws import drawing_from
 
 
 def generator_of(pipeline: Any) -> Any:
@@ -46,15 +50,44 @@ def set_own(own: list[torch.Generator], states: dict[str, Any]) -> None:
         generator.set_state(state)
 
 
+# While a thread has other states in the process's generators: two at a time would get each other's.
+_lock = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """In a forked child, which lacks the thread that may have had it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
+
+
 @contextlib.contextmanager
 def untouched(*generators: Any) -> Iterator[None]:
-    """Leaves the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now."""
+    """Leaves the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now.
+
+    One thread at a time. What may draw in another thread meanwhile, without this, draws from whatever is in them: so
+    this is for callables of the user's, which know no other generators.
+    """
     own = [generator for generator in generators if generator is not None]
-    states = states_of(own)
+    with _lock:
+        states = states_of(own)
+        try:
+            yield
+        finally:
+            set_all(own, states)
+
+
+def states_now(seconds: float) -> States | None:
+    """Where the process's generators are, and not what stands in them for a while; None if it stands for longer."""
+    if not _lock.acquire(timeout=seconds):
+        return None
     try:
-        yield
+        return get_states()
     finally:
-        set_all(own, states)
+        _lock.release()
 
 
 def seed_all(seed: int, *generators: Any) -> None:
@@ -64,3 +97,38 @@ def seed_all(seed: int, *generators: Any) -> None:
             generator.manual_seed(seed)
     random.seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002
+
+
+class Generators:
+    """Generators of torch, Python and NumPy of one's own, in the place of the process's."""
+
+    def __init__(self) -> None:
+        self.torch, self.python, self.numpy = torch.Generator(), random.Random(), np.random.RandomState()
+
+    def seed(self, seed: int) -> None:
+        """As `seed_all` seeds the process's."""
+        self.torch.manual_seed(seed)
+        self.python.seed(seed)
+        self.numpy.seed(seed % 2**32)
+
+    def states(self) -> States:
+        return self.torch.get_state(), self.python.getstate(), self.numpy.get_state()
+
+    def set_states(self, states: States) -> None:
+        self.torch.set_state(states[0])
+        self.python.setstate(states[1])
+        self.numpy.set_state(states[2])
+
+    def in_thread(self) -> contextlib.AbstractContextManager[None]:
+        """Transforms of this package draw from these in this thread, for the length of the context."""
+        return drawing_from(self.torch, self.python, self.numpy)
+
+    @contextlib.contextmanager
+    def as_global(self) -> Iterator[None]:
+        """The process's generators are these, for the length of the context, for callables that know no others."""
+        with untouched():
+            set_states(self.states())
+            try:
+                yield
+            finally:
+                self.set_states(get_states())

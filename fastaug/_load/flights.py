@@ -6,6 +6,7 @@ import contextlib
 import time
 from abc import abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fastaug._batch.batch import Batch
     from fastaug._cuda.memory import Side
     from fastaug._load.moving import Sent
+    from fastaug._load.promise import Promise
 
 _SAMPLE = "sample {} of the data set"
 
@@ -149,11 +151,16 @@ class FolderFlight(Flight):
     """A batch of a folder of images: drawn in the calling thread, sample by sample; then its samples are made at once.
 
     Nothing but what is drawn needs Python's lock, and pixels go straight into the tensor of the batch.
+
+    Args:
+        known: whether nothing is drawn but by transforms of this package, for which the process's generators need not
+            be put aside.
     """
 
-    def __init__(self, folder: Folder, *arguments: Any) -> None:
+    def __init__(self, folder: Folder, known: bool, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._folder = folder
+        self._known = known
         transform = folder.transform
         own = transform._call.draws.generator
         draws = transform._call.draws if own is None else draws_from(self.stream.own(own))
@@ -197,7 +204,7 @@ class FolderFlight(Flight):
             self.read()
         assert self._reader is not None
         draws, target_transform = self._call.draws, self._folder.target_transform
-        with self.stream.as_global():
+        with self._drawing():
             try:
                 for position, (item, image, error) in enumerate(self._reader):
                     if not self.stream.ordered:
@@ -215,6 +222,9 @@ class FolderFlight(Flight):
                 error = None  # whose traceback may lead to this frame, and so back to it
         self._reader = None
         self.drawing = self._batch.drawing
+
+    def _drawing(self) -> AbstractContextManager[None]:
+        return self.stream.in_thread() if self._known else self.stream.as_global()
 
     def _add(self, item: Any, image: Any, error: Exception | None) -> None:
         self._batch.add(self._crew, item, image, error)
@@ -256,7 +266,7 @@ class FolderFlight(Flight):
         if self._failed is None or not self.stream.ordered:
             return False
         self.stream.set_state(self.before)
-        with self.stream.as_global():
+        with self._drawing():
             try:
                 self._draw_again(self._failed)
             finally:
@@ -285,14 +295,22 @@ class ItemsFlight(Flight):
 
     Args:
         automatic: whether it has several samples, which are collated.
-        here: whether the calling thread makes it, at once, and draws in the place of the global generators.
+        here: whether the calling thread makes it, at once.
+        known: whether nothing is drawn but by transforms of this package; what the calling thread makes draws in the
+            place of the process's generators otherwise.
+        promise: the user's, where threads make it on that.
     """
 
-    def __init__(self, dataset: Any, automatic: bool, here: bool, *arguments: Any) -> None:
+    def __init__(
+        self, dataset: Any, automatic: bool, here: bool, known: bool, promise: Promise | None, *arguments: Any
+    ) -> None:
         super().__init__(*arguments)
         self._dataset = dataset
         self._automatic = automatic
         self._here = here
+        self._known = known
+        self._promise = promise
+        self._moved: list[str] = []  # generators of the process's, while a thread made the samples
         self._done = False
         self._samples: Any = None
         self._error: BaseException | None = None
@@ -317,10 +335,18 @@ class ItemsFlight(Flight):
 
     def _work(self) -> None:
         try:
-            with self.stream.as_global() if self._here else self.stream.in_thread():
-                samples = self._made()
+            with self.stream.as_global() if self._here and not self._known else self.stream.in_thread():
+                if self._promise is None:
+                    samples = self._made()
+                else:
+                    with self._promise.worker(self.number, self._moved):
+                        samples = self._made()
             self._samples = self._ready(self._collate(samples)) if self._plain else samples
         except Exception as error:
+            self._error = error
+        except BaseException as error:
+            if self._here:
+                raise
             self._error = error
 
     def _ready(self, data: Any) -> Any:
@@ -355,15 +381,31 @@ class ItemsFlight(Flight):
         error, self._error = self._error, None
         if error is not None:
             try:
-                raise error
+                if isinstance(error, Exception):
+                    raise error
+                # It ends a worker process of torch's, and so becomes this error.
+                raise RuntimeError(
+                    f"DataLoader worker (thread of batch {self.number}) exited unexpectedly: {error!r} was raised for "
+                    f"samples {self.indices} of {type(self._dataset).__name__}"
+                ) from error
             finally:
                 del error  # it holds on to this frame
+        if self._promise is not None:
+            self._promise.check(self._moved, self.indices, self._crew.settle, self._made_again)
         return self._samples if self._plain else self._collated(self._samples)
 
+    def _made_again(self) -> Any:
+        if not self._automatic:
+            return self._dataset[self.indices]
+        several = getattr(self._dataset, "__getitems__", None)
+        return several(self.indices) if several else [self._dataset[index] for index in self.indices]
 
-def flights_of_folder(folder: Folder) -> Flights:
-    return partial(FolderFlight, folder)
+
+def flights_of_folder(folder: Folder, known: bool) -> Flights:
+    return partial(FolderFlight, folder, known)
 
 
-def flights_of_items(dataset: Any, automatic: bool, here: bool) -> Flights:
-    return partial(ItemsFlight, dataset, automatic, here)
+def flights_of_items(
+    dataset: Any, automatic: bool, here: bool = False, known: bool = False, promise: Promise | None = None
+) -> Flights:
+    return partial(ItemsFlight, dataset, automatic, here, known, promise)

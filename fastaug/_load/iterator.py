@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torch.utils.data._utils.pin_memory import pin_memory
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from fastaug._batch.threads import Crew
+from fastaug._batch.threads import GOING, Crew
 from fastaug._draft.generators import set_all, set_own, states_of, untouched
 from fastaug._load.flights import Flight, Flights
 from fastaug._load.report import Times
@@ -36,20 +36,6 @@ class Plan(NamedTuple):
     made: str = "on the CPU"  # in words
 
 
-class Unfit(Exception):
-    """What an iterator raises that finds, when the epoch has begun, that threads cannot do it.
-
-    Args:
-        reason: in words.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.base_seed = 0
-        self.fetched: list[Any] = []  # what the sampler has said so far
-        self.rest: Iterator[Any] = iter(())
-
-
 class ThreadsIter(_BaseDataLoaderIter):
     """Draws from the loader's generator what torch's iterator draws, and for batches in threads what its workers draw.
 
@@ -58,9 +44,6 @@ class ThreadsIter(_BaseDataLoaderIter):
         epoch: for draws of each sample of its own.
         side: of the device that batches are to be on.
         resume: what `state` returned, to go on from there.
-
-    Raises:
-        Unfit: threads cannot do it. Only where there are workers.
     """
 
     def __init__(self, loader: Any, epoch: int, side: Side | None = None, resume: dict[str, Any] | None = None) -> None:
@@ -142,11 +125,7 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     def _make_plan(self) -> None:
         """For the epoch, as there are indices now."""
-        try:
-            self._plan = self._planning._planned(self._indices[0])
-        except Unfit as unfit:
-            unfit.base_seed, unfit.fetched, unfit.rest = int(self._base_seed), list(self._indices), self._sampler_iter
-            raise
+        self._plan = self._planning._planned(self._indices[0], int(self._base_seed))
         self._planning = None
         self.times.made = self._plan.made
         if self._crew is None:
@@ -313,15 +292,15 @@ class ThreadsIter(_BaseDataLoaderIter):
         )
         return state
 
-    def close(self) -> None:
-        """Ends the threads, each after what it is at."""
+    def close(self, seconds: float | None = None) -> None:
+        """Ends the threads, each after what it is at; waits for so long at most for code of the user's."""
         crew, self._crew = self._crew, None
         if crew is not None:
-            crew.cancel()
+            crew.cancel(seconds)
 
     def __del__(self) -> None:
         with contextlib.suppress(AttributeError):  # where __init__ raised
             loader = self._loader()
             if loader is not None and loader._latest is self._begin and not self.finished and not self._broken:
                 loader._left = self.state()
-            self.close()
+            self.close(GOING)

@@ -100,5 +100,5 @@ class PlacedFlight(FolderFlight):
         return self._collated(list(zip(images, self._targets)))
 
 
-def flights_on_device(folder: Folder) -> Flights:
-    return partial(PlacedFlight, folder)
+def flights_on_device(folder: Folder, known: bool) -> Flights:
+    return partial(PlacedFlight, folder, known)

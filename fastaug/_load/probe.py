@@ -1,17 +1,15 @@
-"""The first sample, taken to see what threads can do with the others."""
+"""The first image of a folder, whose header shows whether threads can make those of a batch at once."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import Any
 
-import numpy as np
-import torch
-
 from fastaug._batch.task import Drawing
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
-from fastaug._draft.generators import get_states, untouched
+from fastaug._draft.generators import untouched
+from fastaug._draft.known import unknown
 from fastaug._draft.outline import Outline
 from fastaug._draft.pipeline import Pipeline
 from fastaug._load.sources import Folder
@@ -37,7 +35,9 @@ class _Asked(Outline):
 
 def is_drafted(folder: Folder, index: Any) -> bool:
     """Whether all that is done to an image of the folder is known, and the result has nothing but its pixels."""
-    with untouched(), contextlib.suppress(Exception):  # what is wrong with the sample shows in its turn
+    # Callables of the user's may draw from the process's generators.
+    kept = contextlib.nullcontext() if unknown(folder.transform, generator=True) is None else untouched()
+    with kept, contextlib.suppress(Exception):  # what is wrong with the sample shows in its turn
         handle, _ = folder[index]
         draws = WorkerStream(0, 0)
         with draws.in_thread():
@@ -63,27 +63,3 @@ def _follows(pipeline: Pipeline, image: Any, call: Call) -> bool:
     pipeline._draft_all(outline)
     call.draws.release()
     return not outline.asked and outline.kind != PIL_IMAGE
-
-
-def moved(dataset: Any, index: Any, automatic: bool) -> list[str]:
-    """The random generators that taking a sample moves otherwise than by transforms of this package.
-
-    Args:
-        automatic: whether samples are taken several at a time where the data set can.
-    """
-    stream = WorkerStream(0, 0)
-    with untouched():
-        before = get_states()
-        with contextlib.suppress(Exception), stream.in_thread():
-            several = getattr(dataset, "__getitems__", None)
-            if several and automatic:
-                several([index])
-            else:
-                dataset[index]
-        now = get_states()
-    same = {
-        "torch's": torch.equal(before[0], now[0]),
-        "Python's": before[1] == now[1],
-        "NumPy's": before[2][2:] == now[2][2:] and np.array_equal(before[2][1], now[2][1]),
-    }
-    return [name for name, equal in same.items() if not equal]

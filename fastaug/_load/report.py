@@ -14,7 +14,8 @@ class LoaderReport(NamedTuple):
     spent ``read`` on files and their headers, ``decode`` on pixels and ``transform`` on transforms; ``samples`` is what
     they spent on samples of data sets that are no folders, all in one. Several threads may spend more seconds than
     there were. ``made`` says where batches are made, in words; with ``device=`` the loader also spent ``launch`` on
-    having the device begin with copies and kernels.
+    having the device begin with copies and kernels. ``workers`` says what made the samples: ``"threads"``, or
+    ``"processes"`` or ``"next()"``, where all that was spent on samples is in ``samples``.
 
     Example:
         >>> import torch
@@ -38,6 +39,7 @@ class LoaderReport(NamedTuple):
     samples: float
     made: str = "on the CPU"
     launch: float = 0.0
+    workers: str = "threads"
 
     def __str__(self) -> str:
         if not self.batches:
@@ -47,11 +49,10 @@ class LoaderReport(NamedTuple):
             ("  drawing", self.drawing),
             ("  collate", self.collate),
             *([("  launch", self.launch)] if self.launch else []),
-            ("threads: read", self.read),
-            ("threads: decode", self.decode),
-            ("threads: transform", self.transform),
-            ("threads: samples", self.samples),
         ]
+        if self.workers == "threads":
+            rows += [(f"threads: {name}", getattr(self, name)) for name in ("read", "decode", "transform")]
+        rows.append((f"{self.workers}: samples", self.samples))
         lines = [
             f"{self.batches} batches of {self.images} images, {self.steps / self.batches * 1e3:.2f} ms a step, made "
             f"{self.made}",
@@ -70,8 +71,9 @@ _LABELS = ("read", "decode", "transform", "samples")
 class Times:
     """What a LoaderReport is made of."""
 
-    def __init__(self) -> None:
+    def __init__(self, workers: str = "threads") -> None:
         self.made = "on the CPU"
+        self._workers = workers
         self.begin({})
 
     def begin(self, threads: dict[str, float]) -> None:
@@ -106,4 +108,5 @@ class Times:
             samples,
             self.made,
             self.launching,
+            self._workers,
         )

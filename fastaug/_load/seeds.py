@@ -8,6 +8,9 @@ from fastaug._program.integers import integer
 
 _WORD = (1 << 64) - 1
 
+#: The number, in the place of a sample's, of what collates the first batch of an epoch; those of others come after it.
+COLLATION = 1 << 63
+
 # The increment and the multipliers of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 # generators", 2014; the multipliers are Stafford's Mix13).
 _INCREMENT = 0x9E3779B97F4A7C15

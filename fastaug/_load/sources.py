@@ -10,7 +10,6 @@ from typing import Any
 from torch.utils.data import Subset
 
 from fastaug._batch.methods import BatchPipeline
-from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
 from fastaug.io import lazy
 
@@ -83,13 +82,3 @@ def _handle_of(loader: Any, folders: Any) -> Any:
     if loader is folders.default_loader and sys.modules["torchvision"].get_image_backend() == "PIL":
         return LazyImage
     return None
-
-
-def has_generator(dataset: Any) -> bool:
-    """Whether a transform of the data set draws from a generator of its own, which threads would share."""
-    while isinstance(dataset, Subset):
-        dataset = dataset.dataset
-    return any(
-        isinstance(value, Pipeline) and value._call.draws.generator is not None
-        for value in getattr(dataset, "__dict__", {}).values()
-    )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import random
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch.utils.data._utils.worker import _generate_state
 
-from fastaug._draft.draws import drawing_from
-from fastaug._draft.generators import States, get_states, seed_all, set_states, untouched
-from fastaug._load.seeds import sample_seed
+from fastaug._draft.generators import Generators, get_states, seed_all, set_states, untouched
+from fastaug._load.seeds import COLLATION, sample_seed
 
 
 class Stream(Protocol):
@@ -30,7 +27,10 @@ class Stream(Protocol):
         """The generators of torch, Python and NumPy are this stream, for the length of the context."""
 
     def in_thread(self) -> AbstractContextManager[None]:
-        """Transforms of this thread draw from this stream, for the length of the context."""
+        """Transforms of this thread draw from this stream, for the length of the context.
+
+        The process's generators are left alone.
+        """
 
     def begin_sample(self, index: Any) -> None:
         """The next draws, in one of the contexts, are for that sample."""
@@ -59,24 +59,16 @@ class WorkerStream:
 
     def __init__(self, base_seed: int, number: int) -> None:
         self._seed = base_seed + number
-        self._torch = torch.Generator()
-        self._torch.manual_seed(self._seed)
-        self._python = random.Random(self._seed)
-        numpy = _generate_state(base_seed, number)  # type: ignore[no-untyped-call]
-        self._numpy = np.random.RandomState(numpy)
+        self._generators = Generators()
+        self._generators.seed(self._seed)
+        self._generators.numpy.seed(_generate_state(base_seed, number))  # type: ignore[no-untyped-call]
         self._owned: torch.Generator | None = None
 
-    @contextlib.contextmanager
-    def as_global(self) -> Iterator[None]:
-        with untouched():
-            set_states(self._states())
-            try:
-                yield
-            finally:
-                self._set_states(get_states())
+    def as_global(self) -> AbstractContextManager[None]:
+        return self._generators.as_global()
 
     def in_thread(self) -> AbstractContextManager[None]:
-        return drawing_from(self._torch, self._python)
+        return self._generators.in_thread()
 
     def begin_sample(self, index: Any) -> None:
         """Samples are drawn one after the other."""
@@ -94,21 +86,13 @@ class WorkerStream:
         return self._owned
 
     def state(self) -> Any:
-        return self._states(), None if self._owned is None else self._owned.get_state()
+        return self._generators.states(), None if self._owned is None else self._owned.get_state()
 
     def set_state(self, state: Any) -> None:
-        self._set_states(state[0])
+        self._generators.set_states(state[0])
         if state[1] is not None:
             self._owned = torch.Generator()
             self._owned.set_state(state[1])
-
-    def _states(self) -> States:
-        return self._torch.get_state(), self._python.getstate(), self._numpy.get_state()
-
-    def _set_states(self, states: States) -> None:
-        self._torch.set_state(states[0])
-        self._python.setstate(states[1])
-        self._numpy.set_state(states[2])
 
 
 class GlobalStream:
@@ -152,33 +136,32 @@ class SampleStream:
         self._seed = seed
         self._epoch = epoch
         self._owned = torch.Generator()
-        self._thread: tuple[torch.Generator, random.Random] | None = None  # while that is where samples are made
+        self._own: Generators | None = None  # while they are in the place of the process's
 
     def as_global(self) -> AbstractContextManager[None]:
         return untouched()
 
     @contextlib.contextmanager
     def in_thread(self) -> Iterator[None]:
-        self._thread = torch.Generator(), random.Random()
+        self._own = Generators()
         try:
-            with drawing_from(*self._thread):
+            with self._own.in_thread():
                 yield
         finally:
-            self._thread = None
+            self._own = None
 
     def begin_sample(self, index: Any) -> None:
         self._begin(sample_seed(self._seed, self._epoch, index))
 
     def begin_collation(self, batch: int) -> None:
-        self._begin(sample_seed(self._seed, self._epoch, (1 << 63) + batch))
+        self._begin(sample_seed(self._seed, self._epoch, COLLATION + batch))
 
     def _begin(self, seed: int) -> None:
-        if self._thread is None:
+        if self._own is None:
             seed_all(seed, self._owned)
         else:
-            for generator in (self._thread[0], self._owned):
-                generator.manual_seed(seed)
-            self._thread[1].seed(seed)
+            self._own.seed(seed)
+            self._owned.manual_seed(seed)
 
     def own(self, generator: torch.Generator) -> torch.Generator:
         return self._owned

@@ -9,6 +9,7 @@ import torch
 
 from fastaug._batch import run as batches
 from fastaug._batch.batch import Batch, located, stacked
+from fastaug._batch.seeds import Seeded, as_seeds, drawing
 from fastaug._batch.slots import Slots, described, slots_of
 from fastaug._batch.sources import as_images, common_device, is_on_device
 from fastaug._image.lazy import LazyImage
@@ -17,7 +18,6 @@ from fastaug._views.program import built, is_collated_by_parts, taken
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Device
-    from fastaug._draft.call import Call
     from fastaug._views.drawn import Jobs
 
 
@@ -185,15 +185,14 @@ def run(views: Any, images: Any, out: Any, num_threads: Any, seeds: Any, device:
 
 
 def _one_by_one(views: Any, items: Sequence[Any], seeds: Any) -> list[dict[int, Any]]:
-    numbers = None if seeds is None else batches.as_seeds(seeds, len(items))
-    call: Call = views._call
+    numbers = None if seeds is None else as_seeds(seeds, len(items))
+    seeded = None if numbers is None else Seeded(views, views._call)
     rows = []
     for index, image in enumerate(items):
-        if numbers is not None:
-            batches.seed(call.draws, numbers[index])
         row: dict[int, Any] = {}
         try:
-            taken(views.result, views(image), row)
+            with drawing(seeded, numbers, index):
+                taken(views.result, views(image), row)
         except Exception as error:
             raise located(error, index, image) from None
         rows.append(row)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from fastaug import pillow
+from fastaug._draft.draws import numpy_random
 from fastaug._draft.progress import is_tensor
 from fastaug._extend.drawn import Drawn
 from fastaug.adapters._known import Known
@@ -30,7 +29,7 @@ def install() -> None:
 
 
 def _happens(p: float) -> bool:
-    return bool(np.random.random_sample() < p)  # noqa: NPY002 - lightly draws from the global generator
+    return bool(numpy_random().random_sample() < p)
 
 
 class GaussianBlur(Drawn):
@@ -44,7 +43,7 @@ class GaussianBlur(Drawn):
         """The width; None for none."""
         if not _happens(self.prob):
             return None
-        return float(np.random.uniform(self.sigmas[0], self.sigmas[1]))  # noqa: NPY002
+        return float(numpy_random().uniform(self.sigmas[0], self.sigmas[1]))
 
     def apply(self, image: Any, params: float | None) -> Any:
         # A tensor is converted whether it is blurred or not.

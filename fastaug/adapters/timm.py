@@ -21,7 +21,7 @@ from PIL import Image, ImageOps
 import fastaug.transforms.functional as F
 from fastaug import pillow
 from fastaug._draft.draft import Draft
-from fastaug._draft.draws import drawn_from, python_random
+from fastaug._draft.draws import drawn_from, numpy_random, python_random
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.progress import begun, in_progress
 from fastaug._draft.tape import generator_at, noise_state
@@ -512,7 +512,7 @@ class RandAugment(Drawn):
 
     def draw(self, image: Any) -> Any:
         weights = self.choice_weights
-        numbers = np.random.choice(len(self.ops), self.num_layers, replace=weights is None, p=weights)  # noqa: NPY002
+        numbers = numpy_random().choice(len(self.ops), self.num_layers, replace=weights is None, p=weights)
         return [(number, self.ops[number].draw(image)) for number in numbers.tolist()]
 
     def apply(self, image: Any, params: Any) -> Any:
@@ -534,14 +534,14 @@ class AugMixAugment(Drawn):
 
     def draw(self, image: Any) -> Any:
         """What each chain counts for, how much of them all there is, and the chains."""
-        weights: Any = np.float32(np.random.dirichlet([self.alpha] * self.width))  # noqa: NPY002
-        share = np.float32(np.random.beta(self.alpha, self.alpha))  # noqa: NPY002
+        weights: Any = np.float32(numpy_random().dirichlet([self.alpha] * self.width))
+        share = np.float32(numpy_random().beta(self.alpha, self.alpha))
         if self.blended:
             weights = _blended_weights(weights, share)
         chains = []
         for _ in range(len(weights)):
-            depth = self.depth if self.depth > 0 else np.random.randint(1, 4)  # noqa: NPY002
-            numbers = np.random.choice(len(self.ops), depth, replace=True)  # noqa: NPY002
+            depth = self.depth if self.depth > 0 else numpy_random().randint(1, 4)
+            numbers = numpy_random().choice(len(self.ops), depth, replace=True)
             chains.append([(number, self.ops[number].draw(image)) for number in numbers.tolist()])
         return weights.tolist(), float(share), chains
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fastaug._load.choice import LoaderChoice
 from fastaug._load.report import LoaderReport
 from fastaug._load.seeds import sample_seed
 from fastaug._names import publish
@@ -15,6 +16,7 @@ __all__ = [
     "CacheResult",
     "DataLoader",
     "IndexResult",
+    "LoaderChoice",
     "LoaderReport",
     "MeanStd",
     "PairedRandomCrop",

@@ -1,4 +1,4 @@
-"""torch's DataLoader with threads in the place of worker processes."""
+"""torch's DataLoader, with threads instead of worker processes where these are known to give the same."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch.utils.data import IterableDataset, MapDataPipe
 
 from fastaug._batch.threads import threads_for
 from fastaug._draft.generators import get_states, set_all, set_own, set_states, states_of, untouched
+from fastaug._load.choice import PROMISE, LoaderChoice, choice_of, unknown_data
 from fastaug._load.flights import flights_of_folder, flights_of_items
-from fastaug._load.iterator import Plan, ThreadsIter, Unfit
-from fastaug._load.probe import is_drafted, moved
-from fastaug._load.processes import TakenOver, torchs_iterator
+from fastaug._load.iterator import Plan, ThreadsIter
+from fastaug._load.probe import is_drafted
+from fastaug._load.processes import torchs_iterator
+from fastaug._load.rebuilt import dataset_for
 from fastaug._load.report import LoaderReport, Times
 from fastaug._load.seeds import word
-from fastaug._load.sources import Folder, has_generator
+from fastaug._load.sources import Folder
 from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
 from fastaug._views.views import Views
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from fastaug._cuda.memory import Side
 
 _POLICIES = ("torch", "sample")
+
+_T_co = TypeVar("_T_co", covariant=True)
 
 _TAKES_IN_ORDER = "in_order" in inspect.signature(torch.utils.data.DataLoader.__init__).parameters
 
@@ -38,53 +42,61 @@ class _Progress:
     epochs = 0  # that were before this one, of the same iterator
 
 
-class DataLoader(torch.utils.data.DataLoader[Any]):
-    """``torch.utils.data.DataLoader`` whose workers are threads: same batches, same order, same random numbers.
+class DataLoader(torch.utils.data.DataLoader[_T_co]):
+    """``torch.utils.data.DataLoader`` with threads for what is known to be fit for them: the same batches, faster.
 
-    Takes torch's arguments, with torch's meanings and defaults. ``num_workers=n`` means n streams of random numbers, as
-    n worker processes have them; how many threads work is no matter of the result.
+    Takes torch's arguments, with torch's meanings and defaults. Batches, their order and all random numbers are those
+    of torch's loader. ``num_workers=n`` means n streams of random numbers, as n worker processes have them.
 
-    Images of torchvision's ``ImageFolder`` or ``DatasetFolder``, and of a ``Subset`` of one, whose ``transform`` is of
-    this package, are made several at a time, straight into the tensor of the batch; their random parameters are drawn
-    in ``next()``, so that nothing takes Python's lock from training. Of any other data set with indices each thread
-    makes a batch: its ``__getitem__`` has to be fit for threads, and the transforms of this package in it draw from the
-    stream of the batch. If it draws from a global random generator itself, there is a warning, and torch's worker
-    processes do the work; as they do for an ``IterableDataset``, and where ``worker_init_fn``,
-    ``multiprocessing_context`` or ``timeout`` is given. A ``collate_fn`` of your own is called in ``next()``.
+    Threads make the samples only where nothing draws but transforms of this package. That is known of torchvision's
+    ``ImageFolder``, ``DatasetFolder`` and the like, of a ``TensorDataset``, of lists, arrays and tensors, and of a
+    ``Subset`` or ``ConcatDataset`` of these. It needs transforms of this package alone, and no ``loader``,
+    ``target_transform`` or ``collate_fn`` of your own. Everything else is done as torch's ``DataLoader`` does it, by
+    its worker processes; so is an ``IterableDataset``, and whatever has a ``worker_init_fn``,
+    ``multiprocessing_context`` or ``timeout``. Nothing is tried out to find that out. :meth:`explain` says what makes
+    the samples, and why.
 
-    Two batches are on their way while one is used, or as many as there are threads where each makes one. Memory of
-    batches is used again when nothing refers to it.
+    With ``threads=True`` you promise that a data set of your own draws by transforms of this package alone, and may be
+    called by several threads. Each thread then makes a batch. A data set that is seen to draw by itself is a
+    RuntimeError. A ``collate_fn`` of your own is called in ``next()``, with the random numbers that it has in a worker.
 
-    If a sample cannot be made, the others of its batch are, and then its error is raised, by its own type: its number
-    is in ``index``, and the path of a file in ``path``. The next call gives the next batch. In a forked child, an
-    iterator of the parent raises a RuntimeError.
+    Threads make the images of a folder several at a time, straight into the tensor of the batch. Two batches are on
+    their way while one is used, or as many as there are threads where each makes one. Memory of batches is used again
+    when nothing refers to it.
 
-    With ``device="cuda"`` batches are on that device, with everything else as it is without: images that are made
-    straight into the tensor of the batch are read and decoded by threads, and the rest of the pipeline is done on the
-    device, on a stream of the loader's own, as ``transform.batch(..., device=)`` does it; what that does on the CPU is
-    done there here too. Any other batch is made on the CPU and moved when it has been collated. Tensors that go with
-    the images, such as labels, are moved as well, as is whatever has a method ``to``, in dictionaries, lists and
-    tuples of any depth. A ``collate_fn`` of your own is given images that are on the device where these are made there;
-    what it returns is moved. A batch is for work on the stream that is current where ``next()`` is called: that stream
-    waits for it, and not the process, but for ``next()`` waiting until the stream is no more than two batches behind.
-    :meth:`profile` says where batches are made.
+    If threads cannot make a sample, they make the others of its batch. Then the error is raised by its own type, with
+    the number of the sample as ``index`` and the path of a file as ``path``. What ends a process, such as SystemExit,
+    is a RuntimeError, as it is of torch's workers. The next call gives the next batch. In a forked child, an iterator
+    of the parent raises a RuntimeError.
+
+    With ``device="cuda"`` batches are on that device, with everything else as it is without. Threads read and decode
+    the images of a folder; the device does the rest of the pipeline, on a stream of the loader's own, as
+    ``transform.batch(..., device=)`` does it. Any other batch is made on the CPU and moved when it has been collated.
+    Tensors that go with the images, such as labels, are moved as well, as is whatever has a method ``to``, in
+    dictionaries, lists and tuples of any depth. A ``collate_fn`` of your own is given images that are on the device
+    where these are made there; what it returns is moved. A batch is for work on the stream that is current where
+    ``next()`` is called. That stream waits for it, and the process does not; but ``next()`` waits until the stream is
+    no more than two batches behind. :meth:`profile` says where batches are made.
 
     Args:
         num_threads: how many threads work; by default ``num_workers``, but no more than the CPUs that the process may
             use, and all of these where ``num_workers`` is 0.
-        rng: ``"torch"``; or ``"sample"``, where the random numbers of a sample hang on nothing but ``seed``, the number
-            of the epoch and the index of the sample, for any number of workers, batch size, rank or resumption: it is
-            what the data set gives after ``torch.manual_seed(sample_seed(seed, epoch, index))``, and the same for
+        rng: ``"torch"``; or ``"sample"``, where the random numbers of a sample depend on ``seed``, the number of the
+            epoch and the index of the sample alone, for any number of workers, batch size, rank or resumption. A sample
+            is what the data set gives after ``torch.manual_seed(sample_seed(seed, epoch, index))``, and the same for
             Python's and NumPy's generators. Epochs are counted from 0, or from what :meth:`set_epoch` says.
-        seed: of ``rng="sample"``, not negative.
+        seed: of ``rng="sample"``, not negative; by default 0.
         device: where batches are to be: ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default the CPU.
+        threads: None for threads where they are known to be right; True for your promise that they are; False for
+            torch's iterators.
 
     All other arguments are torch's. With a ``device``, ``pin_memory`` concerns the batches of worker processes alone,
     which torch's thread then puts into pinned memory; all others go through it anyway.
 
     Raises:
-        TypeError, ValueError: as torch's; ``num_threads`` or ``seed`` that is no such integer; another ``rng``, or
-            ``rng="sample"`` with a data set that has no indices; an unknown ``device``.
+        TypeError, ValueError: as torch's; ``num_threads`` or ``seed`` that is not such an integer; ``num_threads``
+            where threads are not used; another ``rng`` or ``threads``; ``rng="sample"`` or ``threads=True`` with a data
+            set that has no indices; ``seed`` without ``rng="sample"``; an unknown ``device``.
         RuntimeError: no CUDA device can be used; also in ``iter()``, in a fork of a process that had used CUDA, and in
             ``next()`` while the current stream is captured, which takes no batch.
 
@@ -118,8 +130,9 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         in_order: bool = True,
         num_threads: int | None = None,
         rng: str = "torch",
-        seed: int = 0,
+        seed: int | None = None,
         device: str | torch.device | None = None,
+        threads: bool | None = None,
     ) -> None:
         super().__init__(
             dataset,
@@ -148,14 +161,27 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             raise ValueError(f"rng should be 'torch' or 'sample', got {rng!r}")
         if rng == "sample" and isinstance(dataset, IterableDataset):
             raise ValueError("rng='sample' is for data sets with indices, got an IterableDataset")
+        if threads is not None and not isinstance(threads, bool):
+            raise TypeError(f"threads should be True, False or None, got {threads!r}")
+        if threads and isinstance(dataset, (IterableDataset, MapDataPipe)):
+            raise ValueError(f"threads=True is for data sets with indices, got a {type(dataset).__name__}")
+        if seed is not None:
+            seed = word("seed", seed)
+            if rng != "sample":
+                raise ValueError(f"seed is of rng='sample', got seed={seed} with rng={rng!r}")
         self.rng = rng
-        self.seed = word("seed", seed)
+        self.seed = 0 if seed is None and rng == "sample" else seed
         self.device = _as_device(device)
+        self.threads = threads
+        if num_threads is not None and not (choice := choice_of(self)).threads:
+            raise ValueError(
+                f"num_threads is of threads, which are not used here: {choice.reason}. With workers, {PROMISE}. Got "
+                f"num_threads={num_threads}"
+            )
+        self._warned = False  # of what a library that builds another loader loses
         self._side: Side | None = None  # of the device
         self._next_epoch = 0
         self._epoch = 0
-        self._refused = False  # the data set was found to be nothing for threads
-        self._fit = False  # and to be something for them
         self._times: Times | None = None
         self._begin: dict[str, Any] | None = None
         self._progress = _Progress()
@@ -167,23 +193,37 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def __iter__(self) -> Any:
         if self._resume is not None:
             self._iterator = None
-        iterator = self._iterator if self.persistent_workers else None
+        iterator: Any = self._iterator if self.persistent_workers else None
+        if isinstance(iterator, ThreadsIter) and not choice_of(self).threads:
+            self._iterator = iterator = None
         if iterator is not None and not isinstance(iterator, ThreadsIter):
             self._begin_epoch()
             self._begin = states_of(generators_of(self))
             self._progress.given = 0
             self._progress.epochs += 1
-        try:
-            iterator = super().__iter__()
-        except Unfit as unfit:
-            iterator = self._take_over(unfit)
-            if self.persistent_workers:
-                self._iterator = iterator
-        self._current = weakref.ref(iterator) if isinstance(iterator, ThreadsIter) else None
-        self._latest = iterator._begin if isinstance(iterator, ThreadsIter) else None
-        self._times = iterator.times if isinstance(iterator, ThreadsIter) else None
+        iterator = super().__iter__()
+        self._times = iterator.times
+        by_threads = isinstance(iterator, ThreadsIter)
+        self._current = weakref.ref(iterator) if by_threads else None
+        self._latest = iterator._begin if by_threads else None
         self._left = None
         return iterator
+
+    # mypy takes the data set for an attribute, as torch has it.
+    def _dataset_asked(self) -> Any:
+        return dataset_for(self, vars(self)["dataset"], 2)
+
+    def _set_dataset(self, dataset: Any) -> None:
+        vars(self)["dataset"] = dataset
+
+    dataset = property(_dataset_asked, _set_dataset)
+
+    def explain(self) -> LoaderChoice:
+        """What makes the samples of this loader, and why, without making any. Print it.
+
+        It is decided for each iterator, by the arguments and the data set as they are then.
+        """
+        return choice_of(self)
 
     def _begin_epoch(self) -> int:
         self._epoch = self._next_epoch
@@ -196,11 +236,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         self._begin_epoch()
         self._begin = states_of(generators_of(self))
         self._progress = _Progress()
-        if self._needs_torch():
-            return self._torchs(resume)
-        if not self.num_workers and self._folder() is None and self.rng == "torch":
-            return self._torchs(resume)
-        return ThreadsIter(self, self._epoch, side, resume)
+        return ThreadsIter(self, self._epoch, side, resume) if self._has_threads() else self._torchs(resume)
+
+    def _has_threads(self) -> bool:
+        """Whether its iterator is that of threads, which makes samples with draws of their own in ``next()`` too."""
+        alone = self.rng == "sample" and not self.num_workers and not isinstance(self.dataset, MapDataPipe)
+        return alone or choice_of(self).threads
 
     def _beside(self) -> Side | None:
         """The stream on which batches are made ahead.
@@ -221,15 +262,6 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
     def _folder(self) -> Folder | None:
         return Folder.of(self.dataset) if self._auto_collation else None
 
-    def _needs_torch(self) -> bool:
-        """Whether it is nothing for threads, as far as the arguments tell."""
-        if isinstance(self.dataset, (IterableDataset, MapDataPipe)):
-            return True
-        if not self.num_workers:
-            return False
-        needed = self.worker_init_fn is not None or self.multiprocessing_context is not None or self.timeout > 0
-        return needed or self._refused
-
     def _torchs(self, resume: dict[str, Any] | None) -> Any:
         if resume is None:
             return self._begin_torchs()
@@ -249,47 +281,31 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
         side = self._beside()
         return torchs_iterator(self, None if side is None else side.device)
 
-    def _planned(self, indices: Any) -> Plan:
-        """How batches are made, where these are the indices of the first one.
-
-        Raises:
-            Unfit: not by threads.
-        """
+    def _planned(self, indices: Any, base_seed: int) -> Plan:
+        """How batches are made, where these are the indices of the first one, and workers are seeded by that."""
         workers, cpus = self.num_workers, threads_for(None)
         threads = self.num_threads or min(cpus, workers or cpus)
         first = indices[0] if self._auto_collation and indices else indices
         made = "on the CPU" if self.device is None else f"on the CPU and moved to {self.device}"
-        folder = self._folder()
+        folder = self._folder() if choice_of(self).threads else None
+        known = unknown_data(self.dataset, folder is not None) is None
         if folder is not None and is_drafted(folder, first):
             # Views are made by the threads, and moved.
             if self.device is None or isinstance(folder.transform, Views):
-                return Plan(flights_of_folder(folder), threads, False, made)
+                return Plan(flights_of_folder(folder, known), threads, False, made)
             from fastaug._load.on_device import flights_on_device
 
-            return Plan(flights_on_device(folder), threads, False, f"on {self.device}")
-        if workers and not self._fit:
-            if has_generator(self.dataset):
-                raise Unfit("one of its transforms draws from a generator of its own")
-            if names := moved(self.dataset, first, self._auto_collation):
-                raise Unfit(f"it draws by itself from {' and '.join(names)} random generator")
-            self._fit = True
+            return Plan(flights_on_device(folder, known), threads, False, f"on {self.device}")
         if self.rng == "torch":
             # Those of a stream come one after the other.
             threads = min(threads, max(workers, 1))
-        flights = flights_of_items(self.dataset, self._auto_collation, here=not workers)
-        return Plan(flights, threads if workers else 1, True, made)
+        promise = None
+        if workers and not known:
+            from fastaug._load.promise import Promise
 
-    def _take_over(self, unfit: Unfit) -> Any:
-        """torch's iterator, in the place of one of threads."""
-        self._refused = True
-        warnings.warn(
-            f"fastaug.data.DataLoader: worker processes make the samples of {type(self.dataset).__name__}, since "
-            f"{unfit}, which threads share",
-            stacklevel=4,
-        )
-        side = self._beside()
-        device = None if side is None else side.device
-        return TakenOver(self, unfit.base_seed, unfit.fetched, unfit.rest, device)
+            promise = Promise(self.dataset, workers, base_seed)
+        flights = flights_of_items(self.dataset, self._auto_collation, not workers, known, promise)
+        return Plan(flights, threads if workers else 1, True, made)
 
     def check_worker_number_rationality(self) -> None:
         """Warns of nothing: threads are no processes. Where there are these, torch's warning comes when they begin."""
@@ -332,7 +348,7 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
             "seed": self.seed,
             "num_workers": self.num_workers,
             "epoch": epoch,
-            "refused": self._refused,
+            "threads": inner is not None and "streams" in inner,
             "own": states_of(generators_of(self))["own"],
             "samplers": epochs_of(self),
             "iterator": inner,
@@ -347,11 +363,12 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
 
         Raises:
             TypeError: no dictionary.
-            ValueError: not what ``state_dict`` returns; of another ``rng``, or of another number of streams.
+            ValueError: not what ``state_dict`` returns; of another ``rng``, or of another number of streams; in the
+                midst of an epoch, of threads where this loader has none, or the other way round.
         """
         if not isinstance(state, dict):
             raise TypeError(f"state should be a dictionary, as state_dict() returns it, got {type(state).__name__}")
-        missing = {"rng", "seed", "num_workers", "epoch", "refused", "own", "samplers", "iterator"} - state.keys()
+        missing = {"rng", "seed", "num_workers", "epoch", "threads", "own", "samplers", "iterator"} - state.keys()
         if missing:
             raise ValueError(f"state should be what state_dict() returns, it lacks {', '.join(sorted(missing))}")
         for name in ("rng", "num_workers") if self.rng == "torch" else ("rng", "seed"):
@@ -359,6 +376,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 raise ValueError(
                     f"state is of a loader with {name}={state[name]!r}, this one has {getattr(self, name)!r}"
                 )
+        threads = self._has_threads()
+        if state["iterator"] is not None and state["threads"] != threads:
+            made = ["torch's own iterator", "threads"]
+            raise ValueError(
+                f"state is of a loader whose samples {made[state['threads']]} made, this one has {made[threads]}: "
+                f"{choice_of(self).reason}"
+            )
         if not (state["iterator"] or {}).get("exact", True):
             warnings.warn(
                 "fastaug.data.DataLoader: worker processes of several epochs cannot be brought to where they were, so "
@@ -366,20 +390,13 @@ class DataLoader(torch.utils.data.DataLoader[Any]):
                 stacklevel=2,
             )
         self._next_epoch = state["epoch"]
-        self._refused = state["refused"]
         self._resume = state["iterator"]
         self._current, self._left = None, None
         set_own(generators_of(self), state)
         set_epochs(self, state["samplers"])
 
     def profile(self) -> LoaderReport:
-        """Where the time of this epoch, or of the last one, has gone so far. Print it.
-
-        Raises:
-            RuntimeError: torch's processes do the work.
-        """
-        if self._begin is not None and self._times is None:
-            raise RuntimeError("profile() is of threads, and torch's own iterator does the work of this loader")
+        """Where the time of this epoch, or of the last one, has gone so far. Print it."""
         return (self._times or Times()).report()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class Mixtures(Dataset):
 @pytest.mark.parametrize("workers", [0, 1])
 def test_other_data_sets(workers: int, pin_memory: bool) -> None:
     options = {"batch_size": None, "num_workers": workers, "pin_memory": pin_memory and workers == 1}
-    loader = DataLoader(Mixtures(), device="cuda", **options)
+    loader = DataLoader(Mixtures(), device="cuda", threads=True, **options)
     for number, sample in enumerate(loader):
         assert sample["name"] == str(number)
         assert all(sample[name].is_cuda for name in ("sparse", "mask", "turned", "there"))

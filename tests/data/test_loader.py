@@ -8,7 +8,6 @@ import inspect
 import os
 import random
 import threading
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -64,11 +63,14 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def both(theirs: Any, ours: Any, theirs_options: dict[str, Any], **more: Any) -> None:
-    """Compares both loaders, with several numbers of threads."""
+    """Compares both loaders: as the choice is, and by promise with several numbers of threads, where there are any."""
     options = {"batch_size": 4, **theirs_options}
     expected = run(TorchLoader, theirs, **options, **more)
-    for threads in (None, 1, 3):
-        assert same(run(DataLoader, ours, num_threads=threads, **options, **more), expected), f"{threads} threads"
+    assert same(run(DataLoader, ours, **options, **more), expected)
+    counts = (None, 1, 3) if DataLoader(ours, threads=True, **options).explain().threads else (None,)
+    for count in counts:
+        got = run(DataLoader, ours, threads=True, num_threads=count, **options, **more)
+        assert same(got, expected), f"{count} threads"
 
 
 @pytest.mark.parametrize("name", OPTIONS)
@@ -189,7 +191,8 @@ class Slow(Pairs):
 def test_out_of_order_does_not_wait() -> None:
     data = Slow(T)
     data.gate = threading.Event()
-    loader = DataLoader(Subset(data, [1, 0, 2, 3, 4]), batch_size=1, num_workers=2, in_order=False)
+    subset = Subset(data, [1, 0, 2, 3, 4])
+    loader = DataLoader(subset, batch_size=1, num_workers=2, in_order=False, threads=True)
     iterator = iter(loader)
     given = [int(next(iterator)) for _ in range(2)]
     data.gate.set()
@@ -198,34 +201,22 @@ def test_out_of_order_does_not_wait() -> None:
     assert sorted(given) == [0, 1, 2, 3, 4]
 
 
-# Data sets that threads cannot do
-
-
-def caught(cls: Any, dataset: Any, **options: Any) -> tuple[list[Any], list[str]]:
-    with warnings.catch_warnings(record=True) as records:
-        warnings.simplefilter("always")
-        given = run(cls, dataset, batch_size=4, **options)
-    messages = [str(record.message) for record in records]
-    return given, [one for one in messages if one.startswith("fastaug")]
+# Data sets that are not known to be fit for threads
 
 
 @pytest.mark.parametrize("persistent", [False, True])
-@pytest.mark.parametrize(
-    ("draw", "owner"), [(torch_draw, "torch's"), (random.random, "Python's"), (numpy_draw, "NumPy's")]
-)
-def test_data_set_that_draws_by_itself(draw: Callable[[], float], owner: str, persistent: bool) -> None:
-    options = {"num_workers": 2, "shuffle": True, "persistent_workers": persistent}
-    expected, none = caught(TorchLoader, Drawing(TV, draw), **options)
-    got, messages = caught(DataLoader, Drawing(T, draw), **options)
-    assert same(got, expected)
-    assert not none
-    assert len(messages) == 1
-    assert "Drawing" in messages[0]
-    assert f"it draws by itself from {owner} random generator" in messages[0]
+@pytest.mark.parametrize("draw", [torch_draw, random.random, numpy_draw])
+def test_data_set_that_draws_by_itself(draw: Callable[[], float], persistent: bool) -> None:
+    options = {"num_workers": 2, "shuffle": True, "persistent_workers": persistent, "batch_size": 4}
+    loader = DataLoader(Drawing(T, draw), **options)
+    assert str(loader.explain()) == (
+        "worker processes make the samples: Drawing is not known to draw nothing by itself"
+    )
+    assert same(run(DataLoader, Drawing(T, draw), **options), run(TorchLoader, Drawing(TV, draw), **options))
 
 
 def test_data_set_that_draws_by_itself_without_workers() -> None:
-    assert same(caught(DataLoader, Drawing(T), num_workers=0), caught(TorchLoader, Drawing(TV), num_workers=0))
+    assert same(run(DataLoader, Drawing(T), batch_size=4), run(TorchLoader, Drawing(TV), batch_size=4))
 
 
 def noisy(image: Any) -> Any:
@@ -239,7 +230,7 @@ def turned(image: Any) -> Any:
 @pytest.mark.parametrize("function", [noisy, turned])
 @pytest.mark.parametrize("workers", [0, 2])
 def test_folder_with_a_function_of_the_users(function: Any, workers: int, pictures: Path) -> None:
-    """It is made by processes if the function draws, else by a thread for each batch."""
+    """It is made by processes, whether the function draws or not; by promise, by a thread for each batch."""
     sets = [
         ImageFolder(
             str(pictures),
@@ -249,10 +240,13 @@ def test_folder_with_a_function_of_the_users(function: Any, workers: int, pictur
         )
         for package in (TV, T)
     ]
-    expected, _ = caught(TorchLoader, sets[0], num_workers=workers)
-    got, messages = caught(DataLoader, sets[1], num_workers=workers)
-    assert same(got, expected)
-    assert len(messages) == (workers > 0 and function is noisy)
+    options: dict[str, Any] = {"num_workers": workers, "batch_size": 4}
+    expected = run(TorchLoader, sets[0], **options)
+    assert same(run(DataLoader, sets[1], **options), expected)
+    choice = DataLoader(sets[1], **options).explain()
+    assert not choice.threads and f"the function {function.__name__}" in choice.reason
+    if function is turned:
+        assert same(run(DataLoader, sets[1], threads=True, **options), expected)
 
 
 def first(image: Any) -> Any:
@@ -293,11 +287,13 @@ def test_transform_with_a_generator_of_its_own(workers: int, pictures: Path) -> 
 
 
 def test_other_data_set_with_a_generator_of_its_own_has_processes() -> None:
+    """By promise too: threads would share it."""
     data = Pairs(T)
     data.jitter = fastaug.compile(data.jitter, generator=torch.Generator())
-    _, messages = caught(DataLoader, data, num_workers=1)
-    assert len(messages) == 1
-    assert "generator of its own" in messages[0]
+    for threads in (None, True):
+        choice = DataLoader(data, num_workers=1, threads=threads).explain()
+        assert not choice.threads
+    assert "generator of its own" in choice.reason
 
 
 # What else users see
@@ -326,6 +322,16 @@ def test_arguments_are_torchs_and_kept(pictures: Path) -> None:
         ({"rng": "torchvision"}, ValueError, "rng should be 'torch' or 'sample', got 'torchvision'"),
         ({"seed": -1}, ValueError, "seed should be at least 0"),
         ({"seed": "1"}, TypeError, "seed should be an integer"),
+        ({"seed": 3}, ValueError, "seed is of rng='sample', got seed=3 with rng='torch'"),
+        ({"threads": 2}, TypeError, "threads should be True, False or None, got 2"),
+        ({"num_threads": 2}, ValueError, "there are no workers.* threads=True is the promise .* num_threads=2"),
+        (
+            {"num_threads": 2, "num_workers": 1, "threads": False},
+            ValueError,
+            "num_threads is of threads.*threads=False",
+        ),
+        ({"num_threads": 2, "num_workers": 1, "timeout": 5}, ValueError, "timeout is for processes"),
+        ({"num_threads": 2, "num_workers": 1, "collate_fn": listed}, ValueError, "of collate_fn, the function listed"),
         ({"num_workers": -1}, ValueError, "num_workers"),
     ],
 )
@@ -337,6 +343,8 @@ def test_bad_arguments(options: dict[str, Any], error: type[Exception], says: st
 def test_samples_with_draws_of_their_own_need_indices() -> None:
     with pytest.raises(ValueError, match="rng='sample'"):
         DataLoader(Stream(), rng="sample")
+    with pytest.raises(ValueError, match="threads=True"):
+        DataLoader(Stream(), threads=True)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -381,7 +389,9 @@ def test_draws_after_an_error(kind: str, workers: int, pictures: Path, tmp_path:
             folder.samples[5] = folder.samples[5][0], 2
         data: Any = Failing(package) if kind == "items" else folder
         seed_all(5)
-        iterator = iter(cls(data, batch_size=4, num_workers=workers, collate_fn=mixed if kind == "missing" else None))
+        options: dict[str, Any] = {"threads": True} if cls is DataLoader else {}
+        collate = mixed if kind == "missing" else None
+        iterator = iter(cls(data, batch_size=4, num_workers=workers, collate_fn=collate, **options))
         batches: list[Any] = []
         for _ in range(6):
             try:
@@ -413,7 +423,7 @@ def test_an_iterator_goes_with_its_errors(kind: str, workers: int, pictures: Pat
     given: list[int] = []
 
     def fail() -> None:
-        iterator = iter(DataLoader(data, batch_size=4, num_workers=workers, collate_fn=collate))
+        iterator = iter(DataLoader(data, batch_size=4, num_workers=workers, collate_fn=collate, threads=True))
         for _ in range(6):
             with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
                 next(iterator, None)
@@ -432,7 +442,7 @@ class Failing(Pairs):
 
 
 def test_an_error_of_another_data_set() -> None:
-    iterator = iter(DataLoader(Failing(T), batch_size=4, num_workers=2))
+    iterator = iter(DataLoader(Failing(T), batch_size=4, num_workers=2, threads=True))
     next(iterator)
     with pytest.raises(KeyError, match="five") as raised:
         next(iterator)
@@ -450,7 +460,7 @@ class Asking(Pairs):
 def test_batch_in_a_thread_of_a_loader_has_no_threads_of_its_own() -> None:
     data = Asking(T)
     data.jitter = T.Compose([T.ToTensor()])
-    counts, _ = next(iter(DataLoader(data, batch_size=3, num_workers=2)))
+    counts, _ = next(iter(DataLoader(data, batch_size=3, num_workers=2, threads=True)))
     assert counts.tolist() == [1, 1, 1]
 
 
@@ -466,10 +476,21 @@ def test_profile(pictures: Path) -> None:
     assert (report.batches, report.images) == (6, COUNT)
     assert min(report.drawing, report.collate, report.read, report.decode, report.transform) > 0
     assert "threads: decode" in str(report)
-    loader = DataLoader(Stream())
-    iter(loader)
-    with pytest.raises(RuntimeError, match="torch's own iterator"):
-        loader.profile()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("data", [Pairs(T), Several(T), Stream()], ids=lambda data: type(data).__name__)
+def test_profile_of_torchs_iterators(data: Any, workers: int) -> None:
+    loader = DataLoader(data, batch_size=4, num_workers=workers)
+    for _ in range(2):
+        count = len(list(loader))
+        report = loader.profile()
+        assert report.batches == count
+        assert isinstance(data, Stream) or report.images == COUNT
+        assert report.waited > 0 and report.samples > 0
+        assert report.workers == ("processes" if workers else "next()")
+        assert f"{report.workers}: samples" in str(report)
+        assert ("2 worker processes" if workers else "in next()") in str(report)
 
 
 @pytest.mark.parametrize("persistent", [False, True])
@@ -477,9 +498,12 @@ def test_a_folder_whose_transform_begins_to_draw_by_itself(persistent: bool, pic
     folder = folder_of(pictures, T)
     loader = DataLoader(folder, batch_size=4, num_workers=2, persistent_workers=persistent)
     assert len(list(loader)) == 6
+    assert loader.explain().threads
     folder.transform = T.Compose([T.RandomCrop(20), noisy, T.ToTensor()])
-    with pytest.warns(UserWarning, match="draws by itself from Python's"):
-        assert next(iter(loader))[0].shape == (4, 3, 20, 20)
+    assert not loader.explain().threads
+    iterator = iter(loader)
+    assert not isinstance(iterator, ThreadsIter)
+    assert next(iterator)[0].shape == (4, 3, 20, 20)
     assert len(list(loader)) == 6
 
 

@@ -33,10 +33,7 @@ from fastaug.data import DataLoader
 from support.devices import HostBackend, HostDevice, install
 from support.outcomes import seed_all
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
-    pytest.mark.filterwarnings("ignore:fastaug.data.DataLoader. worker processes"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 
 IMAGENET = T.Compose(
     [
@@ -82,7 +79,7 @@ def both(device: HostDevice, dataset: Any, options: dict[str, Any], **more: Any)
     Returns:
         The batches on the device.
     """
-    options = {"batch_size": 4, **options}
+    options = {"batch_size": 4, "threads": None if isinstance(dataset, Drawing) else True, **options}
     expected = run(DataLoader, dataset, **options, **more)
     got = run(DataLoader, dataset, device="cuda", **options, **more)
     assert same(got, expected)
@@ -207,17 +204,17 @@ def test_the_report_says_where(number: int, pictures: Path, backend: HostBackend
     assert report.launch > 0
     assert f"made on {where}\n" in str(report)
     assert "  launch" in str(report)
-    loader = DataLoader(Pairs(T), batch_size=4, num_workers=2, device=where)
-    list(loader)
-    assert f"made on the CPU and moved to {where}\n" in str(loader.profile())
+    for threads, made in ((True, "on the CPU"), (None, "by 2 worker processes")):
+        loader = DataLoader(Pairs(T), batch_size=4, num_workers=2, device=where, threads=threads)
+        list(loader)
+        assert f"made {made} and moved to {where}\n" in str(loader.profile())
     loader = DataLoader(imagenet(pictures), batch_size=4, num_workers=2, device="cpu")
     list(loader)
     assert "made on the CPU\n" in str(loader.profile())
     assert "launch" not in str(loader.profile())
     loader = DataLoader(Pairs(T), device=where)
     next(iter(loader))
-    with pytest.raises(RuntimeError, match="torch's own iterator"):
-        loader.profile()
+    assert f"made in next() and moved to {where}\n" in str(loader.profile())
 
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
@@ -243,7 +240,7 @@ def test_errors(kind: str, workers: int, pictures: Path, tmp_path: Path, device:
         else:
             folder.samples[5] = folder.samples[5][0], 2
         seed_all(5)
-        iterator = iter(DataLoader(folder, batch_size=4, num_workers=workers, device=where))
+        iterator = iter(DataLoader(folder, batch_size=4, num_workers=workers, device=where, threads=True))
         outcomes: list[Any] = []
         for _ in range(6):
             try:
@@ -428,7 +425,7 @@ class Grids(Dataset):
 
 def test_what_is_there_stays_there(device: HostDevice) -> None:
     data = Grids(device)
-    given = list(DataLoader(data, batch_size=None, num_workers=1, device="cuda", collate_fn=itself))
+    given = list(DataLoader(data, batch_size=None, num_workers=1, device="cuda", collate_fn=itself, threads=True))
     assert [one.data_ptr() for one in given] == [one.data_ptr() for one in data.samples]
 
 

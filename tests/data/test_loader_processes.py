@@ -99,7 +99,9 @@ def numbers(pictures: Path) -> Any:
 def test_threads_and_batches_end_with_their_last_reference(
     dataset: Callable[[Path], Any], persistent: bool, pictures: Path, uncollected: None
 ) -> None:
-    loader = DataLoader(dataset(pictures), batch_size=2, num_workers=3, num_threads=3, persistent_workers=persistent)
+    loader = DataLoader(
+        dataset(pictures), batch_size=2, num_workers=3, num_threads=3, persistent_workers=persistent, threads=True
+    )
     for _ in range(2):
         iterator = iter(loader)
         batch, _ = next(iterator)
@@ -153,7 +155,7 @@ def test_files_are_closed(stop: int | None, pictures: Path, tmp_path: Path, unco
     datasets = [StoredPairs(tmp_path), folder(pictures)]
     for dataset in datasets * 2:
         before = len(os.listdir(PROCESS))
-        loader = DataLoader(dataset, batch_size=2, num_workers=2, num_threads=3)
+        loader = DataLoader(dataset, batch_size=2, num_workers=2, num_threads=3, threads=True)
         for number, _ in enumerate(loader):
             if number == stop:
                 break
@@ -215,7 +217,7 @@ class Arrays(torch.utils.data.Dataset):
 folder = ImageFolder(PICTURES, T.Compose([T.RandomResizedCrop(300), T.AugMix(), T.ToTensor()]))
 folder.samples = folder.samples * 20
 dataset = DATASET
-loader = DataLoader(dataset, batch_size=4, num_workers=3, num_threads=3, persistent_workers=PERSISTENT)
+loader = DataLoader(dataset, batch_size=4, num_workers=3, num_threads=3, persistent_workers=PERSISTENT, threads=True)
 iterator = iter(loader)
 next(iterator)
 """
@@ -288,7 +290,9 @@ def test_a_child_has_loaders_of_its_own_and_no_iterator_of_its_parent(
 ) -> None:
     def run() -> Any:
         seed_all(3)
-        return snapshot(list(DataLoader(dataset(pictures), batch_size=5, shuffle=True, num_workers=2, num_threads=2)))
+        return snapshot(
+            list(DataLoader(dataset(pictures), batch_size=5, shuffle=True, num_workers=2, num_threads=2, threads=True))
+        )
 
     def child() -> bool:
         with pytest.raises(RuntimeError, match="fork"):
@@ -297,9 +301,9 @@ def test_a_child_has_loaders_of_its_own_and_no_iterator_of_its_parent(
 
     expected = run()
     seed_all(4)
-    whole = snapshot(list(DataLoader(dataset(pictures), batch_size=2, num_workers=3)))
+    whole = snapshot(list(DataLoader(dataset(pictures), batch_size=2, num_workers=3, threads=True)))
     seed_all(4)
-    loader = DataLoader(dataset(pictures), batch_size=2, num_workers=3)
+    loader = DataLoader(dataset(pictures), batch_size=2, num_workers=3, threads=True)
     iterator = iter(loader)
     batches = []
     for batch in iterator:
@@ -332,7 +336,7 @@ def test_an_interrupt_of_next_takes_one_image(workers: int, pictures: Path) -> N
     """Not a batch, whose images would take ten times as long."""
     seconds = 0.25
     slow = Numbers(seconds)
-    loader = DataLoader(slow, batch_size=10, num_workers=workers, rng="sample")
+    loader = DataLoader(slow, batch_size=10, num_workers=workers, rng="sample", threads=True)
     iterator = iter(loader)
     handler = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.6)

@@ -20,10 +20,7 @@ import fastaug.transforms as T
 from fastaug.data import DataLoader, sample_seed
 from support.outcomes import seed_all
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
-    pytest.mark.filterwarnings("ignore:fastaug.data.DataLoader. worker processes"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 
 
 def oracle(dataset: Any, epoch: int, index: int) -> Any:
@@ -47,7 +44,7 @@ SETS = {
     "options",
     [
         {"num_workers": 0, "batch_size": 3},
-        {"num_workers": 1, "batch_size": 4, "num_threads": 3},
+        {"num_workers": 1, "batch_size": 4},
         {"num_workers": 3, "batch_size": 5, "shuffle": True},
         {"num_workers": 2, "batch_size": None, "persistent_workers": True},
     ],
@@ -112,6 +109,7 @@ def loader_of(name: str, dataset: Any) -> DataLoader:
     options = dict(LOADERS[name])
     if name == "generator":
         options["generator"] = torch.Generator().manual_seed(6)
+    options["threads"] = True if type(dataset) is Pairs else None
     return DataLoader(dataset, batch_size=3, shuffle=True, **options)
 
 

@@ -106,7 +106,7 @@ def test_torch_is_asked_off_the_main_thread(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_an_iterator_ends_at_a_fork() -> None:
-    loader = DataLoader(Pairs(T), batch_size=2, num_workers=2)
+    loader = DataLoader(Pairs(T), batch_size=2, num_workers=2, threads=True)
     iterator = iter(loader)
     next(iterator)
     child = os.fork()
@@ -114,7 +114,7 @@ def test_an_iterator_ends_at_a_fork() -> None:
         try:
             next(iterator)
         except RuntimeError as error:
-            fresh = len(list(DataLoader(Pairs(T), batch_size=2, num_workers=2)))
+            fresh = len(list(DataLoader(Pairs(T), batch_size=2, num_workers=2, threads=True)))
             os._exit(0 if "ends at a fork" in str(error) and fresh == len(loader) else 1)
         except BaseException:
             sys.excepthook(*sys.exc_info())
@@ -127,7 +127,7 @@ def test_torchs_warning_of_many_processes_comes_with_processes() -> None:
     many = 2 * len(os.sched_getaffinity(0))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loader = DataLoader(Pairs(T), num_workers=many)
+        loader = DataLoader(Pairs(T), num_workers=many, threads=True)
         iter(loader)
         loader = DataLoader(Pairs(T), num_workers=many, timeout=50)
     with pytest.warns(UserWarning, match="This DataLoader will create"):

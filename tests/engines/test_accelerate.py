@@ -55,15 +55,25 @@ def test_two_ranks(place: Path, reference: Reference) -> None:
 
 
 @pytest.mark.parametrize("rng", ["torch", "sample"])
-def test_a_loader_that_is_prepared_is_torchs(section: Any, rng: str) -> None:
-    """The page says so; it could say less, were it otherwise."""
+@pytest.mark.parametrize("options", [{"num_workers": 0}, {"num_workers": 2, "persistent_workers": True}], ids=str)
+def test_a_loader_that_is_prepared_has_the_same_batches(section: Any, rng: str, options: dict[str, Any]) -> None:
+    """It is torch's, and has draws of each sample's own where ours has."""
     names = section("Accelerate")
-    loader = DataLoader(names["dataset"], 4, shuffle=True, num_workers=2, rng=rng)
+    loader = DataLoader(names["dataset"], 4, shuffle=True, rng=rng, **options)
     prepared = names["accelerator"].prepare(loader)
     assert type(prepared.base_dataloader) is torch.utils.data.DataLoader
-    torch.manual_seed(0)
-    ours = list(loader)
-    torch.manual_seed(0)
-    theirs = list(prepared)
-    assert [labels.tolist() for _, labels in ours] == [labels.tolist() for _, labels in theirs]
-    assert all(torch.equal(one, other) for (one, _), (other, _) in zip(ours, theirs)) == (rng == "torch")
+    assert loader.dataset is names["dataset"]
+    for epoch in range(2):
+        torch.manual_seed(epoch)
+        ours = list(loader)
+        torch.manual_seed(epoch)
+        theirs = list(prepared)
+        assert [labels.tolist() for _, labels in ours] == [labels.tolist() for _, labels in theirs]
+        assert all(torch.equal(one, other) for (one, _), (other, _) in zip(ours, theirs, strict=True))
+
+
+def test_what_is_lost_is_named(section: Any) -> None:
+    names = section("Accelerate")
+    loader = DataLoader(names["dataset"], 4, num_workers=1, threads=True, num_threads=2)
+    with pytest.warns(UserWarning, match="accelerate builds .* does not keep threads=True, num_threads=2"):
+        names["accelerator"].prepare(loader)

@@ -15,7 +15,15 @@ from fastaug.data import DataLoader
 
 EPOCHS = 3
 TWO_RANKS = {"strategy": "ddp_fork", "devices": 2}
-ARGUMENTS = {"batch_size": 4, "num_workers": 2, "num_threads": 1, "rng": "sample", "seed": 5, "prefetch_factor": 3}
+ARGUMENTS = {
+    "batch_size": 4,
+    "num_workers": 2,
+    "num_threads": 1,
+    "rng": "sample",
+    "seed": 5,
+    "prefetch_factor": 3,
+    "threads": True,
+}
 
 
 def fit(model: Any, loader: Any = None, path: Path | None = None, **options: Any) -> list[dict[str, Any]]:

@@ -1,7 +1,8 @@
 """soak_loader.py [MINUTES] [FIRST]: random epochs of fastaug.data.DataLoader, for as long as one likes.
 
 Each has its data set, workers, threads and collation, images that fail and an end before its end; some are compared
-with torch's loader, and processes are forked in the midst of batches. Memory, threads and open files must not grow.
+with torch's loader, and processes are forked in the midst of batches. With each goes one of the data sets of
+random_loaders.py, compared with torch's loader. Memory, threads and open files must not grow.
 Stops at the fifth thing that is wrong; `soak_loader.py 0 NUMBER` runs one case again. Exits with 1 if there was any.
 """
 
@@ -31,6 +32,7 @@ from support.outcomes import seed_all, snapshot
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from random_loaders import COUNT, difference
 from soaking import ENOUGH, HANGS, RAISES, forked, grown, left_over, main, open_files, resident
 
 #: Forks in a minute: a thousand in half an hour.
@@ -150,6 +152,9 @@ def drawn(number: int, folder: Path) -> Case:
         "collate_fn": rng.choice([None, None, as_they_are, with_noise]),
     }
     own = {"num_threads": rng.choice([None, 1, 2, 4]), "rng": rng.choice(["torch", "torch", "sample"])}
+    own["threads"] = rng.choice([None, True]) if kind != "draws" else None
+    if not fastaug.data.DataLoader(dataset, **options, threads=own["threads"]).explain().threads:
+        own["num_threads"] = None
     return Case(number, kind, dataset, options, own, rng.choice([1, 2]), rng.choice([None, None, 1, 2]))
 
 
@@ -180,7 +185,7 @@ def outcomes(case: Case, loader: Any, between: Callable[[Any], None]) -> list[An
 def run(case: Case, between: Callable[[Any], None]) -> list[Any]:
     seed_all(case.number)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "draws" is for processes
+        warnings.simplefilter("ignore")
         loader = fastaug.data.DataLoader(case.dataset, **case.options, **case.own)
         return outcomes(case, loader, between)
 
@@ -195,7 +200,8 @@ def compared(case: Case, found: list[Any]) -> str:
             loader = torch.utils.data.DataLoader(case.dataset, **case.options)
         else:
             options = {**case.options, "num_workers": 4 - case.options["num_workers"] // 2}
-            loader = fastaug.data.DataLoader(case.dataset, **options, num_threads=3, rng="sample")
+            options["persistent_workers"] = options["persistent_workers"] and options["num_workers"] > 0
+            loader = fastaug.data.DataLoader(case.dataset, **options, threads=case.own["threads"], rng="sample")
         expected = outcomes(case, loader, lambda iterator: None)
     if found == expected:
         return ""
@@ -246,6 +252,12 @@ class Forks:
         return 0 if self._loader_result() == self._expected[1] else 2
 
 
+def _difference(number: int, workers: int) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return difference(number, workers)
+
+
 def soak(minutes: float, first: int, folder: Path) -> list[str]:
     """What is wrong; shows how far it is."""
     write(folder)
@@ -259,8 +271,9 @@ def soak(minutes: float, first: int, folder: Path) -> list[str]:
         while len(wrong) < ENOUGH and (number == first or time.monotonic() < start + seconds):
             case = drawn(number, folder)
             found = run(case, forks)
+            shape = number % COUNT, number // COUNT % 4
             compare = number == first or number % 4 == 0
-            texts = [compared(case, found) if compare else "", left_over(files), *forks.wrong]
+            texts = [compared(case, found) if compare else "", _difference(*shape), left_over(files), *forks.wrong]
             forks.wrong.clear()
             for text in filter(None, texts):
                 wrong.append(f"{case}: {text}")

@@ -1,0 +1,165 @@
+"""What is known to draw nothing but by transforms of this package, from what a thread has for them to draw from."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import pathlib
+import sys
+import types
+from collections import OrderedDict, defaultdict, deque
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+from fastaug._draft.pipeline import Pipeline
+from fastaug._draft.replaced import functions
+from fastaug._draft.through import global_hooks, global_pre_hooks, replaced
+from fastaug._names import is_ours
+
+# Values that call nothing when they are used.
+_PLAIN = (
+    bool, int, float, complex, str, bytes, bytearray, types.NoneType, types.EllipsisType, range, slice,
+    torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, torch.layout, torch.memory_format,
+)  # fmt: skip
+_PLAIN_BASES = (np.generic, np.dtype, enum.Enum, pathlib.PurePath)
+
+_LISTS = (list, tuple, set, frozenset, deque)
+_DICTS = (dict, OrderedDict, defaultdict, types.MappingProxyType)
+
+_MODULES = (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ModuleDict, torch.nn.Identity)
+
+# Functions of other packages that read a file or make one value of another, by their modules.
+_FUNCTIONS = {
+    "torchvision.datasets.folder": ("accimage_loader", "default_loader", "pil_loader"),
+    "torchvision.io.image": ("decode_image", "decode_jpeg", "decode_png", "read_file", "read_image"),
+    "torch": ("as_tensor", "from_numpy", "tensor"),
+    "torch.utils.data._utils.collate": ("default_collate", "default_convert"),
+    "numpy": ("array", "asarray", "load"),
+    "PIL.Image": ("fromarray", "open"),
+    "builtins": ("float", "int", "len", "list", "str", "tuple"),
+}
+
+# What a subclass of the user's may have without a change to what an object does.
+_HARMLESS = frozenset([
+    "__abstractmethods__", "__annotations__", "__annotate_func__", "__annotations_cache__", "__dict__", "__doc__",
+    "__firstlineno__", "__init__", "__module__", "__orig_bases__", "__parameters__", "__qualname__", "__repr__",
+    "__slots__", "__static_attributes__", "__str__", "__weakref__", "_abc_impl",
+])  # fmt: skip
+
+# What a user may have put in the place of a class's own, and a draft would call.
+_CALLED = ("__call__", "forward", "get_params", "make_params", "transform", "_sample", "_draft", "sample")
+
+# Attributes that are derived from the others, and what was compiled, which is not called.
+_DERIVED = frozenset(("_book", "_call", "_kernels", "_own", "_program", "_steps", "original"))
+
+
+def unknown(value: Any, generator: bool = False) -> str | None:
+    """What of a transform, or of a function, is not known to draw nothing by itself, in words; None if all is known.
+
+    It has no bearing on whether it draws: that is asked of nothing. Other libraries' functions are known by their
+    identity, and this package's transforms by their class, with all that they are made of.
+
+    Args:
+        generator: whether a pipeline with a generator of its own is known as well.
+    """
+    if functions:
+        return f"something is put in the place of fastaug.transforms.functional.{next(iter(functions))}"
+    if global_hooks or global_pre_hooks:
+        return "there are hooks on all modules"
+    return _unknown(value, set(), generator)
+
+
+def _unknown(value: Any, seen: set[int], generator: bool = False) -> str | None:
+    cls = type(value)
+    if cls in _PLAIN or (cls in _DICTS and not value) or id(value) in seen or isinstance(value, _PLAIN_BASES):
+        return None
+    seen.add(id(value))
+    if cls in _LISTS:
+        return _first(value, seen)
+    if cls in _DICTS:
+        return _first(value.keys(), seen) or _first(value.values(), seen)
+    if cls is np.ndarray:
+        return _first(value.tolist(), seen) if value.dtype.hasobject else None
+    if isinstance(value, Image.Image):
+        return None if cls.__module__.startswith("PIL.") else named(value)
+    if isinstance(value, type):
+        known = value.__module__.partition(".")[0] in ("fastaug", "torch", "torchvision", "numpy", "builtins")
+        return None if known else named(value)
+    if cls is functools.partial:
+        return _first((value.func, value.args, value.keywords), seen)
+    if cls is types.MethodType:
+        return _first((value.__func__, value.__self__), seen)
+    if cls in (types.FunctionType, types.BuiltinFunctionType):
+        return _unknown_function(value, seen)
+    return _unknown_object(value, seen, generator)
+
+
+def _first(values: Any, seen: set[int]) -> str | None:
+    return next((found for value in values if (found := _unknown(value, seen)) is not None), None)
+
+
+def _unknown_function(function: Any, seen: set[int]) -> str | None:
+    module = getattr(function, "__module__", None)
+    if type(function) is types.FunctionType and isinstance(module, str) and module.partition(".")[0] == "fastaug":
+        return _first((cell.cell_contents for cell in function.__closure__ or ()), seen)
+    for name, names in _FUNCTIONS.items():
+        loaded = sys.modules.get(name)
+        if any(function is getattr(loaded, one, None) for one in names):
+            return None
+    return named(function)
+
+
+def _unknown_object(value: Any, seen: set[int], generator: bool) -> str | None:
+    cls = type(value)
+    if cls in _MODULES or cls.__module__.startswith("torch.distributions."):
+        return _first(vars(value).values(), seen)
+    for base in cls.__mro__:
+        if is_ours(base):
+            break
+        if not vars(base).keys() <= _HARMLESS or base is object:
+            return named(value)
+    if replaced(cls) or not all(_is_own(cls, name) for name in _CALLED):
+        return f"{cls.__name__} has a function of the user's in the place of its own"
+    if isinstance(value, Pipeline):
+        if not value._is_own():
+            return named(value)
+        if value._call.draws.generator is not None and not generator:
+            return f"{cls.__name__} draws from a generator of its own"
+    own: dict[str, Any] = getattr(value, "__dict__", {})
+    return _first(
+        (part for name, part in own.items() if name not in _DERIVED and not isinstance(part, torch.Generator)), seen
+    )
+
+
+def _is_own(cls: type, name: str) -> bool:
+    """Whether a class has nothing of that name, or a function of this package or of torch."""
+    value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    module = getattr(getattr(value, "__func__", value), "__module__", None)
+    return value is None or str(module).partition(".")[0] in ("fastaug", "torch")
+
+
+def named(value: Any) -> str:
+    """That it is not known, by its name or that of its class."""
+    name = getattr(value, "__name__", None)
+    what = f"the function {name}" if isinstance(value, types.FunctionType) else str(name or type(value).__name__)
+    return f"{what} is not known to draw nothing by itself"
+
+
+def is_plain(values: Any) -> bool:
+    """Whether what is in a list, a tuple or a dictionary is numbers, strings, arrays and images, or such lists."""
+    if type(values) in _DICTS:
+        values = [*values.keys(), *values.values()]
+    kinds = set(map(type, values))
+    deeper = [kind for kind in kinds if kind in (list, tuple, dict)]
+    for kind in kinds.difference(_PLAIN, deeper):
+        if not issubclass(kind, _PLAIN_BASES) and kind is not np.ndarray and not kind.__module__.startswith("PIL."):
+            return False
+    inner = [value for value in values if type(value) in deeper] if len(kinds) > len(deeper) else values
+    return not deeper or is_plain([part for value in inner for part in _parts(value)])
+
+
+def _parts(value: Any) -> Any:
+    return [*value.keys(), *value.values()] if isinstance(value, dict) else value
