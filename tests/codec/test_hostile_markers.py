@@ -18,6 +18,7 @@ from PIL import Image
 import fastaug
 import fastaug.io
 from support.images import photo
+from support.scale import cases
 
 PHOTO = photo("ihc", 64, 48)
 
@@ -111,7 +112,7 @@ def test_short_segments(name: str) -> None:
 def test_photoshop_of_any_sizes() -> None:
     rng = np.random.default_rng(0)
     data = made.encode(PHOTO, "JPEG")
-    for _ in range(300):
+    for _ in range(cases(300)):
         content = bytearray(SEGMENTS["Photoshop of two"][1])
         for _ in range(int(rng.integers(1, 4))):
             content[int(rng.integers(14, len(content)))] = int(rng.choice((0, 1, 2, 3, 255, rng.integers(256))))

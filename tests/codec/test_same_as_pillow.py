@@ -14,6 +14,7 @@ from PIL import Image
 import fastaug.io
 from support.differences import each, grouped
 from support.images import SIZES, photo, pil
+from support.scale import cases
 
 JPEGS, PNGS, OTHERS = made.jpegs(), made.pngs(), made.others()
 FILES = {
@@ -159,7 +160,7 @@ def parts(draw: st.DrawFn) -> tuple[bytes, tuple[int, int, int, int]]:
 
 
 @hypothesis.given(parts(), st.sampled_from(["RGB", "RGBA", "L"]))
-@hypothesis.settings(max_examples=300)
+@hypothesis.settings(max_examples=cases(300))
 def test_any_part(part: tuple[bytes, tuple[int, int, int, int]], mode: str) -> None:
     data, (top, left, height, width) = part
     expected = made.pillow(data, mode)[top : top + height, left : left + width]

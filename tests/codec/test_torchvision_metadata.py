@@ -18,9 +18,10 @@ from PIL import Image
 
 import fastaug.io
 from support.images import photo
+from support.scale import cases
 
 PHOTO = photo("coffee", 12, 20)
-CASES = 400
+CASES = cases(400)
 
 
 def tensor(data: bytes) -> torch.Tensor:

@@ -14,8 +14,9 @@ from pipeline_steps import Step
 from random_fast import STEPS, check, draw_case, verdict
 from random_pipelines import Case
 from support.images import photo, to_chw
+from support.scale import cases
 
-CASES = 120
+CASES = cases(120)
 BILINEAR, BOX = T.InterpolationMode.BILINEAR, T.InterpolationMode.BOX
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from random_loaders import COUNT, WAYS, difference, drawn
+from support.scale import cases
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:This DataLoader will create"),
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning"),
 ]
 
-NUMBERS = range(0, COUNT, 10)
+NUMBERS = range(0, COUNT, max(1, COUNT // cases(COUNT)))
 
 
 @pytest.mark.parametrize("workers", range(4))
