@@ -50,10 +50,11 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt
 CMAKE := env PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 CTEST := env PATH="$(CURDIR)/$(BIN):$$PATH" ctest
 
-SYSTEM_PACKAGES := g++ ccache libhwy-dev libjpeg62-turbo-dev libdeflate-dev
+SYSTEM_PACKAGES := g++ libhwy-dev libjpeg62-turbo-dev libdeflate-dev
+BUILD_PACKAGES := $(SYSTEM_PACKAGES) ccache
 # Only where no other usable Python is found.
 PYTHON_PACKAGES := python3 python3-venv
-TEST_PACKAGES := $(SYSTEM_PACKAGES) doctest-dev
+TEST_PACKAGES := $(BUILD_PACKAGES) doctest-dev
 HISTORY_PACKAGES := $(SYSTEM_PACKAGES) valgrind
 # Pillow-SIMD is compiled where it is installed.
 PEER_PACKAGES := libjpeg-dev zlib1g-dev
@@ -73,7 +74,7 @@ help:
 
 .PHONY: system system-test system-peers
 system:
-	@tools/system_packages.sh $(SYSTEM_PACKAGES)
+	@tools/system_packages.sh $(BUILD_PACKAGES)
 system-test:
 	@tools/system_packages.sh $(TEST_PACKAGES)
 system-peers:
@@ -347,7 +348,7 @@ fuzz: fuzz-seeds | system-test system-fuzz
 lint: $(STAMPS)/test
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	@$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/codespell
 	$(BIN)/mypy
 

@@ -323,15 +323,12 @@ def test_fast_mode_that_breaks_its_contract() -> None:
 
 
 def test_fast_mode_where_the_contract_stays_open() -> None:
-    steps = [T.RandomPosterize(3, 1.0), T.ColorJitter(0.4, 0.4, 0.4, 0.2)]
-    comparison = check.check(T.Compose(steps, mode="fast"), IMAGE, 2)
+    steps = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ToTensor(), T.ToPILImage()]
+    comparison = check.check(T.Compose(steps, mode="fast"), IMAGE.convert("RGBA"), 2)
     assert not comparison
     assert all(difference.kept is None for difference in comparison.differences)
     assert "is OPEN in all 2 calls:" in str(comparison)
-    assert "there is no float64 reference: posterize has no model in float64" in str(comparison)
-    steps = [T.ColorJitter(0.4, 0.4, 0.4, 0.2), T.ToTensor(), T.ToPILImage()]
-    comparison = check.check(T.Compose(steps, mode="fast"), IMAGE.convert("RGBA"), 1)
-    assert not comparison and "no float64 reference for PIL RGBA 120x150" in str(comparison)
+    assert "there is no float64 reference for PIL RGBA 120x150" in str(comparison)
 
 
 def test_the_functions_of_torchvision_are_theirs_again() -> None:

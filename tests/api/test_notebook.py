@@ -112,7 +112,7 @@ def test_comparison() -> None:
 
 
 def test_comparison_with_differences() -> None:
-    transform = fastaug.compile(T.Compose([T.RandomRotation(20, T.InterpolationMode.BILINEAR), T.Resize(20)]), "fast")
+    transform = fastaug.compile(T.Compose([T.RandomRotation(20, T.InterpolationMode.BILINEAR), T.Resize(40)]), "fast")
     fast = transform.check(IMAGE, 1)
     page = Page(fast._repr_html_())
     assert page.rows[0] == ["image", "seed", "what differs", "kept"] and page.rows[1][3] == "yes"
