@@ -73,6 +73,7 @@ def test_ratio_is_a_median() -> None:
     assert history.ratio(workers, count=4, rounds=5) == pytest.approx(1.1)
 
 
+@pytest.mark.main
 def test_worker_is_of_the_tree(tmp_path: Path) -> None:
     """A tree beside the checkout is what runs; one without fastaug is noticed."""
     tree = tmp_path / "tree"

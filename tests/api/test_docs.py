@@ -114,6 +114,7 @@ def test_picture(name: str, example: examples.Example) -> None:
     torch.set_rng_state(state)
 
 
+@pytest.mark.main
 def test_pages_of_the_reference(tmp_path: Path) -> None:
     pages.write(tmp_path / "reference")
     written = {path.stem for path in (tmp_path / "reference" / "transforms").iterdir()}

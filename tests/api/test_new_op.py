@@ -260,6 +260,7 @@ def apply(folder: Path, *only: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.main
 @pytest.mark.parametrize("case", LACKING)
 def test_row_without_code_does_not_compile(case: str, csrc: Path) -> None:
     columns, file, place, message = LACKING[case]

@@ -29,6 +29,7 @@ def checked(command: list[str], **variables: str) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.main
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 def test_mypy() -> None:
     options = ["--strict", "--follow-imports=silent", "--cache-dir=.mypy_cache/script", "--config-file="]

@@ -13,6 +13,28 @@ from support.differences import SHOWN, assert_none, each, grouped
 SETTINGS = SimpleNamespace(value=0)
 
 
+@pytest.fixture(autouse=True)
+def all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FASTAUG_SCALE", "1")
+
+
+@pytest.mark.parametrize(("scale", "expected"), [("0.1", 30), ("0.001", 8), ("1", 300), ("10", 300)])
+def test_a_share_is_tried_at_a_smaller_scale(monkeypatch: pytest.MonkeyPatch, scale: str, expected: int) -> None:
+    monkeypatch.setenv("FASTAUG_SCALE", scale)
+    tried: dict[str, list[int]] = {"Resize": [], "Pad": []}
+
+    @each("number", range(300))
+    def check(number: int, group: str) -> None:
+        tried[group].append(number)
+
+    for _ in range(2):
+        check(group="Resize")
+    check(group="Pad")
+    first, second = tried["Resize"][:expected], tried["Resize"][expected:]
+    assert first == second == sorted(set(first)) and len(first) == expected
+    assert (tried["Pad"] == first) == (expected == 300)
+
+
 def test_all_combinations_are_tried_in_order() -> None:
     tried = []
 

@@ -10,9 +10,10 @@ from PIL import Image
 import fastaug.transforms as T
 from support.images import PHOTOS, photo
 from support.outcomes import assert_same, run, seed_all
+from support.scale import cases
 from tables.recipes import RECIPES, SMALL_RECIPES
 
-SEEDS = range(50)
+SEEDS = range(cases(50))
 
 
 def photographs() -> list[Image.Image]:

@@ -335,6 +335,7 @@ def test_same_as_torchvision(name: str, run: Run) -> None:
     compare(run, name, CASES[name])
 
 
+@pytest.mark.main
 @pytest.mark.parametrize(("name", "run"), [(name, run) for run, names in SLOW.items() for name in names])
 def test_same_as_torchvision_in_larger_graphs(name: str, run: Run) -> None:
     compare(run, name, CASES[name])

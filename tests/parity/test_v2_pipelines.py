@@ -14,10 +14,11 @@ from fastaug._draft.leaf import ImageDraft
 from support.differences import each
 from support.images import PHOTOS, to_chw
 from support.outcomes import seed_all
+from support.scale import cases
 from support.v2_outcomes import assert_same_v2, run_v2, v2_difference
 from tables.v2_recipes import MEAN, PIPELINES, STD, shrunk
 
-SEEDS = range(50)
+SEEDS = range(cases(50))
 
 
 @pytest.mark.parametrize("name", PIPELINES)

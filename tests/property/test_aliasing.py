@@ -10,7 +10,8 @@ import fastaug.transforms as T
 import random_aliasing
 from aliasing_cases import CONTAINERS, FUNCTIONS, TRANSFORMS
 from random_aliasing import SINGLES, check, draw_case
-from support.scale import blocks
+from support.differences import assert_none
+from support.scale import blocks, share
 
 CHAINS, BLOCK = 600, 50
 EACH = len(CONTAINERS)
@@ -18,8 +19,8 @@ EACH = len(CONTAINERS)
 
 @pytest.mark.parametrize("index", range(len(TRANSFORMS) + len(FUNCTIONS)), ids=[*TRANSFORMS, *FUNCTIONS])
 def test_each_transform_on_each_container(index: int) -> None:
-    found = [text for number in range(index * EACH, (index + 1) * EACH) if (text := check(number))]
-    assert not found, "\n".join([f"{len(found)} of {EACH} differ", *found[:5]])
+    numbers = share(range(index * EACH, (index + 1) * EACH), str(index))
+    assert_none([text for number in numbers if (text := check(number))], len(numbers), 5)
 
 
 @pytest.mark.parametrize("first", blocks(CHAINS, BLOCK, SINGLES))

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from support.scale import share
+
 #: How many failing cases an item tries and reports, before it leaves out the others.
 SHOWN = 3
 
@@ -103,12 +105,14 @@ def _error(test: Callable[..., None], fixtures: dict[str, Any], number: int, cas
 
 
 def _try_each(test: Callable[..., None], fixtures: dict[str, Any], cases: Sequence[dict[str, Any]]) -> None:
-    """Try the cases until SHOWN of them have failed, and raise one error that names those.
+    """Try the cases, or a share of them in a fast tier, until SHOWN have failed, and raise one error that names those.
 
     The item is skipped when all of its cases are.
     """
     __tracebackhide__ = True
     assert cases, "there are no cases"
+    item = sorted((name, value) for name, value in fixtures.items() if isinstance(value, (str, int)))
+    cases = share(cases, f"{test.__module__} {test.__qualname__} {item}")
     failed: list[tuple[dict[str, Any], Any]] = []
     skipped: list[Any] = []
     tried = 0
