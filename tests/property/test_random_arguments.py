@@ -15,6 +15,7 @@ import fastaug.transforms as T
 import random_arguments
 from argument_values import NAMES
 from random_arguments import TARGETS, Case, check, difference, draw_case, outcome, shrink
+from support.differences import assert_none
 from support.scale import blocks
 
 CASES, BLOCK = 4000, 100
@@ -23,7 +24,7 @@ CASES, BLOCK = 4000, 100
 @pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_arguments(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
-    assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
+    assert_none(found, BLOCK)
 
 
 #: A call, an image, and what torchvision makes of it: an error, or a result.

@@ -17,6 +17,7 @@ import fastaug
 import fastaug.transforms as T
 import random_failures
 from random_failures import FILES, TROUBLE, check, difference, draw_given, draw_pipeline, ended, is_read
+from support.differences import assert_none
 from support.scale import blocks
 
 CASES, BLOCK = 400, 50
@@ -28,7 +29,7 @@ PLANES = torch.from_numpy(np.array(PIXELS)).permute(2, 0, 1).contiguous()
 @pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_failures(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
-    assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
+    assert_none(found, BLOCK)
 
 
 def test_the_cases_are_worth_running() -> None:

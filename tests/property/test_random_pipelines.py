@@ -13,6 +13,7 @@ import torchvision.transforms as TV
 import random_pipelines
 from pipeline_steps import ANY, BYTES, FLOATS, Step
 from random_pipelines import Case, build, check, difference, draw_case, evaluate, script, shrink
+from support.differences import assert_none
 from support.outcomes import run
 from support.processes import python
 from support.scale import blocks
@@ -24,7 +25,7 @@ CASES, BLOCK = 2000, 50
 @pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_pipelines(first: int, tensors: bool) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number, tensors))]
-    assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
+    assert_none(found, BLOCK)
 
 
 @pytest.mark.parametrize("tensors", [False, True], ids=["images", "tensors"])

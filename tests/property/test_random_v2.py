@@ -19,6 +19,7 @@ import fastaug.transforms.v2 as T
 import random_v2
 from pipeline_steps import Step
 from random_v2 import Case, build, check, difference, draw_case, made, script, shrink
+from support.differences import assert_none
 from support.processes import TESTS, python
 from support.random_samples import NAMES, Sample
 from support.scale import blocks
@@ -31,7 +32,7 @@ CASES, BLOCK = 2000, 100
 @pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_v2(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
-    assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
+    assert_none(found, BLOCK)
 
 
 def test_the_cases_are_worth_running() -> None:

@@ -13,6 +13,7 @@ import pytest
 import fastaug
 import random_views
 from random_views import Case, Held, Value, build, check, compiled, difference, draw_case, run, shrink
+from support.differences import assert_none
 from support.scale import blocks
 
 CASES, BLOCK = 500, 50
@@ -21,7 +22,7 @@ CASES, BLOCK = 500, 50
 @pytest.mark.parametrize("first", blocks(CASES, BLOCK))
 def test_random_views(first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check(number))]
-    assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
+    assert_none(found, BLOCK)
 
 
 def test_the_cases_are_worth_running() -> None:

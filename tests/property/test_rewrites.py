@@ -7,6 +7,7 @@ import pytest
 
 from fastaug import _C
 from random_rewrites import EXACT, STYLES, check_style, draw
+from support.differences import assert_none
 from support.programs import describe, execute, narrowed, pack, reference
 from support.scale import blocks
 from tables.op_table import ROWS, Op
@@ -18,7 +19,7 @@ BLOCK = 25
 @pytest.mark.parametrize("style", STYLES)
 def test_rewrites(style: str, first: int) -> None:
     found = [text for number in range(first, first + BLOCK) if (text := check_style(style, number))]
-    assert not found, "\n".join([f"{len(found)} of {BLOCK} differ", *found[:3]])
+    assert_none(found, BLOCK)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
