@@ -12,7 +12,7 @@
 #   MINUTES=20 FIRST=0       make soak-slide: how long random regions of slides are read, and the first's number
 #   TARGET=png SECONDS=600   make fuzz: one target (jpeg, png, sniff, program) and how long it runs (default: each, 3600)
 #   TIER=all                 make test-python, test-native: the tier whose tests run (fast, all, nightly; default: all)
-#   FASTAUG_SCALE=3          make test-python: how many random cases are run, in times what `make test-all` runs
+#   FASTAUG_SCALE=3          the same: how many random cases are run, in times what `make test-all` runs
 #   ARGS="-k resize"         make test-python: further arguments of pytest; make bench: of python -m bench, such as
 #                            tensors, samples or loading, other suites; make mutants: those whose name holds it
 #   PYTHON=python3.12        the interpreter of .venv (default: the first python3 >= 3.10)
@@ -124,7 +124,7 @@ demo: $(STAMPS)/demo
 # Tests
 
 # A tier is a choice of tests by their marks (pyproject.toml) and of how many random cases they run
-# (tests/support/scale.py). Equality is asserted in each. A test without a mark is in all three.
+# (tests/support/scale.py, csrc/tests/support/scale.h). Equality is asserted in each. What has no mark is in all three.
 TIER := all
 test: TIER := fast
 test-nightly: TIER := nightly
@@ -134,6 +134,7 @@ MARKS_nightly :=
 SCALE_fast := 0.1
 SCALE_all := 1
 SCALE_nightly := 10
+SCALE = $(or $(FASTAUG_SCALE),$(SCALE_$(TIER)))
 ifeq ($(filter fast all nightly,$(TIER)),)
 $(error TIER is '$(TIER)'; it should be fast, all or nightly)
 endif
@@ -163,7 +164,7 @@ test-native: $(STAMPS)/demo | system-test
 	$(DEV)
 	$(CMAKE) --build --preset dev -j $(JOBS)
 	tools/check_symbols.sh build/editable
-	$(CTEST) --preset dev -j $(JOBS) -L $(NATIVE_$(TIER))
+	FASTAUG_SCALE=$(SCALE) $(CTEST) --preset dev -j $(JOBS) -L $(NATIVE_$(TIER))
 
 test-asan: $(STAMPS)/build-tools | system-test
 	$(CMAKE) --preset asan
@@ -178,8 +179,8 @@ test-tsan: $(STAMPS)/build-tools | system-test
 
 # torch's own threads would only fight the test processes for the cores.
 test-python: $(STAMPS)/test
-	FASTAUG_SCALE=$(or $(FASTAUG_SCALE),$(SCALE_$(TIER))) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark \
-	  -n $(JOBS) --dist worksteal $(if $(MARKS_$(TIER)),-m "$(MARKS_$(TIER))") $(ARGS)
+	FASTAUG_SCALE=$(SCALE) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -p no:benchmark -n $(JOBS) \
+	  --dist worksteal $(if $(MARKS_$(TIER)),-m "$(MARKS_$(TIER))") $(ARGS)
 
 # What may differ between Pythons: names, signatures, errors, pickles, and that the installation is sound.
 .PHONY: test-api

@@ -38,13 +38,13 @@ else()
 endif()
 # Tests of kernels go through all instruction sets by themselves.
 add_test(NAME native.kernels COMMAND fastaug_tests --source-file=*tests/kernels/*)
-set_tests_properties(native.kernels PROPERTIES TIMEOUT 600 LABELS "fast;all")
+set_tests_properties(native.kernels PROPERTIES TIMEOUT 1800 LABELS "fast;all")
 foreach(isa IN LISTS isas)
   add_test(NAME native.${isa} COMMAND fastaug_tests --source-file-exclude=*tests/kernels/*)
   set_tests_properties(native.${isa} PROPERTIES
-    ENVIRONMENT "FASTAUG_ISA=${isa}" SKIP_RETURN_CODE ${skip_code} TIMEOUT 600 LABELS all)
+    ENVIRONMENT "FASTAUG_ISA=${isa}" SKIP_RETURN_CODE ${skip_code} TIMEOUT 1800 LABELS all)
 endforeach()
 # `make test` runs two: the scalar kernels, and the best of this machine under its own name.
 set_tests_properties(native.scalar PROPERTIES LABELS "fast;all")
 add_test(NAME native.best COMMAND fastaug_tests --source-file-exclude=*tests/kernels/*)
-set_tests_properties(native.best PROPERTIES TIMEOUT 600 LABELS fast)
+set_tests_properties(native.best PROPERTIES TIMEOUT 1800 LABELS fast)

@@ -11,11 +11,13 @@
 #include "tests/support/guard.h"
 #include "tests/support/jpeg_decoding.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/scale.h"
 
 namespace fastaug::codec {
 namespace {
 
 using namespace std::string_literals;
+using fastaug::test::cases;
 using fastaug::test::find_marker;
 using fastaug::test::Guarded;
 using fastaug::test::JpegOptions;
@@ -37,7 +39,7 @@ using test::random_region;
 
 TEST_CASE("jpeg: regions are parts of the whole, which is libjpeg's") {
   Random random(5);
-  for (int round = 0; round < 250; ++round) {
+  for (int round = 0; round < cases(250); ++round) {
     const int most = round % 2 == 0 ? 36 : 150;
     const JpegOptions options = random_options(random);
     const File file = write_jpeg(random.between(1, most), random.between(1, most), options, random.next());
@@ -65,7 +67,7 @@ TEST_CASE("jpeg: regions are parts of the whole, which is libjpeg's") {
 
 TEST_CASE("jpeg: luma is libjpeg's gray, whole and in parts") {
   Random random(8);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < cases(200); ++round) {
     const JpegOptions options = random_options(random);
     const File file = write_jpeg(random.between(1, 80), random.between(1, 80), options, random.next());
     const Header header = luma_of(header_of(file));

@@ -9,10 +9,12 @@
 #include "tests/support/guard.h"
 #include "tests/support/jpeg_decoding.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/scale.h"
 
 namespace fastaug::codec {
 namespace {
 
+using fastaug::test::cases;
 using fastaug::test::find_marker;
 using fastaug::test::Guarded;
 using fastaug::test::JpegOptions;
@@ -53,7 +55,7 @@ TEST_CASE("jpeg: a truncated file is never done") {
 TEST_CASE("jpeg: changed bytes are done as libjpeg does them, or not done") {
   Random random(9);
   int done = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < cases(3000); ++round) {
     JpegOptions options = random_options(random);
     options.rgb = false;
     File file = write_jpeg(random.between(8, 40), random.between(8, 40), options, random.next());
@@ -82,7 +84,7 @@ TEST_CASE("jpeg: changed bytes are done as libjpeg does them, or not done") {
     }
     if (whole.verdict.done()) CHECK(part.verdict.done());
   }
-  CHECK(done > 100);
+  CHECK(done > cases(100));
 }
 
 TEST_CASE("jpeg: scans that are missing, or too many") {

@@ -8,10 +8,12 @@
 #include "codec/jpeg_window.h"
 #include "kernels/kernels.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug::codec::jpeg {
 namespace {
 
+using fastaug::test::cases;
 using fastaug::test::Random;
 
 // A table whose codes are of any length, and writes them.
@@ -88,7 +90,7 @@ std::vector<int> zigzag() {
 TEST_CASE("jpeg codes: blocks come back as they were written") {
   const std::vector<int> natural = zigzag();
   Random random(1);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < cases(150); ++round) {
     const Table dc(true, random), ac(false, random);
     JpegCodes codes;
     JpegPairs pairs;
@@ -157,7 +159,7 @@ TEST_CASE("jpeg codes: blocks come back as they were written") {
 TEST_CASE("jpeg codes: any bits do the same with every instruction set, and nothing beside them") {
   Random random(2);
   int broken = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < cases(400); ++round) {
     const Table dc(true, random), ac(false, random);
     JpegCodes codes;
     JpegPairs pairs;
@@ -203,14 +205,14 @@ TEST_CASE("jpeg codes: any bits do the same with every instruction set, and noth
       CHECK(scan.range == first.range);
     }
   }
-  CHECK(broken > 20);
+  CHECK(broken > cases(20));
 }
 
 TEST_CASE("jpeg codes: any bits of a progressive scan do the same with every instruction set, kept or not") {
   Random random(4);
   constexpr int kBlocks = 40;
   int broken = 0, sound = 0;
-  for (int round = 0; round < 1200; ++round) {
+  for (int round = 0; round < cases(1200); ++round) {
     const bool refines = random.between(0, 1) == 0;
     // Runs of blocks and of zeros, and values: of one bit where others are refined, else of a few.
     CodeLengths lengths;
@@ -289,8 +291,8 @@ TEST_CASE("jpeg codes: any bits of a progressive scan do the same with every ins
       }
     }
   }
-  CHECK(broken > 50);
-  CHECK(sound > 50);
+  CHECK(broken > cases(50));
+  CHECK(sound > cases(50));
 }
 
 TEST_CASE("jpeg codes: tables that are none") {

@@ -13,10 +13,12 @@
 #include "codec/jpeg_session.h"
 #include "codec/scan_index.h"
 #include "tests/support/jpeg_decoding.h"
+#include "tests/support/scale.h"
 
 namespace fastaug::codec::jpeg {
 namespace {
 
+using fastaug::test::cases;
 using fastaug::test::find_marker;
 using fastaug::test::JpegOptions;
 using fastaug::test::Random;
@@ -104,7 +106,7 @@ TEST_CASE("jpeg sequential: regions, in all strides") {
 
 TEST_CASE("jpeg sequential: luma alone") {
   Random random(9);
-  for (int round = 0; round < 120; ++round) {
+  for (int round = 0; round < cases(120); ++round) {
     JpegOptions options = taken_options(random);
     const int most = round % 2 == 0 ? 300 : 40;
     const File file = write_jpeg(random.between(1, most), random.between(5, most), options, random.next());

@@ -13,11 +13,13 @@
 #include "codec/jpeg_markers.h"
 #include "tests/support/jpeg_decoding.h"
 #include "tests/support/jpeg_scans.h"
+#include "tests/support/scale.h"
 
 namespace fastaug::codec {
 namespace {
 
 using namespace std::string_view_literals;
+using fastaug::test::cases;
 using fastaug::test::find_marker;
 using fastaug::test::JpegOptions;
 using fastaug::test::Random;
@@ -110,7 +112,7 @@ TEST_CASE("jpeg walk: libjpeg is stopped where it comes to too many scans") {
 TEST_CASE("jpeg walk: no scan of libjpeg's is missed in files of any damage") {
   Random random(4);
   int more = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < cases(4000); ++round) {
     JpegOptions options = test::random_options(random);
     options.progressive = random.between(0, 3) != 0;
     options.one_scan_each = options.one_scan_each && !options.progressive;
@@ -135,7 +137,7 @@ TEST_CASE("jpeg walk: no scan of libjpeg's is missed in files of any damage") {
     REQUIRE(scans_of(file) >= theirs);
     more += theirs > 1;
   }
-  CHECK(more > 1000);
+  CHECK(more > cases(1000));
 }
 
 TEST_CASE("jpeg walk: headers with anything odd between segments are Pillow's to read") {

@@ -13,10 +13,12 @@
 #include "codec/scan_index.h"
 #include "codec/source.h"
 #include "tests/support/jpeg_decoding.h"
+#include "tests/support/scale.h"
 
 namespace fastaug::codec {
 namespace {
 
+using fastaug::test::cases;
 using fastaug::test::find_marker;
 using fastaug::test::Guarded;
 using fastaug::test::JpegOptions;
@@ -195,7 +197,7 @@ TEST_CASE("scan index: a place that is wrong is found by whoever comes by, and t
 
 TEST_CASE("scan index: whatever it says, nothing is read outside the file") {
   Random random(3);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < cases(400); ++round) {
     const JpegOptions options = options_of(random);
     const File file = write_jpeg(random.between(1, 90), random.between(5, 90), options, random.next());
     const Header header = header_of(file);

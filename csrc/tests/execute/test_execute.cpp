@@ -9,6 +9,7 @@
 #include "execute/reference.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
+#include "tests/support/scale.h"
 
 using namespace fastaug;
 using fastaug::test::Buffer;
@@ -18,7 +19,7 @@ using fastaug::test::view_of;
 
 TEST_CASE("optimised, streamed programs give the oracle's bits") {
   const auto isas = available_isas();
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  for (uint64_t seed = 0; seed < test::cases(3000u); ++seed) {
     RandomProgram random(seed);
     const Shape shape{random.side(), random.side(), random.integer(1, 4)};
     const std::vector<Op> program = random(shape, random.integer(0, 8), random.chance(0.3));

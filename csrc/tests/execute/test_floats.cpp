@@ -11,6 +11,7 @@
 #include "execute/execute.h"
 #include "execute/reference.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -139,7 +140,7 @@ TEST_CASE("programs on floats give the oracle's bits on every instruction set, a
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(7);
-    for (int trial = 0; trial < 2500; ++trial) {
+    for (int trial = 0; trial < test::cases(2500); ++trial) {
       CAPTURE(trial);
       const Shape in{sides[random.between(0, 14)], sides[random.between(0, 14)], random.between(1, 4)};
       const std::vector<Op> program = random_floats_program(random, in);

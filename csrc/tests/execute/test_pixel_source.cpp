@@ -9,6 +9,7 @@
 #include "tests/support/guard.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
+#include "tests/support/scale.h"
 
 using namespace fastaug;
 using fastaug::test::Buffer;
@@ -78,7 +79,7 @@ class Piecemeal final : public PixelSource {
 TEST_CASE("programs ask a pixel source for no more than they need, and give the oracle's bits") {
   const auto isas = available_isas();
   int64_t asked = 0, whole = 0;
-  for (uint64_t seed = 0; seed < 3000; ++seed) {
+  for (uint64_t seed = 0; seed < test::cases(3000u); ++seed) {
     RandomProgram random(seed);
     const Shape shape{random.side(), random.side(), random.integer(1, 4)};
     const std::vector<Op> program = random(shape, random.integer(0, 6), random.chance(0.3));

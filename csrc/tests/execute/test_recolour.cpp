@@ -9,6 +9,7 @@
 #include "tests/support/guard.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
+#include "tests/support/scale.h"
 
 using namespace fastaug;
 using fastaug::test::bare;
@@ -59,7 +60,7 @@ TEST_CASE("what goes straight gives the bits of the way through planes, and writ
   for (const char* name : available_isas()) {
     CAPTURE(name);
     int straight = 0;
-    for (uint64_t seed = 0; seed < 3000; ++seed) {
+    for (uint64_t seed = 0; seed < test::cases(3000u); ++seed) {
       RandomProgram random(seed * 5 + 1, 40);
       const bool gray = seed % 5 == 0;
       const Shape shape{random.integer(1, 20), random.integer(1, 90), gray ? 3 : random.integer(1, 4)};
@@ -98,6 +99,6 @@ TEST_CASE("what goes straight gives the bits of the way through planes, and writ
            to_string(program));
       REQUIRE(results[0] == results[1]);
     }
-    CHECK(straight > 900);
+    CHECK(straight > test::cases(900));
   }
 }

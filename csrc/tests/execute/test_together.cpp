@@ -11,6 +11,7 @@
 #include "tests/support/guard.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
+#include "tests/support/scale.h"
 
 using namespace fastaug;
 using fastaug::test::Buffer;
@@ -80,7 +81,7 @@ Op window(int top, int left, int height, int width) {
 }  // namespace
 
 TEST_CASE("programs on one source have it made once, and give the oracle's bits") {
-  for (uint64_t seed = 0; seed < 600; ++seed) {
+  for (uint64_t seed = 0; seed < test::cases(600u); ++seed) {
     RandomProgram random(seed);
     const Shape shape{random.side(), random.side(), random.integer(1, 4)};
     auto pixels = random.pixels(static_cast<size_t>(shape.height) * static_cast<size_t>(shape.width) * 4);

@@ -12,6 +12,7 @@
 #include "pixel/smooth.h"
 #include "pixel/table.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -101,7 +102,7 @@ std::vector<int> pillow_equalize(const std::vector<uint32_t>& counts) {
 
 TEST_CASE("equalize tables are those of ImageOps") {
   Random random(1);
-  for (int trial = 0; trial < 3000; ++trial) {
+  for (int trial = 0; trial < test::cases(3000); ++trial) {
     CAPTURE(trial);
     std::vector<uint32_t> counts(256);
     const int used = random.between(0, 6) == 0 ? random.between(0, 2) : random.between(1, 256);
@@ -146,7 +147,7 @@ TEST_CASE("lookup finds every entry of every table") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(2);
-    for (int trial = 0; trial < 200; ++trial) {
+    for (int trial = 0; trial < test::cases(200); ++trial) {
       uint8_t table[256];
       random.fill(table, sizeof table);
       GuardedRows row(1, 256);
@@ -310,7 +311,7 @@ TEST_CASE("the smooth of integers is Pillow's and torch's float32 one") {
   }
   Random random(5);
   int wrong = 0;
-  for (int trial = 0; trial < 200000; ++trial) {
+  for (int trial = 0; trial < test::cases(200000); ++trial) {
     uint8_t rows[3][3];
     random.fill(&rows[0][0], 9);
     if (trial % 3 == 0) {

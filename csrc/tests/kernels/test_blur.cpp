@@ -10,6 +10,7 @@
 #include "pixel/blur_weights.h"
 #include "plan/neighbourhood.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -107,7 +108,7 @@ TEST_CASE("blur_rows equals the scalar kernel at every width") {
 TEST_CASE("blur_rows equals the scalar kernel with every kernel") {
   for (const char* name : available_isas()) {
     Random random(2);
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < test::cases(300); ++i) {
       const int height = 2 * random.between(0, i % 10 == 0 ? 25 : 8) + 1;
       const int width = 2 * random.between(0, i % 10 == 1 ? 25 : 8) + 1;
       const BlurWeights weights(random_weights(random, height), random_weights(random, width));
@@ -139,7 +140,7 @@ TEST_CASE("a tie is rounded to even") {
 // The bound that blur_rows relies on, against both values themselves.
 TEST_CASE("two passes come as near to the chain as they say") {
   Random random(3);
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < test::cases(400); ++i) {
     const int height = 2 * random.between(0, 15) + 1;
     const int width = 2 * random.between(0, 15) + 1;
     const BlurWeights weights(random_weights(random, height), random_weights(random, width));
@@ -344,7 +345,7 @@ TEST_CASE("blur_stage equals its definition, whole and in parts") {
     CAPTURE(name);
     const Kernels& tested = *kernels(name);
     Random random(5);
-    for (int i = 0; i < 250; ++i) {
+    for (int i = 0; i < test::cases(250); ++i) {
       const int kernel_width = 2 * random.between(0, 7) + 1;
       const int kernel_height = i % 3 == 0 ? kernel_width : 2 * random.between(0, 7) + 1;
       const Op op = blur_op(random, kernel_height, kernel_width);

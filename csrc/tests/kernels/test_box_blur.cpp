@@ -10,6 +10,7 @@
 #include "kernels/kernels.h"
 #include "pixel/box_blur.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -118,7 +119,7 @@ TEST_CASE("a box blur keeps what is the same everywhere") {
 // Twice the whole samples, what lies between them and both parts are all of the weight, or next to it.
 TEST_CASE("the weights of a box are as large as it is") {
   Random random(3);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < test::cases(2000); ++i) {
     const BoxBlur blur = box_blur(random_radius(random), 1);
     const int64_t sum = int64_t{2 * blur.radius + 1} * blur.whole + 2 * int64_t{blur.part};
     REQUIRE(sum <= 1 << 24);

@@ -9,6 +9,7 @@
 
 #include "kernels/kernels.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -211,7 +212,7 @@ TEST_CASE("store_float rounds as division does, for all samples") {
     const auto value = [&](double low, double high) {
       return static_cast<float>(std::exp2(low + (high - low) * random.unit()));
     };
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < test::cases(1000); ++i) {
       std::array<float, 4> mean, std;
       for (int c = 0; c < 4; ++c) {
         // Mostly what people use, now and then anything.
@@ -255,7 +256,7 @@ TEST_CASE("what prepare_store finds keeps the bits") {
         for (bool reversed : {false, true})
           check_store(tested, imagenet, samples.data(), std::min(width, 256), reversed, side);
     int quick = 0;
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < test::cases(1000); ++i) {
       std::array<float, 4> mean, std;
       for (int c = 0; c < 4; ++c) {
         mean[c] = static_cast<float>(random.unit());
@@ -270,7 +271,7 @@ TEST_CASE("what prepare_store finds keeps the bits") {
       check_store(tested, store, samples.data(), 256, random.next() % 2 == 0, Side::kBack);
     }
     // Where there is a short form at all, it is for most.
-    if (imagenet.quick[0]) CHECK(quick > 3000);
+    if (imagenet.quick[0]) CHECK(quick > test::cases(3000));
   }
 }
 

@@ -11,6 +11,7 @@
 // After the lanes that its bodies call.
 #include "pixel/float_colour.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -216,7 +217,7 @@ TEST_CASE("runs in 16 bits and in float32 round what the formulas give") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(1);
-    for (int trial = 0; trial < 2000; ++trial) {
+    for (int trial = 0; trial < test::cases(2000); ++trial) {
       CAPTURE(trial);
       const Run run = random_run(random, random.between(1, kMaxChannels), random.between(0, 6));
       const Kernels& tested = *kernels(name);
@@ -229,7 +230,7 @@ TEST_CASE("runs go into the store unrounded, both ways round, exactly as wide as
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(2);
-    for (int trial = 0; trial < 1500; ++trial) {
+    for (int trial = 0; trial < test::cases(1500); ++trial) {
       CAPTURE(trial);
       const Run run = random_run(random, random.between(1, kMaxChannels), random.between(0, 5));
       const int width = trial < 700 ? 1 + trial % 140 : random.between(1, 400);
@@ -292,7 +293,7 @@ TEST_CASE("runs that 16 bits do not hold are in float32, as near to the formulas
 
 TEST_CASE("instruction sets give the same samples in 16 bits") {
   Random random(4);
-  for (int trial = 0; trial < 200; ++trial) {
+  for (int trial = 0; trial < test::cases(200); ++trial) {
     CAPTURE(trial);
     Run run = random_run(random, random.between(1, kMaxChannels), random.between(1, 5));
     if (!run.is_short()) continue;

@@ -9,6 +9,7 @@
 
 #include "pixel/jpeg.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -51,7 +52,7 @@ TEST_CASE("jpeg kernels: the inverse DCT") {
     const Kernels& tested = *kernels(isa);
     Random random(1);
     int certain = 0;
-    for (int round = 0; round < 4000; ++round) {
+    for (int round = 0; round < test::cases(4000); ++round) {
       const int blocks = random.between(1, 9), gap = random.between(0, 9);
       Coefficients coefs(blocks, random);
       const ptrdiff_t stride = 8 * blocks + gap;
@@ -66,13 +67,13 @@ TEST_CASE("jpeg kernels: the inverse DCT") {
       certain += sure;
       if (sure) REQUIRE(std::memcmp(expected.data(), got.data(), size) == 0);
     }
-    CHECK(certain > 400);
+    CHECK(certain > test::cases(400));
   }
 }
 
 TEST_CASE("jpeg kernels: the inverse DCT is one") {
   Random random(2);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < test::cases(300); ++round) {
     int16_t coefs[2 * kJpegBlock] = {};
     uint16_t steps[kJpegBlock];
     std::fill(std::begin(steps), std::end(steps), uint16_t{1});

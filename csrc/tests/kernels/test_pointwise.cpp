@@ -13,6 +13,7 @@
 #include "pixel/pointwise.h"
 #include "pixel/statistics.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -128,6 +129,7 @@ TEST_CASE("every pointwise op gives the same bits on every instruction set") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(1);
+    test::Share share;
     for (int channels = 1; channels <= kMaxChannels; ++channels) {
       CAPTURE(channels);
       for (const Op& op : ops_for(channels)) {
@@ -135,6 +137,7 @@ TEST_CASE("every pointwise op gives the same bits on every instruction set") {
         CAPTURE(op.f[0]);
         CAPTURE(op.flags);
         for (int width = 1; width <= 130; ++width) {
+          if (!share.next()) continue;
           CAPTURE(width);
           const float mean = takes_torch_mean(op.id) ? 117.3f : 117.0f;
           REQUIRE(agrees(*kernels(name), {{op}, {mean}, channels}, width, random));
@@ -167,7 +170,7 @@ TEST_CASE("runs of ops give the same bits on every instruction set") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(2);
-    for (int trial = 0; trial < 2000; ++trial) {
+    for (int trial = 0; trial < test::cases(2000); ++trial) {
       CAPTURE(trial);
       Run run;
       run.channels = random.between(1, kMaxChannels);
@@ -377,7 +380,7 @@ TEST_CASE("contrast of tensors is torchvision's for every sample") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(4);
-    for (int trial = 0; trial < 2000; ++trial) {
+    for (int trial = 0; trial < test::cases(2000); ++trial) {
       const double factor = trial < 16 ? kFactors[trial / 2] : 3.0 * random.unit();
       const auto mean = static_cast<float>(255.0 * random.unit());
       CAPTURE(factor);
@@ -445,7 +448,9 @@ TEST_CASE("hue is Pillow's on every colour") {
     CAPTURE(name);
     GuardedRows rows(kMaxChannels, kWidth);
     const float mean = 0.0f;
+    test::Share share;
     for (int r = 0; r < 256; ++r) {
+      if (!share.next()) continue;
       const int shift = (r * 37 + 11) % 256;
       for (int k = 0; k < kWidth; ++k) {
         rows[0][k] = static_cast<uint8_t>(r);

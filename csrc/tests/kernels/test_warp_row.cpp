@@ -7,6 +7,7 @@
 
 #include "kernels/warp_row.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -44,7 +45,7 @@ int64_t number(Random& random, int bits) {
 
 TEST_CASE("spans in 16.16 are those that division of integers gives") {
   Random random(1);
-  for (int trial = 0; trial < 400000; ++trial) {
+  for (int trial = 0; trial < test::cases(400000); ++trial) {
     const int begin = trial % 3 == 0 ? 0 : random.between(0, 5000);
     const Span span = {begin, begin + random.between(0, trial % 2 == 0 ? 70 : 20000)};
     const int64_t step = std::clamp<int64_t>(number(random, 32), INT32_MIN, INT32_MAX);
@@ -71,7 +72,7 @@ TEST_CASE("spans in 16.16 are those that division of integers gives") {
 TEST_CASE("spans of positions in double hold what is inside, and nothing that is outside") {
   Random random(2);
   constexpr double kRounding = 1e-7;
-  for (int trial = 0; trial < 60000; ++trial) {
+  for (int trial = 0; trial < test::cases(60000); ++trial) {
     const int begin = trial % 3 == 0 ? 0 : random.between(0, 100);
     const Span span = {begin, begin + random.between(0, 90)};
     const double lo = static_cast<double>(number(random, 12)) * 0.25;

@@ -12,6 +12,7 @@
 #include "plan/regions.h"
 #include "tests/support/guard.h"
 #include "tests/support/images.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -202,7 +203,7 @@ TEST_CASE("an op reads what its extents say, for all tiles of small axes") {
 TEST_CASE("an op reads what its extents say, for tiles of large axes") {
   Random random(4);
   for (OpId id : {OpId::WINDOW, OpId::PAD, OpId::NEAREST, OpId::RESIZE, OpId::TORCH_RESIZE, OpId::BLUR}) {
-    for (int i = 0; i < 150; ++i) check(random_axis(random, id, 3000), 40);
+    for (int i = 0; i < test::cases(150); ++i) check(random_axis(random, id, 3000), 40);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "execute/execute.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
+#include "tests/support/scale.h"
 
 using namespace fastaug;
 using fastaug::test::Buffer;
@@ -111,7 +112,7 @@ TEST_CASE("a plan says why an image is kept") {
 }
 
 TEST_CASE("plans of the same program are equal, and run images that they were not made with") {
-  for (uint64_t seed = 0; seed < 400; ++seed) {
+  for (uint64_t seed = 0; seed < test::cases(400u); ++seed) {
     RandomProgram random(seed * 7 + 2, 40);
     const Shape shape{random.side(), random.side(), random.integer(1, 4)};
     const std::vector<Op> program = random(shape, random.integer(0, 6), random.chance(0.3));

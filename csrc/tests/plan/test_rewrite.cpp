@@ -8,6 +8,7 @@
 #include "plan/rewrite.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
+#include "tests/support/scale.h"
 
 using namespace fastaug;
 using fastaug::test::bare;
@@ -90,10 +91,10 @@ const std::vector<Trigger>& triggers() {
 }  // namespace
 
 TEST_CASE("each rewrite alone keeps every bit, ends, and has something to do") {
-  constexpr int kPrograms = 1500;
+  const int programs = test::cases(1500);
   for (const Trigger& trigger : triggers()) {
     int fired = 0;
-    for (uint64_t seed = 0; seed < kPrograms; ++seed) {
+    for (uint64_t seed = 0; seed < static_cast<uint64_t>(programs); ++seed) {
       RandomProgram random(seed * 64 + trigger.bit, 40);
       const Shape shape{random.side(), random.side(), std::max(random.integer(-1, 4), 1)};
       const Ops program = random(shape, random.integer(2, 8), trigger.likely);
@@ -112,12 +113,12 @@ TEST_CASE("each rewrite alone keeps every bit, ends, and has something to do") {
       REQUIRE(executed(program, view, trigger.bit) == wanted);
     }
     INFO("rewrite ", trigger.bit);
-    CHECK(fired > kPrograms / 10);
+    CHECK(fired > programs / 10);
   }
 }
 
 TEST_CASE("all rewrites together keep every bit") {
-  for (uint64_t seed = 0; seed < 6000; ++seed) {
+  for (uint64_t seed = 0; seed < test::cases(6000u); ++seed) {
     RandomProgram random(seed * 7 + 3, seed % 2 == 0 ? 40 : 6);
     const Shape shape{random.side(), random.side(), random.integer(1, 4)};
     const Trigger& trigger = triggers()[seed % triggers().size()];
@@ -135,7 +136,7 @@ TEST_CASE("all rewrites together keep every bit") {
 }
 
 TEST_CASE("any set of rewrites ends, and does nothing more the second time") {
-  for (uint64_t seed = 0; seed < 40000; ++seed) {
+  for (uint64_t seed = 0; seed < test::cases(40000u); ++seed) {
     RandomProgram random(seed, 40);
     const Shape shape{random.side(), random.side(), random.integer(1, 4)};
     const Trigger& trigger = triggers()[seed % triggers().size()];
@@ -409,7 +410,7 @@ TEST_CASE("torch's warps by whole pixels become windows where no rounding of a p
   CHECK(stays(turned, shape));
   RandomProgram random(11);
   int straightened = 0;
-  for (int trial = 0; trial < 400; ++trial) {
+  for (int trial = 0; trial < test::cases(400); ++trial) {
     // One long side: roundings grow with it.
     const int longest = random.integer(1, 1500);
     const int other = random.integer(1, 4);
@@ -429,7 +430,7 @@ TEST_CASE("torch's warps by whole pixels become windows where no rounding of a p
     straightened += optimise(program, in, kStraightenWarps)[0].id == OpId::WINDOW ? 1 : 0;
     REQUIRE(executed(program, view, kStraightenWarps) == executed(program, view, 0));
   }
-  CHECK(straightened > 250);
+  CHECK(straightened > test::cases(250));
 }
 
 TEST_CASE("ops on samples that undo or contain one another") {

@@ -6,6 +6,7 @@
 #include "plan/colour_run.h"
 #include "tests/support/images.h"
 #include "tests/support/random_program.h"
+#include "tests/support/scale.h"
 
 using namespace fastaug;
 using fastaug::test::executed;
@@ -79,7 +80,7 @@ TEST_CASE("composed tables keep every bit") {
   using enum OpId;
   const std::vector<OpId> likely = {BRIGHTNESS, CONTRAST, GAMMA, INVERT, SOLARIZE, POSTERIZE, AUTOCONTRAST, EQUALIZE};
   int composed = 0;
-  for (uint64_t seed = 0; seed < 2000; ++seed) {
+  for (uint64_t seed = 0; seed < test::cases(2000u); ++seed) {
     RandomProgram random(seed * 3 + 1, 40);
     const Shape shape{random.side(), random.integer(30, 40), random.integer(1, 4)};
     const std::vector<Op> program = random(shape, random.integer(2, 8), likely);
@@ -96,5 +97,5 @@ TEST_CASE("composed tables keep every bit") {
     REQUIRE(executed(program, view, 0) == wanted);
     REQUIRE(executed(program, view, kComposeTables) == wanted);
   }
-  CHECK(composed > 200);
+  CHECK(composed > test::cases(200));
 }

@@ -8,6 +8,7 @@
 #include "pixel/index_table.h"
 #include "plan/tap_chain.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -99,7 +100,7 @@ TEST_CASE("composed taps are the product of the matrices of the steps") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(1);
-    for (int trial = 0; trial < 150; ++trial) {
+    for (int trial = 0; trial < test::cases(150); ++trial) {
       CAPTURE(trial);
       const Shape in{random.between(1, 120), random.between(1, 120), 3};
       const OpList ops = random_run(random, in, random.between(1, 5));

@@ -8,6 +8,7 @@
 #include "execute/stages/stages.h"
 #include "plan/warp_region.h"
 #include "tests/support/guard.h"
+#include "tests/support/scale.h"
 
 namespace fastaug {
 namespace {
@@ -69,7 +70,7 @@ TEST_CASE("a warp reads nothing but what it needs") {
   for (const char* name : available_isas()) {
     CAPTURE(name);
     Random random(1);
-    for (int trial = 0; trial < 300; ++trial) {
+    for (int trial = 0; trial < test::cases(300); ++trial) {
       CAPTURE(trial);
       const bool large = trial % 10 == 0;  // large enough to be prefetched
       const int height = large ? random.between(300, 500) : random.between(1, 80);

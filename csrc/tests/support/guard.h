@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,25 +24,32 @@ class Guarded {
  public:
   explicit Guarded(size_t size, Side side = Side::kBack) : size_(size) {
     const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-    inner_ = (size + page - 1) / page * page;
-    if (inner_ == 0) inner_ = page;
-    mapped_ = inner_ + 2 * page;
-    void* memory = mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(memory != MAP_FAILED);
-    map_ = static_cast<uint8_t*>(memory);
+    pages_ = std::max<size_t>((size + page - 1) / page, 1);
+    inner_ = pages_ * page;
+    map_ = kept();
+    if (map_ == nullptr) {
+      void* memory = mmap(nullptr, mapped(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      REQUIRE(memory != MAP_FAILED);
+      map_ = static_cast<uint8_t*>(memory);
+      REQUIRE(mprotect(map_ + page, inner_, PROT_READ | PROT_WRITE) == 0);
+    }
     begin_ = map_ + page;
-    REQUIRE(mprotect(begin_, inner_, PROT_READ | PROT_WRITE) == 0);
     std::memset(begin_, kPattern, inner_);
     data_ = side == Side::kBack ? begin_ + inner_ - size : begin_;
   }
   ~Guarded() {
-    if (map_ != nullptr) munmap(map_, mapped_);
+    if (map_ == nullptr) return;
+    if (pages_ <= kMostKept) {
+      maps_[pages_].push_back(map_);
+    } else {
+      munmap(map_, mapped());
+    }
   }
   Guarded(Guarded&& other) noexcept
       : map_(other.map_),
         begin_(other.begin_),
         data_(other.data_),
-        mapped_(other.mapped_),
+        pages_(other.pages_),
         inner_(other.inner_),
         size_(other.size_) {
     other.map_ = nullptr;
@@ -64,10 +73,25 @@ class Guarded {
 
  private:
   static constexpr uint8_t kPattern = 0xa5;
+  static constexpr size_t kMostKept = 4;
+
+  size_t mapped() const { return (pages_ + 2) * (inner_ / pages_); }
+
+  // A mapping of so many pages that was used before, or nothing.
+  uint8_t* kept() const {
+    if (pages_ > kMostKept || maps_[pages_].empty()) return nullptr;
+    uint8_t* map = maps_[pages_].back();
+    maps_[pages_].pop_back();
+    return map;
+  }
+
+  // Small mappings are kept, by their number of pages: mapping anew was most of the time of the tests of kernels.
+  static inline thread_local std::array<std::vector<uint8_t*>, kMostKept + 1> maps_;
+
   uint8_t* map_ = nullptr;
   uint8_t* begin_ = nullptr;
   uint8_t* data_ = nullptr;
-  size_t mapped_ = 0;
+  size_t pages_ = 0;
   size_t inner_ = 0;
   size_t size_ = 0;
 };

@@ -14,6 +14,7 @@
 #include "codec/jpeg_session.h"
 #include "tests/support/guard.h"
 #include "tests/support/jpeg_file.h"
+#include "tests/support/scale.h"
 
 namespace fastaug::codec::test {
 
@@ -132,7 +133,7 @@ inline JpegOptions random_options(Random& random) {
 // A number that the environment may say.
 inline int count_of(const char* name, int usual) {
   const char* value = std::getenv(name);
-  return value == nullptr ? usual : std::atoi(value);
+  return value == nullptr ? fastaug::test::cases(usual) : std::atoi(value);
 }
 
 // By libjpeg behind the codec's function; empty where it is not done.
