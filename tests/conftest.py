@@ -38,6 +38,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_finish() -> None:
+    """Leave what there is by now out of all collections of garbage.
+
+    They would go through millions of objects, in each forked child too, which then gets copies of their pages.
+    """
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def one_torch_thread() -> None:
     """torch's own pool would fight the workers of a parallel test run."""

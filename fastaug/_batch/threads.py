@@ -155,7 +155,7 @@ class Crew:
             self._in_python.discard(thread)
 
     def _do(self, number: int) -> None:
-        work, _, label = self._works[number]
+        work, then, label = self._works[number]
         start = time.perf_counter()
         try:
             work()
@@ -164,7 +164,7 @@ class Crew:
             with self._timing:
                 self._seconds[label] = self._seconds.get(label, 0.0) + taken
             self.queue.done(number)
-            del work  # an error that it keeps may lead to this frame
+            del work, then  # an error that they keep may lead to this frame
 
     def help(self) -> None:
         """Does what comes next, if anything is left: one thing, so that Ctrl-C is heard between two."""
@@ -245,6 +245,7 @@ class Crew:
                 thread.join(None if end is None else _PATIENCE)
                 if end is not None and time.monotonic() >= end and thread in self._in_python:
                     break
+        self._works.clear()  # an error of what was done meanwhile may lead here
 
 
 _started: weakref.WeakSet[Crew] = weakref.WeakSet()

@@ -200,13 +200,14 @@ class _Numbered:
 
     def __init__(self, sampler: Any, loader: Any) -> None:
         self._sampler = sampler
-        self._loader = loader
+        self._automatic = loader._auto_collation
+        # Not the loader, which may have the iterator that has this: without a cycle, workers end with the last reference.
+        self._progress = loader._progress
 
     def __iter__(self) -> Iterator[Any]:
-        automatic = self._loader._auto_collation
         for number, indices in enumerate(self._sampler):
-            epoch = self._loader._epoch
-            yield [(epoch, number, index) for index in indices] if automatic else (epoch, number, indices)
+            epoch = self._progress.epoch
+            yield [(epoch, number, index) for index in indices] if self._automatic else (epoch, number, indices)
 
     def __len__(self) -> int:
         return len(self._sampler)

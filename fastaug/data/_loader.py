@@ -38,6 +38,7 @@ _TAKES_IN_ORDER = "in_order" in inspect.signature(torch.utils.data.DataLoader.__
 class _Progress:
     """How far an iterator of torch's is."""
 
+    epoch = 0  # of the loader's
     given: int | None = None  # batches of the epoch; None between epochs
     epochs = 0  # that were before this one, of the same iterator
 
@@ -197,7 +198,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         if isinstance(iterator, ThreadsIter) and not choice_of(self).threads:
             self._iterator = iterator = None
         if iterator is not None and not isinstance(iterator, ThreadsIter):
-            self._begin_epoch()
+            self._progress.epoch = self._begin_epoch()
             self._begin = states_of(generators_of(self))
             self._progress.given = 0
             self._progress.epochs += 1
@@ -233,9 +234,9 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
     def _get_iterator(self) -> Any:
         side = self._beside()
         resume, self._resume = self._resume, None
-        self._begin_epoch()
-        self._begin = states_of(generators_of(self))
         self._progress = _Progress()
+        self._progress.epoch = self._begin_epoch()
+        self._begin = states_of(generators_of(self))
         return ThreadsIter(self, self._epoch, side, resume) if self._has_threads() else self._torchs(resume)
 
     def _has_threads(self) -> bool:

@@ -22,6 +22,7 @@ from loader_cases import (
     Pairs,
     Several,
     drawing_target,
+    end,
     folder_of,
     generators,
     listed,
@@ -399,6 +400,7 @@ def test_draws_after_an_error(kind: str, workers: int, pictures: Path, tmp_path:
             except (OSError, ValueError, KeyError):
                 batches.append("error")
             batches.append(generators())
+        end(iterator)
         given.append(batches)
     assert given[0][2] == "error"
     assert same(given[1], given[0])

@@ -116,6 +116,17 @@ def test_threads_and_batches_end_with_their_last_reference(
     assert iterated() is None
 
 
+@pytest.mark.parametrize("rng", ["torch", "sample"])
+def test_processes_end_with_the_last_reference(rng: Any, uncollected: None) -> None:
+    """A collection of garbage would end their queues first, and wait five seconds for each of them."""
+    loader = DataLoader(Numbers(), batch_size=2, num_workers=1, persistent_workers=True, rng=rng)
+    list(loader)
+    process = loader._iterator._workers[0]  # type: ignore[union-attr]
+    assert process.is_alive()
+    del loader
+    assert not process.is_alive()
+
+
 def test_an_epoch_ends_its_threads(pictures: Path) -> None:
     loader = DataLoader(folder(pictures), batch_size=4, num_workers=2)
     iterator = iter(loader)

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Callable
+
+
+#: Seconds in which threads that were left end the work they are at.
+PATIENCE = 10
 
 
 def left_by(call: Callable[[], object], *classes: type) -> list[str]:
@@ -19,7 +24,10 @@ def left_by(call: Callable[[], object], *classes: type) -> list[str]:
     try:
         before = there()
         call()
-        return [name for number, name in there().items() if number not in before]
+        until = time.monotonic() + PATIENCE
+        while (left := there().keys() - before) and time.monotonic() < until:
+            time.sleep(0.01)
+        return [name for number, name in there().items() if number in left]
     finally:
         if was_enabled:
             gc.enable()
