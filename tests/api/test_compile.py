@@ -20,6 +20,7 @@ from torchvision.datasets import ImageFolder
 
 import fastaug
 import fastaug.transforms as T
+from support.differences import grouped
 from support.images import PHOTOS, noise, photo, pil
 from support.outcomes import assert_same, run, seed_all, snapshot
 from support.processes import START_METHODS, python
@@ -318,7 +319,7 @@ def test_pickle(protocol: int) -> None:
             assert_same(run(copied, image, 5), run(compiled, image, 5))
 
 
-@pytest.mark.parametrize("name", [name for name in ALL_CASES if "inplace" not in name])
+@grouped([name for name in ALL_CASES if "inplace" not in name], whole=True)
 def test_every_class_pickles_and_copies(name: str) -> None:
     compiled = fastaug.compile(ALL_CASES[name](TV))
     for copied in (pickle.loads(pickle.dumps(compiled)), copy.deepcopy(compiled), copy.copy(compiled)):

@@ -33,11 +33,7 @@ EXAMPLES = [
     *(examples.EXAMPLES | functions.FUNCTIONS).items(),
     *(v2_examples.CLASSES | v2_examples.FUNCTIONALS).items(),
 ]
-WITH_PICTURE = [
-    pytest.param(name, example, id=f"v2.{name}" if example.samples else name)
-    for name, example in EXAMPLES
-    if isinstance(example, examples.Example)
-]
+WITH_PICTURE = [(name, example) for name, example in EXAMPLES if isinstance(example, examples.Example)]
 
 
 def documented() -> dict[str, Any]:
@@ -100,7 +96,7 @@ def test_every_class_has_its_line_and_every_line_its_class() -> None:
     assert {example.group for example in examples.EXAMPLES.values()} == set(examples.GROUPS)
 
 
-@pytest.mark.parametrize(("name", "example"), WITH_PICTURE)
+@grouped(WITH_PICTURE, ("name", "example"), lambda case: case[1].group, whole=True)
 def test_picture(name: str, example: examples.Example) -> None:
     """It can be drawn, is drawn the same twice, and shows something else than the original."""
     state = torch.get_rng_state()

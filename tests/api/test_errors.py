@@ -270,7 +270,7 @@ ERRORS: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
 }
 
 
-@grouped(ERRORS)
+@each("name", ERRORS, whole=True)
 def test_error(name: str) -> None:
     call, pattern = ERRORS[name]
     image = pil("RGB", 10, 20)

@@ -19,7 +19,7 @@ import fastaug
 import fastaug.io
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from support.differences import grouped
+from support.differences import each, grouped
 from support.images import noise, pil
 from support.outcomes import assert_same, run, snapshot
 from support.processes import python
@@ -158,7 +158,7 @@ def test_other_ways_to_call_do_not_change_the_pickle() -> None:
     assert pickle.dumps(pipeline) == before
 
 
-@grouped(ALL_CASES)
+@each("name", ALL_CASES, whole=True)
 def test_attributes(name: str) -> None:
     """Those of torchvision's object, and no others, before and after calls and copies."""
     ours, theirs = ALL_CASES[name](T), ALL_CASES[name](TV)

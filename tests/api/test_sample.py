@@ -159,7 +159,7 @@ def containers() -> dict[str, Any]:
 def test_outlines(container: str) -> None:
     """One transform after another, where the call succeeds."""
     compared = 0
-    chosen = share(CASES.items(), container, 80)
+    chosen = share(CASES.items(), container, 40)
     for name, make in chosen:
         image = containers()[container]
         transform = make(T)

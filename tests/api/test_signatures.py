@@ -21,6 +21,7 @@ import fastaug.transforms.functional as F
 from support.differences import each, grouped
 from support.images import pil, to_chw
 from support.outcomes import assert_same, run, snapshot
+from support.scale import cases
 from tables.calls import FUNCTIONAL, PIL_FUNCTIONAL, TENSOR_FUNCTIONAL
 from tables.cases import ALL_CASES
 
@@ -79,7 +80,7 @@ def test_one_public_name_of_its_own() -> None:
     assert {name for name in F.__all__ if not hasattr(TVF, name)} == set()
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_class(name: str) -> None:
     ours, theirs = getattr(T, name), getattr(TV, name)
     assert ours.__name__ == ours.__qualname__ == name
@@ -163,7 +164,7 @@ def state_of(module: torch.nn.Module) -> list[Any]:
     ]
 
 
-@grouped(ALL_CASES)
+@each("name", ALL_CASES, whole=True)
 def test_module_state(name: str) -> None:
     ours, theirs = ALL_CASES[name](T), ALL_CASES[name](TV)
     assert isinstance(ours, torch.nn.Module) == isinstance(theirs, torch.nn.Module)
@@ -173,12 +174,12 @@ def test_module_state(name: str) -> None:
         assert ours.to(torch.float64) is ours
 
 
-@grouped(ALL_CASES)
+@each("name", ALL_CASES, whole=True)
 def test_repr(name: str) -> None:
     assert repr(ALL_CASES[name](T)).replace("fastaug.", "torchvision.") == repr(ALL_CASES[name](TV))
 
 
-@grouped(ALL_CASES)
+@each("name", ALL_CASES, whole=True)
 def test_attributes(name: str) -> None:
     ours, theirs = ALL_CASES[name](T), ALL_CASES[name](TV)
     for attribute, value in vars(theirs).items():
@@ -260,12 +261,12 @@ def test_get_params_of_every_class_is_called() -> None:
 @grouped(GET_PARAMS)
 def test_get_params(name: str) -> None:
     for image in (pil("RGB", 33, 57), torch.zeros(3, 33, 57, dtype=torch.uint8), torch.zeros(2, 1, 33, 57)):
-        for seed in range(50):
+        for seed in range(cases(50)):
             drawn = []
             for package in (T, TV):
                 torch.manual_seed(seed)
                 params = GET_PARAMS[name](package, image)
-                drawn.append((type(params), snapshot(params), torch.get_rng_state().tolist()))
+                drawn.append((type(params), snapshot(params), snapshot(torch.get_rng_state())))
             assert drawn[0] == drawn[1]
 
 

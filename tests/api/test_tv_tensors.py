@@ -31,7 +31,7 @@ from fastaug._tv_tensors import own as ours
 from support.differences import each
 from support.images import pil
 from support.processes import TESTS, python
-from support.scale import cases
+from support.scale import cases, share
 
 BOTH = (ours, theirs)
 CLASSES = ("TVTensor", "Image", "Video", "Mask", "BoundingBoxes", "KeyPoints")
@@ -404,7 +404,7 @@ def test_functions_of_torch(name: str, kept: str) -> None:
     def results(m: Any) -> list[Any]:
         found = []
         makes = makers(m)
-        for indices in itertools.product(range(len(makes)), repeat=1 if name in OF_ONE else 2):
+        for indices in share(itertools.product(range(len(makes)), repeat=1 if name in OF_ONE else 2), name, 40):
             objects = [makes[index]() for index in indices]
             function = OF_ONE[name] if name in OF_ONE else OF_TWO[name]
             with m.set_return_type(kept):

@@ -105,20 +105,20 @@ def parameters(function: Any) -> list[tuple[str, Any, str]]:
     return [(one.name, one.kind, shown(one.default)) for one in inspect.signature(function).parameters.values()]
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_arguments_of_classes(name: str) -> None:
     ours = [one for one in parameters(getattr(T, name)) if one[0] not in FURTHER.get(name, ())]
     assert ours == parameters(getattr(TV, name))
 
 
-@each("name", FUNCTIONS)
+@each("name", FUNCTIONS, whole=True)
 def test_arguments_of_functions(name: str) -> None:
     assert parameters(getattr(F, name)) == parameters(getattr(TF, name))
     assert getattr(F, name).__name__ == getattr(TF, name).__name__
     assert getattr(F, name).__module__.startswith("fastaug.transforms.")
 
 
-@pytest.mark.parametrize("name", HELPERS)
+@each("name", HELPERS, whole=True)
 def test_arguments_of_helpers(name: str) -> None:
     assert parameters(getattr(T, name)) == parameters(getattr(TV, name))
 
@@ -140,7 +140,7 @@ def test_enums() -> None:
 # ---- classes
 
 
-@each("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_bases(name: str) -> None:
     ours, theirs = getattr(T, name), getattr(TV, name)
     assert ours.__name__ == name and ours.__qualname__ == theirs.__qualname__
@@ -149,7 +149,7 @@ def test_bases(name: str) -> None:
     assert [base.__name__ for base in ours.__mro__ if base.__name__ in known] == known
 
 
-@each("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_v1_class(name: str) -> None:
     ours, theirs = (getattr(package, name)._v1_transform_cls for package in (T, TV))
     assert getattr(ours, "__name__", None) == getattr(theirs, "__name__", None)
@@ -159,12 +159,12 @@ def type_names(cls: type) -> list[str]:
     return [getattr(one, "__name__", repr(one)) for one in cls._transformed_types]  # type: ignore[attr-defined]
 
 
-@each("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_transformed_types(name: str) -> None:
     assert type_names(getattr(T, name)) == type_names(getattr(TV, name))
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_what_is_transformed(name: str) -> None:
     """Of each kind of leaf alone, and of a pure tensor behind an image."""
     leaves = [
@@ -229,7 +229,7 @@ def instance(package: Any, name: str) -> Any:
         return cls(**{one: REQUIRED[one] for one in needed})
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_attributes(name: str) -> None:
     """What users find in `vars`, and what scripting hands on to the class of v1."""
     ours, theirs = instance(T, name), instance(TV, name)
@@ -245,7 +245,7 @@ def plain_attributes(values: dict[str, Any]) -> dict[str, str]:
     return {name: shown(value) for name, value in values.items() if not name.startswith("_")}
 
 
-@each("name", CLASSES)
+@each("name", CLASSES, whole=True)
 def test_hooks(name: str) -> None:
     """A class has its own of each method that torchvision's class has its own of, since users call `super()`'s."""
     ours, theirs = getattr(T, name), getattr(TV, name)

@@ -22,6 +22,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug._image import decode
 from fastaug.io import LazyImage, lazy
+from support.differences import each
 from support.images import photo
 
 pytestmark = pytest.mark.usefixtures("nothing_kept")
@@ -123,7 +124,7 @@ def outcome(work: Callable[[Any], Any], image: Any) -> Any:
         return type(error)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS, whole=True)
 def test_methods(method: str) -> None:
     """On the first use, and from pixels that are kept."""
     for name, data in FILES.items():

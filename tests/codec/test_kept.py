@@ -19,6 +19,7 @@ from kept_files import BYTES, FILES
 import fastaug.transforms as T
 from fastaug._image import decode, kept
 from fastaug.io import lazy
+from support.differences import each
 
 # Pillow's own, of a palette with transparency.
 pytestmark = [
@@ -44,7 +45,7 @@ def same(ours: Any, theirs: Any) -> bool:
     return ours.mode == theirs.mode and np.array_equal(np.asarray(ours), np.asarray(theirs))
 
 
-@pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "CMYK", None])
+@each("mode", ["RGB", "L", "RGBA", "CMYK", None])
 @pytest.mark.parametrize("name", FILES)
 def test_views(name: str, mode: str | None) -> None:
     """Whatever keeps them, and whoever decodes them."""

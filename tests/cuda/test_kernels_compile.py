@@ -41,12 +41,12 @@ def _cases() -> list[tuple[pipelines.Kernel, str]]:
 
 
 def _params() -> list[Any]:
-    """The fast tier has one for each way to read a source, for Hopper where there is one."""
+    """The fast tier has one for some of the ways to read a source, for Hopper where there is one."""
     fast: dict[int, tuple[pipelines.Kernel, str]] = {}
     for kernel, arch in sorted(_cases(), key=lambda case: case[1] != _ARCHS[0]):
         fast.setdefault(kernel.spec[0], (kernel, arch))
-    marks = {case: [] if case in fast.values() else [pytest.mark.main] for case in _cases()}
-    return [pytest.param(*case, marks=marks[case]) for case in marks]
+    some = list(fast.values())[::4]
+    return [pytest.param(*case, marks=[] if case in some else [pytest.mark.main]) for case in _cases()]
 
 
 def _name(value: object) -> str:

@@ -21,6 +21,7 @@ from bench.chains import CHAINS, Chain
 from bench.quality import LEAST_PSNR, compare, levels
 from fastaug._inspect.unrounded import samples_of
 from fastaug.transforms import v2
+from support.differences import each
 from support.images import to_chw
 from support.outcomes import run
 from support.processes import ISAS, python
@@ -84,7 +85,7 @@ def test_contract_on_tensors(chain: Chain) -> None:
             )
 
 
-@every_chain
+@each("chain", CHAINS)
 def test_same_draws_same_form(chain: Chain) -> None:
     """Parameters, generator state, type, shape and dtype are those of torchvision and of exact mode."""
     fast, exact = compiled(chain, "fast"), compiled(chain, "exact")
@@ -103,7 +104,7 @@ def test_same_draws_same_form(chain: Chain) -> None:
         assert sampled == exact.sample(image)
 
 
-@every_chain
+@each("chain", CHAINS)
 def test_deterministic(chain: Chain) -> None:
     image = given(chain)[0]
     first, second = (samples_of(seeded(compiled(chain, "fast"), image, 5)[0]) for _ in range(2))

@@ -15,6 +15,7 @@ import torchvision.transforms as TV
 import fastaug
 import fastaug.transforms as T
 from fastaug.transforms import functional as F
+from support.differences import each
 from support.processes import ISAS, python
 from support.scale import blocks, cases
 
@@ -203,9 +204,9 @@ def test_floats_at_odd_addresses() -> None:
     assert bits(F.normalize(image, MEAN[:3], STD[:3])) == bits(TV.functional.normalize(image, MEAN[:3], STD[:3]))
 
 
-@pytest.mark.parametrize("interleaved", [False, True])
-@pytest.mark.parametrize("dtype", [None, torch.float32, torch.float16, torch.bfloat16])
-@pytest.mark.parametrize("memory_format", [None, torch.channels_last, torch.contiguous_format])
+@each("interleaved", [False, True])
+@each("dtype", [None, torch.float32, torch.float16, torch.bfloat16])
+@each("memory_format", [None, torch.channels_last, torch.contiguous_format])
 @pytest.mark.parametrize("many", [0, 1, 3])
 def test_delivered_in_other_dtypes_and_orders(
     many: int, memory_format: torch.memory_format | None, dtype: torch.dtype | None, interleaved: bool

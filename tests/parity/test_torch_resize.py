@@ -12,7 +12,7 @@ from torchvision.transforms import functional as F
 
 from fastaug import _C
 from fastaug._program import ops
-from support.processes import ISAS, python
+from support.processes import OTHER_ISAS, python
 from support.programs import execute
 from support.resizes import TELLING, picture, random_resizes
 from support.scale import cases
@@ -118,7 +118,7 @@ def test_fast_mode_keeps_its_contract() -> None:
         assert error == 0 if enlarges else 0 < error < 255**2 / 10**5.4
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", OTHER_ISAS)
 def test_every_instruction_set(isa: str) -> None:
     done = python(["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "sizes or crops"], isa=isa)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]

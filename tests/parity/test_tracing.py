@@ -487,7 +487,7 @@ def v2_pipeline(package: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("backend", ["eager", pytest.param("aot_eager", marks=pytest.mark.main)])
 def test_samples_in_compiled_code(backend: str) -> None:
     """Whatever of them Dynamo takes into graphs, and whatever it leaves to Python."""
     image = torch.randint(0, 256, (3, HEIGHT, WIDTH), dtype=torch.uint8, generator=torch.Generator().manual_seed(3))

@@ -21,7 +21,7 @@ from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2.functional import _geometry
 from support.differences import each
 from support.images import noise, photo, pil
-from support.scale import cases
+from support.scale import cases, share
 
 SIZES = ((1, 1), (1, 9), (7, 1), (5, 8), (16, 16), (33, 47), (64, 61))
 
@@ -262,7 +262,7 @@ def test_tensors(group: str, dtype: torch.dtype) -> None:
     rng = random.Random(f"{group} {dtype}")
     for size, channels in itertools.product(SIZES, (1, 3, 4, 2, 5)):
         for label, image in layouts(rng, *size, channels, dtype).items():
-            for call in GROUPS[group](rng, *size, channels):
+            for call in share(GROUPS[group](rng, *size, channels), f"{size} {channels} {label}", least=2):
                 compare(image, call, label)
 
 
@@ -272,7 +272,7 @@ def test_rarer_dtypes(group: str, dtype: torch.dtype) -> None:
     rng = random.Random(f"{group} {dtype}")
     for size in ((5, 8), (33, 47)):
         for label, image in layouts(rng, *size, 3, dtype).items():
-            for call in GROUPS[group](rng, *size, 3):
+            for call in share(GROUPS[group](rng, *size, 3), f"{size} {label}", least=2):
                 compare(image, call, label)
 
 
@@ -287,7 +287,7 @@ def test_masks(group: str, dtype: torch.dtype) -> None:
         wide = cast(torch.from_numpy(noise(height + 2, width + 2, 40)), dtype).permute(2, 0, 1)[: int(np.prod(lead))]
         wide = wide.reshape(*lead, height + 2, width + 2).contiguous()
         for plain in (wide[..., :height, :width].contiguous(), wide[..., 1:-1, 1:-1]):
-            for call in GROUPS[group](rng, height, width, count):
+            for call in share(GROUPS[group](rng, height, width, count), f"{height} {lead} {plain.stride()}", least=2):
                 compare(tv_tensors.Mask(plain), call)
 
 
@@ -365,7 +365,7 @@ def test_places(group: str, dtype: torch.dtype) -> None:
             tv_tensors.BoundingBoxes(x.to(dtype), format=name, canvas_size=(height, width))  # type: ignore[call-overload]
             for name, x in plain.items()
         ]
-        for name, args, named in GROUPS[group](rng, height, width, 3):
+        for name, args, named in share(GROUPS[group](rng, height, width, 3), f"{height} {count}", least=4):
             for given in (points, *boxes):
                 wanted = outcome(lambda: getattr(T, name)(given, *args, **named))  # noqa: B023
                 found = outcome(lambda: getattr(F, name)(given, *args, **named))  # noqa: B023

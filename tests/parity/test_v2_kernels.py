@@ -15,7 +15,7 @@ from fastaug import _C
 from fastaug._fallback import tensor_warp
 from fastaug._program import arguments, ops
 from support.images import SIZES, noise, photo
-from support.processes import ISAS, python
+from support.processes import OTHER_ISAS, python
 from support.programs import execute
 from support.scale import share
 from tables.op_table import Op
@@ -164,7 +164,7 @@ def test_blur() -> None:
     assert done > 200
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", OTHER_ISAS)
 def test_each_instruction_set(isa: str) -> None:
     chosen = "factors or hues or luma or autocontrast_of_images or permutations or shares"
     done = python(["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", chosen], isa=isa)

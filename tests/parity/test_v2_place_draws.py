@@ -19,6 +19,7 @@ from fastaug import _C
 from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
 from fastaug._places.moves import held_boxes
 from support.differences import each
+from support.scale import cases
 
 #: The core's, and those that torch makes one by one.
 BOTH = pytest.mark.parametrize("draws", [DEFAULT, TorchDraws()], ids=["native", "torch"])
@@ -87,7 +88,7 @@ SETTINGS: list[dict[str, Any]] = [
 def test_iou_crop(dtype: torch.dtype, settings: dict[str, Any], draws: Draws) -> None:
     transform = v2.RandomIoUCrop(**settings)
     rng = random.Random(f"{dtype} {settings}")
-    for seed, name in itertools.product(range(6), ("XYXY", "XYWH", "CXCYWH")):
+    for seed, name in itertools.product(range(cases(6)), ("XYXY", "XYWH", "CXCYWH")):
         height, width = rng.randint(20, 600), rng.randint(20, 600)
         plain = some_boxes(rng, rng.choice([1, 2, 4, 30]), dtype, name, width, height)
         boxes = tv_tensors.BoundingBoxes(plain, format=name, canvas_size=(height, width))  # type: ignore[call-overload]

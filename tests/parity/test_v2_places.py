@@ -18,6 +18,7 @@ from fastaug._places import points as our_points
 from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._places.formats import PLAIN, ROTATED
 from support.differences import each, grouped
+from support.scale import cases, share
 
 FLOATS = (torch.float32, torch.float64)
 #: Formats with the dtypes that boxes of them have: those that the core moves, and some that are left to torch.
@@ -127,7 +128,7 @@ def test_kernels_of_boxes(name: str, dtype: torch.dtype, count: int) -> None:
     for mode in MODES:
         boxes = made_boxes(name, dtype, count, rng)
         kept = boxes.clone()
-        for op, arguments in geometry(rng):
+        for op, arguments in share(geometry(rng), f"{name} {dtype} {count} {mode}"):
             kernel = f"{op}_bounding_boxes"
             also: dict[str, Any] = {"format": format}
             also |= {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
@@ -159,7 +160,7 @@ def test_kernels_of_points(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
 def test_formats_limits_and_what_is_kept(name: str, dtype: torch.dtype, count: int) -> None:
     rng = random.Random(f"{name} {dtype} {count}")
     wrap = {"format": name, "canvas_size": (HEIGHT, WIDTH)}
-    for mode, _ in itertools.product(MODES, range(2)):
+    for mode, _ in itertools.product(MODES, range(cases(2))):
         plain = made_boxes(name, dtype, count, rng)
         boxes = tv_tensors.BoundingBoxes(plain.clone(), clamping_mode=mode, **wrap)  # type: ignore[call-overload]
         format = rng.choice([name, name.lower(), tv_tensors.BoundingBoxFormat[name]])
@@ -226,7 +227,7 @@ def test_values_that_are_no_coordinates(value: float, dtype: torch.dtype) -> Non
     for name, mode, at in itertools.product(PLAIN, MODES, range(4)):
         boxes = made_boxes(name, dtype, 6, rng)
         boxes[::2, at] = value
-        for op, arguments in geometry(rng):
+        for op, arguments in share(geometry(rng), f"{name} {mode} {at}"):
             kernel = f"{op}_bounding_boxes"
             also: dict[str, Any] = {"format": tv_tensors.BoundingBoxFormat[name]}
             also |= {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
@@ -367,7 +368,7 @@ def both_ways(draft: Any, leaf: Any, op: str, arguments: dict[str, Any]) -> tupl
 @each("mode", MODES)
 def test_drafts_of_boxes(name: str, dtype: torch.dtype, mode: str | None) -> None:
     rng = random.Random(f"{name} {dtype} {mode}")
-    for _ in range(8):
+    for _ in range(cases(8)):
         plain = made_boxes(name, dtype, rng.choice([0, 1, 9]), rng)
         boxes = Labelled(plain, format=name, canvas_size=(HEIGHT, WIDTH), clamping_mode=mode)  # type: ignore[call-overload]
         boxes.label = "cat"

@@ -15,7 +15,7 @@ from fastaug import _C
 from fastaug._program import arguments, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 from support.images import SIZES, noise, photo
-from support.processes import ISAS, python
+from support.processes import OTHER_ISAS, python
 
 FACTORS = (0.0, 1e-9, 0.1, 0.3, 0.5, 0.73, 1.0, 1 + 1e-9, 1.1, 1.27, 1.9, 2.0, 3.3, 17.0, 1e30)
 THRESHOLDS = (0, 1, 127, 128, 255, 0.0, 0.5, 127.5, 128.0000001, 254.9, 255.0)
@@ -127,7 +127,7 @@ def test_batches() -> None:
             check(program, batch, change)
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", OTHER_ISAS)
 def test_each_instruction_set(isa: str) -> None:
     chosen = "brightness or invert or posterize or solarize or equalize"
     run = python(["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", chosen], isa=isa)

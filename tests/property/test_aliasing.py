@@ -10,14 +10,14 @@ import fastaug.transforms as T
 import random_aliasing
 from aliasing_cases import CONTAINERS, FUNCTIONS, TRANSFORMS
 from random_aliasing import SINGLES, check, draw_case
-from support.differences import assert_none
+from support.differences import assert_none, each
 from support.scale import blocks, share
 
 CHAINS, BLOCK = 600, 50
 EACH = len(CONTAINERS)
 
 
-@pytest.mark.parametrize("index", range(len(TRANSFORMS) + len(FUNCTIONS)), ids=[*TRANSFORMS, *FUNCTIONS])
+@each("index", range(len(TRANSFORMS) + len(FUNCTIONS)), whole=True)
 def test_each_transform_on_each_container(index: int) -> None:
     numbers = share(range(index * EACH, (index + 1) * EACH), str(index))
     assert_none([text for number in numbers if (text := check(number))], len(numbers), 5)

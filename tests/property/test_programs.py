@@ -26,7 +26,7 @@ def assert_program(ops: list[Op], image: np.ndarray, **layout: object) -> None:
     assert np.array_equal(streamed, expected), f"streaming executor on {image.shape}, {layout}:\n{describe(ops)}"
 
 
-@pytest.mark.parametrize("name", ROWS)
+@each("name", ROWS, whole=True)
 def test_each_op(name: str) -> None:
     row = ROWS[name]
     for seed in range(cases(60)):

@@ -28,33 +28,38 @@ def assert_none(found: Sequence[str], tried: int, shown: int = SHOWN) -> None:
     assert not found, "\n".join([f"{len(found)} of {tried} differ", *found[:shown]])
 
 
-def each(names: str | tuple[str, ...], values: Iterable[Any] | Callable[..., Iterable[Any]]) -> Callable[[Any], Any]:
+def each(
+    names: str | tuple[str, ...], values: Iterable[Any] | Callable[..., Iterable[Any]], whole: bool = False
+) -> Callable[[Any], Any]:
     """Call the test with each of the values, as pytest.mark.parametrize would do with an item for each.
 
     Values that take time to make, or depend on the item, are given as a function of the item's parameters. Decorators
     above one another go through all combinations, the upper one outermost. Every case gets a monkeypatch and a tmp_path
     of its own; all other fixtures are the item's.
+
+    Args:
+        whole: whether a fast tier tries all cases too.
     """
     names = (names,) if isinstance(names, str) else names
     values = values if callable(values) else tuple(values)
     asked = list(inspect.signature(values).parameters.values()) if callable(values) else []
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
-        function, axes = getattr(test, "goes_through", (test, ()))
+        function, axes, all_tried = getattr(test, "goes_through", (test, (), False))
         axes = ((names, values, [one.name for one in asked]), *axes)
 
         @functools.wraps(test)
         def test_each(**fixtures: Any) -> None:
             __tracebackhide__ = True
             taken = {name: value for name, value in fixtures.items() if name in inspect.signature(function).parameters}
-            _try_each(function, taken, _product(axes, fixtures))
+            _try_each(function, taken, _product(axes, fixtures), whole or all_tried)
 
         signature = inspect.signature(test)
         kept = [one for name, one in signature.parameters.items() if name not in names]
         assert len(kept) + len(names) == len(signature.parameters), f"{test.__name__} does not take all of {names}"
         kept += [one for one in asked if one.name not in signature.parameters]
         test_each.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
-        test_each.goes_through = (function, axes)  # type: ignore[attr-defined]
+        test_each.goes_through = (function, axes, whole or all_tried)  # type: ignore[attr-defined]
         return test_each
 
     return decorate
@@ -66,7 +71,10 @@ def first_word(case: str) -> str:
 
 
 def grouped(
-    cases: Iterable[Any], name: str = "name", group_of: Callable[[Any], str] = first_word
+    cases: Iterable[Any],
+    name: str | tuple[str, ...] = "name",
+    group_of: Callable[[Any], str] = first_word,
+    whole: bool = False,
 ) -> Callable[[Any], Any]:
     """An item for each group, such as the cases of a transform, which calls the test with each of its cases."""
     groups: dict[str, list[Any]] = {}
@@ -74,7 +82,7 @@ def grouped(
         groups.setdefault(group_of(case), []).append(case)
 
     def decorate(test: Callable[..., None]) -> Any:
-        return pytest.mark.parametrize("group", groups)(each(name, lambda group: groups[group])(test))
+        return pytest.mark.parametrize("group", groups)(each(name, lambda group: groups[group], whole)(test))
 
     return decorate
 
@@ -104,7 +112,9 @@ def _error(test: Callable[..., None], fixtures: dict[str, Any], number: int, cas
     return None
 
 
-def _try_each(test: Callable[..., None], fixtures: dict[str, Any], cases: Sequence[dict[str, Any]]) -> None:
+def _try_each(
+    test: Callable[..., None], fixtures: dict[str, Any], cases: Sequence[dict[str, Any]], whole: bool
+) -> None:
     """Try the cases, or a share of them in a fast tier, until SHOWN have failed, and raise one error that names those.
 
     The item is skipped when all of its cases are.
@@ -112,7 +122,8 @@ def _try_each(test: Callable[..., None], fixtures: dict[str, Any], cases: Sequen
     __tracebackhide__ = True
     assert cases, "there are no cases"
     item = sorted((name, value) for name, value in fixtures.items() if isinstance(value, (str, int)))
-    cases = share(cases, f"{test.__module__} {test.__qualname__} {item}")
+    if not whole:
+        cases = share(cases, f"{test.__module__} {test.__qualname__} {item}")
     failed: list[tuple[dict[str, Any], Any]] = []
     skipped: list[Any] = []
     tried = 0

@@ -6,7 +6,6 @@ import gc
 import time
 from collections.abc import Callable
 
-
 #: Seconds in which threads that were left end the work they are at.
 PATIENCE = 10
 

@@ -38,7 +38,12 @@ def _marks(isa: str) -> list[pytest.MarkDecorator]:
 #: The fast tier has plain code and the best that the machine has.
 ISAS = [pytest.param(isa, marks=_marks(isa)) for isa in KNOWN_ISAS]
 
-#: How multiprocessing starts workers. The fast tier spawns some in tests/threads/test_dataloader.py alone.
+#: For files that run their own tests once more. In the fast tier they have run them on the best by then.
+OTHER_ISAS = [
+    pytest.param(isa, marks=[*_marks(isa), *([] if isa == "scalar" else [pytest.mark.main])]) for isa in KNOWN_ISAS
+]
+
+#: How multiprocessing starts workers.
 START_METHODS = ["fork", pytest.param("spawn", marks=pytest.mark.main)]
 
 #: What the processes that fork have imported: nothing of fastaug, which reads FASTAUG_ISA then.

@@ -59,7 +59,7 @@ def test_in_the_parent() -> None:
     ("method", "count"),
     [
         ("fork", 2),
-        ("spawn", 1),
+        pytest.param("spawn", 1, marks=pytest.mark.main),
         pytest.param("spawn", 2, marks=pytest.mark.main),
         pytest.param("forkserver", 2, marks=pytest.mark.main),
     ],

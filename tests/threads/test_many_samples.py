@@ -148,6 +148,7 @@ def test_threads_share_a_pipeline(paths: list[str]) -> None:
     assert shapes == [(3, 24, 24)] * 120
 
 
+@pytest.mark.main
 def test_under_torch_compile() -> None:
     transform = v2.Compose([v2.RandomHorizontalFlip(1.0), v2.Normalize([0.5] * 3, [0.25] * 3)])
     compiled = torch.compile(transform, backend="eager")
