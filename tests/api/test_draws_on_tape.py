@@ -17,6 +17,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug import tv_tensors
 from fastaug.transforms import v2
+from support.differences import each
 from support.images import pil, to_chw
 from support.outcomes import seed_all
 from support.v2_outcomes import leaf_difference
@@ -103,7 +104,7 @@ def samples_for(name: str) -> list[Any]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", TRANSFORMS)
+@each("name", TRANSFORMS, whole=True)
 def test_every_transform(name: str) -> None:
     arguments = ARGUMENTS.get(name, ())
     transforms = [getattr(v2, name)(*arguments)]

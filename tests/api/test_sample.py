@@ -20,7 +20,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
 from fastaug._draft.tape import Recording
 from fastaug._draft.through import draft_through
-from support.differences import grouped
+from support.differences import each
 from support.images import noise, pil
 from support.outcomes import run, seed_all, snapshot
 from support.scale import share
@@ -89,7 +89,7 @@ def expect_sample(pipeline: Any, images: list[Any], seeds: Any) -> None:
                 assert states() == after
 
 
-@grouped(CASES)
+@each("name", CASES, whole=True)
 def test_cases(name: str) -> None:
     image = given(name)
     sizes = [] if name.startswith(("Convert", "ToPIL", "ToTensor")) else [(64, 71)]
