@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from fastaug._fallback.tensor_warp import fuses_convolution
 from fastaug._program import fields
 from fastaug._program.arguments import UINT16, checked_blur, maximum
 from fastaug._program.checks import need_gamma, need_hue, need_not_negative
+from fastaug._program.eager import recording
 
 # The bits that hold a value.
 _BITS = {torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.int32: 31, torch.int64: 63, UINT16: 16}
@@ -347,6 +349,18 @@ def to_dtype(image: Tensor, dtype: torch.dtype, scale: bool) -> Tensor:
     return wide.mul(2**shift) if dtype == UINT16 else wide.bitwise_left_shift_(shift)
 
 
+def _warn_of_files() -> None:
+    """Give the warning of torchvision's functions for files: once when an image is written, once when it is read."""
+    if recording():
+        return
+    warnings.warn(
+        "The image decoding and encoding capabilities of TorchVision are deprecated since torchvision 0.29; JPEG of "
+        "tensors goes through them there.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+
+
 def jpeg(image: Tensor, quality: Any) -> Tensor:
     """What is left of each image of a batch after it was a JPEG file: torchvision's files are Pillow's, byte by byte.
 
@@ -355,10 +369,12 @@ def jpeg(image: Tensor, quality: Any) -> Tensor:
         RuntimeError: not uint8, not of 1 or 3 channels, or no pixels.
     """
     if image.ndim < 3:
+        _warn_of_files()
         raise RuntimeError(f"Input data should be a 3-dimensional tensor, got shape {tuple(image.shape)}")
     images = image.reshape(-1, *image.shape[-3:])
     if images.shape[0] == 0:
         return images.reshape(image.shape).clone()
+    _warn_of_files()
     if not 1 <= quality <= 100:
         raise ValueError(f"Image quality should be a positive number between 1 and 100, got {quality}")
     if not isinstance(quality, int):
@@ -368,6 +384,8 @@ def jpeg(image: Tensor, quality: Any) -> Tensor:
     if image.shape[-3] not in (1, 3):
         raise RuntimeError(f"The number of channels should be 1 or 3, got: {image.shape[-3]}")
     files = [pil_fallback.jpeg(to_pil_image(one, None), quality) for one in images]
+    for _ in range(2 * len(files) - 1):
+        _warn_of_files()
     return torch.stack([pil_fallback.pil_to_tensor(file) for file in files], dim=0).view(image.shape)
 
 

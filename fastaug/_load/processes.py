@@ -201,7 +201,7 @@ class _Numbered:
     def __init__(self, sampler: Any, loader: Any) -> None:
         self._sampler = sampler
         self._automatic = loader._auto_collation
-        # Not the loader, which may have the iterator that has this: without a cycle, workers end with the last reference.
+        # Not the loader, which may have the iterator that has this: workers end with the last reference to it.
         self._progress = loader._progress
 
     def __iter__(self) -> Iterator[Any]:

@@ -21,7 +21,6 @@ from support.differences import each
 from support.images import noise, photo, pil
 
 # torchvision says so at every call.
-pytestmark = pytest.mark.filterwarnings("ignore:The image decoding and encoding:DeprecationWarning")
 
 MODES = ("UNCHANGED", "GRAY", "GRAY_ALPHA", "RGB", "RGB_ALPHA", "RGBA")
 COLOUR = photo("coffee", 39, 52)

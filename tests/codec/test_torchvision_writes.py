@@ -18,8 +18,6 @@ import fastaug.io
 from support.differences import each, grouped
 from support.images import noise, photo
 
-pytestmark = pytest.mark.filterwarnings("ignore:The image decoding and encoding:DeprecationWarning")
-
 PHOTO = torch.from_numpy(np.array(photo("coffee", 37, 51))).permute(2, 0, 1)
 IMAGES = {
     "photo": PHOTO,

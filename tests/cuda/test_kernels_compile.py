@@ -42,11 +42,12 @@ def _cases() -> list[tuple[pipelines.Kernel, str]]:
 
 def _params() -> list[Any]:
     """The fast tier has one for some of the ways to read a source, for Hopper where there is one."""
+    cases = _cases()
     fast: dict[int, tuple[pipelines.Kernel, str]] = {}
-    for kernel, arch in sorted(_cases(), key=lambda case: case[1] != _ARCHS[0]):
+    for kernel, arch in sorted(cases, key=lambda case: case[1] != _ARCHS[0]):
         fast.setdefault(kernel.spec[0], (kernel, arch))
     some = list(fast.values())[::4]
-    return [pytest.param(*case, marks=[] if case in some else [pytest.mark.main]) for case in _cases()]
+    return [pytest.param(*case, marks=[] if case in some else [pytest.mark.main]) for case in cases]
 
 
 def _name(value: object) -> str:

@@ -30,8 +30,6 @@ from support.layouts import assert_same, layouts, outcome
 from support.scale import share
 from support.versions import UINT16
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*capabilities of TorchVision")
-
 Case = tuple[str, tuple[Any, ...]]
 
 UINT8: list[Case] = [
@@ -148,6 +146,22 @@ def test_blurred_photographs() -> None:
             case = "gaussian_blur", ([rng.choice([3, 5, 9, 23]), 5], [rng.uniform(0.1, 2), rng.uniform(0.1, 4)])
             for one in (image, image.contiguous(), image[:1], photo(name, 60, 80), torch.stack([image, image])):
                 compare(case, one, name)
+
+
+def test_jpeg_warns_of_files_of_tensors() -> None:
+    """As often as torchvision does, before an error too."""
+    planes = torch.zeros(3, 8, 8, dtype=torch.uint8)
+    given: list[tuple[Any, Any]] = [(planes, 50), (planes[None].repeat(3, 1, 1, 1), 50), (planes[None][:0], 50)]
+    given += [(planes, 500), (planes.float(), 50), (planes[:2], 50), (planes[0], 50), (planes[:, :0], 50)]
+    given += [(Image.new("RGB", (8, 8)), 50)]
+    for image, quality in given:
+        heard = []
+        for package in (F, V):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                outcome(lambda: package.jpeg(image, quality))  # noqa: B023
+            heard.append([(one.category, str(one.message)[:60]) for one in caught])
+        assert heard[0] == heard[1], (image, quality)
 
 
 def test_jpeg_files_are_pillows() -> None:
