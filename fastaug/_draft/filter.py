@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.base import DraftBase
-from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._fallback import convolution
 from fastaug._program import arguments, fields, ops
 from fastaug._program.eager import addressable
 from fastaug._program.kinds import ARRAY, OTHER, TENSOR
@@ -46,8 +46,9 @@ class FilterDraft(DraftBase):
             return False
         if type(size_x) is not int or type(size_y) is not int or not all(map(is_width, sigma)):
             return False
-        planes = math.prod(self.lead) * self.channels
-        fused = warp_fallback.fuses_convolution(planes, self.height, self.width, kernel_size)
+        fused = convolution.fuses(math.prod(self.lead), self.channels, self.height, self.width, kernel_size)
+        if fused is None:
+            return False
         across = self._half_kernel(size_x, sigma[0])
         down = across if size_x == size_y and sigma[0] == sigma[1] else self._half_kernel(size_y, sigma[1])
         op = ops.blur(across, down, fused)

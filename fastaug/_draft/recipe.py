@@ -21,7 +21,7 @@ from fastaug._draft.filter import is_width
 from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
-from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._fallback import convolution
 from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
 
@@ -215,7 +215,9 @@ def blur(
     if not is_width(sigma):
         return None
     channels, height, width = shape
-    fused = warp_fallback.fuses_convolution(channels, height, width, (kernel_width, kernel_height))
+    fused = convolution.fuses(1, channels, height, width, (kernel_width, kernel_height))
+    if fused is None:
+        return None
     across = half_kernel(kernel_width, sigma)
     down = across if kernel_width == kernel_height else half_kernel(kernel_height, sigma)
     return ops.blur(across, down, fused)

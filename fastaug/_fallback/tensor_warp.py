@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
+from fastaug._fallback import convolution
 from fastaug._fallback.tensor import as_float_batch, dimensions, from_float_batch
 from fastaug._program import arguments, fields
 from fastaug._program.checks import check_warp, need_image
@@ -147,24 +148,7 @@ def gaussian_blur(image: Tensor, kernel_size: Sequence[int], sigma: Sequence[flo
     dtype, device = _sampling_dtype(image), image.device
     across, down = (gaussian_kernel(size, s, dtype, device) for size, s in zip(kernel_size, sigma))
     kernel = torch.mm(down[:, None], across[None, :])
-    planes = image.shape[-3]
-    batch = as_float_batch(image, (dtype,))
-    fused = fuses_convolution(batch.shape[0] * planes, image.shape[-2], image.shape[-1], kernel_size)
-    if batch.ndim == 4 and fields.blurs(batch, kernel):
-        return from_float_batch(fields.blurred(batch, kernel, fused), image)
-    half_x, half_y = kernel_size[0] // 2, kernel_size[1] // 2
-    padded = nnf.pad(batch, [half_x, half_x, half_y, half_y], mode="reflect")
-    kernel = kernel.expand(planes, 1, *kernel.shape)
-    return from_float_batch(nnf.conv2d(padded, kernel, groups=padded.shape[-3]), image)
-
-
-def fuses_convolution(planes: int, height: int, width: int, kernel_size: Sequence[int]) -> bool:
-    """Whether torch adds up the products of a convolution with one rounding each.
-
-    For a single small plane and a flat kernel it rounds twice (ATen, Convolution.cpp, use_mkldnn).
-    """
-    across, down = kernel_size
-    return planes > 1 or min(across, down) > 3 or (height + down - 1) * (width + across - 1) > 20480
+    return from_float_batch(convolution.blurred(as_float_batch(image, (dtype,)), kernel), image)
 
 
 def _sampling_dtype(image: Tensor) -> torch.dtype:

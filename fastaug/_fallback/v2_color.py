@@ -15,10 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
+from fastaug._fallback import convolution
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback.tensor import to_pil_image
-from fastaug._fallback.tensor_warp import fuses_convolution
-from fastaug._program import fields
 from fastaug._program.arguments import UINT16, checked_blur, maximum
 from fastaug._program.checks import need_gamma, need_hue, need_not_negative
 from fastaug._program.eager import recording
@@ -281,19 +280,12 @@ def gaussian_blur(image: Tensor, kernel_size: Any, sigma: Any) -> Tensor:
     kernel_size, sigma = checked_blur(kernel_size, sigma)
     if image.numel() == 0:
         return image
-    planes = _planes(image)
     dtype = image.dtype if image.is_floating_point() else torch.float32
     across, down = (gaussian_kernel(size, width, dtype, image.device) for size, width in zip(kernel_size, sigma))
     kernel = down.unsqueeze(-1) * across
     batch = image.reshape(-1, *image.shape[-3:]) if image.ndim > 4 else image.unsqueeze(0) if image.ndim == 3 else image
     exact = batch if image.is_floating_point() else batch.to(dtype=torch.float32)
-    if fields.blurs(exact, kernel):
-        fused = fuses_convolution(exact.shape[0] * planes, image.shape[-2], image.shape[-1], kernel_size)
-        blurred = fields.blurred(exact, kernel, fused)
-    else:
-        half_x, half_y = kernel_size[0] // 2, kernel_size[1] // 2
-        padded = nnf.pad(exact, [half_x, half_x, half_y, half_y], mode="reflect")
-        blurred = nnf.conv2d(padded, kernel.expand(planes, 1, *kernel.shape), groups=planes)
+    blurred = convolution.blurred(exact, kernel)
     if image.ndim != 4:
         blurred = blurred.squeeze(dim=0) if image.ndim == 3 else blurred.reshape(image.shape)
     return blurred if image.is_floating_point() else blurred.round_().to(dtype=image.dtype)

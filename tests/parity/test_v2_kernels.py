@@ -12,7 +12,7 @@ import torch
 from torchvision.transforms.v2 import functional as F
 
 from fastaug import _C
-from fastaug._fallback import tensor_warp
+from fastaug._fallback import convolution
 from fastaug._program import arguments, ops
 from support.images import SIZES, noise, photo
 from support.processes import OTHER_ISAS, python
@@ -130,7 +130,7 @@ def test_packers() -> None:
 
 
 def blurred(image: np.ndarray, size: tuple[int, int], sigma: tuple[float, float]) -> np.ndarray | None:
-    fused = tensor_warp.fuses_convolution(image.shape[2], *image.shape[:2], size)
+    fused = convolution.fuses(1, image.shape[2], *image.shape[:2], size)
     op = ops.blur(arguments.v2_half_kernel(size[0], sigma[0]), arguments.v2_half_kernel(size[1], sigma[1]), fused)
     if op is None:
         return None

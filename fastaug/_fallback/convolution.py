@@ -1,0 +1,106 @@
+"""How torch adds up the products of a blur's convolution on this machine.
+
+It hands convolutions to oneDNN, MKL or its own loops, whose order of summation, and whether a product and a sum are
+rounded once, depend on the processor, its maker, the shape, threads and settings. No rule knows them all, so that torch
+is asked: the first image of each class is convolved by torch and by the core in its ways, and the way that gives the
+same bits is the class's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as nnf
+
+from fastaug._program import fields
+
+#: Padded images of at most so many pixels are classes by their exact size: libraries have kernels of their own for
+#: small ones, and to ask for one takes as long as to blur it. Above it, sides of as many bits are one class.
+_SMALL = 1 << 15
+
+#: So many samples tell the ways apart; on a few pixels they may agree.
+_ENOUGH = 1000
+
+#: Of more classes than so many the answers are forgotten.
+_MOST = 4096
+
+_answers: dict[tuple[Any, ...], bool | None] = {}
+
+
+def fuses(batch: int, channels: int, height: int, width: int, kernel_size: Sequence[int]) -> bool | None:
+    """How torch convolves each channel of a float32 batch, mirrored at its borders, with the kernel.
+
+    Args:
+        kernel_size: (width, height), which reach over no more than the image.
+
+    Returns:
+        Whether it fuses each multiplication with the addition, in the order of the kernel's weights; None where it does
+        neither, so that only torch gives torch's bits.
+    """
+    across, down = kernel_size
+    if across == down == 1:
+        return True  # there is nothing to add up
+    asked = (batch, channels, *_size_class(height + down - 1, width + across - 1), across, down, *_settings())
+    try:
+        return _answers[asked]
+    except KeyError:
+        if len(_answers) >= _MOST:
+            _answers.clear()
+        answer = _answers[asked] = _ask((batch, channels, height, width), (down, across))
+        return answer
+
+
+def _size_class(height: int, width: int) -> tuple[int, ...]:
+    return (height, width) if height * width <= _SMALL else (height.bit_length(), width.bit_length(), height > width)
+
+
+def _settings() -> tuple[Any, ...]:
+    """What a program may change meanwhile; the function itself, which some replace."""
+    return (
+        nnf.conv2d,
+        torch.get_num_threads(),
+        torch.backends.mkldnn.enabled,
+        torch.backends.mkldnn.deterministic,
+        torch.are_deterministic_algorithms_enabled(),
+    )
+
+
+def _ask(shape: tuple[int, int, int, int], kernel_shape: tuple[int, int]) -> bool | None:
+    rng = np.random.default_rng(0)  # torch's generator stays where it is
+    # A batch of pixels that lie together is convolved by other code than one of planes.
+    layouts = [torch.contiguous_format] if shape[1] == 1 else [torch.contiguous_format, torch.channels_last]
+    left, seen, differ = [True, False], 0, False
+    while left and not differ and seen < _ENOUGH:
+        image = torch.from_numpy(rng.integers(0, 256, shape).astype(np.float32))
+        kernel = torch.from_numpy(rng.random(kernel_shape, np.float32))
+        kernel /= kernel.sum()
+        ways = {fused: fields.blurred(image, kernel, fused) for fused in (True, False)}
+        with torch.autocast("cpu", enabled=False):
+            theirs = [convolved(image.contiguous(memory_format=layout), kernel) for layout in layouts]
+        left = [fused for fused in left if all(torch.equal(ways[fused], one) for one in theirs)]
+        differ = not torch.equal(ways[True], ways[False])
+        seen += image.numel()
+    return left[0] if left else None
+
+
+def blurred(batch: Tensor, kernel: Tensor) -> Tensor:
+    """The same as `convolved`, by the core where that gives torch's bits."""
+    if batch.ndim == 4 and fields.blurs(batch, kernel):
+        down, across = kernel.shape
+        batches, channels, height, width = batch.shape
+        fused = fuses(batches, channels, height, width, (across, down))
+        if fused is not None:
+            return fields.blurred(batch, kernel, fused)
+    return convolved(batch, kernel)
+
+
+def convolved(image: Tensor, kernel: Tensor) -> Tensor:
+    """Each channel of a batch convolved with the kernel by torch, as torchvision has it done. Borders are mirrored."""
+    down, across = kernel.shape
+    padded = nnf.pad(image, [across // 2, across // 2, down // 2, down // 2], mode="reflect")
+    channels = image.shape[-3]
+    return nnf.conv2d(padded, kernel.expand(channels, 1, down, across), groups=channels)
