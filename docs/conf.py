@@ -75,7 +75,7 @@ nitpicky = True
 nitpick_ignore_regex = [
     (
         "py:class",
-        r"Buffer|Colorspace|Compiled|Data|DTypeLike|Explanation|Mapped|PathLike|Image\.Image|Path|Source|np\.ndarray|"
+        r"Buffer|Colorspace|Compiled|Data|DTypeLike|Explanation|Info|Mapped|PathLike|Image\.Image|Path|Source|np\.ndarray|"
         r"torch\.nn\.modules\.container\.ModuleList|(fastaug\.)?_C\..*|"
         r"(fastaug\._image\.types\.)?(Array|ImageT|InputT)|fastaug\._image\.encoded\.Header",
     ),

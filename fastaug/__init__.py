@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fastaug._extend.drawn import Drawn
     from fastaug._image.pillow import DecodeError
     from fastaug._inspect.explain import Explanation
+    from fastaug._inspect.info import Info
     from fastaug._views.views import Views
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "compile",
     "data",
     "explain",
+    "info",
     "io",
     "isa",
     "pathology",
@@ -221,6 +223,28 @@ def isa() -> str:
     from fastaug import _C
 
     return _C.isa()
+
+
+def info() -> Info:
+    """What fastaug uses in this process: processor, instruction set, GPU, versions, and the rules that follow.
+
+    ``python -m fastaug info`` prints it. Of blurs it says what has been found about torch's convolution by then.
+
+    Returns:
+        An object that prints as a table, with what it says as attributes: ``processor``, ``cpus``, ``isa``, ``isas``,
+        ``jpeg``, ``cuda``, ``versions`` and ``rules``.
+
+    Raises:
+        ValueError: ``FASTAUG_ISA`` names an instruction set that this build or this machine does not have.
+
+    Example:
+        >>> import fastaug
+        >>> sorted(fastaug.info().versions)
+        ['NumPy', 'Pillow', 'Python', 'torch', 'torchvision']
+    """
+    from fastaug._inspect import info as found
+
+    return found.info(__version__)
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import sys
 from pathlib import Path
 from typing import Any
@@ -84,25 +83,6 @@ def add_strict(command: Any) -> None:
     )
 
 
-def version_of(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return "not installed"
-
-
-def info() -> None:
-    """Prints the versions and instruction sets that are in use."""
-    from fastaug import _C
-
-    print(f"fastaug      {fastaug.__version__}")
-    print(f"isa          {fastaug.isa()} (of {', '.join(_C.isas())}; FASTAUG_ISA chooses)")
-    print(f"jpeg         {_C.jpeg_decoder()} (of own, libjpeg; FASTAUG_JPEG chooses)")
-    for name in ("torch", "torchvision", "pillow", "numpy"):
-        print(f"{name:<12} {version_of(name)}")
-    print(f"python       {sys.version.split()[0]}")
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m fastaug" if Path(sys.argv[0]).name == "__main__.py" else "fastaug",
@@ -119,7 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
     bag.add_argument("--images", type=Path, metavar="DIR", help="your own images (default: scikit-image's)")
     bag.add_argument("--out", type=Path, default=Path("demo.png"), help="the contact sheet (default: demo.png)")
     bag.add_argument("--tiles", type=int, default=64, metavar="N", help="tiles in the bag (default: 64)")
-    commands.add_parser("info", help="versions and instruction sets")
+    commands.add_parser("info", help="processor, instruction sets, GPU, versions, and the rules that follow from them")
     add_folders(commands)
     add_seeing(commands)
     options = parser.parse_args(arguments)
@@ -128,7 +108,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.print_help()
         return 0
     if options.command == "info":
-        info()
+        print(fastaug.info())
         return 0
     if options.command in SEEING:
         from fastaug._cli import command

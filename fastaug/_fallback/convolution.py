@@ -54,6 +54,14 @@ def fuses(batch: int, channels: int, height: int, width: int, kernel_size: Seque
         return answer
 
 
+def described() -> str:
+    """What has been found so far, in words."""
+    ways = {True: "rounded once", False: "rounded twice", None: "left to torch"}
+    found = list(_answers.values())
+    counts = [f"{found.count(answer)} {way}" for answer, way in ways.items() if answer in found]
+    return f"as torch's convolution, which is asked; of its classes of shapes so far {', '.join(counts) or 'none'}"
+
+
 def _size_class(height: int, width: int) -> tuple[int, ...]:
     return (height, width) if height * width <= _SMALL else (height.bit_length(), width.bit_length(), height > width)
 

@@ -1,0 +1,113 @@
+"""What fastaug uses in this process, and by whose rules it goes."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from fastaug import _C
+
+_PACKAGES = {"torch": "torch", "torchvision": "torchvision", "Pillow": "pillow", "NumPy": "numpy"}
+
+
+@dataclass(frozen=True)
+class Info:
+    """What fastaug uses in this process, and by whose rules it goes. Prints as a table.
+
+    Attributes:
+        fastaug: its version.
+        processor: as the system names it.
+        cpus: how many CPUs the process may use.
+        isa: the instruction set of the pixel kernels; ``FASTAUG_ISA`` chooses.
+        isas: those that this build and this machine have, best last.
+        jpeg: the decoder of JPEGs, "own" or "libjpeg"; ``FASTAUG_JPEG`` chooses.
+        cuda: the GPU of ``batch(device="cuda")``, or why there is none.
+        versions: of Python, and of the packages whose results are followed, by name; "not installed" where one is not.
+        rules: what depends on those versions or on this machine, and how it is done here.
+    """
+
+    fastaug: str
+    processor: str
+    cpus: int
+    isa: str
+    isas: tuple[str, ...]
+    jpeg: str
+    cuda: str
+    versions: dict[str, str]
+    rules: dict[str, str]
+
+    def __str__(self) -> str:
+        rows = {
+            "fastaug": self.fastaug,
+            "processor": f"{self.processor}, {self.cpus} CPU{'s' * (self.cpus != 1)}",
+            "isa": f"{self.isa} (of {', '.join(self.isas)}; FASTAUG_ISA chooses)",
+            "jpeg": f"{self.jpeg} (of own, libjpeg; FASTAUG_JPEG chooses)",
+            "cuda": self.cuda,
+            **self.versions,
+        }
+        rules = ["", "rules", *(f"  {name}: {rule}" for name, rule in self.rules.items())]
+        return "\n".join([*(f"{name:<12} {value}" for name, value in rows.items()), *rules])
+
+    __repr__ = __str__
+
+
+def info(version: str) -> Info:
+    """Of this process; `version` is fastaug's."""
+    return Info(
+        fastaug=version,
+        processor=processor(),
+        cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        isa=_C.isa(),
+        isas=tuple(_C.isas()),
+        jpeg=_C.jpeg_decoder(),
+        cuda=_cuda(),
+        versions={"Python": sys.version.split()[0], **{name: _version(found) for name, found in _PACKAGES.items()}},
+        rules=_rules(),
+    )
+
+
+def processor() -> str:
+    """As the kernel names it, with family and model: virtual machines shorten the name."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        text = ""
+    found = dict(re.findall(r"^(model name|cpu family|model)\s*:\s*(.+)$", text, re.MULTILINE))
+    if len(found) < 3:
+        return platform.processor() or platform.machine()
+    return f"{found['model name']} (family {found['cpu family']}, model {found['model']})"
+
+
+def _version(distribution: str) -> str:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _cuda() -> str:
+    import torch
+
+    if torch.version.cuda is None:
+        return "none: PyTorch is built without CUDA"
+    if not torch.cuda.is_available():
+        return f"none: PyTorch, built with CUDA {torch.version.cuda}, finds no GPU"
+    return f"{torch.cuda.get_device_name()} (PyTorch's CUDA {torch.version.cuda})"
+
+
+def _rules() -> dict[str, str]:
+    from fastaug._draft.geometry import RESIZE_FLAGS, fuses_products
+    from fastaug._fallback import convolution
+
+    roundings = "once" if fuses_products() else "twice"
+    newest = "columns first where the height shrinks by more than twice as much as the width, as Pillow 13 and later do"
+    return {
+        "resizes of PIL images": "rows first, as Pillow 12 and earlier do" if RESIZE_FLAGS else newest,
+        "affine grids of tensors": f"a product and its sum are rounded {roundings}, as torch's",
+        "blurs": convolution.described(),
+    }
