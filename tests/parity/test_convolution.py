@@ -94,7 +94,7 @@ KERNELS = [3, (3, 5), (5, 1), 7]
 def check_blurs(size: Any) -> None:
     """Of tensors of bytes and of floats, and of PIL images."""
     generator = torch.Generator().manual_seed(1)
-    for (height, width), channels in itertools.product(SIZES, (1, 3, 4)):
+    for (height, width), channels in share(itertools.product(SIZES, (1, 3, 4)), f"{size}", least=5):
         if max(size if isinstance(size, tuple) else (size,)) // 2 >= min(height, width):
             continue
         plain = torch.randint(0, 256, (channels, height, width), dtype=torch.uint8, generator=generator)
@@ -153,7 +153,7 @@ def check_all() -> None:
         check_elastic(sigma)
 
 
-@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.main), 8])
+@pytest.mark.parametrize("threads", [1, *(pytest.param(count, marks=pytest.mark.main) for count in (2, 8))])
 def test_by_torchs_own(threads: int) -> None:
     torch.set_num_threads(threads)
     try:
@@ -162,6 +162,7 @@ def test_by_torchs_own(threads: int) -> None:
         torch.set_num_threads(1)
 
 
+@pytest.mark.main
 @pytest.mark.filterwarnings("ignore:TF32 acceleration:UserWarning")
 def test_without_onednn() -> None:
     with torch.backends.mkldnn.flags(enabled=False):
@@ -177,16 +178,10 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        pytest.param(name, value, marks=[] if value == "SSE41" else [pytest.mark.main])
-        for name, values in SETTINGS.items()
-        for value in values
-    ],
-)
+@pytest.mark.main
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in SETTINGS.items() for value in values])
 def test_settings_of_the_libraries(name: str, value: str) -> None:
-    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "torchs_own or without_onednn"]
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "torchs_own and not 8"]
     done = python(command, fresh=True, **{name: value})
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
 
