@@ -34,15 +34,6 @@ def write_folder(root: Path) -> Path:
     return root
 
 
-def end(iterator: Any) -> None:
-    """End the processes of an iterator of torch's whose error keeps it.
-
-    A collection of garbage would end its queues first, and then wait five seconds for each of its workers.
-    """
-    if hasattr(iterator, "_shutdown_workers"):
-        iterator._shutdown_workers()
-
-
 def augmentation(package: Any) -> Any:
     """Draws from torch's and from Python's generator; native, but for the noise."""
     return package.Compose(

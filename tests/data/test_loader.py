@@ -22,7 +22,6 @@ from loader_cases import (
     Pairs,
     Several,
     drawing_target,
-    end,
     folder_of,
     generators,
     listed,
@@ -48,6 +47,7 @@ from fastaug.data import DataLoader
 from support.garbage import left_by
 from support.images import photo
 from support.outcomes import seed_all
+from support.processes import end_workers
 
 pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
 
@@ -400,7 +400,7 @@ def test_draws_after_an_error(kind: str, workers: int, pictures: Path, tmp_path:
             except (OSError, ValueError, KeyError):
                 batches.append("error")
             batches.append(generators())
-        end(iterator)
+        end_workers(iterator)
         given.append(batches)
     assert given[0][2] == "error"
     assert same(given[1], given[0])

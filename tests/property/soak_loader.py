@@ -29,6 +29,7 @@ import fastaug.io
 import fastaug.transforms as T
 from support.images import PHOTOS, photo
 from support.outcomes import seed_all, snapshot
+from support.processes import end_workers
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -177,8 +178,11 @@ def outcomes(case: Case, loader: Any, between: Callable[[Any], None]) -> list[An
             found.append(snapshot(batch))
             del batch
             between(iterator)
+        if not case.options["persistent_workers"]:
+            end_workers(iterator)
         del iterator
         found.append((torch.get_rng_state().numpy().tobytes(), random.getstate()))
+    end_workers(loader._iterator)
     return found
 
 
@@ -263,7 +267,9 @@ def soak(minutes: float, first: int, folder: Path) -> list[str]:
     write(folder)
     seconds = 60 * minutes
     forks = Forks(folder, round(FORKS * minutes), seconds)
+    # What processes leave open for all that come later is there before files are counted.
     run(drawn(first, folder), lambda iterator: None)
+    _difference(0, 2)
     gc.collect()
     files, sizes, wrong, equal = open_files(), [], [], 0
     start, number = time.monotonic(), first

@@ -67,7 +67,8 @@ def left_over(files: int) -> str:
     if threading.active_count() > 1:
         return f"threads are left: {[thread.name for thread in threading.enumerate()]}"
     if open_files() > files:
-        links = [os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if name != "0"]
+        names = [name for name in os.listdir("/proc/self/fd") if name != "0"]
+        links = [os.readlink(f"/proc/self/fd/{name}") for name in names if os.path.lexists(f"/proc/self/fd/{name}")]
         return f"{open_files() - files} more files are open than before: {links}"
     return ""
 

@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from torch.utils.data.dataloader import _MultiProcessingDataLoaderIter
 
 from fastaug import _C
 
@@ -83,6 +84,16 @@ def python(
     return subprocess.run(
         [sys.executable, *arguments], env=variables, capture_output=True, text=True, timeout=timeout, check=False
     )
+
+
+def end_workers(iterator: object) -> None:
+    """End the processes of an iterator of torch's whose error keeps it.
+
+    A collection of garbage would end its queues first, and then wait five seconds for each of its workers; in a forked
+    child it would meddle with its parent's.
+    """
+    if isinstance(iterator, _MultiProcessingDataLoaderIter):
+        iterator._shutdown_workers()  # type: ignore[no-untyped-call]
 
 
 class Server:

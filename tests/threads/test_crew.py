@@ -18,6 +18,8 @@ from fastaug.data import DataLoader
 from support.images import photo
 from support.processes import python
 
+pytestmark = pytest.mark.usefixtures("no_threads")
+
 
 def crew_threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("fastaug")]
