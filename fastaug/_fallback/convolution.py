@@ -109,6 +109,6 @@ def blurred(batch: Tensor, kernel: Tensor) -> Tensor:
 def convolved(image: Tensor, kernel: Tensor) -> Tensor:
     """Each channel of a batch convolved with the kernel by torch, as torchvision has it done. Borders are mirrored."""
     down, across = kernel.shape
-    padded = nnf.pad(image, [across // 2, across // 2, down // 2, down // 2], mode="reflect")
     channels = image.shape[-3]
+    padded = nnf.pad(image, [across // 2, across // 2, down // 2, down // 2], mode="reflect")
     return nnf.conv2d(padded, kernel.expand(channels, 1, down, across), groups=channels)
