@@ -231,7 +231,7 @@ def info() -> Info:
     ``python -m fastaug info`` prints it. Of blurs it says what has been found about torch's convolution by then.
 
     Returns:
-        An object that prints as a table, with what it says as attributes: ``processor``, ``cpus``, ``isa``, ``isas``,
+        An object that prints as a table. Its attributes are ``fastaug``, ``processor``, ``cpus``, ``isa``, ``isas``,
         ``jpeg``, ``cuda``, ``versions`` and ``rules``.
 
     Raises:
