@@ -583,7 +583,7 @@ def pickles(task: str, folder: Path, torchvision: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("written", ["with", "without"])
+@pytest.mark.parametrize("written", ["with", pytest.param("without", marks=pytest.mark.main)])
 def test_pickles(written: str, tmp_path: Path) -> None:
     """They are read where torchvision is installed and where it is not, whichever wrote them, and torch.save's too."""
     pickles("write", tmp_path, written)

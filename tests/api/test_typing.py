@@ -36,6 +36,7 @@ def test_mypy() -> None:
     checked([sys.executable, "-m", "mypy", *options, str(SCRIPT)], MYPYPATH=str(ROOT))
 
 
+@pytest.mark.main
 def test_pyright(tmp_path: Path) -> None:
     """basedpyright is pyright with all that it needs in its wheel; "strict" is pyright's."""
     pyright = shutil.which("basedpyright", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

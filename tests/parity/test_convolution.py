@@ -63,7 +63,11 @@ ORDERS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 OWN = {"fused": True, "unfused": False}
 
 
-@pytest.fixture(params=ORDERS)
+#: Of which the fast tier has one that the core has too, and one that it has not.
+FAST = ("fused", "reversed")
+
+
+@pytest.fixture(params=[pytest.param(name, marks=[] if name in FAST else pytest.mark.main) for name in ORDERS])
 def order(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The name of the order that takes the place of torch's for float32."""
     way = ORDERS[request.param]

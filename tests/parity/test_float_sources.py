@@ -16,7 +16,7 @@ import fastaug
 import fastaug.transforms as T
 from fastaug.transforms import functional as F
 from support.differences import each
-from support.processes import ISAS, python
+from support.processes import OTHER_ISAS, python
 from support.scale import blocks, cases
 
 SIDES = (1, 2, 3, 5, 8, 13, 16, 17, 33, 40)
@@ -107,7 +107,7 @@ def test_random_pipelines(first: int) -> None:
     assert not found, "\n".join([f"{len(found)} differ", *found[:5]])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", OTHER_ISAS)
 def test_every_instruction_set(isa: str) -> None:
     seeds = range(5000, 5000 + cases(80))
     code = f"from test_float_sources import difference; print([t for s in {seeds} if (t := difference(s))])"

@@ -8,7 +8,7 @@ import pytest
 import torchvision.transforms as TV
 
 from random_floats import LAYOUTS, STEPS, WAYS, Case, difference, draw_case, outcome, shrink
-from support.processes import ISAS, python
+from support.processes import OTHER_ISAS, python
 from support.scale import blocks, cases
 
 CASES, BLOCK = 1500, 100
@@ -21,7 +21,7 @@ def test_random_pipelines(first: int) -> None:
     assert not found, "\n".join([f"{len(found)} differ", *(str(difference(shrink(case))) for case in found[:3])])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", OTHER_ISAS)
 def test_every_instruction_set(isa: str) -> None:
     numbers = range(9000, 9000 + cases(200))
     code = f"from random_floats import *; print([t for n in {numbers} if (t := difference(draw_case(n)))])"

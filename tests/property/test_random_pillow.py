@@ -12,7 +12,7 @@ from PIL import Image
 
 import random_pillow
 from random_pillow import FUNCTIONS, NATIVE, TRANSFORMS, difference, draw_case, made, outcome, shrink
-from support.processes import ISAS, python
+from support.processes import OTHER_ISAS, python
 from support.scale import blocks, cases
 
 CASES, BLOCK = 1200, 100
@@ -25,7 +25,7 @@ def test_random_chains(first: int) -> None:
     assert not found, "\n".join([f"{len(found)} differ", *(str(difference(shrink(case))) for case in found[:3])])
 
 
-@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("isa", OTHER_ISAS)
 def test_every_instruction_set(isa: str) -> None:
     numbers = range(9000, 9000 + cases(150))
     code = (

@@ -39,7 +39,7 @@ def _marks(isa: str) -> list[pytest.MarkDecorator]:
 #: The fast tier has plain code and the best that the machine has.
 ISAS = [pytest.param(isa, marks=_marks(isa)) for isa in KNOWN_ISAS]
 
-#: For files that run their own tests once more. In the fast tier they have run them on the best by then.
+#: For files whose own tests run on the best. The fast tier runs them once more on plain code alone.
 OTHER_ISAS = [
     pytest.param(isa, marks=[*_marks(isa), *([] if isa == "scalar" else [pytest.mark.main])]) for isa in KNOWN_ISAS
 ]
