@@ -145,6 +145,8 @@ def gaussian_kernel(size: int, sigma: float, dtype: torch.dtype, device: torch.d
 
 def gaussian_blur(image: Tensor, kernel_size: Sequence[int], sigma: Sequence[float]) -> Tensor:
     need_image(image)
+    if image.ndim < 3:
+        raise IndexError(f"gaussian_blur takes tensors of shape [..., C, H, W]. Got shape {list(image.shape)}")
     dtype, device = _sampling_dtype(image), image.device
     across, down = (gaussian_kernel(size, s, dtype, device) for size, s in zip(kernel_size, sigma))
     kernel = torch.mm(down[:, None], across[None, :])

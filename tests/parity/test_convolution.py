@@ -211,3 +211,13 @@ def test_asking_moves_no_generator_and_is_done_once(monkeypatch: pytest.MonkeyPa
         count = len(asked)
         convolution.fuses(1, 1, 21, 20, (3, 3))
         assert len(asked) > count
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
+def test_planes_without_channels_are_refused(dtype: torch.dtype) -> None:
+    plane = torch.ones((9, 13), dtype=dtype)
+    for library in (T, TV):
+        with pytest.raises(IndexError):
+            library.GaussianBlur(3)(plane)
+        with pytest.raises(IndexError):
+            library.functional.gaussian_blur(plane, [1, 7])
