@@ -12,7 +12,8 @@ import fastaug
 SEEING = {
     "explain": "print what a pipeline becomes: passes, what was fused, and what keeps passes apart",
     "profile": "time a pipeline, pass by pass and step by step, beside torchvision",
-    "check": "compare a pipeline's pixels with torchvision's; the exit code is 1 where they differ or it raises",
+    "check": "compare a pipeline's pixels with torchvision's, or without one all ops, which tests this machine; the "
+    "exit code is 1 where they differ or it raises, and 2 where there is no torchvision to test the machine with",
     "show": "draw a sheet of what a pipeline makes of images",
 }
 # The option that says how often, or with which draws: its name, its default and what it says; and what --out is.
@@ -31,6 +32,7 @@ def add_seeing(commands: Any) -> None:
         command.add_argument(
             "pipeline",
             metavar="pipeline.py",
+            nargs="?" if name == "check" else None,
             help="file or module of yours with a `transform` in it; pipeline.py:NAME or module:NAME for another name",
         )
         command.add_argument("--name", metavar="VARIABLE", help="if the transform has another name")

@@ -126,6 +126,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    if options.pipeline is None:
+        return _test_machine(options)
     if options.most < 1:
         raise CommandError("--most should be at least 1")
     if options.command != "explain" and options.seeds < 1:
@@ -201,6 +203,20 @@ def _check_command(pipeline: Any, images: list[Any], names: list[str], size: Any
     if options.out is not None:
         options.out.write_text(f"{comparison}\n")
     return 0 if comparison else 1
+
+
+def _test_machine(options: argparse.Namespace) -> int:
+    given = [name for name in ("name", "mode", "images", "size") if getattr(options, name) is not None]
+    if given:
+        raise CommandError(f"--{given[0]} is for a pipeline: check pipeline.py --{given[0]} ...")
+    result = fastaug.check()
+    print(result)
+    if options.out is not None:
+        try:
+            options.out.write_text(f"{result}\n")
+        except OSError as error:
+            raise CommandError(f"cannot write {options.out}: {error}") from error
+    return 1 if not result else 0 if result.torchvision else 2
 
 
 def _show_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:

@@ -17,6 +17,7 @@ from torch import nn
 
 import fastaug.transforms as T
 from fastaug._compile.trace import inside
+from fastaug._draft import releases
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.recognise import HOOKS, attributes_of, known_class, reason
 from fastaug._draft.through import hooked, step_of
@@ -51,6 +52,8 @@ def unread(transform: Any) -> str | None:
     inside = _readable_inside(transform)
     if inside:
         advice = f"Compile what is inside it instead: its {' and '.join(inside)}"
+    elif releases.left("v1", cls.__name__) == why:
+        advice = f"It is read from torchvision {releases.spelled(releases.FOLLOWED)} on"
     else:
         advice = "Write what it does as a Compose of transforms of fastaug or torchvision, and compile that"
         if known_class(cls) is None and "function" not in why:

@@ -16,7 +16,9 @@ from torch import nn
 
 import fastaug.transforms as T
 from fastaug._compile.adopt import Reader, copied
+from fastaug._compile.of_release import of_release
 from fastaug._compile.trace import inside
+from fastaug._draft import releases
 from fastaug._draft.recognise import HOOKS, altered, is_own, known_class
 from fastaug._names import is_ours
 from fastaug.transforms import v2
@@ -100,6 +102,9 @@ def reason(transform: Any) -> str | None:
         return "a callable that fastaug does not know"
     if known.__name__ == "Transform":
         return "a transform of yours"
+    theirs = known.__module__.startswith(_THEIRS)
+    if theirs and (why := releases.left("v2", known.__name__)):
+        return why
     behaviour = _behaviour(known)
     if changed := altered(transform, known, behaviour):
         return changed
@@ -190,7 +195,7 @@ class SampleReader:
         for name, buffer in transform._buffers.items():
             made.register_buffer(name, copied(buffer))
         made.training = transform.training
-        return made
+        return of_release(made, transform, known.__name__) if known.__module__.startswith(_THEIRS) else made
 
     def _value(self, name: str, value: Any) -> Any:
         if name != "transforms":

@@ -13,6 +13,7 @@ import torch
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
+from fastaug._fallback import resizing
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import OTHER, TENSOR
@@ -274,6 +275,7 @@ class GeometryDraft(DraftBase):
                 # torch gives all rows of a single column the values of the first one, mostly.
                 single = width == 1 and height != self.height
                 native = not single and max(height, width, self.height, self.width) <= _LONGEST
+                native = native and resizing.follows(number == 3)
         else:
             native = self.native
             if antialias is False:

@@ -21,7 +21,7 @@ from fastaug._draft.filter import is_width
 from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
-from fastaug._fallback import convolution
+from fastaug._fallback import convolution, resizing
 from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
 
@@ -107,6 +107,12 @@ def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool
         truth(antialias)
     exact = interpolation is InterpolationMode.NEAREST_EXACT
     return filter_number, RESIZE_FLAGS, exact, bool(antialias), antialias is False
+
+
+def resampling_as_v1(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
+    """The same; tensors are torch's where the core does not add as torch does."""
+    number, flags, exact, smooth, warns = resampling(interpolation, antialias)
+    return number, flags, exact, smooth and (number not in (2, 3) or resizing.follows(number == 3)), warns
 
 
 def pillow_filter(interpolation: Any) -> int:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from fastaug._draft import releases
 from fastaug._draft.through import replaced
 
 # Where torchvision defines the classes of its v1 API.
@@ -77,7 +78,7 @@ def reason(transform: Any) -> str | None:
         if isinstance(transform, torch.jit.ScriptModule):
             return "a scripted module"
         if cls.__module__.startswith("torchvision.transforms.v2"):
-            return "a transform of torchvision's v2 API"
+            return releases.left("v2", cls.__name__) or "a transform of torchvision's v2 API"
         if inspect.isroutine(transform) or isinstance(transform, functools.partial):
             return "a function of yours"
         return "a callable that fastaug does not know"
@@ -90,6 +91,8 @@ def reason(transform: Any) -> str | None:
         return f"{known.__name__}.{name} is a function of yours"
     if known is nn.Sequential:
         return None
+    if known.__module__ in _V1 and (why := releases.left("v1", known.__name__)):
+        return why
     for name in attributes_of(known.__name__):
         if hasattr(inspect.getattr_static(cls, name, None), "__get__"):
             return f"computes its {name}"

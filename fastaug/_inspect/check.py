@@ -278,12 +278,12 @@ def check(
     with untouched(generator), tqdm(total=len(originals) * len(numbers), unit="call", disable=None) as progress:
         for position, image in enumerate(originals):
             for seed in numbers:
-                mine, state = _outcome(pipeline, image, seed, generator)
-                other, expected = _outcome(theirs, image, seed, own)
+                mine, state = outcome(pipeline, image, seed, generator)
+                other, expected = outcome(theirs, image, seed, own)
                 if state != expected:
                     comparison.adrift.append((position, seed))
                 truth = Truth(chain, image, seed) if pipeline.mode == "fast" else None
-                _compare(comparison, position, seed, mine, other, undo, truth)
+                compare(comparison, position, seed, mine, other, undo, truth)
                 progress.update()
     return comparison
 
@@ -304,7 +304,7 @@ def _reference(pipeline: Any, image: Any) -> Any:
     return pipeline._run(image, call)
 
 
-def _outcome(function: Callable[[Any], Any], image: Any, seed: int, generator: Any) -> tuple[Any, Any]:
+def outcome(function: Callable[[Any], Any], image: Any, seed: int, generator: Any) -> tuple[Any, Any]:
     """The result, or the error, and the state of the random generators afterwards."""
     seed_all(seed, generator)
     image = copied(image)
@@ -317,7 +317,7 @@ def _outcome(function: Callable[[Any], Any], image: Any, seed: int, generator: A
     return result, (bytes(state.tolist()), random.getstate())
 
 
-def _compare(
+def compare(
     comparison: Comparison, image: int, seed: int, mine: Any, other: Any, undo: Any, truth: Truth | None
 ) -> None:
     """Adds one call."""

@@ -75,6 +75,11 @@ def comparison(report: Any) -> str:
     return _block(parts)
 
 
+def self_test(result: Any) -> str:
+    """The verdict of a self-test, and its tables."""
+    return _block([_title(result.head()), _listed(result.summary()), *map(table, result.tables())])
+
+
 def pipeline(transform: Any) -> str:
     """The transforms of a pipeline, or a transform, with their arguments; and those that are somebody else's."""
     rows: list[tuple[str, ...]] = [("", "transform", "whose"), _step("", transform)]

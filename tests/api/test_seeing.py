@@ -104,7 +104,7 @@ def test_the_log_changes_nothing_and_knows_whose_each_op_is(name: str, container
         return
     result, log = found
     comparison = check.Comparison("", "exact", 1, 1)
-    check._compare(comparison, 0, 0, result, expected, None, None)
+    check.compare(comparison, 0, 0, result, expected, None, None)
     assert comparison
     order = walked(log.steps)
     for run in (entry for entry in log.timeline if isinstance(entry, Run)):

@@ -1,0 +1,49 @@
+"""Whether torch's antialiased resize of float32 adds up its products in the order of the core's TORCH_RESIZE.
+
+The order is that of a loop that torch's compiler has unrolled, or has not: torch 2.5 fuses all products, torch 2.11 those
+that are left over by groups of four. So torch is asked, once for each filter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as nnf
+
+from fastaug import _C
+from fastaug._program import ops
+from fastaug._program.borrow import borrow_tensor, tensor_target
+
+#: Heights and widths before and after, by odd factors: many sums are exact halves but for their last bits.
+_TELLING = (((90, 128), (30, 128)), ((90, 128), (18, 128)), ((128, 90), (128, 30)), ((128, 90), (128, 18)))
+
+_answers: dict[tuple[Any, bool], bool] = {}
+
+
+def follows(cubic: bool) -> bool:
+    """Whether the core's bicubic, or else bilinear, resize of uint8 tensors is torch's in every bit."""
+    # The function itself, which some replace.
+    asked = nnf.interpolate, cubic
+    if asked not in _answers:
+        _answers[asked] = all(_equal(before, after, cubic) for before, after in _TELLING)
+    return _answers[asked]
+
+
+def described() -> str:
+    """How such resizes are done, in words."""
+    kinds = [name for name, cubic in (("bilinear", False), ("bicubic", True)) if not follows(cubic)]
+    return f"by torch, which adds in another order: {' and '.join(kinds)}" if kinds else "in torch's order of additions"
+
+
+def _equal(before: tuple[int, int], after: tuple[int, int], cubic: bool) -> bool:
+    rng = np.random.default_rng(0)  # torch's generator stays where it is
+    image = torch.from_numpy(rng.integers(0, 256, before, np.uint8))
+    mode, number = ("bicubic", 3) if cubic else ("bilinear", 2)
+    with torch.autocast("cpu", enabled=False):
+        floats = nnf.interpolate(image[None, None].float(), size=after, mode=mode, align_corners=False, antialias=True)
+    theirs = floats.clamp(0, 255).round().to(torch.uint8)[0, 0]
+    ours = torch.empty(after, dtype=torch.uint8)
+    _C.run([(ops.torch_resize(*after, number), borrow_tensor(image), tensor_target(ours))])
+    return torch.equal(ours, theirs)

@@ -1,0 +1,325 @@
+"""fastaug.check(): every op and container against the torchvision and Pillow that are installed."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+
+import fastaug
+import fastaug.io
+from fastaug import pillow
+from fastaug._draft import releases
+from fastaug._draft.generators import untouched
+from fastaug._inspect import notebook, words
+from fastaug._inspect import self_cases as cases
+from fastaug._inspect.check import Comparison, compare, outcome
+from fastaug._inspect.info import Info
+from fastaug._inspect.pairs import pairs, samples
+
+#: Of floating-point images, whose values are from 0 to 1: docs/exact.md.
+TOLERANCE = 1e-5
+
+_FLOATING = ("float", "samples")
+
+_SEEDS = (0, 1)
+_SHOWN = 30
+
+
+@dataclass
+class Cell:
+    """What was found of one op on images of one container.
+
+    Attributes:
+        package: "transforms", "transforms.v2", "pillow" or "io".
+        op: the class or function.
+        container: of the images: "PIL", "uint8", "float", "samples", or a format of files.
+        route: "import", of fastaug's own op, or "compile", of ``fastaug.compile`` of the other library's.
+        calls: how many were compared.
+        raised: of them those that raise the same type of error in both.
+        differences: of the others, in words, one for each that is not equal, nor within the tolerance.
+        largest: difference within the tolerance of floating point.
+    """
+
+    package: str
+    op: str
+    container: str
+    route: str
+    calls: int = 0
+    raised: int = 0
+    differences: list[str] = field(default_factory=list)
+    largest: float = 0.0
+
+    @property
+    def expected(self) -> bool:
+        """Whether a difference is one between the torchvision that is installed and the one that fastaug follows."""
+        api = {"transforms": "v1", "transforms.v2": "v2"}.get(self.package)
+        return self.route == "import" and api is not None and bool(releases.rules(api, self.op))
+
+    @property
+    def verdict(self) -> str:
+        """ "equal", "within 1e-5", "raises" as the other library does, "as 0.29" of an expected difference, "DIFFERS"."""
+        if self.differences:
+            return f"as {releases.spelled(releases.FOLLOWED)}" if self.expected else "DIFFERS"
+        if self.raised == self.calls:
+            return "raises"
+        return f"within {TOLERANCE:.0e}".replace("e-0", "e-") if self.largest else "equal"
+
+
+@dataclass(repr=False)
+class SelfTest:
+    """What :func:`fastaug.check` found. Prints as a table; true where nothing differs.
+
+    Attributes:
+        info: what was compared, on which machine.
+        cells: a :class:`Cell` for each op, container and route.
+        seconds: that it took.
+    """
+
+    info: Info
+    cells: list[Cell] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def torchvision(self) -> bool:
+        """Whether torchvision is installed; else Pillow alone was compared with."""
+        return any(cell.package.startswith("transforms") for cell in self.cells)
+
+    @property
+    def differing(self) -> list[Cell]:
+        """The cells in which something differs."""
+        return [cell for cell in self.cells if cell.differences]
+
+    @property
+    def unexpected(self) -> list[Cell]:
+        """Of these the cells for which the release of torchvision is no reason."""
+        return [cell for cell in self.differing if not cell.expected]
+
+    def __bool__(self) -> bool:
+        return not self.differing
+
+    def __str__(self) -> str:
+        lines = [self.head(), ""]
+        for table in self.tables():
+            lines += [*table.lines(), ""]
+        return "\n".join([*lines, *self.summary()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return notebook.self_test(self)
+
+    def head(self) -> str:
+        """What was compared with what, in words."""
+        names = ("torchvision", "torch", "Pillow")
+        versions = ", ".join(f"{name} {self.info.versions[name]}" for name in names)
+        return f"fastaug {self.info.fastaug} ({self.info.isa}) against {versions}, on {self.info.processor}"
+
+    def tables(self) -> list[words.Table]:
+        """One of torchvision's ops, by package and container, and one of Pillow's and of files."""
+        found: dict[tuple[str, str, str], list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault((cell.package, cell.op, cell.container), []).append(cell)
+        verdicts = {key: _worst(of_both) for key, of_both in found.items()}
+        tables = []
+        columns = [(package, kind) for package, kinds in cases.CONTAINERS.items() for kind in kinds]
+        ops = list(dict.fromkeys(cell.op for cell in self.cells if cell.package in cases.PACKAGES))
+        if ops:
+            head = ("op", *(f"{'v2' if package.endswith('v2') else 'v1'} {kind}" for package, kind in columns))
+            rows = [(op, *(verdicts.get((package, op, kind), "") for package, kind in columns)) for op in ops]
+            tables.append(_table(head, rows))
+        others = [(key, said) for key, said in verdicts.items() if key[0] not in cases.PACKAGES]
+        tables.append(_table(("op", "of", ""), [(f"{key[0]}.{key[1]}", key[2], said) for key, said in others]))
+        return tables
+
+    def summary(self) -> list[str]:
+        """The verdict, and what differs, in words."""
+        calls = sum(cell.calls for cell in self.cells)
+        near = max((cell.largest for cell in self.cells), default=0.0)
+        lines = []
+        if not self.differing:
+            lines.append(f"Equal in all {calls:,} calls, pixels and random generators.")
+        if wrong := self.unexpected:
+            lines.append(f"NOT EQUAL in {_calls(wrong):,} of {calls:,} calls:")
+            lines += _listed(wrong)
+        if known := [cell for cell in self.differing if cell.expected]:
+            followed, theirs = releases.spelled(releases.FOLLOWED), self.info.versions["torchvision"]
+            lines.append(
+                f"As torchvision {followed}, and not as {theirs}, in {_calls(known):,} of {calls:,} calls by import; "
+                f"fastaug.compile gives what {theirs} gives:"
+            )
+            lines += _listed(known)
+        if near:
+            lines.append(f"Floating-point images are within {TOLERANCE:g}: by up to {near:.1e} here.")
+        if not self.torchvision:
+            lines.append("torchvision is not installed: compared with Pillow alone.")
+        lines.append(f"It took {self.seconds:.0f} s.")
+        return lines
+
+
+def _calls(cells: list[Cell]) -> int:
+    return sum(len(cell.differences) for cell in cells)
+
+
+def _listed(cells: list[Cell]) -> list[str]:
+    more = len(cells) - _SHOWN
+    return [f"  {_told(cell)}" for cell in cells[:_SHOWN]] + [f"  and {more} more"] * (more > 0)
+
+
+def _told(cell: Cell) -> str:
+    place = f"{cell.package}.{cell.op}, {cell.container}" + (", compiled" if cell.route == "compile" else "")
+    return f"{place}: {len(cell.differences)} of {cell.calls} calls; {words.cut(cell.differences[0], 160)}"
+
+
+def _worst(cells: list[Cell]) -> str:
+    said = [cell.verdict for cell in cells]
+    return max(said, key=lambda one: (one == "DIFFERS", one.startswith("as "), one.startswith("within"), one == "equal"))
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> words.Table:
+    return words.Table([head, *rows], "<" * len(head), [40] * len(head))
+
+
+# ---- the comparison
+
+
+def run() -> SelfTest:
+    """The whole of it."""
+    from tqdm import tqdm
+
+    begun = time.perf_counter()
+    result = SelfTest(fastaug.info())
+    # Of all that is called, a part is there to warn, and to be refused.
+    with untouched(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        planned = [*_torchvision(), *_pillow(), *_files()]
+        for one in tqdm(planned, desc="comparing", unit="op", disable=None):
+            result.cells += one()
+    result.info = fastaug.info()  # the rules of blurs are known by now
+    result.seconds = time.perf_counter() - begun
+    return result
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def _torchvision() -> Iterator[Callable[[], list[Cell]]]:
+    for package, ops in cases.PACKAGES.items():
+        theirs = _imported(f"torchvision.{package}")
+        if theirs is None:
+            continue
+        ours = importlib.import_module(f"fastaug.{package}")
+        for op, factories in ops.items():
+            if hasattr(theirs, op) or hasattr(theirs.functional, op):
+                yield _Op(package, op, factories, ours, theirs)
+
+
+@dataclass
+class _Op:
+    """One op of torchvision's, called through fastaug's and, where it is a class, compiled from torchvision's."""
+
+    package: str
+    op: str
+    factories: list[cases.Factory]
+    ours: Any
+    theirs: Any
+
+    def __call__(self) -> list[Cell]:
+        routes = ["import", "compile"] if self.op[0].isupper() else ["import"]
+        cells = []
+        for container, images in cases.CONTAINERS[self.package].items():
+            made = [Cell(self.package, self.op, container, route) for route in routes]
+            for factory in self.factories:
+                other = factory(self.theirs)
+                calls = [factory(self.ours) if cell.route == "import" else fastaug.compile(other) for cell in made]
+                for image in images():
+                    for seed in _SEEDS if self.op[0].isupper() else _SEEDS[:1]:
+                        expected = outcome(other, image, seed, None)
+                        for cell, call in zip(made, calls):
+                            _compare(cell, seed, outcome(call, image, seed, None), expected)
+            cells += made
+        return cells
+
+
+@dataclass
+class _Other:
+    """A function of this package beside the same by another library, on images of each container."""
+
+    package: str
+    op: str
+    images: dict[str, list[Any]]
+    calls: list[tuple[cases.Call, cases.Call]]
+
+    def __call__(self) -> list[Cell]:
+        cells = [Cell(self.package, self.op, container, "import") for container in self.images]
+        for cell in cells:
+            for ours, theirs in self.calls:
+                for image in self.images[cell.container]:
+                    _compare(cell, 0, outcome(ours, image, 0, None), outcome(theirs, image, 0, None))
+        return cells
+
+
+def _pillow() -> Iterator[Callable[[], list[Cell]]]:
+    ops: dict[str, list[tuple[cases.Call, cases.Call]]] = {}
+    for name, args, theirs in cases.PILLOW:
+        ours = getattr(pillow, name)
+        ops.setdefault(name, []).append((lambda image, call=ours, args=args: call(image, *args), theirs))
+    for name, calls in ops.items():
+        yield _Other("pillow", name, {"PIL": list(cases.pil_images())}, calls)
+
+
+def _files() -> Iterator[Callable[[], list[Cell]]]:
+    yield _Other("io", "imread", cases.files(), [(fastaug.io.imread, _opened)])
+    theirs = _imported("torchvision.io")
+    if theirs is not None:
+        ways = [
+            (
+                lambda data: fastaug.io.decode_image(_bytes(data), fastaug.io.ImageReadMode.RGB),
+                lambda data: theirs.decode_image(_bytes(data), theirs.ImageReadMode.RGB),
+            )
+        ]
+        known = {name: files for name, files in cases.files().items() if name in ("JPEG", "PNG")}
+        yield _Other("io", "decode_image", known, ways)
+
+
+def _opened(data: bytes) -> np.ndarray[Any, Any]:
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+
+
+def _bytes(data: bytes) -> torch.Tensor:
+    return torch.frombuffer(bytearray(data), dtype=torch.uint8)
+
+
+def _compare(cell: Cell, seed: int, mine: tuple[Any, Any], other: tuple[Any, Any]) -> None:
+    """Adds a call to a cell: results or errors, and the generators' states behind them."""
+    found = Comparison("", "exact", 1, 1)
+    compare(found, 0, seed, mine[0], other[0], None, None)
+    cell.calls += 1
+    cell.raised += len(found.errors)
+    if mine[1] != other[1] and not found.differences:
+        cell.differences.append("the random generators are left in another state")
+    for difference in found.differences:
+        image = difference.what == "pixels" and not math.isnan(difference.psnr)
+        if cell.container in _FLOATING and image and difference.largest <= TOLERANCE * _largest(other[0]):
+            cell.largest = max(cell.largest, difference.largest)
+        else:
+            cell.differences.append(difference.told())
+
+
+def _largest(result: Any) -> float:
+    """The largest number in a result, and 1 at least: the tolerance is in proportion to it."""
+    arrays = [samples(part) for _, part, _ in pairs(result, result)]
+    return max([1.0, *(float(np.abs(one).max()) for one in arrays if one is not None and one.size)])
