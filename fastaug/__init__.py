@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from fastaug._image.pillow import DecodeError
     from fastaug._inspect.explain import Explanation
     from fastaug._inspect.info import Info
-    from fastaug._inspect.self_test import SelfTest
+    from fastaug._self_test.run import SelfTest
     from fastaug._views.views import Views
 
 __all__ = [
@@ -251,9 +251,9 @@ def check() -> SelfTest:
         >>> print(result.summary()[0])  # doctest: +SKIP
         Equal in all 22,625 calls, pixels and random generators.
     """
-    from fastaug._inspect import self_test
+    from fastaug._self_test import run
 
-    return self_test.run()
+    return run.run(compile, __version__)
 
 
 def info() -> Info:

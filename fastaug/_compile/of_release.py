@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Sequence
 from typing import Any
 
+import PIL.Image
 from torch import nn
 
 from fastaug._draft import releases
@@ -20,51 +20,69 @@ class OfRelease:
     """What is common to them: the original, and the rules that say of which samples it is called."""
 
     _theirs: Any
-    _rules: Sequence[Rule]
+    _rules: tuple[Rule, ...]
 
     def _take(self, sample: Sample) -> None:
-        leaves = [Leaf(cls.__name__, _value(leaf)) for cls, leaf in zip(sample.types, sample.leaves)]
+        leaves = [Leaf(_kind(cls), _value(leaf)) for cls, leaf in zip(sample.types, sample.leaves)]
         if any(rule.meets is not None and rule.meets(leaf) for rule in self._rules for leaf in leaves):
             sample.apart(self._theirs)
         else:
             super()._take(sample)  # type: ignore[misc]
 
     def __reduce__(self) -> Any:
-        return _again, (type(self).__mro__[2], self._theirs, self._rules, self.__dict__.copy())
+        state = {name: value for name, value in vars(self).items() if name not in _OWN}
+        # Where it is read again there may be another release of torchvision.
+        return _again, (_ours(self), state, self._theirs)
 
 
-def of_release(made: nn.Module, theirs: Any, op: str) -> Any:
+#: Of `OfRelease` alone.
+_OWN = ("_rules", "_theirs")
+
+
+def of_release(made: nn.Module, theirs: Any) -> Any:
     """A transform of this package, made of torchvision's, which hands that the samples that a rule is about.
 
     Where no rule is about the object, it stays what it is.
     """
-    rules = [rule for rule in releases.rules("v2", op) if rule.about is None or rule.about(theirs)]
+    op = type(made).__name__
+    rules = tuple(rule for rule in releases.rules("v2", op) if rule.about is None or rule.about(theirs))
     if not rules:
         return made
-    result = object.__new__(_class(type(made)))
+    cls: Any = type(made)
+    result: Any = object.__new__(_class(cls))
     # Not by nn.Module's way, which would take the original for a part of the transform.
-    vars(result).update(vars(made), _theirs=copy.deepcopy(theirs), _rules=tuple(rules))
+    vars(result).update(vars(made), _theirs=copy.deepcopy(theirs), _rules=rules)
     return result
 
 
 @functools.cache
 def _class(ours: type) -> type:
-    # A recipe is for single images.
     return type(ours.__name__, (OfRelease, ours), {"__module__": __name__, "_packed": _packed})
 
 
+def _ours(transform: Any) -> Any:
+    """The class of this package that does the rest."""
+    return type(transform).__mro__[2]
+
+
 def _packed(transform: Any) -> Packed:
-    pack = type(transform).__mro__[2].__dict__.get("_packed")
+    # A recipe is for single images.
+    pack = _ours(transform).__dict__.get("_packed")
     if pack is None or any(rule.of_images for rule in transform._rules):
         raise NoRecipe
     told: Packed = pack(transform)
     return told
 
 
-def _again(ours: type, theirs: Any, rules: Sequence[Rule], state: dict[str, Any]) -> Any:
-    result = object.__new__(_class(ours))
-    vars(result).update(state)
-    return result
+def _again(ours: type, state: dict[str, Any], theirs: Any) -> Any:
+    made: Any = object.__new__(ours)
+    vars(made).update(state)
+    return of_release(made, theirs)
+
+
+def _kind(cls: type) -> str:
+    # Pillow's class has the name of the tv_tensor.
+    return "PIL" if issubclass(cls, PIL.Image.Image) else cls.__name__
 
 
 def _value(leaf: Any) -> Any:

@@ -195,7 +195,7 @@ class SampleReader:
         for name, buffer in transform._buffers.items():
             made.register_buffer(name, copied(buffer))
         made.training = transform.training
-        return of_release(made, transform, known.__name__) if known.__module__.startswith(_THEIRS) else made
+        return of_release(made, transform) if known.__module__.startswith(_THEIRS) else made
 
     def _value(self, name: str, value: Any) -> Any:
         if name != "transforms":

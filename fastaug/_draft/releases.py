@@ -23,7 +23,7 @@ FOLLOWED: Release = (0, 29)
 class Leaf(NamedTuple):
     """What a rule may ask of a leaf of a sample."""
 
-    #: The name of its class.
+    #: The name of its class; "PIL" of Pillow's images.
     kind: str
     #: The tensor or tv_tensor itself; None of an image that is drafted.
     value: Any
@@ -180,7 +180,7 @@ def rules(api: str, op: str) -> tuple[Rule, ...]:
 
 
 def left(api: str, op: str) -> str | None:
-    """Why objects of a class are always left to the torchvision that is installed, in words; None where they are not."""
+    """Why all objects of a class are left to the torchvision that is installed, in words; None where they are not."""
     for rule in rules(api, op):
         if rule.meets is None:
             return f"in torchvision {spelled(installed() or FOLLOWED)} {rule.differs}"

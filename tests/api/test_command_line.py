@@ -283,7 +283,7 @@ def test_as_a_process(files: Path) -> None:
     assert (finished.returncode, finished.stderr) == (1, "")
     assert "NOTHING TO COMPARE in all 2 calls" in finished.stdout
     with pytest.raises(SystemExit) as ended:
-        command_line.main(["check"])
+        command_line.main(["profile"])
     assert ended.value.code == 2
 
 

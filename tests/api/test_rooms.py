@@ -34,6 +34,7 @@ PYTHON = [
     "_load",
     "data",
     "adapters",
+    "_self_test",
     "",  # the package itself, which hands out what is below
     "_cli",
     "__main__",

@@ -7,10 +7,15 @@ import random
 import numpy as np
 import pytest
 import torch
+import torchvision.transforms as TV
 from torchvision.transforms import InterpolationMode
+from torchvision.transforms import _functional_tensor as tensor_functional
 from torchvision.transforms import functional as F
 
+import fastaug
+import fastaug.transforms as T
 from fastaug import _C
+from fastaug._fallback import resizing
 from fastaug._program import ops
 from support.processes import OTHER_ISAS, python
 from support.programs import execute
@@ -122,3 +127,45 @@ def test_fast_mode_keeps_its_contract() -> None:
 def test_every_instruction_set(isa: str) -> None:
     done = python(["-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, "-k", "sizes or crops"], isa=isa)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
+
+
+def _in_doubles(image: torch.Tensor, *args: object, **kwargs: object) -> torch.Tensor:
+    """torch's resize in other last bits."""
+    return _TORCHS(image.double(), *args, **kwargs).to(image.dtype)  # type: ignore[arg-type]
+
+
+_TORCHS = torch.nn.functional.interpolate
+
+
+@pytest.mark.parametrize("number", FILTERS)
+def test_torchs_order_of_additions_is_followed(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where torch adds in another order than the core, it resizes itself."""
+    assert resizing.follows(number == BICUBIC)
+    monkeypatch.setattr(torch.nn.functional, "interpolate", _in_doubles)
+    monkeypatch.setattr(tensor_functional, "interpolate", _in_doubles)
+    assert not resizing.follows(number == BICUBIC)
+    assert fastaug.info().rules["antialiased resizes of uint8 tensors by v1"].startswith("by torch")
+    mode = T.InterpolationMode(FILTERS[number].value)
+    image = torch.from_numpy(picture(random.Random(2), 270, 210, 3).transpose(2, 0, 1).copy())
+    for size in ((90, 210), (54, 42)):
+        ours = T.Compose([T.Resize(size, mode), T.RandomResizedCrop(30, interpolation=mode)])
+        theirs = TV.Compose([TV.Resize(size, FILTERS[number]), TV.RandomResizedCrop(30, interpolation=FILTERS[number])])
+        # Several calls, as the first ones are drafted by Python and the others by the core.
+        for seed in range(8):
+            torch.manual_seed(seed)
+            expected = theirs(image)
+            torch.manual_seed(seed)
+            assert torch.equal(ours(image), expected)
+        assert torch.equal(
+            T.functional.resize(image, list(size), mode), F.resize(image, list(size), FILTERS[number], antialias=True)
+        )
+    monkeypatch.undo()
+    assert resizing.follows(number == BICUBIC)
+
+
+def test_asking_moves_no_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resizing, "_answers", {})
+    torch.manual_seed(4)
+    state = torch.get_rng_state()
+    assert resizing.follows(False)
+    assert torch.equal(torch.get_rng_state(), state)

@@ -28,8 +28,11 @@ def _function(name: str, *args: Any, **kwargs: Any) -> Factory:
 
 def _warp(name: str, *args: Any) -> list[Factory]:
     """A function that interpolates, in each way."""
-    modes = ("NEAREST", "BILINEAR", "BICUBIC")
-    return [lambda T, m=m: lambda x: getattr(T.functional, name)(x, *args, interpolation=_mode(T, m)) for m in modes]
+
+    def factory(mode: str) -> Factory:
+        return lambda T: lambda image: getattr(T.functional, name)(image, *args, interpolation=_mode(T, mode))
+
+    return [factory(mode) for mode in ("NEAREST", "BILINEAR", "BICUBIC")]
 
 
 _CORNERS = ([[0, 0], [39, 0], [39, 29], [0, 29]], [[2, 3], [35, 1], [38, 27], [1, 25]])
@@ -175,7 +178,10 @@ def _displacement(image: Any) -> torch.Tensor:
 V2: dict[str, list[Factory]] = {
     "ClampBoundingBoxes": [lambda T: T.ClampBoundingBoxes()],
     "ClampKeyPoints": [lambda T: T.ClampKeyPoints()],
-    "ConvertBoundingBoxFormat": [lambda T: T.ConvertBoundingBoxFormat("XYWH"), lambda T: T.ConvertBoundingBoxFormat("CXCYWH")],
+    "ConvertBoundingBoxFormat": [
+        lambda T: T.ConvertBoundingBoxFormat("XYWH"),
+        lambda T: T.ConvertBoundingBoxFormat("CXCYWH"),
+    ],
     "CutMix": [lambda T: T.CutMix(alpha=0.4, num_classes=5)],
     "GaussianNoise": [lambda T: T.GaussianNoise(), lambda T: T.GaussianNoise(0.1, 0.2, False)],
     "Identity": [lambda T: T.Identity()],
@@ -252,18 +258,18 @@ def samples() -> Iterator[Any]:
     height, width = 61, 47
     image = _chw(height, width)
     corners = torch.tensor([[3.0, 4, 20, 30], [10, 2, 40, 20], [30, 20, 45, 33], [7, 7, 7, 9]])
-    boxes = tv_tensors.BoundingBoxes(corners, format="XYXY", canvas_size=(height, width))  # type: ignore[call-arg]
+    boxes = tv_tensors.BoundingBoxes(corners, format="XYXY", canvas_size=(height, width))
     mask = tv_tensors.Mask((image > 128).to(torch.uint8))
     yield {"image": tv_tensors.Image(image), "boxes": boxes, "masks": mask, "labels": torch.arange(4)}
     centres = torch.tensor([[11, 17, 17, 25], [25, 11, 30, 19]])
-    whole = tv_tensors.BoundingBoxes(centres, format="CXCYWH", canvas_size=(height, width))  # type: ignore[call-arg]
+    whole = tv_tensors.BoundingBoxes(centres, format="CXCYWH", canvas_size=(height, width))
     yield [tv_tensors.Image(image), whole]
     yield Image.fromarray(picture(height, width)), tv_tensors.Mask(image[:1] // 32)
     yield tv_tensors.Video(torch.stack([image, image.flip(-1)]))
     yield torch.stack([image, image.flip(-1)]) / 255, torch.tensor([1, 3])
     if hasattr(tv_tensors, "KeyPoints"):
         places = torch.tensor([[1.0, 2.0], [30.5, 36.5], [60.0, 3.0]])
-        points = tv_tensors.KeyPoints(places, canvas_size=(height, width))  # type: ignore[call-arg]
+        points = tv_tensors.KeyPoints(places, canvas_size=(height, width))
         yield tv_tensors.Image(image), points, "and more"
 
 
@@ -276,17 +282,31 @@ CONTAINERS: dict[str, dict[str, Callable[[], Iterator[Any]]]] = {
 # ---- Pillow's
 
 
+def called(function: Callable[..., Any], args: tuple[Any, ...]) -> Call:
+    """A function of an image, with these arguments behind it."""
+    return lambda image: function(image, *args)
+
+
 def _enhance(name: str, factor: float) -> Call:
     return lambda image: getattr(ImageEnhance, name.title())(image).enhance(factor)
 
+
+_AFFINE = (0.9, 0.2, -3.0, -0.1, 1.1, 2.5)
 
 #: The name of fastaug.pillow's function, its arguments, and the same by Pillow.
 PILLOW: list[tuple[str, tuple[Any, ...], Call]] = [
     ("autocontrast", ((2, 5), 3), lambda image: ImageOps.autocontrast(image, (2, 5), 3)),
     ("box_blur", (2.3,), lambda image: image.filter(ImageFilter.BoxBlur(2.3))),
-    *[(name, (factor,), _enhance(name, factor)) for name in ("brightness", "contrast", "color", "sharpness") for factor in (0.3, 1.7)],
+    *[
+        (name, (factor,), _enhance(name, factor))
+        for name in ("brightness", "contrast", "color", "sharpness")
+        for factor in (0.3, 1.7)
+    ],
     ("contain", ((30, 20),), lambda image: ImageOps.contain(image, (30, 20))),
-    *[("convert", (mode,), lambda image, m=mode: image.convert(m)) for mode in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "F")],
+    *[
+        ("convert", (mode,), lambda image, m=mode: image.convert(m))
+        for mode in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "F")
+    ],
     ("cover", ((30, 20),), lambda image: ImageOps.cover(image, (30, 20))),
     ("crop", ((-3, 2, 25, 90),), lambda image: image.crop((-3, 2, 25, 90))),
     ("crop_border", (1,), lambda image: ImageOps.crop(image, 1)),
@@ -306,6 +326,14 @@ PILLOW: list[tuple[str, tuple[Any, ...], Call]] = [
     *[("rotate", (33, way), lambda image, w=way: image.rotate(33, w)) for way in (0, 2, 3)],
     ("scale", (0.4,), lambda image: ImageOps.scale(image, 0.4)),
     ("solarize", (77,), lambda image: ImageOps.solarize(image, 77)),
+    *[
+        (
+            "transform",
+            ((40, 30), Image.Transform.AFFINE, _AFFINE, way),
+            lambda image, w=way: image.transform((40, 30), Image.Transform.AFFINE, _AFFINE, w),
+        )
+        for way in (0, 2, 3)
+    ],
     *[("transpose", (turn,), lambda image, t=turn: image.transpose(t)) for turn in Image.Transpose],
 ]
 
