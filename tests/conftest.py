@@ -12,6 +12,7 @@ import torch
 
 from support.batches import names_of_threads
 from support.scale import cases
+from support.versions import take_names
 
 # The engines, the clients and the peers of stains have environments of their own (`make test-engines`,
 # `make test-clients`, `make test-pathology`).
@@ -32,6 +33,8 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("fastaug")
 
+
+take_names()
 
 # Ctrl-C is ignored in what a shell runs in the background, and tests that send it would wait for its effect for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

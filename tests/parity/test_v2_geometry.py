@@ -22,6 +22,7 @@ from fastaug.transforms.v2.functional import _geometry
 from support.differences import each
 from support.images import noise, photo, pil
 from support.scale import cases, share
+from support.versions import since
 
 SIZES = ((1, 1), (1, 9), (7, 1), (5, 8), (16, 16), (33, 47), (64, 61))
 
@@ -185,7 +186,8 @@ def boxes(rng: random.Random, height: int, width: int, channels: int) -> list[Ca
 
 
 def sizes(rng: random.Random, height: int, width: int, channels: int) -> list[Call]:
-    mode = rng.choice(["nearest", "nearest-exact", "bilinear", "bicubic", "lanczos", 0, 2, T.InterpolationMode.BICUBIC])
+    modes = ["nearest", "nearest-exact", "bilinear", "bicubic", 0, 2, T.InterpolationMode.BICUBIC]
+    mode = rng.choice([*modes, "lanczos"] if since(0, 27) else modes)
     antialias = rng.choice([True, True, False, None])
     size = [rng.randint(1, 2 * height + 3), rng.randint(1, 2 * width + 3)]
     top, left = rng.randint(0, height - 1), rng.randint(0, width - 1)
@@ -309,7 +311,7 @@ def test_kernels_of_masks() -> None:
         for name, args in {
             "horizontal_flip_mask": (),
             "vertical_flip_mask": (),
-            "resize_mask": ([5, 5], "nearest-exact"),
+            "resize_mask": ([5, 5], "nearest-exact") if since(0, 28) else ([5, 5],),
             "affine_mask": (20, [1, 1], 1.2, 3),
             "rotate_mask": (20, True, None, 1),
             "pad_mask": (2, 1, "constant"),
@@ -367,6 +369,8 @@ def test_places(group: str, dtype: torch.dtype) -> None:
         ]
         for name, args, named in share(GROUPS[group](rng, height, width, 3), f"{height} {count}", least=4):
             for given in (points, *boxes):
+                if name.startswith("elastic") and given is not points and not since(0, 27):
+                    continue  # corners at the far border
                 wanted = outcome(lambda: getattr(T, name)(given, *args, **named))  # noqa: B023
                 found = outcome(lambda: getattr(F, name)(given, *args, **named))  # noqa: B023
                 assert_same(found, wanted, given, (name, args, named, given), strides=False)
@@ -414,7 +418,7 @@ def test_errors() -> None:
         ("resize", (5,), {"interpolation": "no"}),
         ("resize", (5,), {"interpolation": 17}),
         ("resize", (5,), {"interpolation": 1.5}),
-        ("resize", (5,), {"interpolation": "lanczos", "antialias": False}),
+        *([("resize", (5,), {"interpolation": "lanczos", "antialias": False})] if since(0, 27) else []),
         ("resize", (None,), {}),
         ("resize", ([5, 5],), {"max_size": 7}),
         ("resize", (5,), {"max_size": 4}),

@@ -28,7 +28,7 @@ from support.differences import grouped
 from support.images import MODES, noise, photo, pil
 from support.layouts import assert_same, layouts, outcome
 from support.scale import share
-from support.versions import UINT16
+from support.versions import UINT16, since
 
 Case = tuple[str, tuple[Any, ...]]
 
@@ -148,6 +148,7 @@ def test_blurred_photographs() -> None:
                 compare(case, one, name)
 
 
+@pytest.mark.skipif(not since(0, 29), reason="older ones do not warn")
 def test_jpeg_warns_of_files_of_tensors() -> None:
     """As often as torchvision does, before an error too."""
     planes = torch.zeros(3, 8, 8, dtype=torch.uint8)

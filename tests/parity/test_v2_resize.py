@@ -16,10 +16,11 @@ from support.processes import OTHER_ISAS, python
 from support.programs import execute
 from support.resizes import TELLING, picture, random_resizes
 from support.scale import cases
+from support.versions import since
 from tables.op_table import BICUBIC, BILINEAR, LANCZOS, SHORT_WEIGHTS, WIDTH_FIRST, Op
 
 FILTERS = {
-    LANCZOS: InterpolationMode.LANCZOS,
+    **({LANCZOS: InterpolationMode.LANCZOS} if since(0, 27) else {}),
     BILINEAR: InterpolationMode.BILINEAR,
     BICUBIC: InterpolationMode.BICUBIC,
 }
