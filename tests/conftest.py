@@ -12,7 +12,7 @@ import torch
 
 from support.batches import names_of_threads
 from support.scale import cases
-from support.versions import take_names
+from support.versions import spell_as_today
 
 # The engines, the clients and the peers of stains have environments of their own (`make test-engines`,
 # `make test-clients`, `make test-pathology`).
@@ -34,7 +34,7 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("fastaug")
 
 
-take_names()
+spell_as_today()
 
 # Ctrl-C is ignored in what a shell runs in the background, and tests that send it would wait for its effect for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -453,5 +453,5 @@ def test_both_capabilities() -> None:
     """torch rounds uniform draws twice or, with a fused multiply-add, once; the core does as this process' torch."""
     plain = printed_by(CAPABILITY, ATEN_CPU_CAPABILITY="default")
     best = printed_by(CAPABILITY)
-    assert plain[0] == "DEFAULT"
-    assert (plain[1] == best[1]) == (best[0] == "DEFAULT")
+    assert plain[0] in ("DEFAULT", "NO")
+    assert (plain[1] == best[1]) == (best[0] == plain[0])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import PIL
 import pytest
 import torchvision.transforms as TV
 import torchvision.transforms.functional as TF
@@ -68,6 +69,11 @@ def assert_alike(ours: Outcome, theirs: Outcome) -> None:
     assert_same(ours, theirs)
     if isinstance(theirs.value, Image.Image):
         assert ours.value.info == theirs.value.info
+
+
+if int(PIL.__version__.partition(".")[0]) < 13:
+    # Results of older ones keep more, or less, of it.
+    IMAGES = {title: make for title, make in IMAGES.items() if "transparent" not in title}
 
 
 @pytest.mark.parametrize("title", IMAGES)

@@ -26,7 +26,8 @@ from fastaug.transforms import v2
 from support.images import noise
 from support.versions import since
 
-pytestmark = pytest.mark.skipif(not since(*releases.FOLLOWED), reason="the table is tried with the newest release")
+if not since(*releases.FOLLOWED):
+    pytest.skip("the table is tried with the newest release", allow_module_level=True)
 
 IMAGE = tv_tensors.Image(torch.arange(3 * 20 * 30).remainder(251).to(torch.uint8).reshape(3, 20, 30))
 MASK = tv_tensors.Mask(torch.ones((1, 20, 30), dtype=torch.uint8))
@@ -49,7 +50,7 @@ def boxes(format: str, dtype: torch.dtype = torch.float32) -> tv_tensors.Boundin
     return tv_tensors.BoundingBoxes(numbers, format=format, canvas_size=(20, 30))
 
 
-def points() -> tv_tensors.KeyPoints:
+def points() -> Any:
     return tv_tensors.KeyPoints([[1.0, 2.0]], canvas_size=(20, 30))
 
 

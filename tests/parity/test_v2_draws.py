@@ -17,6 +17,7 @@ from support.differences import each, grouped
 from support.outcomes import numpy_state, seed_all
 from support.random_samples import boxes, pixels
 from support.scale import cases
+from support.versions import since
 
 SEEDS = range(cases(200))
 HEIGHT, WIDTH, CHANNELS = 37, 53, 3
@@ -137,6 +138,7 @@ def test_make_params(name: str) -> None:
     assert_same_draws(draw)
 
 
+@pytest.mark.skipif(not since(0, 23), reason="there are no points")
 def test_all_that_draw_are_here() -> None:
     """Every class with parameters of its own is above, or below by name."""
     own = {name for name, value in vars(TV).items() if isinstance(value, type) and "make_params" in vars(value)}
@@ -144,6 +146,7 @@ def test_all_that_draw_are_here() -> None:
     assert own - below == {name.split()[0] for name in PARAMETERS}
 
 
+@pytest.mark.skipif(not since(0, 23), reason="there are no points")
 @pytest.mark.parametrize("leaf", ["PIL", "Image", "Video", "boxes", "points", "batch"])
 def test_sizes_of_every_leaf(leaf: str) -> None:
     leaves = {
@@ -162,6 +165,7 @@ def test_sizes_of_every_leaf(leaf: str) -> None:
     assert_same_draws(draw, range(20))
 
 
+@pytest.mark.skipif(not since(0, 26), reason="displacements are divided by the other side")
 @pytest.mark.parametrize("sigma", [5.0, [4.0, 2.0], 0.0])
 def test_elastic(sigma: Any) -> None:
     def draw(v2: Any) -> Callable[[], Any]:
@@ -171,6 +175,7 @@ def test_elastic(sigma: Any) -> None:
     assert_same_draws(draw, range(20))
 
 
+@pytest.mark.skipif(not since(0, 23), reason="there are no points")
 @pytest.mark.parametrize("format", ["XYXY", "XYWH", "CXCYWH"])
 @each("count", [0, 1, 3])
 @each("dtype", ["float32", "float64", "int64"])
@@ -311,6 +316,7 @@ def test_states_after_automatic_augmentation(name: str) -> None:
 # ---- noise
 
 
+@pytest.mark.skipif(not since(0, 24), reason="uint8 is refused")
 @pytest.mark.parametrize("dtype", ["float32", "uint8", "float64"])
 def test_noise_is_drawn_for_every_leaf(dtype: str) -> None:
     def draw(v2: Any) -> Callable[[], Any]:

@@ -351,6 +351,7 @@ def test_pil(group: str, mode: str) -> None:
             compare(image, (name, args, named))
 
 
+@pytest.mark.skipif(not since(0, 26), reason="places are computed otherwise")
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64], ids=str)
 def test_places(group: str, dtype: torch.dtype) -> None:
@@ -507,6 +508,7 @@ def test_meta_tensors() -> None:
     assert F.affine(image, 10, [0, 0], 1.0, 0).shape == image.shape
 
 
+@pytest.mark.skipif(not since(0, 24), reason="there are no points")
 def test_names_and_signatures() -> None:
     for name in _geometry.__all__:
         theirs, ours = getattr(T, name), getattr(F, name)

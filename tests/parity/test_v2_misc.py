@@ -100,6 +100,7 @@ def assert_same_pil(found: Any, expected: Image.Image, what: Any) -> None:
     assert found.tobytes() == expected.tobytes(), what
 
 
+@pytest.mark.skipif(not since(0, 24), reason="noise refuses uint8")
 @grouped(UINT8, "case", lambda case: case[0])
 def test_uint8(case: Case) -> None:
     sizes = ((1, 1), (1, 17), (2, 9), (7, 5), (31, 37))
@@ -121,6 +122,7 @@ def test_other_dtypes(dtype: torch.dtype) -> None:
                     compare(case, image, (name, channels, height, width))
 
 
+@pytest.mark.skipif(not since(0, 24), reason="noise refuses uint8")
 def test_without_channels_or_samples() -> None:
     plane = torch.arange(42, dtype=torch.uint8).view(6, 7)
     empty = [torch.zeros(shape, dtype=torch.uint8) for shape in ((3, 0, 7), (0, 3, 4, 4), (0, 4, 4))]
@@ -193,6 +195,7 @@ def test_writes_in_place() -> None:
             assert torch.equal(given[0], given[1]) and torch.equal(results[1], given[1])
 
 
+@pytest.mark.skipif(not since(0, 23), reason="there are no points")
 def test_dtypes_of_other_leaves() -> None:
     mask = tv_tensors.Mask(torch.from_numpy(noise(6, 5, 2)).permute(2, 0, 1))
     boxes = tv_tensors.BoundingBoxes(torch.tensor([[1, 2, 3, 4]]), format="XYWH", canvas_size=(9, 8))

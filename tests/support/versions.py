@@ -20,8 +20,8 @@ def since(*release: int) -> bool:
     return release <= RELEASE
 
 
-def take_names() -> None:
-    """Let an older torchvision take an interpolation by its name, as tests give it."""
+def spell_as_today() -> None:
+    """Let an older torchvision go by the names of today: of interpolations, and of methods of its transforms."""
     from torchvision.transforms.v2 import _auto_augment
     from torchvision.transforms.v2.functional import _geometry
 
@@ -33,3 +33,10 @@ def take_names() -> None:
     if not since(0, 28):
         for module in (_geometry, _auto_augment):
             module._check_interpolation = check
+    if not since(0, 21):
+        TV.Transform.make_params = lambda self, leaves: self._get_params(leaves)
+
+
+def differs(name: str) -> bool:
+    """Whether a class of transforms.v2 is not there, or gives other results, in the torchvision that is installed."""
+    return not hasattr(TV, name) or releases.left("v2", name) is not None

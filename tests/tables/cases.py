@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from support.versions import since
+
 Factory = Callable[[Any], Any]
 
 MODES = ("NEAREST", "NEAREST_EXACT", "BILINEAR", "BICUBIC", "BOX", "HAMMING", "LANCZOS")
@@ -151,6 +153,10 @@ WARPS: dict[str, Factory] = {
     "ElasticTransform still": lambda T: T.ElasticTransform(0.0, 1.5),
     "ElasticTransform bicubic": lambda T: T.ElasticTransform(40.0, 2.0, mode(T, "BICUBIC")),
 }
+
+if not since(0, 26):
+    # Each displacement was divided by the other side.
+    WARPS = {name: make for name, make in WARPS.items() if not name.startswith("ElasticTransform")}
 
 FILTERS: dict[str, Factory] = {
     "GaussianBlur 3": lambda T: T.GaussianBlur(3),

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from PIL import Image, ImageFilter, ImageOps
 
+from support.versions import since
 from tables.cases import Factory, Stack, mode
 
 
@@ -322,7 +323,7 @@ def strong(T: Any) -> Any:
         [
             T.RandomAffine(20, (0.1, 0.1), (0.8, 1.2), (-10, 10, -10, 10), mode(T, "BILINEAR"), fill=(240, 235, 245)),
             T.RandomPerspective(0.3, p=0.5),
-            T.RandomApply([T.ElasticTransform(60.0, 3.0)], p=0.5),
+            *([T.RandomApply([T.ElasticTransform(60.0, 3.0)], p=0.5)] if since(0, 26) else []),
             T.RandomOrder(
                 [T.RandomEqualize(0.3), T.RandomAutocontrast(), T.RandomInvert(0.1), T.RandomPosterize(5, 0.2)]
             ),
