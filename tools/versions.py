@@ -1,11 +1,11 @@
 """Tries one wheel with several torch, torchvision and Pillow, and writes what was found into docs/versions.md.
 
-    python tools/versions.py [--wheel dist/..whl] [--only oldest 2.11] [--jobs 1] [--delete]
+    python tools/versions.py [--wheel dist/..whl] [--only 0.20 0.26] [--jobs 1] [--delete]
     python tools/versions.py --page      writes the page anew from docs/versions.json
 
-Each combination gets an environment of its own in .venv-versions, with the wheel and nothing of the checkout; the tests
-are run on a copy without fastaug beside them. What differs with older versions is known, by docs/versions.json: the
-exit code is 1 where more tests fail than that says.
+Each combination gets an environment of its own in .venv-versions, with the wheel and nothing of the checkout. There
+fastaug.check() is run, and then the tests, or a tenth of them, on a copy without fastaug beside them. What differs by
+import is known, by the table in fastaug/_draft/releases.py: the exit code is 1 where anything else differs or fails.
 """
 
 from __future__ import annotations
@@ -31,28 +31,70 @@ WORK = ROOT / "build" / "versions"
 FOUND = ROOT / "docs" / "versions.json"
 PAGE = ROOT / "docs" / "versions.md"
 MARKS = ("<!-- versions: begin -->", "<!-- versions: end -->")
+RULE_MARKS = ("<!-- rules: begin -->", "<!-- rules: end -->")
 
-#: What is tried, beside that of constraints.txt, with which all tests are run elsewhere.
+#: Each release of torchvision from 0.20 on, the oldest that fastaug takes, and what pip installs today.
 COMBINATIONS = {
-    "oldest": ("torch==2.2.2", "torchvision==0.17.2", "pillow==11.3.0", "numpy<2"),
-    "2.11": ("torch==2.11.0", "torchvision==0.26.0", "pillow==12.3.0", "numpy"),
+    "0.17": ("torch==2.2.2", "torchvision==0.17.2", "pillow==11.3.0", "numpy<2"),
+    "0.20": ("torch==2.5.1", "torchvision==0.20.1", "pillow==11.3.0", "numpy"),
+    "0.21": ("torch==2.6.0", "torchvision==0.21.0", "pillow==11.3.0", "numpy"),
+    "0.22": ("torch==2.7.1", "torchvision==0.22.1", "pillow==11.3.0", "numpy"),
+    "0.23": ("torch==2.8.0", "torchvision==0.23.0", "pillow==12.3.0", "numpy"),
+    "0.24": ("torch==2.9.1", "torchvision==0.24.1", "pillow==12.3.0", "numpy"),
+    "0.25": ("torch==2.10.0", "torchvision==0.25.0", "pillow==12.3.0", "numpy"),
+    "0.26": ("torch==2.11.0", "torchvision==0.26.0", "pillow==12.3.0", "numpy"),
+    "0.27": ("torch==2.12.1", "torchvision==0.27.1", "pillow==13.0.0", "numpy"),
+    "0.28": ("torch==2.13.0", "torchvision==0.28.0", "pillow==13.0.0", "numpy"),
     "newest": ("torch", "torchvision", "pillow", "numpy"),
 }
+#: Of these all tests are run, of others a tenth, and of the oldest none: many of v2's are about what that has not.
+WHOLE = ("0.20", "0.26", "newest")
+UNTESTED = ("0.17",)
 PACKAGES = ("torch", "torchvision", "pillow", "numpy")
 #: What depends on the version of torch or NumPy, and is taken as that asks for it.
 FREE = {*PACKAGES, "cuda-bindings", "setuptools"}
-#: Areas, and the files of tests that are theirs: those that compare with torchvision or Pillow, but for the slowest.
-_PARITY = "tests/parity/test_{}.py"
-_CODEC = "tests/codec/test_{}.py"
-AREAS = {
-    "v1, images": [_PARITY.format(name) for name in ("convert", "draws", "pil", "pil_special", "pipelines", "recipes")],
-    "v1, tensors": [_PARITY.format(name) for name in ("containers", "torch_gamma")],
-    "v2": [_PARITY.format(f"v2_{name}") for name in ("classes", "color", "draws", "geometry", "misc")],
-    "Pillow and files": [
-        _PARITY.format("pillow_ops"),
-        *(_CODEC.format(name) for name in ("orientation", "torchvision_io")),
-    ],
-}
+#: The tests that compare with torchvision or Pillow, but for the slowest.
+FILES = [
+    *(
+        f"tests/parity/test_{name}.py"
+        for name in (
+            "compiled",
+            "compiled_settings",
+            "containers",
+            "convert",
+            "draws",
+            "pil",
+            "pil_special",
+            "pillow_ops",
+            "pipelines",
+            "recipes",
+            "releases",
+            "torch_gamma",
+            "torch_resize",
+            "v2_classes",
+            "v2_color",
+            "v2_draws",
+            "v2_geometry",
+            "v2_misc",
+            "v2_resize",
+        )
+    ),
+    *(f"tests/codec/test_{name}.py" for name in ("orientation", "torchvision_io")),
+]
+#: Prints what fastaug.check() finds. fastaug comes first, for the sake of libraries that an old torchvision brings.
+SELF_TEST = """
+import json, fastaug
+found = fastaug.check()
+def named(cells):
+    return sorted({f"{'v2' if cell.package.endswith('v2') else 'v1'} {cell.op}" for cell in cells})
+print(json.dumps({
+    "calls": sum(cell.calls for cell in found.cells),
+    "differ": named(cell for cell in found.differing if cell.expected),
+    "unexpected": [f"{cell.package}.{cell.op}, {cell.container}, {cell.route}: {cell.differences[0]}"
+                   for cell in found.unexpected],
+    "isa": found.info.isa.upper(),
+}))
+"""
 
 
 def pip(python: Path | str, *arguments: str, **settings: Any) -> subprocess.CompletedProcess[str]:
@@ -105,47 +147,43 @@ def tree() -> Path:
 
 
 def counted(report: Path) -> dict[str, Any]:
-    """What a junit file says: of each area how many tests pass, fail and are skipped; of which functions some fail."""
-    area_of = {file: area for area, files in AREAS.items() for file in files}
-    areas = {area: {"equal": 0, "differ": 0, "skipped": 0} for area in AREAS}
-    differ: Counter[str] = Counter()
+    """What a junit file says: how many tests pass, fail and are skipped, and of which functions some fail."""
+    counts = Counter({"passed": 0, "failed": 0, "skipped": 0})
+    failing: Counter[str] = Counter()
     for case in ET.parse(report).iter("testcase"):
         place, name = case.get("classname", ""), case.get("name", "")
         # A file that cannot be collected is a case without a class.
         file = f"{(place or name).replace('.', '/')}.py"
         if case.find("failure") is not None or case.find("error") is not None:
-            kind = "differ"
-            differ[f"{file}::{name.partition('[')[0]}" if place else file] += 1
+            counts["failed"] += 1
+            failing[f"{file}::{name.partition('[')[0]}" if place else file] += 1
         else:
-            kind = "equal" if case.find("skipped") is None else "skipped"
-        areas[area_of[file]][kind] += 1
-    return {"areas": areas, "differ": dict(sorted(differ.items()))}
+            counts["passed" if case.find("skipped") is None else "skipped"] += 1
+    return {**counts, "failing": dict(sorted(failing.items()))}
 
 
-def tried(python: Path, folder: Path, jobs: int) -> dict[str, Any]:
-    """Runs the tests; what they found."""
+def self_tested(python: Path) -> dict[str, Any]:
+    """What fastaug.check() finds there."""
+    where = "import fastaug; print(fastaug.__file__)"
+    found = subprocess.run([python, "-c", where], cwd=WORK, check=True, capture_output=True, text=True).stdout
+    assert Path(found.strip()).is_relative_to(PLACE), f"not the wheel's: {found}"
+    done = subprocess.run([python, "-c", SELF_TEST], cwd=WORK, check=True, stdout=subprocess.PIPE, text=True)
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def tested(python: Path, folder: Path, jobs: int, whole: bool) -> dict[str, Any]:
+    """Runs the tests, or a tenth of them; what they found."""
     report = WORK / "report.xml"
     report.unlink(missing_ok=True)
-    where = "import fastaug; print(fastaug.__file__)"
-    found = subprocess.run([python, "-c", where], cwd=folder, check=True, capture_output=True, text=True).stdout
-    assert Path(found.strip()).is_relative_to(PLACE), f"not the wheel's: {found}"
-    command = [
-        str(python),
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-q",
-        "--tb=line",
-        "-n",
-        str(jobs),
-        f"--junit-xml={report}",
-    ]
-    files = [file for files in AREAS.values() for file in files]
-    done = subprocess.run([*command, *files], cwd=folder, env={**os.environ, "OMP_NUM_THREADS": "1"})
+    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", "-q", "--tb=line", "-n", str(jobs)]
+    command += [f"--junit-xml={report}", *FILES]
+    tier = ["-m", "not nightly"] if whole else ["-m", "not main and not nightly"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "FASTAUG_SCALE": "1" if whole else "0.1"}
+    done = subprocess.run([*command, *tier], cwd=folder, env=environment)
     if done.returncode not in (0, 1):
         raise SystemExit(f"pytest ended with {done.returncode}")
-    return counted(report)
+    return {"whole": whole, **counted(report)}
 
 
 def default_wheel() -> Path:
@@ -163,54 +201,60 @@ def key(found: dict[str, Any]) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", found["torch"])[:3]]
 
 
+def _listed(ops: list[str]) -> str:
+    return ", ".join(f"`{op}`" for op in ops) or "equal"
+
+
 def table(found: dict[str, Any]) -> str:
-    """The part of the page between the marks."""
-    runs = sorted(found["runs"], key=key)
+    """The first part of the page between the marks: of each release what differs."""
     lines = [
-        f"| torch, torchvision | Pillow, NumPy | {' | '.join(AREAS)} |",
-        f"| --- | --- | {' | '.join(['--:'] * len(AREAS))} |",
+        "| torchvision | torch, Pillow, NumPy | what differs by import | compiled | calls; tests |",
+        "| --- | --- | --- | --- | --: |",
     ]
-    for run in runs:
-        cells = [f"{run['torch']}, {run['torchvision']}", f"{run['pillow']}, {run['numpy']}"]
-        for area in AREAS:
-            numbers = run["areas"][area]
-            cells.append(
-                f"{numbers['equal']:,} equal" + (f", {numbers['differ']:,} differ" if numbers["differ"] else "")
-            )
-        lines.append(f"| {' | '.join(cells)} |")
+    for run in sorted(found["runs"], key=key):
+        tests = run["tests"]
+        said = f"{run['calls']:,}"
+        if tests is not None:
+            said += f"; {tests['passed']:,} passed" + (f", {tests['failed']:,} failed" if tests["failed"] else "")
+            said += "" if tests["whole"] else " (a tenth)"
+        compiled = "equal" if not run["unexpected"] else f"{len(run['unexpected'])} differ"
+        versions = f"{run['torch']}, {run['pillow']}, {run['numpy']}"
+        lines.append(f"| {run['torchvision']} | {versions} | {_listed(run['differ'])} | {compiled} | {said} |")
     lines += ["", f"Python {found['python']}, {found['machine']}, {found['isa']}; {found['date']}."]
-    if runs[-1]["name"] == "newest":
+    if any(run["name"] == "newest" for run in found["runs"]):
         lines[-1] += " The last were the newest that there were."
-    for run in runs:
-        if run["differ"]:
-            lines += ["", f"Tests that differ with torchvision {run['torchvision']}, by function:", "", "```text"]
-            lines += [f"{count:5} {name.removeprefix('tests/')}" for name, count in run["differ"].items()]
-            lines.append("```")
     return "\n".join(lines)
 
 
-def unknown(run: dict[str, Any], before: list[dict[str, Any]]) -> list[str]:
-    """The functions of which more tests fail than did with the same torchvision and Pillow before."""
-    same = [one for one in before if (one["torchvision"], one["pillow"]) == (run["torchvision"], run["pillow"])]
-    known = same[0]["differ"] if same else {}
-    return [name for name, count in run["differ"].items() if count > known.get(name, 0)]
+def rules() -> str:
+    """The second part: the table by which fastaug goes."""
+    from fastaug._draft import releases
+
+    lines = ["| before | of | what they do | on |", "| --- | --- | --- | --- |"]
+    for rule in releases.RULES:
+        begins = f"{releases.spelled(rule.begins)} to " if rule.begins > (0, 0) else ""
+        ops = rule.called if rule.called not in rule.ops else f"`{rule.called}`"
+        cells = f"{begins}{releases.spelled(rule.since)}", f"{rule.api}: {ops}", rule.differs, rule.on or "all"
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def page(text: str, found: dict[str, Any]) -> str:
+    """The page with both parts between its marks."""
+    for marks, part in ((MARKS, table(found)), (RULE_MARKS, rules())):
+        before, rest = text.split(marks[0])
+        text = f"{before}{marks[0]}\n\n{part}\n\n{marks[1]}{rest.split(marks[1])[1]}"
+    return text
+
+
+def wrong(run: dict[str, Any]) -> list[str]:
+    """What nobody knew of a release."""
+    failing = [] if run["tests"] is None else [f"{test} fails" for test in run["tests"]["failing"]]
+    return [f"torchvision {run['torchvision']}: {one}" for one in (*run["unexpected"], *failing)]
 
 
 def write_page() -> None:
-    """Puts the table between the marks of the page."""
-    text = PAGE.read_text()
-    before, rest = text.split(MARKS[0])
-    PAGE.write_text(
-        f"{before}{MARKS[0]}\n\n{table(json.loads(FOUND.read_text()))}\n\n{MARKS[1]}{rest.split(MARKS[1])[1]}"
-    )
-
-
-def about(python: Path) -> dict[str, str]:
-    isa = subprocess.run(
-        [python, "-c", "import fastaug; print(fastaug.isa())"], check=True, capture_output=True, text=True, cwd="/"
-    ).stdout.strip()
-    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    return {"python": platform.python_version(), "machine": platform.machine(), "isa": isa.upper(), "date": today}
+    PAGE.write_text(page(PAGE.read_text(), json.loads(FOUND.read_text())))
 
 
 def main() -> int:
@@ -231,29 +275,28 @@ def run(options: argparse.Namespace) -> int:
     wheel = (options.wheel or default_wheel()).resolve()
     WORK.mkdir(parents=True, exist_ok=True)
     folder = tree()
-    found: dict[str, Any] = json.loads(FOUND.read_text()) if FOUND.exists() else {"runs": []}
-    before = found["runs"]
-    if set(options.only) == set(COMBINATIONS):
-        found = {"runs": []}
+    runs: dict[str, Any] = {}
+    if FOUND.exists() and set(options.only) != set(COMBINATIONS):
+        runs = {one["name"]: one for one in json.loads(FOUND.read_text())["runs"]}
     failed: list[str] = []
-    done: list[dict[str, str]] = []
-    for name in options.only:
+    today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+    machine = {"python": platform.python_version(), "machine": platform.machine(), "date": today}
+    for number, name in enumerate(options.only, 1):
         versions = resolved(COMBINATIONS[name])
-        print(f"{name}: {versions}", flush=True)
-        if versions in done:
-            print(f"{name} is what has been tried already", flush=True)
-            continue
-        done.append(versions)
+        print(f"{number} of {len(options.only)}, {name}: {versions}", flush=True)
         python = environment(versions, wheel)
-        result = {"name": name, **versions, **tried(python, folder, options.jobs)}
-        failed += [f"torchvision {versions['torchvision']}: {test}" for test in unknown(result, before)]
-        others = [one for one in found["runs"] if any(one[package] != versions[package] for package in PACKAGES)]
-        found = {**found, **about(python), "runs": [*others, result]}
+        found = self_tested(python)
+        machine["isa"] = found.pop("isa")
+        tests = None if name in UNTESTED else tested(python, folder, options.jobs, name in WHOLE)
+        runs[name] = {"name": name, **versions, **found, "tests": tests}
+        failed += wrong(runs[name])
+        ordered = [runs[one] for one in COMBINATIONS if one in runs]
+        # After each, so that what was found is kept if a later one cannot be installed.
+        FOUND.write_text(json.dumps({**machine, "runs": ordered}, indent=1) + "\n")
         if options.delete:
             shutil.rmtree(python.parents[1])
-    FOUND.write_text(json.dumps(found, indent=1) + "\n")
     write_page()
-    print("\n".join([f"{test} fails, and did not before" for test in failed]))
+    print("\n".join(failed))
     return int(bool(failed))
 
 

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torchvision.transforms.v2 as theirs
+
+import fastaug
+from fastaug._self_test import cases
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,25 +28,43 @@ REPORT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
+RUN: dict[str, Any] = {
+    "torchvision": "0.20.1",
+    "unexpected": [],
+    "tests": {"whole": False, "passed": 3, "failed": 0, "skipped": 0, "failing": {}},
+}
+
+
 def test_what_a_report_says(tmp_path: Path) -> None:
     (tmp_path / "report.xml").write_text(REPORT)
     found = versions.counted(tmp_path / "report.xml")
-    assert found["areas"]["v1, images"] == {"equal": 1, "differ": 2, "skipped": 0}
-    assert found["areas"]["v2"] == {"equal": 0, "differ": 0, "skipped": 1}
-    assert found["differ"] == {"tests/codec/test_orientation.py": 1, "tests/parity/test_pil.py::test_one": 2}
+    assert (found["passed"], found["failed"], found["skipped"]) == (1, 3, 1)
+    assert found["failing"] == {"tests/codec/test_orientation.py": 1, "tests/parity/test_pil.py::test_one": 2}
 
 
-def test_what_fails_anew_is_told_from_what_is_known() -> None:
-    run: dict[str, Any] = {"torchvision": "0.17.2", "pillow": "11.3.0", "differ": {"one": 3, "two": 1}}
-    assert versions.unknown(run, []) == ["one", "two"]
-    assert versions.unknown(run, [{**run, "differ": {"one": 3, "two": 2}}]) == []
-    assert versions.unknown(run, [{**run, "differ": {"one": 2, "two": 1}}]) == ["one"]
-    assert versions.unknown(run, [{**run, "pillow": "13.0.0"}]) == ["one", "two"]
+def test_what_nobody_knew_of_is_wrong() -> None:
+    assert versions.wrong(RUN) == []
+    assert versions.wrong({**RUN, "tests": None}) == []
+    failing = {**RUN, "unexpected": ["transforms.Pad: a level"], "tests": {**RUN["tests"], "failing": {"one": 2}}}
+    assert versions.wrong(failing) == ["torchvision 0.20.1: transforms.Pad: a level", "torchvision 0.20.1: one fails"]
 
 
-def test_files_of_areas_are_there() -> None:
-    files = [file for area in versions.AREAS.values() for file in area]
-    assert len(files) == len(set(files)) and all((ROOT / file).exists() for file in files)
+def test_files_are_there() -> None:
+    assert len(versions.FILES) == len(set(versions.FILES))
+    assert all((ROOT / file).exists() for file in versions.FILES)
+
+
+def test_the_self_test_says_what_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    ops = {"hflip": cases.BOTH["hflip"], "ElasticTransform": [lambda T: lambda image: image if T is theirs else None]}
+    monkeypatch.setattr(cases, "PACKAGES", {"transforms.v2": ops})
+    monkeypatch.setattr(cases, "PILLOW", [])
+    monkeypatch.setattr(cases, "files", dict)
+    exec(versions.SELF_TEST, {})
+    found = json.loads(capsys.readouterr().out)
+    assert found["differ"] == []
+    assert {one.partition(",")[0] for one in found["unexpected"]} == {"transforms.v2.ElasticTransform"}
+    assert found["calls"] > 10
+    assert found["isa"] == fastaug.isa().upper()
 
 
 def test_constraints_leave_open_what_is_tried() -> None:
@@ -53,18 +75,19 @@ def test_constraints_leave_open_what_is_tried() -> None:
 def test_page_has_what_was_found() -> None:
     """`tools/versions.py --page` would change nothing."""
     text = versions.PAGE.read_text()
-    assert text.partition(versions.MARKS[0])[2].partition(versions.MARKS[1])[0].strip() == versions.table(FOUND)
+    assert versions.page(text, FOUND) == text
 
 
-def test_oldest_and_newest_were_tried_and_the_newest_is_equal() -> None:
-    runs = sorted(FOUND["runs"], key=versions.key)
-    assert [run["name"] for run in runs] == list(versions.COMBINATIONS)
-    assert runs[-1]["differ"] == {}
+def test_every_release_was_tried_and_only_what_is_known_differs() -> None:
+    assert [run["name"] for run in FOUND["runs"]] == list(versions.COMBINATIONS)
+    assert [line for run in FOUND["runs"] for line in versions.wrong(run)] == []
+    assert FOUND["runs"][-1]["differ"] == []
+    assert {run["name"] for run in FOUND["runs"] if run["tests"] and run["tests"]["whole"]} == set(versions.WHOLE)
 
 
 @pytest.mark.parametrize("package", ["torch", "torchvision", "pillow"])
 def test_oldest_is_what_pyproject_allows(package: str) -> None:
     text = (ROOT / "pyproject.toml").read_text()
-    pin = next(one for one in versions.COMBINATIONS["oldest"] if one.startswith(f"{package}=="))
+    pin = next(one for one in versions.COMBINATIONS["0.17"] if one.startswith(f"{package}=="))
     least = pin.partition("==")[2].rpartition(".")[0]
     assert f'"{package}>={least}"' in text

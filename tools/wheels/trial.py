@@ -17,9 +17,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from check import NAME
-
 from build import ROOT, found
+from check import NAME
 
 JOBS = str(os.cpu_count() or 1)
 
