@@ -206,3 +206,18 @@ def test_what_is_said_of_it(installed: Callable[..., None]) -> None:
         assert part in said
     installed()
     assert fastaug.info().rules["transforms"] == "as torchvision 0.29's, which is not installed"
+
+
+def test_batches_and_recipes(installed: Callable[..., None]) -> None:
+    installed(0, 25)
+    theirs = V2.Compose([V2.RandomHorizontalFlip(0.5), V2.RandomCrop(9), V2.ElasticTransform(3.0, 1.0)])
+    several = [(IMAGE.roll(k), boxes("CXCYWH", WHOLE)) for k in range(4)]
+    pipeline = fastaug.compile(theirs)
+    assert isinstance(pipeline.transforms[0], OfRelease)
+    torch.manual_seed(2)
+    expected = [theirs(sample) for sample in several]
+    torch.manual_seed(2)
+    assert all(map(same, pipeline.batch(several), expected))
+    # Single images lose nothing by rules about boxes.
+    assert fastaug.compile(V2.Compose([V2.RandomCrop(9), V2.RandomVerticalFlip()]))._recipe() is not None
+    assert fastaug.compile(V2.Compose([V2.Resize(9, LANCZOS)]))._recipe() is None
