@@ -536,6 +536,8 @@ def test_chains_of_drafts() -> None:
             size = tuple(wanted.shape[-2:])
             group = rng.choice([flips, boxes, sizes, borders, warps])
             name, args, named = rng.choice(group(rng, *size, channels))
+            if is_mask and named.get("interpolation") == "nearest-exact" and not since(0, 28):
+                continue  # it was taken for nearest
             result = outcome(lambda: getattr(T, name)(wanted, *args, **named))  # noqa: B023
             if isinstance(result, (Exception, tuple)) or result.numel() == 0:
                 continue
