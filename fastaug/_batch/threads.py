@@ -39,6 +39,11 @@ class _Here(threading.local):
 _here = _Here()
 
 
+def cpus() -> int:
+    """How many CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def threads_for(num_threads: Any) -> int:
     """How many threads work at a time, the caller's with them; by default one for each CPU that the process may use.
 
@@ -52,7 +57,7 @@ def threads_for(num_threads: Any) -> int:
         data = sys.modules.get("torch.utils.data")
         if _here.inside or (data is not None and data.get_worker_info() is not None):
             return 1
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cpus()
     return positive("num_threads", num_threads)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
 import re
 import sys
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fastaug import _C
+from fastaug._batch.threads import cpus
 
 _PACKAGES = {"torch": "torch", "torchvision": "torchvision", "Pillow": "pillow", "NumPy": "numpy"}
 
@@ -61,7 +61,7 @@ def info(version: str) -> Info:
     return Info(
         fastaug=version,
         processor=processor(),
-        cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        cpus=cpus(),
         isa=_C.isa(),
         isas=tuple(_C.isas()),
         jpeg=_C.jpeg_decoder(),
