@@ -50,7 +50,7 @@ INSTALL := $(PIP) install --quiet --constraint constraints.txt
 CMAKE := env PATH="$(CURDIR)/$(BIN):$$PATH" cmake
 CTEST := env PATH="$(CURDIR)/$(BIN):$$PATH" ctest
 
-SYSTEM_PACKAGES := g++ libhwy-dev libjpeg62-turbo-dev libdeflate-dev
+SYSTEM_PACKAGES := g++ libhwy-dev libjpeg-dev libdeflate-dev
 BUILD_PACKAGES := $(SYSTEM_PACKAGES) ccache
 # Only where no other usable Python is found.
 PYTHON_PACKAGES := python3 python3-venv

@@ -25,7 +25,7 @@ SPEED = "speed"
 #: Columns of other libraries, where they were measured.
 TENSORS = "torchvision v2 tensors"
 PEERS = ("Pillow-SIMD", "OpenCV", "Albumentations", "kornia-rs")
-#: What README.md has of each table: a row per line, and these columns beside torchvision's and fastaug's.
+#: The rows of README.md's table.
 SHORT = (
     "P, 512, rotation nearest",
     "ImageNet train, 500x375 to 224",
@@ -33,32 +33,24 @@ SHORT = (
     "segmentation, 1024x1024 to 512",
     "super-resolution crop 96 of 2040x1356",
 )
-SHORT_DECODING = (
-    "JPEG 500 pixels, whole",
-    "JPEG 500 pixels, ImageNet train to 224",
-    "JPEG 1024x1024, crop 224",
-    "PNG 2040x1356, whole",
-    "PNG 2040x1356, crop 96",
-)
 CLOCK = {"wall": "wall-clock time", "cpu": "processor time, on a machine that was also doing other work"}
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A bar of the chart: its suite, the case, and torchvision's column in that suite."""
+    """A bar of the chart: its suite and the case."""
 
     label: str
     suite: str
     case: str
-    reference: str = "torchvision"
 
 
 BARS = (
-    Shown("P, tile to tensor of 512", SPEED, "P, 512, rotation nearest"),
+    Shown("histology tile to 512 (P)", SPEED, "P, 512, rotation nearest"),
     Shown("ImageNet train", SPEED, "ImageNet train, 500x375 to 224"),
     Shown("ImageNet eval", SPEED, "ImageNet eval, 500x375 to 224"),
     Shown("segmentation", SPEED, "segmentation, 1024x1024 to 512"),
-    Shown("crop of a JPEG file", "decoding", "JPEG 1024x1024, crop 224", "Pillow"),
+    Shown("crop of a JPEG file", "decoding", "JPEG 1024x1024, crop 224"),
     Shown("SSD, image and boxes", "samples", "detection, SSD, 8 boxes [PIL]"),
 )
 
@@ -66,12 +58,13 @@ BARS = (
 class Results:
     """What a run measured, by case, and the machine that it ran on."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, named: bool = False) -> None:
         read = json.loads(path.read_text())
         first = path.stem.split("-")[0]
         self.suite = first if first in SUITES else SPEED
         self.about: dict[str, Any] = read["about"]
         self.rows: dict[str, dict[str, Any]] = {row["case"]: row["libraries"] for row in read["rows"]}
+        self.named = named
         self.labels = list(dict.fromkeys(label for row in self.rows.values() for label in row))
 
     @property
@@ -82,6 +75,10 @@ class Results:
         about = self.about
         versions = ", ".join(f"{name} {about[name.lower()]}" for name in ("torch", "torchvision", "Pillow"))
         return f"{self.machine}; {versions}; {about['date']}. Medians of {CLOCK[about.get('clock', 'wall')]}."
+
+    def times_faster(self, case: str) -> float:
+        """Than torchvision, by the medians that stand beside it."""
+        return float(self.rows[case]["torchvision"]["median"] / self.rows[case][OURS]["median"])
 
     def table(self, corner: str, cases: tuple[str, ...], columns: list[str], reference: str = "torchvision") -> str:
         """Columns of milliseconds; each of ours is followed by how many times as fast as the reference it is."""
@@ -106,24 +103,53 @@ def newest(given: list[Path]) -> dict[str, list[Results]]:
     """The results by suite, newest first; those that are given come before all others."""
     found: dict[str, list[Results]] = {}
     stored = [Results(path) for path in sorted(RESULTS.glob("*.json"))]
-    for one in [Results(path) for path in given] + sorted(stored, key=lambda one: one.about["date"], reverse=True):
+    for one in [Results(path, named=True) for path in given] + sorted(
+        stored, key=lambda one: one.about["date"], reverse=True
+    ):
         found.setdefault(one.suite, []).append(one)
     return found
 
 
+def processors(found: dict[str, list[Results]]) -> list[Results]:
+    """The newest results of pipelines for each processor: the one that was named, then AVX2, which most people have."""
+    by_machine: dict[str, Results] = {}
+    for one in found[SPEED]:
+        by_machine.setdefault(one.machine, one)
+    return sorted(by_machine.values(), key=lambda one: (not one.named, one.about["isa"] != "avx2"))
+
+
+def shown_pipelines(several: list[Results]) -> str:
+    """Milliseconds of the first processor, and for each how many times as fast as torchvision it is."""
+    first = several[0]
+    head = ["one core, on PIL images", "torchvision, ms", "fastaug, ms", *(one.about["isa"].upper() for one in several)]
+    lines = [
+        [
+            case,
+            figure(first.rows[case]["torchvision"]["median"]),
+            f"**{figure(first.rows[case][OURS]['median'])}**",
+            *(f"**{one.times_faster(case):.1f}x**" for one in several),
+        ]
+        for case in SHORT
+    ]
+    machines = "; ".join(f"{one.machine}, {one.about['date']}" for one in several)
+    said = f"Medians of one run each: {machines}. Times are of the first. All pixels are equal."
+    return f"{markdown([head, *lines])}\n\n{said}"
+
+
 def charts(found: dict[str, list[Results]]) -> tuple[dict[str, str], str]:
-    """The chart in each theme, and in words. Suites that the first machine has results of are shown by them."""
-    machine = found[SPEED][0].machine
+    """The chart in each theme, and in words: of one processor, with a bar for each suite that it has results of."""
+    machine = processors(found)[0].machine
     bars, notes = [], []
     for shown in BARS:
-        results = next((one for one in found[shown.suite] if one.machine == machine), found[shown.suite][0])
+        results = next((one for one in found[shown.suite] if one.machine == machine), None)
+        if results is None:
+            continue
         note = f"{results.machine}, {results.about['date']}"
         if note not in notes:
             notes.append(note)
         times = results.rows[shown.case]
-        ours = times[OURS]
-        told = f"{figure(times[shown.reference]['median'])} ms to {figure(ours['median'])} ms"
-        bars.append(chart.Bar(shown.label, ours["ratio"], told, notes.index(note)))
+        told = f"{figure(times['torchvision']['median'])} ms to {figure(times[OURS]['median'])} ms"
+        bars.append(chart.Bar(shown.label, results.times_faster(shown.case), told, notes.index(note)))
     pictures = {name: chart.drawn(bars, notes, theme) for name, theme in chart.THEMES.items()}
     return pictures, chart.described(bars)
 
@@ -151,11 +177,7 @@ def figures(found: dict[str, list[Results]]) -> tuple[dict[str, str], dict[str, 
         '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="docs/speed-dark.svg">\n'
         f'  <img src="docs/speed-light.svg" width="640" alt="{words}">\n</picture>'
     )
-    readme = {
-        "chart": picture,
-        "speed": f"{speed.table(corner, SHORT, columns)}\n\n{equal}",
-        "decode": f"{decoding.table('one core, ms', SHORT_DECODING, of_files, 'Pillow')}\n\n{decoding.caption()}",
-    }
+    readme = {"chart": picture, "speed": shown_pipelines(processors(found))}
     files = decoding.table("one core, ms", tuple(decoding.rows), [*of_files, *others], "Pillow")
     page = {
         "speed": f"{speed.table(corner, every, [*columns, TENSORS])}\n\n{equal}",
