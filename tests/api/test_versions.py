@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torchvision
 import torchvision.transforms.v2 as theirs
 
 import fastaug
+from fastaug._draft import releases
 from fastaug._self_test import cases
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +85,12 @@ def test_every_release_was_tried_and_only_what_is_known_differs() -> None:
     assert [line for run in FOUND["runs"] for line in versions.wrong(run)] == []
     assert FOUND["runs"][-1]["differ"] == []
     assert {run["name"] for run in FOUND["runs"] if run["tests"] and run["tests"]["whole"]} == set(versions.WHOLE)
+
+
+def test_the_followed_release_is_that_of_the_tests() -> None:
+    constraints = (ROOT / "constraints.txt").read_text()
+    assert f"torchvision=={releases.spelled(releases.FOLLOWED)}." in constraints
+    assert releases.installed() == tuple(map(int, torchvision.__version__.split(".")[:2]))
 
 
 @pytest.mark.parametrize("package", ["torch", "torchvision", "pillow"])
