@@ -14,9 +14,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "wheels"))
-import build  # noqa: E402
 import check  # noqa: E402
 import sources  # noqa: E402
+
+import build  # noqa: E402
 
 COMPILER = shutil.which("gcc")
 MACHINE = platform.machine()

@@ -25,8 +25,9 @@ SCHEMAS = {
 CHECKER = shutil.which("check-jsonschema", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tools" / "wheels")]
-import build  # noqa: E402
 import check_release  # noqa: E402
+
+import build  # noqa: E402
 
 
 def valid(schema: str, files: list[Path]) -> subprocess.CompletedProcess[str]:

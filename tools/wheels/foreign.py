@@ -16,9 +16,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from build import ROOT, FailedError, Workshop, defines
 from compiler import TARGETS
 from sources import NotFoundError, unpacked
+
+from build import ROOT, FailedError, Workshop, defines
 
 #: Debian 12's Python.
 TAG = "cp311-cp311"

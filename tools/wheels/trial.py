@@ -17,8 +17,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from build import ROOT, found
 from check import NAME
+
+from build import ROOT, found
 
 JOBS = str(os.cpu_count() or 1)
 
