@@ -72,7 +72,7 @@ def _settings() -> tuple[Any, ...]:
         nnf.conv2d,
         torch.get_num_threads(),
         torch.backends.mkldnn.enabled,
-        torch.backends.mkldnn.deterministic,
+        getattr(torch.backends.mkldnn, "deterministic", None),  # torch 2.2 has no such setting
         torch.are_deterministic_algorithms_enabled(),
     )
 
