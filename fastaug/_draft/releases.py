@@ -36,6 +36,7 @@ class Rule(NamedTuple):
     since: Release
     #: "v1" or "v2".
     api: str
+    #: Classes; and functions, which nothing is compiled of.
     ops: tuple[str, ...]
     #: What older ones do.
     differs: str
@@ -101,12 +102,12 @@ def _bilinear_without_avx2(transform: Any) -> bool:
 
 
 RULES = (
-    Rule((0, 18), "v1", ("RandomPerspective",), "coefficients are solved for in float32"),
-    Rule((0, 18), "v2", ("RandomPerspective",), "coefficients are solved for in float32"),
-    Rule((0, 18), "v2", ("Grayscale", "RandomGrayscale"), "images of one channel keep it"),
-    Rule((0, 18), "v2", ("RandomRotation",), "quarter turns are sampled"),
+    Rule((0, 18), "v1", ("RandomPerspective", "perspective"), "coefficients are solved for in float32"),
+    Rule((0, 18), "v2", ("RandomPerspective", "perspective"), "coefficients are solved for in float32"),
+    Rule((0, 18), "v2", ("Grayscale", "RandomGrayscale", "rgb_to_grayscale"), "images of one channel keep it"),
+    Rule((0, 18), "v2", ("RandomRotation", "rotate"), "quarter turns are sampled"),
     Rule((0, 19), "v2", ("CutMix", "MixUp"), "labels are class numbers only"),
-    Rule((0, 20), "v2", ("GaussianBlur",), "weights are rounded at another place"),
+    Rule((0, 20), "v2", ("GaussianBlur", "gaussian_blur"), "weights are rounded at another place"),
     Rule((0, 23), "v2", ("ClampBoundingBoxes",), "there are no modes of clamping"),
     Rule((0, 24), "v2", ("GaussianNoise",), "uint8 is refused"),
     Rule(

@@ -82,7 +82,8 @@ def test_page_has_what_was_found() -> None:
 
 def test_every_release_was_tried_and_only_what_is_known_differs() -> None:
     assert [run["name"] for run in FOUND["runs"]] == list(versions.COMBINATIONS)
-    assert [line for run in FOUND["runs"] for line in versions.wrong(run)] == []
+    tried = [run for run in FOUND["runs"] if run["name"] not in versions.UNTESTED]
+    assert [line for run in tried for line in versions.wrong(run)] == []
     assert FOUND["runs"][-1]["differ"] == []
     assert {run["name"] for run in FOUND["runs"] if run["tests"] and run["tests"]["whole"]} == set(versions.WHOLE)
 
