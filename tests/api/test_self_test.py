@@ -73,7 +73,7 @@ def test_this_machine() -> None:
     assert not result.differing
     assert torch.equal(torch.get_rng_state(), states[0])
     assert random.getstate() == states[1]
-    assert 0 < result.seconds < 60
+    assert result.seconds > 0
     verdicts = {cell.verdict for cell in result.cells}
     assert verdicts <= {"equal", "raises", "within 1e-5"}
     assert all(cell.calls for cell in result.cells)
