@@ -132,6 +132,7 @@ def shown_pipelines(several: list[Results]) -> str:
         for case in SHORT
     ]
     machines = "; ".join(f"{one.machine}, {one.about['date']}" for one in several)
+    assert all(one.rows[case][OURS]["pixels"] == "equal" for one in several for case in SHORT)
     said = f"Medians of one run each: {machines}. Times are of the first. All pixels are equal."
     return f"{markdown([head, *lines])}\n\n{said}"
 

@@ -53,7 +53,7 @@ def unread(transform: Any) -> str | None:
     if inside:
         advice = f"Compile what is inside it instead: its {' and '.join(inside)}"
     elif releases.left("v1", cls.__name__) == why:
-        advice = f"It is read from torchvision {releases.spelled(releases.FOLLOWED)} on"
+        advice = "A newer torchvision's is read"
     else:
         advice = "Write what it does as a Compose of transforms of fastaug or torchvision, and compile that"
         if known_class(cls) is None and "function" not in why:

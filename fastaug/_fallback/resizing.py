@@ -1,6 +1,6 @@
 """Whether torch's antialiased resize of float32 adds up its products in the order of the core's TORCH_RESIZE.
 
-The order is that of a loop which torch's compiler has unrolled, or has not: torch 2.5 fuses all products, torch 2.11
+The order is that of a loop which torch's compiler has unrolled, or has not: torch 2.5 fuses all products, torch 2.8
 those that groups of four leave over. So torch is asked, once for each filter.
 """
 
