@@ -12,6 +12,7 @@ or keep torchvision's transforms, and compile them::
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -47,6 +48,7 @@ __all__ = [
     "pathology",
     "pillow",
     "register",
+    "sample_file",
     "transforms",
     "tv_tensors",
 ]
@@ -276,6 +278,22 @@ def info() -> Info:
     from fastaug._inspect import info as found
 
     return found.info(__version__)
+
+
+def sample_file() -> str:
+    """Return the path of a photograph that comes with fastaug, to try things on.
+
+    Returns:
+        The path of a JPEG file: a cat, 451 pixels wide and 300 high, in RGB. The photograph is by Stefan van der Walt,
+        who gave it to the public domain (CC0).
+
+    Example:
+        >>> import fastaug
+        >>> from PIL import Image
+        >>> Image.open(fastaug.sample_file()).size
+        (451, 300)
+    """
+    return os.path.join(os.path.dirname(__file__), "sample.jpg")
 
 
 def __getattr__(name: str) -> Any:

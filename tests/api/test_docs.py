@@ -40,6 +40,7 @@ def documented() -> dict[str, Any]:
     """Everything public that carries a docstring, and the get_params of classes."""
     found: dict[str, Any] = {"fastaug.compile": fastaug.compile, "fastaug.isa": fastaug.isa, "fastaug.transforms": T}
     found["fastaug.explain"] = fastaug.explain
+    found["fastaug.sample_file"] = fastaug.sample_file
     found["fastaug.tv_tensors"] = fastaug.tv_tensors
     found["fastaug.pathology"] = pathology
     found["fastaug.Views"] = fastaug.Views
