@@ -290,7 +290,8 @@ def sample_file() -> str:
     Example:
         >>> import fastaug
         >>> from PIL import Image
-        >>> Image.open(fastaug.sample_file()).size
+        >>> with Image.open(fastaug.sample_file()) as image:
+        ...     image.size
         (451, 300)
     """
     return os.path.join(os.path.dirname(__file__), "sample.jpg")
