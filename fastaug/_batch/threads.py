@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fastaug import _C
@@ -37,6 +37,9 @@ class _Here(threading.local):
 
 
 _here = _Here()
+
+# torch replaces a pool of threads whenever their number is set.
+_setting = threading.Lock()
 
 
 def cpus() -> int:
@@ -70,13 +73,15 @@ class Crew:
     Args:
         count: how many threads there are, the caller's with them if that helps.
         name: of the threads.
-        helps: whether the caller's thread works while it waits.
+        helps: whether the caller's thread works while it waits. Where it does not, the threads stand for the worker
+            processes of a DataLoader: torch uses one thread in each.
     """
 
     def __init__(self, count: int, name: str, helps: bool = True) -> None:
         self.queue = _C.Queue()
         self.cancelled = False
         self._helps = helps
+        self._single = not helps
         self._running = False
         self._seconds: dict[str, float] = {}
         self._timing = threading.Lock()
@@ -84,6 +89,7 @@ class Crew:
         self._pushed = 0
         self._pid = os.getpid()
         self._in_python: set[threading.Thread] = set()  # those that do what needs Python's lock
+        self._ready = threading.Semaphore(0)
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
             for number in range(1 if helps else 0, count)
@@ -99,6 +105,7 @@ class Crew:
         self._running = True
         if self._threads:
             _mend_torch()
+        threads = sys.modules["torch"].get_num_threads() if self._single else 0
         _started.add(self)
         for number, thread in enumerate(self._threads):
             try:
@@ -107,7 +114,11 @@ class Crew:
                 del self._threads[number:]
                 if not self._helps:
                     self._work_alone()
-                return
+                break
+        if self._single:
+            for _ in self._threads:
+                self._ready.acquire()
+            sys.modules["torch"].set_num_threads(threads)
 
     def _work_alone(self) -> None:
         """Before there is work: ends the threads, and has the caller's do all."""
@@ -150,6 +161,12 @@ class Crew:
 
     def _work(self) -> None:
         _here.inside = True
+        if self._single:
+            torch = sys.modules["torch"]
+            with _setting:
+                torch.get_num_threads()  # a thread's first question sets the number that was set last in any thread
+                torch.set_num_threads(1)
+            self._ready.release()
         thread = threading.current_thread()
         while (number := self.queue.work(True, _ALL)) is not None:
             self._in_python.add(thread)
@@ -268,6 +285,21 @@ def _mend_torch() -> None:
     if os.getpid() != _mended and torch is not None:
         _mended = os.getpid()
         torch.set_num_threads(torch.get_num_threads())
+
+
+@contextlib.contextmanager
+def torch_with_one_thread(wanted: bool = True) -> Iterator[None]:
+    """Give torch one thread in this thread, as a worker process of a DataLoader does, until the end of the block."""
+    torch = sys.modules["torch"]
+    threads = torch.get_num_threads()
+    if not wanted or threads == 1:
+        yield
+        return
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 @atexit.register

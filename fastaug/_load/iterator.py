@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from torch.utils.data._utils.pin_memory import pin_memory
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from fastaug._batch.threads import GOING, Crew
+from fastaug._batch.threads import GOING, Crew, torch_with_one_thread
 from fastaug._draft.generators import set_all, set_own, states_of, untouched
 from fastaug._load.flights import Flight, Flights
 from fastaug._load.report import Times
@@ -125,12 +125,17 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     def _make_plan(self) -> None:
         """For the epoch, as there are indices now."""
-        self._plan = self._planning._planned(self._indices[0], int(self._base_seed))
+        with self._single_threaded():
+            self._plan = self._planning._planned(self._indices[0], int(self._base_seed))
         self._planning = None
         self.times.made = self._plan.made
         if self._crew is None:
             self._crew = Crew(self._plan.threads, "fastaug-loader", helps=not self._num_workers)
             self._crew.start()
+
+    def _single_threaded(self) -> contextlib.AbstractContextManager[None]:
+        """Draws, and what is asked of torch for them, are those of a worker process."""
+        return torch_with_one_thread(self._num_workers > 0)
 
     @property
     def _ahead(self) -> int:
@@ -146,7 +151,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         self._read_ahead()
         for flight in list(itertools.islice(self._flying, most)):
             if not flight.launched and self._is_next(flight):
-                with self._unbroken():
+                with self._unbroken(), self._single_threaded():
                     flight.launch()
                 self.times.drawing += flight.drawing
 

@@ -7,15 +7,22 @@ import random
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from loader_cases import Pairs, augmentation, generators, same
+import torchvision.transforms as TV
+import torchvision.transforms._functional_tensor as tensors_of_v1
+from loader_cases import Pairs, augmentation, generators, same, write_folder
+from torchvision.datasets import ImageFolder
 
 import fastaug.transforms as T
+from fastaug._batch.threads import torch_with_one_thread
 from fastaug._draft.draws import DEFAULT, drawing_from
+from fastaug._fallback import convolution
+from fastaug._program import fields
 from fastaug.data import DataLoader
 from support.images import photo
 from support.outcomes import seed_all
@@ -132,3 +139,85 @@ def test_torchs_warning_of_many_processes_comes_with_processes() -> None:
         loader = DataLoader(Pairs(T), num_workers=many, timeout=50)
     with pytest.warns(UserWarning, match="This DataLoader will create"):
         iter(loader)
+
+
+def threaded(dataset: Any, **options: Any) -> DataLoader[Any]:
+    return DataLoader(dataset, threads=True, **options)
+
+
+class Threads(torch.utils.data.Dataset[int]):
+    """How many threads torch uses where a sample is made."""
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> int:
+        return torch.get_num_threads()
+
+
+@pytest.fixture
+def three_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_torch_uses_the_threads_that_it_uses_in_a_worker(workers: int, three_threads: None) -> None:
+    for loader in (torch.utils.data.DataLoader, threaded):
+        given = [batch.tolist() for batch in loader(Threads(), batch_size=2, num_workers=workers)]
+        assert given == [[1, 1] if workers else [3, 3]] * 2
+    assert torch.get_num_threads() == in_a_thread(torch.get_num_threads) == 3
+
+
+@pytest.mark.parametrize("folder", [False, True], ids=["any data", "folder"])
+def test_blurs_follow_torch_with_one_thread(
+    folder: bool, three_threads: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its order of summation may depend on how many it has: here it does."""
+    torchs, with_more = torch.nn.functional.conv2d, []
+    with torch_with_one_thread():
+        fused = not convolution.fuses(1, 3, 50, 61, (5, 3))
+
+    def conv2d(padded: torch.Tensor, weight: torch.Tensor, **options: Any) -> torch.Tensor:
+        if torch.get_num_threads() == 1:
+            return torchs(padded, weight, **options)
+        with_more.append(threading.current_thread().name)
+        rows, columns = weight.shape[-2] // 2, weight.shape[-1] // 2
+        image = padded[..., rows : padded.shape[-2] - rows, columns : padded.shape[-1] - columns].contiguous()
+        return fields.blurred(image, weight[0, 0], fused)
+
+    for module in (torch.nn.functional, tensors_of_v1):
+        monkeypatch.setattr(module, "conv2d", conv2d)
+    images = [photo("chelsea", 50 + number, 61) for number in range(8)]
+
+    def blurred(package: Any, loader: Any, workers: int) -> torch.Tensor:
+        seed_all(5)
+        steps = package.Compose([package.GaussianBlur((5, 3)), package.RandomCrop(32), package.ToTensor()])
+        data: Any = Pictures(images, steps)
+        if folder:
+            data = ImageFolder(str(tmp_path), steps, target_transform=int)
+        batches = loader(data, batch_size=4, num_workers=workers)
+        return torch.cat([batch[0] if folder else batch for batch in batches])
+
+    if folder:
+        write_folder(tmp_path)
+    wanted = {workers: blurred(TV, torch.utils.data.DataLoader, workers) for workers in (0, 2)}
+    for workers in (2, 0):
+        with_more.clear()
+        assert torch.equal(blurred(T, threaded, workers), wanted[workers])
+        assert bool(with_more) is (workers == 0)
+    assert convolution.fuses(1, 3, 50, 61, (5, 3)) is fused  # of this thread, which has three
+
+
+class Pictures(torch.utils.data.Dataset[torch.Tensor]):
+    def __init__(self, images: list[Any], transform: Any) -> None:
+        self.images, self.transform = images, transform
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        result: torch.Tensor = self.transform(self.images[index])
+        return result
