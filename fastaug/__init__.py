@@ -284,8 +284,8 @@ def sample_file() -> str:
     """Return the path of a photograph that comes with fastaug, to try things on.
 
     Returns:
-        The path of a JPEG file: a cat, 451 pixels wide and 300 high, in RGB. The photograph is by Stefan van der Walt,
-        who gave it to the public domain (CC0).
+        The path of a JPEG file of a cat, 451 pixels wide and 300 high, in RGB. The photograph is by Stefan van der
+        Walt, who gave it to the public domain (CC0).
 
     Example:
         >>> import fastaug
