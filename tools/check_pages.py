@@ -68,7 +68,7 @@ const broken = (page, frame, width) => {
 
 def pages_of(site: Path) -> list[Path]:
     """All pages of prose, and of the reference a few of each kind: classes are laid out alike."""
-    prose = sorted(site.glob("*.html")) + sorted(site.glob("notes/*.html"))
+    prose = sorted(site.glob("*.html")) + sorted(site.glob("notes/*/*.html"))
     reference = sorted(site.glob("reference/*.html"))
     for folder in sorted(path for path in site.glob("reference/**") if path.is_dir()):
         reference += sorted(folder.glob("*.html"))[:6]

@@ -1,5 +1,5 @@
 // A warp walks through its source on a diagonal, which hardware prefetchers do not follow well. To ask for whole source
-// rows instead is slower for many maps: docs/notes/warps.md has the times.
+// rows instead is slower for many maps: docs/notes/lab/warps.md has the times.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // A plan: what has to be done to run a program on an image, as plain data. Making one touches no pixel; it can be
-// printed, compared, kept, and run by any backend. See docs/notes/house.md.
+// printed, compared, kept, and run by any backend. See docs/notes/design/house.md.
 #pragma once
 
 #include <cstdint>

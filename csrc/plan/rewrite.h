@@ -1,6 +1,6 @@
 // Rewrites of a program. Each is one function with a bit in Rewrites, so that it can be switched off and tested alone;
 // optimise() applies those that change the list of ops until none finds anything more. All but the last three keep
-// every bit of the result. docs/notes/rewrites.md has a paragraph on each.
+// every bit of the result. docs/notes/design/rewrites.md has a paragraph on each.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // A program: a short list of plain-data ops with every random parameter already drawn. It is what Python writes, what
-// the executors read, what pickles and what a GPU gets. See docs/notes/program-format.md.
+// the executors read, what pickles and what a GPU gets. See docs/notes/design/program-format.md.
 #pragma once
 
 #include <span>

@@ -25,7 +25,7 @@ from support.images import photo
 from support.pages import FENCE, run_blocks, run_doctest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "notes").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "notes").glob("*/*.md"))]
 #: Those of these run where what they are about is installed (tests/engines, tests/clients).
 ELSEWHERE = ("engines.md", "huggingface.md", "timm.md")
 WITH_CODE = [page for page in PAGES if FENCE.search(page.read_text()) and page.name not in ELSEWHERE]

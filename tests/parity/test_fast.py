@@ -1,4 +1,4 @@
-"""The contract of fast mode (docs/notes/fast-mode.md), on the chains whose quality bench/quality.py prints.
+"""The contract of fast mode (docs/notes/design/fast-mode.md), on the chains whose quality bench/quality.py prints.
 
 Pictures and sizes are a quarter of the benchmark's.
 """

@@ -116,7 +116,7 @@ def test_crops_see_the_weights_of_the_whole(number: int) -> None:
 
 
 def test_fast_mode_keeps_its_contract() -> None:
-    """A crop, a bilinear resize and a flip are one filter there: 54 dB from torchvision (docs/notes/fast-mode.md)."""
+    """A crop, a bilinear resize and a flip are one filter: 54 dB from torchvision (docs/notes/design/fast-mode.md)."""
     rng = random.Random(6)
     for _ in range(20):
         image = picture(rng, rng.randint(60, 200), rng.randint(60, 200), 3)

@@ -137,7 +137,7 @@ def test_crops_see_the_weights_of_the_whole(number: int) -> None:
 
 
 def test_fast_mode_keeps_its_contract() -> None:
-    """A crop, two bilinear resizes and a flip are one filter there (docs/notes/fast-mode.md)."""
+    """A crop, two bilinear resizes and a flip are one filter there (docs/notes/design/fast-mode.md)."""
     rng = random.Random(6)
     differ = False
     for _ in range(20):
