@@ -53,7 +53,7 @@ __all__ = [
     "tv_tensors",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 install()
 

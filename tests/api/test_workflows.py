@@ -122,7 +122,9 @@ def test_what_there_is() -> None:
 def release(folder: Path, version: str, section: str, unreleased: str = "") -> Path:
     (folder / "fastaug").mkdir()
     (folder / "fastaug" / "__init__.py").write_text(f'__version__ = "{version}"\n')
-    (folder / "CITATION.cff").write_text(f"version: {version}\n")
+    (folder / "CITATION.cff").write_text(f"version: {version}\ndate-released: 2030-01-02\n")
+    (folder / "packaging" / "conda").mkdir(parents=True)
+    (folder / "packaging" / "conda" / "recipe.yaml").write_text(f'context:\n  version: "{version}"\n')
     (folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## [Unreleased]\n{unreleased}\n## {section}\n\n- More.\n")
     return folder
 
@@ -140,10 +142,18 @@ def release(folder: Path, version: str, section: str, unreleased: str = "") -> P
 def test_check_of_a_release(tmp_path: Path, tag: str, section: str, unreleased: str, count: int) -> None:
     folder = release(tmp_path, "1.2.3", section, unreleased)
     assert len(check_release.problems(tag, folder)) == count
-    (folder / "CITATION.cff").write_text("version: 1.2.2\n")
+    (folder / "CITATION.cff").write_text("version: 1.2.2\ndate-released: 2030-01-02\n")
     assert len(check_release.problems(tag, folder)) == count + 1
+    (folder / "packaging" / "conda" / "recipe.yaml").write_text('context:\n  version: "1.2.2"\n')
+    assert len(check_release.problems(tag, folder)) == count + 2
+
+
+def test_a_release_has_one_date(tmp_path: Path) -> None:
+    folder = release(tmp_path, "1.2.3", "[1.2.3] - 2030-01-03")
+    (problem,) = check_release.problems("v1.2.3", folder)
+    assert "date" in problem
 
 
 def test_versions_agree_today() -> None:
     """Whatever else a release wants, the version is the same everywhere."""
-    assert not [said for said in check_release.problems("v0") if "CITATION" in said]
+    assert not [said for said in check_release.problems("v0") if "CITATION" in said or "recipe" in said]
