@@ -419,6 +419,7 @@ test-wheel-suite: $(STAMPS)/wheel $(STAMPS)/test
 test-wheel-foreign: $(STAMPS)/wheel
 	@tools/system_packages.sh $(FOREIGN_PACKAGES)
 	$(BIN)/python tools/wheels/foreign.py wheel $(WHEEL)
+	$(BIN)/python tools/wheels/foreign.py check $(WHEEL)
 test-neon: $(STAMPS)/wheel
 	@tools/system_packages.sh $(FOREIGN_PACKAGES)
 	PATH="$(CURDIR)/$(BIN):$$PATH" python tools/wheels/foreign.py native

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def imread_batch(
     sources: Iterable[Source],
-    mode: str = "RGB",
+    mode: str | None = "RGB",
     *,
     num_threads: int | None = None,
     region: tuple[int, int, int, int] | None = None,

@@ -26,7 +26,7 @@ _SWAPPED = {"BGR": "RGB", "BGRA": "RGBA", "BGR;16": "RGB;16", "BGRA;16": "RGBA;1
 
 def imread(
     source: Source,
-    mode: str = "RGB",
+    mode: str | None = "RGB",
     region: tuple[int, int, int, int] | None = None,
     exif: bool = False,
     out: np.ndarray | None = None,
@@ -53,7 +53,8 @@ def imread(
     Args:
         source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
             image; or a file open in binary mode, which is read from its beginning.
-        mode: one of Pillow's modes to convert to, or one of those above.
+        mode: one of Pillow's modes to convert to, one of the modes above, or None for the file's own: the pixels of
+            ``np.asarray(Image.open(source))``.
         region: (top, left, height, width) of what is wanted of the image, in pixels of the image as it is returned
             without it. Only what the region needs is decoded, where the format allows that.
         exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
@@ -90,22 +91,22 @@ def imread(
         (256, 256, 3)
         >>> imread(file, "L", region=(250, 0, 6, 2))[:, 0].tolist()
         [250, 251, 252, 253, 254, 255]
+        >>> imread(file, mode=None).shape
+        (256, 256)
         >>> import numpy as np
         >>> imread(file, "BGR", dtype=np.float32)[255, 0]
         array([1., 1., 1.], dtype=float32)
     """
-    if mode is None:
-        raise TypeError("mode should be a string, got None")
     samples = _samples(mode, dtype)
-    mode = _SWAPPED.get(mode, mode)
-    wide = mode in decode16.CHANNELS
-    image = LazyImage(source, "I;16" if wide else mode, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
-    if wide:
-        return decode16.read(image, mode, region, out, samples)
+    wanted = None if mode is None else _SWAPPED.get(mode, mode)
+    wide = wanted in decode16.CHANNELS
+    image = LazyImage(source, "I;16" if wide else wanted, exif=exif, jpeg_tables=jpeg_tables, colorspace=colorspace)
+    if wanted is not None and wide:
+        return decode16.read(image, wanted, region, out, samples)
     return decode.read(image, region, out, samples)
 
 
-def _samples(mode: str, dtype: Any) -> decode.Samples:
+def _samples(mode: str | None, dtype: Any) -> decode.Samples:
     """What the mode, where it is OpenCV's, and the dtype ask for.
 
     Raises:

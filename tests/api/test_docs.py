@@ -21,7 +21,6 @@ from fastaug import pathology, pillow
 from fastaug._tv_tensors import own
 from fastaug.transforms import v2
 from support.differences import grouped
-from support.images import photo
 from support.pages import FENCE, run_blocks, run_doctest
 
 ROOT = Path(__file__).parents[2]
@@ -65,10 +64,7 @@ DOCUMENTED = documented()
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
 def test_examples_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Top to bottom, as a reader would type them."""
-    photo("coffee", 90, 120).save(tmp_path / "photograph.jpg")
-    for name, scale in (("small", 1), ("large", 2)):
-        photo("coffee", 40 * scale, 60 * scale).save(tmp_path / f"{name}.png")
+    """Top to bottom, as a reader would paste them, in a folder that is empty."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": page.stem, "__builtins__": builtins}
     run_blocks(page, names)

@@ -54,8 +54,8 @@ def test_what_is_left_to_pillow(data: bytes) -> None:
 
 
 @grouped(FILES)
-@each("mode", MODES)
-def test_whole(name: str, mode: str) -> None:
+@each("mode", (*MODES, None))
+def test_whole(name: str, mode: str | None) -> None:
     data = FILES[name]
     try:
         expected = made.pillow(data, mode)
@@ -74,8 +74,8 @@ def test_warnings_of_pillow() -> None:
 
 
 @grouped(FILES)
-@each("mode", MODES)
-def test_part(name: str, mode: str) -> None:
+@each("mode", (*MODES, None))
+def test_part(name: str, mode: str | None) -> None:
     data = FILES[name]
     try:
         expected = made.pillow(data, mode)

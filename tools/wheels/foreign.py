@@ -1,6 +1,7 @@
 """Tries things for aarch64 on another machine, under qemu-user.
 
     python tools/wheels/foreign.py wheel [WHEEL]   tests/smoke.py with the wheel of dist/ for CPython 3.11
+    python tools/wheels/foreign.py check [WHEEL]   the self-test: every op against torchvision and Pillow
     python tools/wheels/foreign.py native          the native tests, compiled by zig, on NEON and scalar kernels
 
 Programs run in a folder that Debian's packages for arm64 are unpacked into; nothing of the system changes.
@@ -26,7 +27,7 @@ TAG = "cp311-cp311"
 SYSTEM = ("python3.11", "libgomp1", "libstdc++6")
 #: The last torch for aarch64 that asks for no CUDA libraries; a wheel of fastaug serves any torch. What it needs, by
 #: name: pip would look at this machine to find out.
-PACKAGES = ("torch==2.9.1", "numpy", "pillow", "tqdm", "typing_extensions", "filelock", "sympy", "mpmath", "networkx")
+PACKAGES = ("torch==2.9.1", "torchvision==0.24.1", "numpy", "pillow", "tqdm", "typing_extensions", "filelock", "sympy", "mpmath", "networkx")
 PACKAGES += ("jinja2", "markupsafe", "fsspec")
 ROOM = ROOT / "build" / "foreign"
 
@@ -69,11 +70,11 @@ def run(root: Path, command: Sequence[object], env: dict[str, str]) -> int:
     ).returncode
 
 
-def try_wheel(wheel: Path) -> int:
+def try_wheel(wheel: Path, arguments: Sequence[object]) -> int:
     root = system(ROOM)
     packages = ROOM / "packages"
     if not packages.is_dir():
-        print(f"installing {PACKAGES[0]} and what it needs", flush=True)
+        print(f"installing {PACKAGES[0]}, {PACKAGES[1]} and what they need", flush=True)
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps"]
         where = ["--only-binary=:all:", "--implementation", "cp", "--python-version", "3.11", "--abi", "cp311"]
         where += ["--abi", "none"]
@@ -93,7 +94,7 @@ def try_wheel(wheel: Path) -> int:
     # -I would leave PYTHONPATH out; this is all that is on the path.
     python = root / "usr" / "bin" / "python3.11"
     env = {"PYTHONPATH": str(site), "PYTHONHOME": str(root / "usr"), "PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1"}
-    return run(root, [python, ROOT / "tests" / "smoke.py"], env)
+    return run(root, [python, *arguments], env)
 
 
 def try_native() -> int:
@@ -129,7 +130,7 @@ def doctest() -> Path:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Tries things for aarch64 under qemu-user.")
-    parser.add_argument("what", choices=("wheel", "native"))
+    parser.add_argument("what", choices=("wheel", "check", "native"))
     parser.add_argument("wheel", nargs="?", type=Path, help="default: the one of dist/ for CPython 3.11")
     args = parser.parse_args()
     ROOM.mkdir(parents=True, exist_ok=True)
@@ -139,7 +140,8 @@ def main() -> int:
     if len(wheels) != 1:
         print("no wheel for aarch64 and CPython 3.11 in dist/: `make wheel` makes it", file=sys.stderr)
         return 1
-    return try_wheel(wheels[0].resolve())
+    arguments = ["-m", "fastaug", "check"] if args.what == "check" else [ROOT / "tests" / "smoke.py"]
+    return try_wheel(wheels[0].resolve(), arguments)
 
 
 if __name__ == "__main__":
