@@ -27,8 +27,8 @@ TAG = "cp311-cp311"
 SYSTEM = ("python3.11", "libgomp1", "libstdc++6")
 #: The last torch for aarch64 that asks for no CUDA libraries; a wheel of fastaug serves any torch. What it needs, by
 #: name: pip would look at this machine to find out.
-PACKAGES = ("torch==2.9.1", "torchvision==0.24.1", "numpy", "pillow", "tqdm", "typing_extensions", "filelock", "sympy", "mpmath", "networkx")
-PACKAGES += ("jinja2", "markupsafe", "fsspec")
+PACKAGES = ("torch==2.9.1", "torchvision==0.24.1", "numpy", "pillow", "tqdm", "typing_extensions", "filelock")
+PACKAGES += ("sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec")
 ROOM = ROOT / "build" / "foreign"
 
 
