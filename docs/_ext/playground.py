@@ -80,7 +80,6 @@ class Entry:
         code: the lines that make ``result`` of ``image``, with the names of parameters in braces.
         parameters: the values that stand instead of them.
         reference: the page of the reference.
-        transform: an expression for the transform, which records what it drew; empty for a function.
         enlarged: whether all results are shown in one size, pixel by pixel.
     """
 
@@ -91,7 +90,6 @@ class Entry:
     code: str
     parameters: tuple[Parameter, ...]
     reference: str
-    transform: str = ""
     enlarged: bool = False
 
     def settings(self) -> Iterator[tuple[int, ...]]:
@@ -107,6 +105,13 @@ class Entry:
     def program(self) -> str:
         """Return the whole program, with the names of parameters in braces."""
         return f"{beginning(self.code)}\n{self.code}"
+
+    def transform(self) -> str:
+        """Return the expression of the transform that draws under a seed of the reader's; empty if none does."""
+        if "{seed}" not in self.code:
+            return ""
+        found = re.search(r"^transform = (.*)\ntorch", self.code, re.MULTILINE | re.DOTALL)
+        return found[1] if found else self.code.rpartition("result = ")[2].removesuffix("(image)")
 
     def file(self, places: tuple[int, ...]) -> str:
         """Return the name of the frame of a combination."""
@@ -133,10 +138,9 @@ def seeds(count: int) -> Parameter:
     return numbers("seed", tuple(range(count)), 0)
 
 
-def transformed(expression: str, seed: str = "") -> dict[str, str]:
-    """Return the code of a transform that is called once, under a seed if there is one."""
-    lines = [f"torch.manual_seed({seed})"] * bool(seed) + [f"result = {expression}(image)"]
-    return {"code": "\n".join(lines), "transform": expression if seed else ""}
+def once(transform: str, seed: str = "") -> str:
+    """Return the code that calls a transform once, under a seed if there is one."""
+    return "\n".join([f"torch.manual_seed({seed})"] * bool(seed) + [f"result = {transform}(image)"])
 
 
 def function(name: str) -> str:
@@ -169,12 +173,12 @@ ENTRIES = (
         "Resize",
         "Geometry",
         "The shorter side gets this size. The result is shown enlarged, pixel by pixel.",
-        **transformed("T.Resize({size}, T.InterpolationMode.{interpolation})"),
-        parameters=(
+        once("T.Resize({size}, T.InterpolationMode.{interpolation})"),
+        (
             numbers("size", (16, 24, 32, 48, 64, 96, 128, 192), 48),
             choice("interpolation", "NEAREST", "BILINEAR", "BICUBIC", "LANCZOS", start="BILINEAR"),
         ),
-        reference=described("Resize"),
+        described("Resize"),
         enlarged=True,
     ),
     Entry(
@@ -182,24 +186,24 @@ ENTRIES = (
         "CenterCrop",
         "Geometry",
         "A crop that is larger than the image is padded with black.",
-        **transformed("T.CenterCrop(({height}, {width}))"),
-        parameters=(
+        once("T.CenterCrop(({height}, {width}))"),
+        (
             numbers("height", (64, 128, 192, 256, 320, 384), 192),
             numbers("width", (64, 160, 256, 352, 448, 544), 256),
         ),
-        reference=described("CenterCrop"),
+        described("CenterCrop"),
     ),
     Entry(
         "pad",
         "Pad",
         "Geometry",
         "Four ways to fill the border.",
-        **transformed("T.Pad({padding}, padding_mode='{padding_mode}')"),
-        parameters=(
+        once("T.Pad({padding}, padding_mode='{padding_mode}')"),
+        (
             numbers("padding", (0, 10, 20, 40, 60, 80, 100), 60),
             choice("padding_mode", "constant", "edge", "reflect", "symmetric", start="reflect"),
         ),
-        reference=described("Pad"),
+        described("Pad"),
     ),
     Entry(
         "rotate",
@@ -230,21 +234,21 @@ ENTRIES = (
         "RandomPerspective",
         "Geometry",
         "Each corner moves inwards by a random length. The scale limits it.",
-        **transformed("T.RandomPerspective({distortion_scale}, p=1.0)", "{seed}"),
-        parameters=(numbers("distortion_scale", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), 0.4), seeds(6)),
-        reference=described("RandomPerspective"),
+        once("T.RandomPerspective({distortion_scale}, p=1.0)", "{seed}"),
+        (numbers("distortion_scale", (0.0, 0.2, 0.4, 0.6, 0.8, 1.0), 0.4), seeds(6)),
+        described("RandomPerspective"),
     ),
     Entry(
         "elastic",
         "ElasticTransform",
         "Geometry",
         "Alpha is the strength of the displacement, and sigma its smoothness.",
-        **transformed("T.ElasticTransform(alpha={alpha}, sigma={sigma})", "0"),
-        parameters=(
+        once("T.ElasticTransform(alpha={alpha}, sigma={sigma})", "0"),
+        (
             numbers("alpha", (0.0, 50.0, 100.0, 200.0, 300.0, 400.0), 200.0),
             numbers("sigma", (3.0, 5.0, 8.0, 12.0), 5.0),
         ),
-        reference=described("ElasticTransform"),
+        described("ElasticTransform"),
     ),
     Entry(
         "tone",
@@ -320,45 +324,45 @@ ENTRIES = (
         "RandomResizedCrop",
         "Random",
         "Crops at least the smallest share of the area, and resizes it.",
-        **transformed("T.RandomResizedCrop(224, scale=({smallest}, 1.0))", "{seed}"),
-        parameters=(seeds(12), numbers("smallest", (0.08, 0.3, 0.6), 0.08)),
-        reference=described("RandomResizedCrop"),
+        once("T.RandomResizedCrop(224, scale=({smallest}, 1.0))", "{seed}"),
+        (seeds(12), numbers("smallest", (0.08, 0.3, 0.6), 0.08)),
+        described("RandomResizedCrop"),
     ),
     Entry(
         "jitter",
         "ColorJitter",
         "Random",
         "Changes brightness, contrast, saturation and hue in a random order.",
-        **transformed("T.ColorJitter({strength}, {strength}, {strength}, hue=0.1)", "{seed}"),
-        parameters=(seeds(12), numbers("strength", (0.2, 0.4, 0.8), 0.4)),
-        reference=described("ColorJitter"),
+        once("T.ColorJitter({strength}, {strength}, {strength}, hue=0.1)", "{seed}"),
+        (seeds(12), numbers("strength", (0.2, 0.4, 0.8), 0.4)),
+        described("ColorJitter"),
     ),
     Entry(
         "randaugment",
         "RandAugment",
         "Random",
         "Two random operations, of the same magnitude.",
-        **transformed("T.RandAugment(num_ops=2, magnitude={magnitude})", "{seed}"),
-        parameters=(seeds(10), numbers("magnitude", (3, 9, 15, 27), 9)),
-        reference=described("RandAugment"),
+        once("T.RandAugment(num_ops=2, magnitude={magnitude})", "{seed}"),
+        (seeds(10), numbers("magnitude", (3, 9, 15, 27), 9)),
+        described("RandAugment"),
     ),
     Entry(
         "trivial",
         "TrivialAugmentWide",
         "Random",
         "One random operation, of a random magnitude.",
-        **transformed("T.TrivialAugmentWide()", "{seed}"),
-        parameters=(seeds(16),),
-        reference=described("TrivialAugmentWide"),
+        once("T.TrivialAugmentWide()", "{seed}"),
+        (seeds(16),),
+        described("TrivialAugmentWide"),
     ),
     Entry(
         "augmix",
         "AugMix",
         "Random",
         "Mixes several chains of operations with the image.",
-        **transformed("T.AugMix(severity={severity})", "{seed}"),
-        parameters=(seeds(8), numbers("severity", (1, 3, 10), 3)),
-        reference=described("AugMix"),
+        once("T.AugMix(severity={severity})", "{seed}"),
+        (seeds(8), numbers("severity", (1, 3, 10), 3)),
+        described("AugMix"),
     ),
     Entry(
         "pipeline",
@@ -368,7 +372,6 @@ ENTRIES = (
         PIPELINE,
         (seeds(12), numbers("smallest", (0.08, 0.3, 0.6), 0.3)),
         described("Compose"),
-        transform=PIPELINE[PIPELINE.index("T.Compose") : PIPELINE.index("\ntorch")],
     ),
 )
 
@@ -394,9 +397,9 @@ def photograph() -> Image.Image:
 
 def drawn(entry: Entry, places: tuple[int, ...]) -> str:
     """Return the random parameters of a frame in words; none for a function."""
-    if not entry.transform or "{seed}" not in entry.code:
+    if not entry.transform():
         return ""
-    lines = ["import torch", "import fastaug.transforms as T", f"transform = {entry.transform}"]
+    lines = ["import torch", "import fastaug.transforms as T", f"transform = {entry.transform()}"]
     names: dict[str, Any] = {}
     exec(entry.filled("\n".join([*lines, "torch.manual_seed({seed})"]), places), names)
     transform = names["transform"]
