@@ -49,6 +49,17 @@ def test_the_program_that_is_shown_makes_the_picture(entry: playground.Entry) ->
     torch.set_rng_state(state)
 
 
+@pytest.mark.parametrize("entry", playground.ENTRIES, ids=entry_id)
+def test_the_program_gives_the_same_with_torchvision(entry: playground.Entry) -> None:
+    """What the page says of a seed."""
+    state = torch.get_rng_state()
+    for places in {start(entry), end(entry)}:
+        program = entry.filled(entry.program(), places).replace("fastaug.transforms", "torchvision.transforms")
+        assert "torchvision" in program
+        assert playground.result_of(program).tobytes() == playground.frame(entry, places).tobytes()
+    torch.set_rng_state(state)
+
+
 def test_an_entry_is_sound() -> None:
     keys = [entry.key for entry in playground.ENTRIES]
     assert len(set(keys)) == len(keys) and playground.START in keys
