@@ -11,7 +11,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import fastaug  # noqa: E402
 import fastaug.tv_tensors  # noqa: E402
-from docs._ext import addresses, functions, pages, pictures, seeing, sources, v2_examples  # noqa: E402
+from docs._ext import addresses, functions, pages, pictures, playground, seeing, sources, v2_examples  # noqa: E402
 from fastaug._tv_tensors import own  # noqa: E402
 
 # The reference is of our own classes, whether or not torchvision is installed where it is built.
@@ -34,7 +34,8 @@ extensions = [
 exclude_patterns = ["_ext", "_inventories"]
 html_theme = "furo"
 html_title = f"fastaug {version}"
-html_static_path = ["_static", "demo.png"]
+# reference/static holds what `setup` draws for the playground.
+html_static_path = ["_static", "demo.png", "reference/static"]
 html_css_files = ["style.css"]
 html_favicon = "_static/favicon.svg"
 html_show_sphinx = False
@@ -91,3 +92,4 @@ def setup(app: Any) -> None:
     pictures.draw(reference / "v2_pictures", examples=v2_examples.CLASSES)
     pictures.draw(reference / "v2_function_pictures", examples=v2_examples.FUNCTIONALS)
     seeing.draw(reference / "seeing")
+    playground.draw(reference / "static" / "playground")

@@ -1,6 +1,7 @@
-"""Looks at the pages of the built site in headless Chromium: none may be wider than its window, on a phone or a desk.
+"""Look at the pages of the built site in headless Chromium: none may be wider than its window, on a phone or a desk.
 
-Nor may the words of a heading be broken in two to make them fit.
+Nor may the words of a heading be broken in two to make them fit. On a page with a playground every transform is picked
+and every control is moved: the picture and the program must follow.
 
     python tools/check_pages.py site
 
@@ -43,6 +44,35 @@ const broken = (page, frame, width) => {
       found.push({page, width, wide: one.scrollWidth, what: "a word of " + one.outerHTML.slice(0, 120)});
   style.remove();
 };
+// Picks each transform of a playground and moves each of its controls. What does not follow is named.
+const played = async (page, frame, width) => {
+  const inside = frame.contentDocument, pick = inside.querySelector("#playground select");
+  const wrong = what => found.push({page, width, what: "playground, " + pick.value + ": " + what});
+  const picture = () => inside.querySelector("#playground img");
+  const state = () => [picture().src, inside.querySelector(".playground-code pre").textContent];
+  const moved = async (what, control, value, event) => {
+    const before = state();
+    if (control.type === "radio") control.checked = true; else control.value = value;
+    control.dispatchEvent(new Event(event, {bubbles: true}));
+    const after = state();
+    if (before[0] === after[0]) wrong(what + " leaves the picture as it is");
+    if (before[1] === after[1]) wrong(what + " leaves the program as it is");
+    if (!picture().complete)
+      await new Promise(done => ["load", "error"].forEach(one => picture().addEventListener(one, done, {once: true})));
+    if (!picture().naturalWidth) wrong("there is no picture " + picture().src);
+  };
+  for (const option of [...pick.options].reverse()) {
+    if (!option.selected) await moved("picking it", pick, option.value, "change");
+    for (const slider of inside.querySelectorAll("#playground input[type=range]"))
+      for (const end of [slider.min, slider.max])
+        if (slider.value !== end) await moved("the slider to " + end, slider, end, "input");
+    for (const choice of inside.querySelectorAll("#playground fieldset input[type=radio]"))
+      if (!choice.checked) await moved("the choice " + choice.value, choice, "", "change");
+    wide(page, frame, width);
+  }
+  return pick.options.length;
+};
+let transforms = 0;
 (async () => {
   for (const page of pages) {
     const frame = document.createElement("iframe");
@@ -54,12 +84,16 @@ const broken = (page, frame, width) => {
       frame.style.width = width + "px";
       wide(page, frame, width);
       broken(page, frame, width);
+      if (frame.contentDocument.getElementById("playground")) {
+        if (frame.contentDocument.querySelector("#playground select")) transforms = await played(page, frame, width);
+        else found.push({page, width, what: "the playground is empty"});
+      }
     }
     frame.remove();
   }
   const out = document.createElement("pre");
   out.id = "found";
-  out.textContent = JSON.stringify({looked: pages.length, found});
+  out.textContent = JSON.stringify({looked: pages.length, transforms, found});
   document.body.append(out);
 })();
 </script></body>
@@ -118,8 +152,11 @@ def main() -> int:
             result = look(browser, pages, scheme, Path(folder))
         for one in result["found"]:  # type: ignore[attr-defined]
             failed = True
-            print(f"{one['page']}, {name}: {one['wide']} px in a window of {one['width']}: {one['what']}")
+            wide = f"{one['wide']} px " if "wide" in one else ""
+            print(f"{one['page']}, {name}: {wide}in a window of {one['width']}: {one['what']}")
         print(f"{result['looked']} pages looked at, {name}, in windows of {', '.join(map(str, WIDTHS))} px")
+        if result["transforms"]:
+            print(f"{result['transforms']} transforms of the playground tried, {name}")
     return int(failed)
 
 

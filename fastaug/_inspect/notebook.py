@@ -14,7 +14,11 @@ from fastaug._inspect import words
 if TYPE_CHECKING:
     from PIL import Image
 
+    from fastaug._inspect.trial import Trial
+
 _LONGEST = 200
+#: The longer side of small pictures, in pixels of the page.
+_STAMP = 150
 _WIDE = 'style="max-width: 100%"'
 
 
@@ -43,7 +47,12 @@ def table(given: words.Table) -> str:
 
 def explanation(plan: Any) -> str:
     """The picture of a plan, and the tables that it prints as."""
-    parts = [_title(plan.head()), _picture(plan.figure(), "the plan as a picture"), table(plan.steps_table())]
+    return _block([_title(plan.head()), _picture(plan.figure(), "the plan as a picture"), *_plan(plan)])
+
+
+def _plan(plan: Any) -> list[str]:
+    """Return the tables of a plan."""
+    parts = [table(plan.steps_table())]
     for title, passes in plan.passes_tables():
         parts.append(_title(title))
         parts.append(f"<p>{_text(passes)}</p>" * bool(passes) if isinstance(passes, str) else table(passes))
@@ -51,7 +60,7 @@ def explanation(plan: Any) -> str:
         parts += [_title(title), _listed(said)]
     if plan.device is not None:
         parts += [_title("on a GPU"), _listed([plan.device])]
-    return _block(parts)
+    return parts
 
 
 def profile(result: Any) -> str:
@@ -82,9 +91,42 @@ def self_test(result: Any) -> str:
 
 def pipeline(transform: Any) -> str:
     """The transforms of a pipeline, or a transform, with their arguments; and those that are somebody else's."""
+    return _block([_transforms(transform)])
+
+
+def tried(transform: Any) -> str:
+    """Return the transforms of a pipeline, and its plan and results for the photograph that comes with fastaug."""
+    from fastaug._inspect.trial import trial
+
+    found = trial(transform)
+    parts = [_transforms(transform)]
+    try:
+        parts += _tried(found)
+    except Exception as error:
+        found.reason = words.failure(error)
+    if found.reason:
+        said = "Not tried on a photograph" if found.plan is None else "Not all can be shown"
+        parts.append(f"<p>{said}: {_text(found.reason)}</p>")
+    return _block(parts)
+
+
+def _tried(found: Trial) -> list[str]:
+    parts = []
+    if found.plan is not None:
+        title = _text(f"The plan for a photograph: {found.plan.head()}")
+        parts.append(f"<details><summary>{title}</summary>{''.join(_plan(found.plan))}</details>")
+    if found.source is not None and found.results:
+        names = ["every result"] if found.alike else [f"result {k}" for k in range(1, len(found.results) + 1)]
+        shown = zip(["photograph", *names], [found.source, *found.results])
+        pictures = "".join(f"<div>{_small(image, name)}<div><small>{name}</small></div></div>" for name, image in shown)
+        parts.append(f'<div style="display: flex; flex-wrap: wrap; gap: 8px">{pictures}</div>')
+    return parts
+
+
+def _transforms(transform: Any) -> str:
     rows: list[tuple[str, ...]] = [("", "transform", "whose"), _step("", transform)]
     rows += _inside(transform, "")
-    return _block([table(words.Table(rows, "<<<", ()))])
+    return table(words.Table(rows, "<<<", ()))
 
 
 def _held(transform: Any) -> list[Any] | None:
@@ -127,6 +169,20 @@ def _listed(lines: Sequence[str]) -> str:
 def _picture(image: Image.Image, said: str) -> str:
     data = base64.b64encode(png(image)).decode()
     return f'<img {_WIDE} width="{image.width // 2}" alt="{said}" src="data:image/png;base64,{data}">'
+
+
+def _small(image: Image.Image, said: str) -> str:
+    """Return a picture that is as large as a stamp, whatever its size."""
+    scale = _STAMP / max(image.size)
+    width = max(1, round(image.width * scale))
+    if scale < 0.5:
+        image = image.resize([max(1, round(2 * scale * side)) for side in image.size], reducing_gap=2.0)
+    file = io.BytesIO()
+    # What is smaller is enlarged by the browser, where the losses of a JPEG would show.
+    form = "PNG" if scale > 1 else "JPEG"
+    image.save(file, form, quality=85)
+    data = base64.b64encode(file.getvalue()).decode()
+    return f'<img {_WIDE} width="{width}" alt="{said}" src="data:image/{form.lower()};base64,{data}">'
 
 
 def _block(parts: Sequence[str]) -> str:

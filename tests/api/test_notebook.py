@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import functools
 import io
+import random
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import torchvision.transforms as TV
@@ -13,6 +17,7 @@ from PIL import Image
 
 import fastaug
 import fastaug.transforms as T
+from fastaug._inspect import notebook, trial
 from fastaug.transforms import v2
 from support.images import photo
 
@@ -120,6 +125,118 @@ def test_comparison_with_differences() -> None:
     fast.differences[0].kept = False
     page = Page(fast._repr_html_())
     assert page.text.startswith("NOT equal") and page.rows[1][3] == "no"
+
+
+def states() -> tuple[bytes, Any, bytes]:
+    return bytes(torch.get_rng_state().tolist()), random.getstate(), np.random.get_state()[1].tobytes()  # noqa: NPY002
+
+
+@pytest.mark.parametrize("module", [T, v2])
+def test_a_pipeline_shows_what_it_makes_of_a_photograph(module: Any) -> None:
+    with Image.open(fastaug.sample_file()) as opened:
+        image = opened.copy()
+    transform = module.Compose([module.RandomCrop(100), module.ColorJitter(0.4)])
+    before = states()
+    html = transform._repr_html_()
+    assert states() == before
+    page = Page(html)
+    assert len(page.pictures) == 5 and all(page.text.count(f"result {k}\n") for k in range(1, 5))
+    assert "The plan for a photograph: mode exact: PIL RGB 300x451 -> PIL RGB 100x100" in page.text
+    assert ["1", "RandomCrop"] in [row[:2] for row in page.rows], "the plan"
+    plan = transform.explain(image)
+    assert str(plan).splitlines()[3].split()[2] in page.text, "what the next call draws"
+    shown = Image.open(io.BytesIO(base64.b64decode(page.pictures[1].partition(",")[2])))
+    expected = np.asarray(transform(image), np.float32)
+    assert shown.format == "PNG" and np.array_equal(np.asarray(shown), expected), "the next call's result"
+
+
+def test_a_pipeline_that_is_always_alike_shows_one_result() -> None:
+    page = Page(T.Compose([T.Resize(16), T.ToTensor()])._repr_html_())
+    assert len(page.pictures) == 2 and "every result" in page.text
+
+
+def test_a_pipeline_of_tensors_or_files_gets_them() -> None:
+    normalize = T.Normalize((0.5,) * 3, (0.5,) * 3, inplace=True)
+    page = Page(T.Compose([normalize])._repr_html_())
+    assert "tensor float32 3x300x451 -> tensor float32 3x300x451" in page.text
+    assert "every result" in page.text, "what is written over is a copy"
+    page = Page(T.Compose([T.ConvertImageDtype(torch.float)])._repr_html_())
+    assert "tensor uint8 3x300x451 -> tensor float32" in page.text
+    assert "JPEG RGB 300x451" in T.Compose([T.Decode(), T.RandomCrop(80)])._repr_html_()
+
+
+def test_a_pipeline_that_cannot_take_the_photograph_says_why() -> None:
+    page = Page(T.Compose([T.ToTensor(), T.ToTensor()])._repr_html_())
+    assert not page.pictures and len(page.rows) == 4
+    assert "Not tried on a photograph: TypeError: pic should be PIL Image or ndarray" in page.text
+    page = Page(v2.Compose([v2.RandomIoUCrop()])._repr_html_())
+    assert not page.pictures and "bounding boxes" in page.text
+
+
+class Own:
+    def __call__(self, image: Any) -> Any:
+        raise AssertionError("a pipeline that is shown calls no user code")
+
+
+class OwnCrop(T.RandomCrop):
+    def forward(self, img: Any) -> Any:
+        raise AssertionError("a pipeline that is shown calls no user code")
+
+
+def hooked() -> Any:
+    transform = T.RandomCrop(20)
+    transform.register_forward_hook(lambda *arguments: Own()(None))
+    return transform
+
+
+@pytest.mark.parametrize(
+    ("transform", "name"),
+    [
+        (darken, "darken"),
+        (Own(), "Own"),
+        (OwnCrop(20), "OwnCrop"),
+        (T.Lambda(Own()), "Own"),
+        (v2.Lambda(darken), "darken"),
+        (functools.partial(darken), "partial of darken"),
+        (T.RandomApply([torch.nn.Sequential(OwnCrop(20))]), "OwnCrop"),
+        (v2.SanitizeBoundingBoxes(labels_getter=darken), "darken"),
+        (hooked(), "a hook of RandomCrop"),
+        (torch.nn.BatchNorm2d(3), "BatchNorm2d"),
+    ],
+    ids=repr,
+)
+def test_a_pipeline_that_is_shown_runs_no_user_code(transform: Any, name: str) -> None:
+    for pipeline in (T.Compose([T.Resize(20), transform]), v2.Compose([transform])):
+        page = Page(pipeline._repr_html_())
+        assert not page.pictures and f"Not tried on a photograph: {name} is user code" in page.text
+
+
+def test_a_generator_of_its_own_is_not_moved() -> None:
+    generator = torch.Generator().manual_seed(3)
+    compiled = fastaug.compile(TV.Compose([TV.RandomCrop(40)]), generator=generator)
+    for pipeline in (compiled, T.Compose([compiled, T.RandomHorizontalFlip()])):
+        before = generator.get_state()
+        assert len(Page(pipeline._repr_html_()).pictures) == 5
+        assert torch.equal(generator.get_state(), before)
+
+
+def test_a_slow_pipeline_shows_fewer_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "_SECONDS", 0.0)
+    page = Page(T.Compose([T.RandomCrop(40)])._repr_html_())
+    assert len(page.pictures) == 2 and "result 1" in page.text
+
+
+def test_a_failure_of_the_trial_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: Any) -> Any:
+        raise OSError("no codec")
+
+    monkeypatch.setattr(notebook, "_small", fail)
+    page = Page(T.Compose([T.RandomCrop(40)])._repr_html_())
+    assert "Not all can be shown: OSError: no codec" in page.text and len(page.rows) == 3
+
+
+def test_a_transform_alone_is_not_tried() -> None:
+    assert not Page(T.RandomCrop(40)._repr_html_()).pictures
 
 
 @pytest.mark.parametrize("module", [T, v2])

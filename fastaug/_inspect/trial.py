@@ -1,0 +1,155 @@
+"""What a pipeline makes of the photograph that comes with fastaug, for a notebook that shows the pipeline."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import nn
+
+import fastaug
+from fastaug._draft.generators import untouched
+from fastaug._draft.replaced import functions
+from fastaug._draft.through import hooked
+from fastaug._inspect import explain, words
+from fastaug._inspect.overlay import sample_picture
+from fastaug._inspect.picture import normalisation, picture
+from fastaug._sample.pipeline import SamplePipeline
+
+#: Results that are shown, and seconds after which no further one is made.
+_DRAWS, _SECONDS = 4, 0.06
+
+# Packages whose transforms do nothing except make images: they keep no counts, and no generators of their own.
+_TRUSTED = ("fastaug", "torchvision")
+
+
+@dataclass
+class Trial:
+    """What a pipeline made of the photograph.
+
+    Attributes:
+        plan: of the first call; None if there was none, or it failed.
+        source: the photograph as the pipeline takes it.
+        results: pictures of what it gave; one, if all calls give the same.
+        alike: whether they do.
+        reason: why a plan or results are missing, in a line; empty if none are.
+    """
+
+    plan: Any = None
+    source: Image.Image | None = None
+    results: list[Image.Image] = field(default_factory=list)
+    alike: bool = False
+    reason: str = ""
+
+
+def trial(pipeline: Any) -> Trial:
+    """Try a pipeline on the photograph. Moves no generator, runs no user code, and never raises."""
+    found = Trial()
+    try:
+        user = user_code(pipeline)
+        if user:
+            found.reason = f"{user} is user code, which showing a pipeline does not run. Its show(image) does."
+            return found
+        with warnings.catch_warnings(), untouched(*_generators(pipeline)):
+            warnings.simplefilter("ignore")
+            _try(pipeline, found)
+    except Exception as error:
+        found.reason = words.failure(error)
+    return found
+
+
+def _try(pipeline: Any, found: Trial) -> None:
+    """Call a pipeline with the photograph, in the first container that it takes."""
+    start = time.perf_counter()
+    first: Exception | None = None
+    for image in _photographs(pipeline):
+        try:
+            found.plan = explain.explain(pipeline, _fresh(image))
+            break
+        except Exception as error:
+            first = first or error
+    else:
+        assert first is not None
+        raise first
+    seen = sample_picture if isinstance(pipeline, SamplePipeline) else picture
+    undo = normalisation(pipeline.transforms)
+    found.source = _photograph()
+    while len(found.results) < _DRAWS:
+        found.results.append(seen(pipeline(_fresh(image)), undo))
+        if time.perf_counter() - start > _SECONDS:
+            break
+    if len(found.results) > 1 and all(result == found.results[0] for result in found.results):
+        found.alike = True
+        del found.results[1:]
+
+
+def _fresh(image: Any) -> Any:
+    """Return an image that a transform may write over."""
+    return image.clone() if isinstance(image, torch.Tensor) else image
+
+
+@functools.cache
+def _photograph() -> Image.Image:
+    with Image.open(fastaug.sample_file()) as image:
+        return image.copy()
+
+
+def _photographs(pipeline: Any) -> Iterator[Any]:
+    """Yield the photograph in the containers that a pipeline may take."""
+    if any(type(transform).__name__ == "Decode" for transform in list(pipeline.transforms)[:1]):
+        yield fastaug.sample_file()
+    yield _photograph().copy()
+    pixels = torch.from_numpy(np.array(_photograph())).permute(2, 0, 1).contiguous()
+    yield pixels
+    yield pixels / 255
+
+
+def _inside(transform: Any) -> list[Any]:
+    """Return the transforms that a transform is made of."""
+    if isinstance(transform, nn.Sequential):
+        return list(transform)
+    inner = getattr(transform, "transforms", None)
+    return [] if isinstance(inner, str) or not isinstance(inner, Iterable) else list(inner)
+
+
+def user_code(transform: Any) -> str:
+    """Return the name of the first function or class of the user's that a call would run; empty if there is none."""
+    if functions:
+        return f"functional.{next(iter(functions))}"
+    if inspect.isroutine(transform):
+        return "" if _trusted(transform) else words.called(transform)
+    if not _trusted(type(transform)):
+        return words.called(transform)
+    own = getattr(transform, "__dict__", {})
+    if hooked(own):
+        return f"a hook of {words.called(transform)}"
+    # Functions that a transform was made with, and what it is made of.
+    held = [value for name, value in own.items() if name == "lambd" or _is_function(value)]
+    return next(filter(None, map(user_code, [*held, *_inside(transform)])), "")
+
+
+def _is_function(value: Any) -> bool:
+    return inspect.isroutine(value) or isinstance(value, functools.partial)
+
+
+def _trusted(defined: Any) -> bool:
+    """Whether a function or class is known to do nothing except make images."""
+    module = str(getattr(defined, "__module__", ""))
+    return module.partition(".")[0] in _TRUSTED or defined is nn.Sequential
+
+
+def _generators(transform: Any) -> Iterator[torch.Generator]:
+    """Yield the generators that a pipeline, or one inside it, draws from."""
+    generator = getattr(transform, "generator", None)
+    if isinstance(generator, torch.Generator):
+        yield generator
+    for inner in _inside(transform):
+        yield from _generators(inner)
