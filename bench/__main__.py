@@ -1,6 +1,6 @@
 """python -m bench: times every case beside torchvision and ends in one table.
 
-python -m bench decode|loading|quality|cuda|tensors|samples|clients|floors|pathology: another suite.
+python -m bench decode|loading|quality|cuda|tensors|samples|clients|floors|pathology|startup: another suite.
 """
 
 from __future__ import annotations
@@ -12,14 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tqdm import tqdm
-
 from bench import report
 from bench.case import Case, selected
 from bench.cases import CASES
 from bench.environments import peer_columns
 from bench.images import bag_file
-from bench.measure import ROOT, Column, Row, measure, started
+from bench.measure import ROOT, Column, Row, isa_of, measure, started
 
 
 def arguments() -> argparse.Namespace:
@@ -46,24 +44,24 @@ def run(
     cases: list[Case], columns: list[Column], of_pipelines: list[Column], seconds: float, clock: str
 ) -> tuple[list[Row], dict[str, str]]:
     """The rows, and the versions of everything that took part."""
-    rows = []
     with (
         started([*columns, *of_pipelines], (report.REFERENCE, report.OURS)) as workers,
         tempfile.TemporaryDirectory() as folder,
-        tqdm(cases, unit="case", disable=None) as progress,
     ):
         variants = {column.label for column in of_pipelines}
         everyone = [worker for worker in workers if worker.label not in variants]
-        for case in progress:
-            progress.set_description(case.name)
+
+        def rows_of(case: Case) -> list[Row]:
             budget, checks = (seconds, 12) if case.pipeline else (seconds / 4, 4)
             taking_part = workers if case.pipeline else everyone
-            rows.append(measure(case, bag_file(case.bag, Path(folder)), taking_part, budget, checks, clock))
+            return [measure(case, bag_file(case.bag, Path(folder)), taking_part, budget, checks, clock)]
+
+        rows = report.measured(cases, rows_of, isa_of(everyone))
         versions = {name: version for worker in everyone for name, version in worker.versions.items()}
     return rows, versions
 
 
-SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "clients", "floors", "pathology")
+SUITES = ("decode", "loading", "quality", "cuda", "tensors", "samples", "clients", "floors", "pathology", "startup")
 
 
 def main() -> int:
@@ -89,7 +87,7 @@ def main() -> int:
     rows, versions = run(cases, columns, variants, options.seconds, options.clock)
 
     about = report.machine(versions) | {"clock": options.clock}
-    report.show(rows, about, options.out if options.only is None else None)
+    report.show(rows, about, options.out if options.only is None else None, whole=len(rows) == len(cases))
     unequal = [
         f"{row.case.name} ({label}, by up to {times.difference:g})"
         for row in rows

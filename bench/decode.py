@@ -8,13 +8,11 @@ import os
 import tempfile
 from pathlib import Path
 
-from tqdm import tqdm
-
 from bench import report
 from bench.case import FAST, OURS, selected
 from bench.encoded import BY_REGION, CASES, CODES, REFERENCE, TWO_THREADS, EncodedCase, bag_file
 from bench.environments import DECODERS, peer_columns
-from bench.measure import ROOT, Column, Row, measure, started
+from bench.measure import ROOT, Column, Row, isa_of, measure, started
 
 SUITE = "bench.decoders"
 NOTE = """\
@@ -61,16 +59,13 @@ def columns_for(cases: list[EncodedCase], peers: bool) -> list[Column]:
 
 def run(cases: list[EncodedCase], columns: list[Column], seconds: float) -> tuple[list[Row], dict[str, str]]:
     """The rows, and the versions of everything that took part."""
-    rows = []
-    with (
-        started(columns, (REFERENCE, OURS)) as workers,
-        tempfile.TemporaryDirectory() as folder,
-        tqdm(cases, unit="case", disable=None) as progress,
-    ):
-        for case in progress:
-            progress.set_description(case.name)
+    with started(columns, (REFERENCE, OURS)) as workers, tempfile.TemporaryDirectory() as folder:
+
+        def rows_of(case: EncodedCase) -> list[Row]:
             bag, checks = bag_file(case, Path(folder))
-            rows.append(measure(case, bag, workers, seconds, checks, "wall"))
+            return [measure(case, bag, workers, seconds, checks, "wall")]
+
+        rows = report.measured(cases, rows_of, isa_of(workers), REFERENCE)
         versions = {name: version for worker in workers for name, version in worker.versions.items()}
     return rows, versions
 
@@ -94,7 +89,8 @@ def main() -> int:
     load = os.getloadavg()[0]
     rows, versions = run(cases, columns_for(cases, options.peers), options.seconds)
     about = report.machine(versions) | {"load before": f"{load:.1f}"}
-    report.show(rows, about, options.out if options.only == "*" else None, "Decoding", REFERENCE, NOTE)
+    folder = options.out if options.only == "*" else None
+    report.show(rows, about, folder, "Decoding", REFERENCE, NOTE, whole=len(rows) == len(cases))
     if differing := unequal(rows):
         print("DIFFERS FROM PILLOW: " + "; ".join(differing))
     return 1 if differing else 0

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
+import fastaug
 from bench import report
 from bench.case import REFERENCE, selected
 from bench.loaded import CASES, LIMIT, MEMORY, OURS_6, TORCHVISION_6, LoadedCase, Measured, Pictures, store
@@ -120,22 +120,26 @@ def main() -> int:
         return 0 if options.list else 2
 
     load = os.getloadavg()[0]
-    rows: list[Row] = []
     versions: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as folder, tqdm(cases, unit="case", disable=None) as progress:
-        for case in progress:
-            progress.set_description(case.name)
+    done = []
+    with tempfile.TemporaryDirectory() as folder:
+
+        def rows_of(case: LoadedCase) -> list[Row]:
             files = store(case.files, Pictures(options.images), Path(folder))
-            found, versions = measure(case, files, options.rounds, options.processes)
-            rows += found
-            tqdm.write(report.text(report.table(found, versions["isa"], unit="")) + "\n")
+            found, added = measure(case, files, options.rounds, options.processes)
+            versions.update(added)
+            done.append(case)
+            return found
+
+        rows = report.measured(cases, rows_of, fastaug.isa(), unit="")
     about = report.machine(versions) | {
         "cores": str(len(os.sched_getaffinity(0))),
         "photographs": "scikit-image's" if options.images is None else "others",
         "load before": f"{load:.1f}",
         "load after": f"{os.getloadavg()[0]:.1f}",
     }
-    report.show(rows, about, options.out if options.only == "*" else None, "Loading", REFERENCE, NOTE, unit="")
+    target = options.out if options.only == "*" else None
+    report.show(rows, about, target, "Loading", REFERENCE, NOTE, unit="", whole=len(done) == len(cases))
     missed = [
         f"{row.case.name}, {verdict}"
         for row in rows

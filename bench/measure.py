@@ -130,6 +130,11 @@ def started(columns: Iterable[Column], needed: Collection[str]) -> Iterator[list
             worker.close()
 
 
+def isa_of(workers: Iterable[Worker]) -> str:
+    """The instruction set of fastaug in the workers."""
+    return next(worker.versions["isa"] for worker in workers if "isa" in worker.versions)
+
+
 @dataclass
 class Times:
     """One library at one case. Times in milliseconds; ratios are the reference's time over this library's."""

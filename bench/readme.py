@@ -1,27 +1,31 @@
-"""python -m bench.readme [RESULTS.json ...]: puts what was measured where it is told.
+"""python -m bench.readme [RESULTS.json ...] [--since DATE]: puts what was measured where a reader looks for it.
 
-That is README.md and docs/benchmarks.md, between markers, and the chart of both, docs/speed-light.svg and -dark.svg. Of
-each suite these are the results that are named, or else the newest in bench/results.
+That is README.md and docs/benchmarks.md, between markers, and the chart of both, docs/speed-light.svg and -dark.svg. A
+figure is the median of the runs since a date, by default that of the last release, or of the newest three where these
+are fewer. Results that are named come before those in bench/results.
 """
 
 from __future__ import annotations
 
-import json
-import sys
+import argparse
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench import chart
 from bench.case import FAST, OURS
 from bench.cases import PIPELINES, RECIPES
 from bench.measure import ROOT
 from bench.report import figure, markdown
+from bench.runs import Runs, stored
 
 RESULTS = ROOT / "bench" / "results"
 #: Suites whose results stand in files that begin with their names; all others are those of `python -m bench` itself.
-SUITES = ("clients", "decoding", "loading", "samples", "tensors")
+SUITES = ("clients", "decoding", "loading", "samples", "startup", "tensors")
 SPEED = "speed"
+#: The reference of every ratio that a chart or a table shows, unless its heading names another.
+REFERENCE = "torchvision"
 #: Columns of other libraries, where they were measured.
 TENSORS = "torchvision v2 tensors"
 PEERS = ("Pillow-SIMD", "OpenCV", "Albumentations", "kornia-rs")
@@ -33,7 +37,7 @@ SHORT = (
     "segmentation, 1024x1024 to 512",
     "super-resolution crop 96 of 2040x1356",
 )
-CLOCK = {"wall": "wall-clock time", "cpu": "processor time, on a machine that was also doing other work"}
+CLOCK = {"wall": "wall-clock time", "cpu": "processor time"}
 
 
 @dataclass(frozen=True)
@@ -55,141 +59,215 @@ BARS = (
 )
 
 
-class Results:
-    """What a run measured, by case, and the machine that it ran on."""
+class Results(Runs):
+    """What the runs of a suite on a processor measured."""
 
-    def __init__(self, path: Path, named: bool = False) -> None:
-        read = json.loads(path.read_text())
+    def __init__(self, path: Path, since: str = "", named: bool = False) -> None:
+        super().__init__(stored(path), since)
         first = path.stem.split("-")[0]
         self.suite = first if first in SUITES else SPEED
-        self.about: dict[str, Any] = read["about"]
-        self.rows: dict[str, dict[str, Any]] = {row["case"]: row["libraries"] for row in read["rows"]}
         self.named = named
-        self.labels = list(dict.fromkeys(label for row in self.rows.values() for label in row))
 
     @property
     def machine(self) -> str:
         return f"{self.about['cpu']}, {self.about['isa'].upper()}"
 
+    @property
+    def column(self) -> str:
+        """The heading of a column of the processor."""
+        return str(self.about["isa"].upper())
+
     def caption(self) -> str:
-        about = self.about
-        versions = ", ".join(f"{name} {about[name.lower()]}" for name in ("torch", "torchvision", "Pillow"))
-        return f"{self.machine}; {versions}; {about['date']}. Medians of {CLOCK[about.get('clock', 'wall')]}."
+        versions = ", ".join(f"{name} {self.about[name.lower()]}" for name in ("torch", "torchvision", "Pillow"))
+        clock = CLOCK[self.about.get("clock", "wall")]
+        return f"{self.machine}; {versions}. Medians of {clock}: {self.when()}."
 
-    def times_faster(self, case: str) -> float:
-        """Than torchvision, by the medians that stand beside it."""
-        return float(self.rows[case]["torchvision"]["median"] / self.rows[case][OURS]["median"])
-
-    def table(self, corner: str, cases: tuple[str, ...], columns: list[str], reference: str = "torchvision") -> str:
+    def table(self, corner: str, cases: Iterable[str], columns: list[str], reference: str = REFERENCE) -> str:
         """Columns of milliseconds; each of ours is followed by how many times as fast as the reference it is."""
-        faster = "faster" if reference == "torchvision" else f"faster than {reference}"
+        faster = "faster" if reference == REFERENCE else f"faster than {reference}"
         head, lines = [corner], []
         for label in columns:
             head += ["fast mode" if label == FAST else label, *([faster] if label in (OURS, FAST) else [])]
         for case in cases:
-            if case not in self.rows:
+            if case not in self:
                 continue  # it is younger than these results
             line = [case]
             for label in columns:
-                times = self.rows[case].get(label)
-                ours = label in (OURS, FAST)
-                cells = ["", ""] if times is None else [figure(times["median"]), f"{times['ratio']:.1f}x"]
-                line += [f"**{cell}**" if cell else "" for cell in cells] if ours else cells[:1]
+                time, ours = self.time(case, label), label in (OURS, FAST)
+                cells = ["", ""] if time is None else [figure(time), str(self.faster(case, label, reference))]
+                line += [f"**{cell}**" if cell else "" for cell in cells] if ours else cells[:1] if time else [""]
             lines.append(line)
         return markdown([head, *lines])
 
 
-def newest(given: list[Path]) -> dict[str, list[Results]]:
+def released() -> str:
+    """The day of the last release."""
+    (date,) = re.findall(r"^date-released: \"?([0-9-]+)", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    return str(date)
+
+
+def newest(given: Sequence[Path] = (), since: str | None = None) -> dict[str, list[Results]]:
     """The results by suite, newest first; those that are given come before all others."""
     found: dict[str, list[Results]] = {}
-    stored = [Results(path) for path in sorted(RESULTS.glob("*.json"))]
-    for one in [Results(path, named=True) for path in given] + sorted(
-        stored, key=lambda one: one.about["date"], reverse=True
+    since = released() if since is None else since
+    there = [Results(path, since) for path in sorted(RESULTS.glob("*.json"))]
+    for one in [Results(path, since, named=True) for path in given] + sorted(
+        there, key=lambda one: str(one.about["date"]), reverse=True
     ):
         found.setdefault(one.suite, []).append(one)
     return found
 
 
-def processors(found: dict[str, list[Results]]) -> list[Results]:
-    """The newest results of pipelines for each processor: the one that was named, then AVX2, which most people have."""
+def processors(found: list[Results]) -> list[Results]:
+    """One of a suite for each processor: the one that was named, then AVX2, which most people have."""
     by_machine: dict[str, Results] = {}
-    for one in found[SPEED]:
+    for one in found:
         by_machine.setdefault(one.machine, one)
     return sorted(by_machine.values(), key=lambda one: (not one.named, one.about["isa"] != "avx2"))
 
 
-def shown_pipelines(several: list[Results]) -> str:
-    """Milliseconds of the first processor, and for each how many times as fast as torchvision it is."""
+def by_processor(corner: str, several: list[Results], cases: Iterable[str], spreads: bool, unit: str = ", ms") -> str:
+    """What the first processor takes, and for each how many times as fast as torchvision it is."""
     first = several[0]
-    head = ["one core, on PIL images", "torchvision, ms", "fastaug, ms", *(one.about["isa"].upper() for one in several)]
-    lines = [
-        [
-            case,
-            figure(first.rows[case]["torchvision"]["median"]),
-            f"**{figure(first.rows[case][OURS]['median'])}**",
-            *(f"**{one.times_faster(case):.1f}x**" for one in several),
-        ]
-        for case in SHORT
-    ]
-    machines = "; ".join(f"{one.machine}, {one.about['date']}" for one in several)
-    assert all(one.rows[case][OURS]["pixels"] == "equal" for one in several for case in SHORT)
-    said = f"Medians of one run each: {machines}. Times are of the first. All pixels are equal."
-    return f"{markdown([head, *lines])}\n\n{said}"
+    head = [corner, f"torchvision{unit}", f"fastaug{unit}", *(one.column for one in several)]
+    lines = []
+    for case in cases:
+        times = [first.time(case, label) if case in first else None for label in (REFERENCE, OURS)]
+        line = [case, *("" if time is None else figure(time) for time in times)]
+        line[2] = f"**{line[2]}**" if line[2] else ""
+        for one in several:
+            known = case in one and {REFERENCE, OURS} <= set(one.labels[case])
+            faster = one.faster(case, OURS, REFERENCE) if known else None
+            assert not known or one.equal(case, OURS) or not spreads or one.suite == "startup", (case, one.machine)
+            line.append("" if faster is None else f"**{faster if spreads else f'{faster.median:.1f}x'}**")
+        lines.append(line)
+    return markdown([head, *lines])
+
+
+def machines(several: list[Results]) -> str:
+    """What the columns stand for."""
+    return "; ".join(f"{one.column}: {one.about['cpu']}, {one.when()}" for one in several)
+
+
+def within(several: list[Results], cases: Sequence[str]) -> str:
+    """How far the runs of a processor lie apart."""
+    spreads = [one.faster(case, OURS, REFERENCE) for one in several for case in cases if case in one]
+    most = max(max(one.high / one.median, one.median / one.low) - 1 for one in spreads)
+    return f"Ratios of single runs lie within {100 * most:.0f} % of these."
 
 
 def charts(found: dict[str, list[Results]]) -> tuple[dict[str, str], str]:
-    """The chart in each theme, and in words: of one processor, with a bar for each suite that it has results of."""
-    machine = processors(found)[0].machine
+    """The chart in each theme, and in words: of one processor, with a bar for each suite that it has results of.
+
+    Raises:
+        ValueError: a bar's case has no time of torchvision, with which all bars are compared.
+    """
+    machine = processors(found[SPEED])[0].machine
     bars, notes = [], []
     for shown in BARS:
-        results = next((one for one in found[shown.suite] if one.machine == machine), None)
+        results = next((one for one in found.get(shown.suite, []) if one.machine == machine), None)
         if results is None:
             continue
-        note = f"{results.machine}, {results.about['date']}"
+        note = f"{results.machine}, {results.when()}"
         if note not in notes:
             notes.append(note)
-        times = results.rows[shown.case]
-        told = f"{figure(times['torchvision']['median'])} ms to {figure(times[OURS]['median'])} ms"
-        bars.append(chart.Bar(shown.label, results.times_faster(shown.case), told, notes.index(note)))
+        theirs, ours = (results.time(shown.case, label) for label in (REFERENCE, OURS))
+        if theirs is None or ours is None:
+            raise ValueError(f"the chart compares with {REFERENCE}, which has no time of {shown.case!r}")
+        faster = results.faster(shown.case, OURS, REFERENCE)
+        bars.append(
+            chart.Bar(shown.label, faster.median, f"{figure(theirs)} ms to {figure(ours)} ms", notes.index(note))
+        )
     pictures = {name: chart.drawn(bars, notes, theme) for name, theme in chart.THEMES.items()}
     return pictures, chart.described(bars)
 
 
+def startup(found: dict[str, list[Results]]) -> str:
+    """What an import takes, in a sentence."""
+    one = processors(found["startup"])[0]
+    (theirs, ours), (their_memory, our_memory) = (
+        [one.time(f"import transforms, {unit}", label) or 0.0 for label in (REFERENCE, OURS)] for unit in ("ms", "MB")
+    )
+    return (
+        f"Importing it takes {ours / 1e3:.2f} s and {our_memory:.0f} MB once torch is there, where torchvision takes "
+        f"{theirs / 1e3:.1f} s and {their_memory:.0f} MB."
+    )
+
+
+def shown_pipelines(found: dict[str, list[Results]]) -> str:
+    several = processors(found[SPEED])
+    table = by_processor("one core, on PIL images", several, SHORT, spreads=False)
+    assert all(one.equal(case, OURS) for one in several for case in SHORT)
+    said = f"{machines(several)}. Times are medians of the first. {within(several, SHORT)} All pixels are equal."
+    return f"{table}\n\n{said}\n\n{startup(found)}"
+
+
 def figures(found: dict[str, list[Results]]) -> tuple[dict[str, str], dict[str, str]]:
     """The sections of README.md, and those of docs/benchmarks.md."""
-    speed, decoding = found[SPEED][0], found["decoding"][0]
-    with_peers = next((one for one in found[SPEED] if set(PEERS) & set(one.labels)), None)
+    several = processors(found[SPEED])
     every = tuple(case.name for case in PIPELINES + RECIPES)
-    corner, columns = "one core, ms a call", ["torchvision", OURS, FAST]
-    beside = ""
-    if with_peers is not None:
-        present = [label for label in PEERS if label in with_peers.labels]
-        beside = with_peers.table(corner, every, ["torchvision", OURS, *present])
-        beside += f"\n\n{with_peers.caption()} {', '.join(present)} give other pixels in most rows."
-    of_files = ["torchvision", OURS, "Pillow"]
-    others = [
-        label
-        for label in decoding.labels
-        if label not in of_files and not label.startswith(OURS) and not label.endswith("threads")
-    ]
-    equal = f"{speed.caption()} fastaug's pixels equal torchvision's, but for those of fast mode."
+    corner = "one core, ms a call"
     _, words = charts(found)
     picture = (
         '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="docs/speed-dark.svg">\n'
         f'  <img src="docs/speed-light.svg" width="640" alt="{words}">\n</picture>'
     )
-    readme = {"chart": picture, "speed": shown_pipelines(processors(found))}
-    files = decoding.table("one core, ms", tuple(decoding.rows), [*of_files, *others], "Pillow")
+    readme = {"chart": picture, "speed": shown_pipelines(found)}
     page = {
-        "speed": f"{speed.table(corner, every, [*columns, TENSORS])}\n\n{equal}",
-        "peers": beside,
-        "decode": f"{files}\n\n{decoding.caption()}",
+        "speed": f"{by_processor('one core', several, every, spreads=True)}\n\n{machines(several)}. Times are of the "
+        "first. In brackets are the lowest and the highest of single runs. All pixels are equal.",
+        "fast": f"{several[0].table(corner, every, [REFERENCE, OURS, FAST, TENSORS])}\n\n{several[0].caption()}",
+        "peers": peers(found[SPEED], corner, every),
+        "decode": "\n\n".join(map(decoded, processors(found["decoding"]))),
+        "startup": imports(processors(found["startup"])),
+        "loading": "\n\n".join(map(loaded, processors(found["loading"])[:1])),
     }
+    for name in ("tensors", "samples"):
+        suite = processors(found[name])
+        cases = [case for case in suite[0] if pipeline(case, name)]
+        page[name] = f"{by_processor('one core', suite, cases, spreads=True)}\n\n{machines(suite)}."
     return readme, page
 
 
+def pipeline(case: str, suite: str) -> bool:
+    """Whether a row is one of a whole pipeline."""
+    from bench import samples, tensors
+
+    pipelines = {"tensors": tensors.PIPELINES, "samples": samples.PIPELINES}[suite]
+    return any(one.name == case for one in pipelines)
+
+
+def peers(speed: list[Results], corner: str, every: tuple[str, ...]) -> str:
+    """The pipelines beside other libraries, of the newest results that have them."""
+    for one in speed:
+        present = [label for label in PEERS if any(label in one.labels[case] for case in one)]
+        if present:
+            table = one.table(corner, every, [REFERENCE, OURS, *present])
+            return f"{table}\n\n{one.caption()} {', '.join(present)} give other pixels in most rows."
+    return ""
+
+
+def decoded(one: Results) -> str:
+    """Files, of one processor."""
+    first = ["torchvision", OURS, "Pillow"]
+    labels = dict.fromkeys(label for case in one for label in one.labels[case])
+    others = [
+        label for label in labels if label not in first and not label.startswith(OURS) and not label.endswith("threads")
+    ]
+    return f"{one.table('one core, ms', one, [*first, *others])}\n\n{one.caption()}"
+
+
+def imports(several: list[Results]) -> str:
+    return f"{by_processor('after `import torch`', several, several[0], True, '')}\n\n{machines(several)}."
+
+
+def loaded(one: Results) -> str:
+    table = one.table("", [case for case in one if REFERENCE in one.labels[case]], [REFERENCE, OURS])
+    return f"{table.replace('faster', 'times less', 1)}\n\n{one.caption()}"
+
+
 def filled(text: str, sections: dict[str, str]) -> str:
-    """A page with the sections between its markers, in the place of what stands there."""
+    """A page with the sections between its markers, instead of what is there."""
     for name, section in sections.items():
         begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
         before, rest = text.split(begin)
@@ -197,19 +275,23 @@ def filled(text: str, sections: dict[str, str]) -> str:
     return text
 
 
-def written(given: list[Path]) -> dict[Path, str]:
+def written(given: Sequence[Path] = (), since: str | None = None) -> dict[Path, str]:
     """The files that show figures, and what has to stand in them."""
-    found = newest(given)
+    found = newest(given, since)
     pages = {path: path.read_text() for path in (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")}
     texts = {path: filled(text, sections) for (path, text), sections in zip(pages.items(), figures(found))}
     pictures, _ = charts(found)
     return texts | {ROOT / "docs" / f"speed-{name}.svg": text for name, text in pictures.items()}
 
 
-def main(names: list[str]) -> None:
-    for path, text in written([Path(name) for name in names]).items():
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.readme", description=__doc__)
+    parser.add_argument("results", nargs="*", type=Path, metavar="RESULTS.json", help="results to show first")
+    parser.add_argument("--since", metavar="DATE", help="the first day of runs (default: the last release's)")
+    options = parser.parse_args(arguments)
+    for path, text in written(options.results, options.since).items():
         path.write_text(text)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

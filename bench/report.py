@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import importlib.metadata
-import json
 import os
 import platform
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+from tqdm import tqdm
+
+from bench import runs
 from bench.case import FAST as FAST
 from bench.case import OURS as OURS
 from bench.case import REFERENCE as REFERENCE
@@ -50,6 +53,7 @@ def machine(versions: dict[str, str]) -> dict[str, str]:
 
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
+        "commit": runs.commit(),
         "cpu": cpu(),
         "isa": versions["isa"],
         "compiler": compiler(Path(fastaug._C.__file__)),
@@ -158,7 +162,8 @@ def markdown(lines: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], rule, *lines[1:]])
 
 
-def as_json(rows: list[Row], about: dict[str, str]) -> str:
+def as_run(rows: list[Row], about: dict[str, str]) -> runs.Run:
+    """All that was measured, as it is kept."""
     isa = about["isa"]
 
     def entry(row: Row) -> dict[str, Any]:
@@ -174,7 +179,23 @@ def as_json(rows: list[Row], about: dict[str, str]) -> str:
             "absent": row.absent,
         }
 
-    return json.dumps({"about": about, "rows": [entry(row) for row in rows]}, indent=1)
+    return {"about": about, "rows": [entry(row) for row in rows]}
+
+
+def earlier(found: list[runs.Run], reference: str) -> str:
+    """How many times as fast each run found the rows to be, newest first."""
+    tables = [{row["case"]: row["libraries"] for row in run["rows"]} for run in found]
+    head = ["case", *(f"{run['about']['date']}, {run['about'].get('commit', '')}" for run in found)]
+    lines = []
+    for case in dict.fromkeys(case for table in tables for case in table):
+        both = [table.get(case, {}) for table in tables]
+        cells = [
+            f"{one[reference]['median'] / one[OURS]['median']:.1f}x" if {reference, OURS} <= one.keys() else ""
+            for one in both
+        ]
+        if any(cells):
+            lines.append([case, *cells])
+    return markdown([head, *lines])
 
 
 def write(
@@ -185,18 +206,27 @@ def write(
     reference: str = REFERENCE,
     note: str = NOTE,
     unit: str = ", ms",
+    whole: bool = True,
 ) -> list[Path]:
-    """One pair of files per processor and instruction set: a later run replaces an earlier one."""
+    """Add a run to those that are kept for the processor and instruction set, and rewrite their page.
+
+    A run that was ended early is kept, and leaves the page as it is.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     kind = "" if title == "Speed" else f"{title} "
     stem = re.sub(r"[^a-z0-9]+", "-", f"{kind}{about['cpu']} {about['isa']}".lower()).strip("-")
+    page, data = folder / f"{stem}.md", folder / f"{stem}.json"
+    found = runs.kept(as_run(rows, about), runs.stored(data))
+    data.write_text(runs.text(found))
+    if not whole:
+        return [data]
     head = "\n".join(f"- {name}: {value}" for name, value in about.items())
-    lines = markdown(table(rows, about["isa"], reference, unit))
-    page = f"# {title}, {about['cpu']}, {about['isa']}\n\n{head}\n\n{note}\n\n{lines}\n"
-    paths = [folder / f"{stem}.md", folder / f"{stem}.json"]
-    paths[0].write_text(page)
-    paths[1].write_text(as_json(rows, about) + "\n")
-    return paths
+    parts = [f"# {title}, {about['cpu']}, {about['isa']}", head, note]
+    parts.append(markdown(table(rows, about["isa"], reference, unit)))
+    if len(found) > 1:
+        parts += ["## The runs that are kept", "How many times as fast as the reference:", earlier(found, reference)]
+    page.write_text("\n\n".join(parts) + "\n")
+    return [page, data]
 
 
 def show(
@@ -207,10 +237,38 @@ def show(
     reference: str = REFERENCE,
     note: str = NOTE,
     unit: str = ", ms",
+    whole: bool = True,
 ) -> None:
     """Prints the table; writes it too where there is a folder for it."""
+    if not rows:
+        return
     print("\n" + text(table(rows, about["isa"], reference, unit)) + "\n\n" + note)
     print(", ".join(f"{name} {value}" for name, value in about.items()))
     if folder is not None:
-        paths = write(rows, about, folder, title, reference, note, unit)
+        paths = write(rows, about, folder, title, reference, note, unit, whole)
         print("written: " + ", ".join(os.path.relpath(path) for path in paths))
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+C = TypeVar("C", bound=Named)
+
+
+def measured(
+    cases: Sequence[C], measure: Callable[[C], list[Row]], isa: str, reference: str = REFERENCE, unit: str = ", ms"
+) -> list[Row]:
+    """Measure one case after the other, and print the rows of each as it is done. Ctrl-C ends with what there is."""
+    rows: list[Row] = []
+    with tqdm(cases, unit="case", disable=None) as progress:
+        try:
+            for case in progress:
+                progress.set_description(case.name)
+                done = measure(case)
+                rows += done
+                progress.write(text(table(done, isa, reference, unit)) + "\n")
+        except KeyboardInterrupt:
+            progress.write(f"ended after {len(rows)} rows")
+    return rows

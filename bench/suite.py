@@ -9,12 +9,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tqdm import tqdm
-
 from bench import report
 from bench.case import FAST, OURS, REFERENCE, Case, selected
 from bench.images import bag_file
-from bench.measure import ROOT, Column, Row, measure, started
+from bench.measure import ROOT, Column, Row, isa_of, measure, started
 
 #: The modules whose rows name the native ops that they exercise.
 OF_OPS = ("cases", "tensors", "samples", "pathology")
@@ -45,17 +43,14 @@ class Suite:
     def run(self, cases: list[Case], seconds: float, clock: str) -> tuple[list[Row], dict[str, str]]:
         """The rows, and the versions of everything that took part."""
         columns = [Column(name, name, suite=f"bench.{self.word}") for name in self.libraries]
-        rows = []
-        with (
-            started(columns, (self.reference, OURS)) as workers,
-            tempfile.TemporaryDirectory() as folder,
-            tqdm(cases, unit="case", disable=None) as progress,
-        ):
-            for case in progress:
-                progress.set_description(case.name)
+        with started(columns, (self.reference, OURS)) as workers, tempfile.TemporaryDirectory() as folder:
+
+            def rows_of(case: Case) -> list[Row]:
                 budget, checks = (seconds, 12) if case.pipeline else (seconds / 3, 4)
                 taking_part = [worker for worker in workers if case.pipeline or worker.label != FAST]
-                rows.append(measure(case, bag_file(case.bag, Path(folder)), taking_part, budget, checks, clock))
+                return [measure(case, bag_file(case.bag, Path(folder)), taking_part, budget, checks, clock)]
+
+            rows = report.measured(cases, rows_of, isa_of(workers), self.reference)
             versions = {name: version for worker in workers for name, version in worker.versions.items()}
         return rows, versions
 
@@ -67,7 +62,8 @@ class Suite:
         rows, versions = self.run(cases, options.seconds, options.clock)
         about = report.machine(versions) | {"clock": options.clock}
         folder = options.out if options.only == "*" else None
-        report.show(rows, about, folder, self.word.capitalize(), self.reference, self.note)
+        whole = len(rows) == len(cases)
+        report.show(rows, about, folder, self.word.capitalize(), self.reference, self.note, whole=whole)
         unequal = [row.case.name for row in rows if row.times[OURS].pixels != "equal"]
         if unequal:
             print(f"DIFFERS FROM {self.reference.upper()}: " + "; ".join(unequal))
