@@ -12,7 +12,6 @@ or keep torchvision's transforms, and compile them::
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -294,7 +293,9 @@ def sample_file() -> str:
         ...     image.size
         (451, 300)
     """
-    return os.path.join(os.path.dirname(__file__), "sample.jpg")
+    from fastaug._image.sample import PHOTOGRAPH
+
+    return PHOTOGRAPH
 
 
 def __getattr__(name: str) -> Any:

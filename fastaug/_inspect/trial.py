@@ -15,10 +15,10 @@ import torch
 from PIL import Image
 from torch import nn
 
-import fastaug
 from fastaug._draft.generators import untouched
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import hooked
+from fastaug._image.sample import PHOTOGRAPH
 from fastaug._inspect import explain, words
 from fastaug._inspect.overlay import sample_picture
 from fastaug._inspect.picture import normalisation, picture
@@ -98,14 +98,14 @@ def _fresh(image: Any) -> Any:
 
 @functools.cache
 def _photograph() -> Image.Image:
-    with Image.open(fastaug.sample_file()) as image:
+    with Image.open(PHOTOGRAPH) as image:
         return image.copy()
 
 
 def _photographs(pipeline: Any) -> Iterator[Any]:
     """Yield the photograph in the containers that a pipeline may take."""
     if any(type(transform).__name__ == "Decode" for transform in list(pipeline.transforms)[:1]):
-        yield fastaug.sample_file()
+        yield PHOTOGRAPH
     yield _photograph().copy()
     pixels = torch.from_numpy(np.array(_photograph())).permute(2, 0, 1).contiguous()
     yield pixels
