@@ -15,8 +15,8 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.geometry import _LONGEST, _MAX_SIDE, _NEAREST_RULES, _PILLOW, _SAMPLERS
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._fallback import pil as pil_fallback
+from fastaug._fallback import resizing, tensor_warp, v2_geometry
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import tensor_warp, v2_geometry
 from fastaug._program import arguments, checks, ops, v2_arguments
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
@@ -225,6 +225,7 @@ class LeafGeometry(Draft):
             # torch gives all rows of a single column of many channels the values of the first one.
             single = self.channels > 4 and width == 1
             native = not single and max(height, width, self.height, self.width) <= _LONGEST
+            native = native and (number != 2 or resizing.in_bytes())
         if self.channel_last and self.gaps == len(self.ops) and self._is_one():
             self.channel_last = False
         if not (native and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):

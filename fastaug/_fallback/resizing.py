@@ -1,11 +1,13 @@
-"""Whether torch's antialiased resize of float32 adds up its products in the order of the core's TORCH_RESIZE.
+"""How torch resizes tensors of uint8 on this machine: in bytes or in floats, and in which order it adds.
 
-The order is that of a loop which torch's compiler has unrolled, or has not: torch 2.5 fuses all products, torch 2.8
-those that groups of four leave over. So torch is asked, once for each filter.
+The order of float32 is that of a loop which torch's compiler has unrolled, or has not: torch 2.5 fuses all products,
+torch 2.8 those that groups of four leave over. So torch is asked, once for each filter.
 """
 
 from __future__ import annotations
 
+import functools
+import platform
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,16 @@ def follows(cubic: bool) -> bool:
     if asked not in _answers:
         _answers[asked] = all(_equal(before, after, cubic) for before, after in _TELLING)
     return _answers[asked]
+
+
+@functools.cache
+def in_bytes() -> bool:
+    """Whether torchvision's v2 has torch resize uint8 tensors bilinearly without going through float32.
+
+    torch has such a kernel for AVX2 and for ARM; elsewhere torchvision rounds what float32 gives.
+    """
+    capable = torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
+    return capable or platform.machine() in ("aarch64", "arm64")
 
 
 def described() -> str:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
+from fastaug._fallback import resizing
 from fastaug._program.v2_arguments import central_corner
 
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
@@ -148,7 +149,8 @@ def resize(image: Tensor, height: int, width: int, number: int, mode_name: str, 
         # torch takes one image for channels_last only if its batch has the stride of one.
         batch = batch.as_strided(batch.shape, (image.numel(), *strides[1:]))
     # On the CPU torch resizes bytes, on others only by the nearest.
-    exact = dtype in _FLOATS or (dtype == torch.uint8 and (nearest or (smooth and image.device.type == "cpu")))
+    in_bytes = smooth and image.device.type == "cpu" and (mode_name != "bilinear" or resizing.in_bytes())
+    exact = dtype in _FLOATS or (dtype == torch.uint8 and (nearest or in_bytes))
     result = nnf.interpolate(
         batch if exact else batch.to(torch.float32),
         size=[height, width],

@@ -28,9 +28,9 @@ class SeenPipeline(Shown, BatchPipeline):
     """A pipeline that can be looked into. What that takes is imported when it is wanted."""
 
     def _repr_html_(self) -> str:
-        from fastaug._inspect import notebook
+        from fastaug._inspect import notebook, trial
 
-        return notebook.tried(self)
+        return notebook.tried(self, trial.trial(self))
 
     def explain(
         self, image_or_size: Any = None, plot: Any = None, seed: int | None = None, device: Any = None

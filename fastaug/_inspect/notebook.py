@@ -14,8 +14,6 @@ from fastaug._inspect import words
 if TYPE_CHECKING:
     from PIL import Image
 
-    from fastaug._inspect.trial import Trial
-
 _LONGEST = 200
 #: The longer side of small pictures, in pixels of the page.
 _STAMP = 150
@@ -94,11 +92,8 @@ def pipeline(transform: Any) -> str:
     return _block([_transforms(transform)])
 
 
-def tried(transform: Any) -> str:
-    """Return the transforms of a pipeline, and its plan and results for the photograph that comes with fastaug."""
-    from fastaug._inspect.trial import trial
-
-    found = trial(transform)
+def tried(transform: Any, found: Any) -> str:
+    """Return the transforms of a pipeline, and what a Trial found: its plan and results for a photograph."""
     parts = [_transforms(transform)]
     try:
         parts += _tried(found)
@@ -110,7 +105,7 @@ def tried(transform: Any) -> str:
     return _block(parts)
 
 
-def _tried(found: Trial) -> list[str]:
+def _tried(found: Any) -> list[str]:
     parts = []
     if found.plan is not None:
         title = _text(f"The plan for a photograph: {found.plan.head()}")

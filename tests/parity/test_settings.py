@@ -15,6 +15,7 @@ import fastaug.transforms as T
 from support.differences import each
 from support.images import photo, pil, to_chw
 from support.outcomes import assert_same, run
+from support.processes import python
 from tables.cases import ALL_CASES
 from tables.recipes import PIPELINES
 
@@ -93,3 +94,32 @@ def test_pipelines(setting: str, name: str) -> None:
             wanted = run(PIPELINES[name](TV), image, seed)
             assert_same(run(PIPELINES[name](T), image, seed), wanted)
             assert_same(run(fastaug.compile(PIPELINES[name](TV)), image, seed), wanted)
+
+
+RESIZES = """
+import itertools, torch
+import torchvision.transforms.v2 as V2
+import fastaug, fastaug.transforms.v2 as T2
+assert torch.backends.cpu.get_cpu_capability() == "DEFAULT"
+generator = torch.Generator().manual_seed(0)
+modes = [mode for mode in V2.InterpolationMode if mode.value not in ("box", "hamming", "lanczos")]
+sizes = [(61, 47), (20, 33), (7, 1)], [(24, 18), (90, 70), (5, 40)]
+for (height, width), size, mode in itertools.product(*sizes, modes):
+    image = torch.randint(0, 256, (3, height, width), dtype=torch.uint8, generator=generator)
+
+    def cropped(package):
+        crop = package.RandomResizedCrop(size, interpolation=mode)
+        return package.Compose([crop, package.ToDtype(torch.float32)])
+
+    for make in (lambda package: package.Resize(size, mode), cropped):
+        found = []
+        for transform in (make(V2), make(T2), fastaug.compile(make(V2))):
+            torch.manual_seed(3)
+            found.append(transform(image))
+        assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2]), (height, width, size, mode)
+"""
+
+
+def test_resizes_of_v2_without_avx2() -> None:
+    done = python(["-c", RESIZES], fresh=True, ATEN_CPU_CAPABILITY="default")
+    assert done.returncode == 0, done.stderr[-2000:]

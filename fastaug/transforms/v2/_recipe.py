@@ -10,6 +10,7 @@ import torch
 from fastaug._draft import recipe
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.recipe import NoRecipe, Packed
+from fastaug._fallback import resizing
 from fastaug._program.arguments import v2_half_kernel
 from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms.v2 import functional as F
@@ -77,7 +78,8 @@ def as_mode(interpolation: Any) -> Any:
 
 
 def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    return recipe.resampling(as_mode(interpolation), antialias)
+    number, flags, exact, smooth, warns = recipe.resampling(as_mode(interpolation), antialias)
+    return number, flags, exact, smooth and (number != 2 or resizing.in_bytes()), warns
 
 
 def filling(transform: Any) -> tuple[bytes | None, bytes | None, bool]:
