@@ -29,7 +29,7 @@
 #   PYTHON=python3.12        make gpu: an interpreter that has PyTorch with CUDA (default: python3)
 #   WHEEL=dist/..cp312..whl  make gpu: fastaug of that wheel, unpacked; ARGS="--minutes 5": arguments of bench.cuda
 #   PYTHONS="python3.10 .."  make wheel: interpreters to build for (default: every 3.10-3.14 and 3.14t found);
-#                            MACHINES="x86_64 aarch64": kinds of machine; SOURCES=DIR: where archives of libraries lie
+#                            MACHINES="x86_64 aarch64": kinds of machine (default: this one's); SOURCES=DIR: where archives of libraries lie
 #   WHEEL=dist/..whl         make test-wheel, test-wheel-suite, test-wheel-foreign: what is tried (default: those of dist/)
 #   SYSTEMS="macos-arm64"    make cross: for which systems it is compiled
 

@@ -26,9 +26,13 @@ Microseconds of processor time a call, medians over calls whose images are in no
 what a pass reads and writes of whole images, over the bandwidth of one core. cached: the same pass over the same pixels
 when they are in a cache, so what its instructions take. The greater of the two is its floor until its kernel changes;
 "factor" is how far above it the pass is; below 1 where a result stays in a cache and memory is not waited for. Passes
-take their share of a native call that is timed as a whole, as a clock that is read at each row takes time too."""
+take their share of a native call that is timed as a whole, as a clock that is read at each row takes time too. A pass
+that takes five times its floor waits for something else, such as another process: "unsure" stands for its share."""
 
 _RUNS = 5
+
+# A pass that takes so many times its floor is not measured, but disturbed.
+_UNSURE = 5.0
 
 # Calls of one kind in a row.
 _SWEEP = 48
@@ -139,11 +143,17 @@ def lines(case: Case, bag: Path, library: Fastaug, calls: int, rates: tuple[floa
         read, written = (statistics.fmean(probe.bytes[key][k] for probe in probes) for k in (0, 1))
         moved = read / rates[0] + written / rates[1]
         floor = max(cached, moved)
-        figures = [f"{taken / 1e3:.1f}", f"{100 * taken / total:.0f} %", f"{moved / 1e3:.1f}", f"{cached / 1e3:.1f}"]
+        part = share_of(taken, total, floor)
+        figures = [f"{taken / 1e3:.1f}", part, f"{moved / 1e3:.1f}", f"{cached / 1e3:.1f}"]
         found.append(["", " ".join(key).strip(), *figures, f"{taken / floor:.2f}" if floor else ""])
     rest = total - inside
     found.append(["", "draws, Python, output", f"{rest / 1e3:.1f}", f"{100 * rest / total:.0f} %", "", "", ""])
     return found
+
+
+def share_of(taken: float, total: float, floor: float) -> str:
+    """A pass's share of a call in percent, unless it is too far above its floor to say."""
+    return "unsure" if floor and taken > _UNSURE * floor else f"{100 * taken / total:.0f} %"
 
 
 def main() -> int:

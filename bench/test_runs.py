@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench import report, runs
+from bench import floors, report, runs
 from bench.case import Goal
 from bench.measure import Row, Times
 
@@ -103,3 +103,8 @@ def test_ctrl_c_ends_with_the_rows_that_are_done(capsys: pytest.CaptureFixture[s
     done: list[Flip] = []
     assert len(report.measured([Flip()] * 4, measure, "avx2")) == 2
     assert capsys.readouterr().out.count("5.0x") == 2
+
+
+@pytest.mark.parametrize(("taken", "floor", "said"), [(37.0, 10.0, "37 %"), (37.0, 7.0, "unsure"), (37.0, 0.0, "37 %")])
+def test_a_share_far_above_its_floor_is_refused(taken: float, floor: float, said: str) -> None:
+    assert floors.share_of(taken, 100.0, floor) == said

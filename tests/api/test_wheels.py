@@ -188,6 +188,19 @@ def test_interpreters(tmp_path: Path) -> None:
     assert build.Interpreter(tmp_path, "cp314-cp314t").suffix == "cpython-314t"
 
 
+def test_a_shim_of_a_version_manager_stands_for_an_interpreter(tmp_path: Path) -> None:
+    """One that runs nothing, as pyenv's does for a version that is installed and not chosen."""
+    shim = tmp_path / "python3.12"
+    shim.write_text('#!/bin/sh\necho "pyenv: python3.12: command not found" >&2\nexit 127\n')
+    shim.chmod(0o755)
+    others = [build.Interpreter(tmp_path / tag, tag) for tag in ("cp311-cp311", "cp312-cp312")]
+    assert build.named(str(shim), others) is others[1]
+    with pytest.raises(build.FailedError, match=r"command not found\. Give the path .* found were .*cp311-cp311$"):
+        build.named(str(shim), others[:1])
+    with pytest.raises(build.FailedError, match=r"No such file or directory\. Give .* found were none$"):
+        build.named("python3.99", [])
+
+
 def test_the_wheels_of_dist() -> None:
     """Those that `make wheel` left, if any."""
     wheels = sorted((ROOT / "dist").glob("*.whl"))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -77,6 +78,31 @@ def found() -> Iterator[Interpreter]:
             if (interpreter := asked(path)) is not None and interpreter.tag == tag:
                 yield interpreter
                 break
+
+
+def named(word: str, others: Sequence[Interpreter]) -> Interpreter:
+    """Return the interpreter of a name or path. A version manager's shim that runs nothing stands for one of `others`.
+
+    Raises:
+        FailedError: there is none; with what it printed, and with what to give instead.
+    """
+    path = Path(shutil.which(word) or word)
+    interpreter = asked(path)
+    if interpreter is None:
+        tags = [tag for tag, name in VERSIONS.items() if name == Path(word).name]
+        interpreter = next((other for other in others if other.tag in tags), None)
+    if interpreter is None:
+        try:
+            done = subprocess.run([path, "--version"], capture_output=True, text=True)
+            said = (done.stderr or done.stdout).strip().partition("\n")[0]
+        except OSError as error:
+            said = str(error.strerror)
+        there = ", ".join(str(other.path) for other in others) or "none"
+        raise FailedError(
+            f"{word} is not a CPython of {', '.join(VERSIONS)}: {said or 'it prints no version'}. Give the path of an "
+            f"interpreter; found were {there}"
+        )
+    return interpreter
 
 
 class FailedError(RuntimeError):
@@ -275,7 +301,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Builds fastaug's sdist and wheels in dist/.")
     wheels = [name for name, target in TARGETS.items() if target.platform]
     others = [name for name, target in TARGETS.items() if not target.platform]
-    parser.add_argument("--target", action="append", choices=wheels, help="a kind of machine (default: all)")
+    parser.add_argument("--target", action="append", choices=wheels, help="a kind of machine (default: this one's)")
     parser.add_argument("--check-only", choices=others, help="compile for this system, and make no wheel")
     parser.add_argument("--sources", type=Path, help="a folder with the archives that sources.py names")
     parser.add_argument("pythons", nargs="*", type=Path, metavar="PYTHON", help="interpreters (default: all found)")
@@ -292,15 +318,11 @@ def main() -> int:
             return 0
         interpreters = list(found())
         if args.pythons:
-            interpreters = []
-            for path in args.pythons:
-                interpreter = asked(Path(shutil.which(path) or path))
-                if interpreter is None:
-                    parser.error(f"{path} is no CPython of {', '.join(VERSIONS)}")
-                interpreters.append(interpreter)
+            interpreters = [named(str(word), interpreters) for word in args.pythons]
         if not interpreters:
             parser.error(f"no interpreter found; expected one of {', '.join(VERSIONS.values())}")
-        targets = [TARGETS[name] for name in args.target or wheels]
+        here = platform.machine()
+        targets = [TARGETS[name] for name in args.target or ([here] if here in wheels else wheels)]
         dist = ROOT / "dist"
         for pattern in ("*.tar.gz", *(f"*{target.platform}.whl" for target in targets)):
             for old in dist.glob(pattern):

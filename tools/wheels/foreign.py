@@ -138,7 +138,7 @@ def main() -> int:
         return try_native()
     wheels = [args.wheel] if args.wheel else list((ROOT / "dist").glob(f"*-{TAG}-*_aarch64.whl"))
     if len(wheels) != 1:
-        print("no wheel for aarch64 and CPython 3.11 in dist/: `make wheel` makes it", file=sys.stderr)
+        print("no wheel for aarch64 and CPython 3.11 in dist/: `make wheel MACHINES=aarch64` makes it", file=sys.stderr)
         return 1
     arguments = ["-m", "fastaug", "check"] if args.what == "check" else [ROOT / "tests" / "smoke.py"]
     return try_wheel(wheels[0].resolve(), arguments)
