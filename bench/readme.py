@@ -50,7 +50,7 @@ class Shown:
 
 
 BARS = (
-    Shown("histology tile to 512 (P)", SPEED, "P, 512, rotation nearest"),
+    Shown("histology tile to 512", SPEED, "P, 512, rotation nearest"),
     Shown("ImageNet train", SPEED, "ImageNet train, 500x375 to 224"),
     Shown("ImageNet eval", SPEED, "ImageNet eval, 500x375 to 224"),
     Shown("segmentation", SPEED, "segmentation, 1024x1024 to 512"),

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
+from fastaug._fallback import rounding
 from fastaug._program import arguments, checks, ops
 from fastaug._program.borrow import sources_of
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
@@ -44,6 +45,12 @@ class ColorDraft(DraftBase):
             raise TypeError(f"Input image tensor permitted channel values are [1, 3], but found {self.channels}")
         return self.channels
 
+    def _blends_natively(self) -> bool:
+        """Whether the core blends this image as the library does that torchvision calls."""
+        if self.by_torch:
+            return rounding.follows("colours")
+        return self.kind == TENSOR or rounding.follows("blends")
+
     def adjust_brightness(self, factor: float) -> None:
         if self.kind != PIL_IMAGE and self.kind != OTHER:
             checks.need_not_negative("brightness_factor", factor)
@@ -65,6 +72,8 @@ class ColorDraft(DraftBase):
             self._eager("adjust_contrast", factor)
         elif number == 1:
             self.copied = True
+        elif not self._blends_natively():
+            self._eager("adjust_contrast", factor)
         elif self.by_torch:
             self.ops.append(self._torch_contrast(number))
         else:
@@ -83,6 +92,8 @@ class ColorDraft(DraftBase):
             self.copied = self.copied or self.kind != TENSOR
         elif number == 1:
             self.copied = True
+        elif not self._blends_natively():
+            self._eager("adjust_saturation", factor)
         else:
             self.ops.append(self._torch_saturation(number) if self.by_torch else ops.saturation(number))
 
@@ -204,6 +215,8 @@ class ColorDraft(DraftBase):
             pass  # torchvision hands out the tensor that it is given
         elif number == 1:
             self.copied = True
+        elif not self._blends_natively():
+            self._eager("adjust_sharpness", factor)
         elif self.by_torch:
             self.ops.append(self._torch_sharpness(number))
         else:

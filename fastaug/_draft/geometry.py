@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import numbers
 from collections.abc import Sequence
 from typing import Any
 
 import PIL
-import torch
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
-from fastaug._fallback import resizing
+from fastaug._fallback import resizing, rounding
 from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import OTHER, TENSOR
@@ -31,14 +29,6 @@ _SAMPLERS = {"nearest": 0, "bilinear": 2}
 _MAX_SIDE = 1 << 29
 # Along longer sides float32 does not tell samples apart.
 _LONGEST = 1 << 24
-
-
-@functools.cache
-def fuses_products() -> int:
-    """How torch's matrix product rounds, as a flag: MKL fuses multiplications and additions on some processors."""
-    base = torch.tensor([1.0, 3.0, 1.0]).expand(1, 67, 3).contiguous()
-    theta = torch.tensor([[[-1.0, 0.0], [1.0 / 3.0, 0.0], [0.0, 0.0]]])
-    return ops.FUSED if torch.bmm(base, theta).any() else 0
 
 
 def _is_point(center: Any) -> bool:
@@ -335,11 +325,11 @@ class GeometryDraft(DraftBase):
         """Appends a map from output to input that torchvision's tensor functions would sample."""
         number = _SAMPLERS.get(mode_name)
         height, width = size
-        if number is None or not all(map(math.isfinite, numbers)):
+        if number is None or not all(map(math.isfinite, numbers)) or not rounding.follows("warps of tensors"):
             return False
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             return False
-        flags = number | fuses_products()
+        flags = number | rounding.fuses_products()
         colour: Any = bytes(max(self.channels, 4))
         if fill is not None:
             colour = arguments.grid_fill(fill, self.channels)
@@ -371,7 +361,7 @@ class GeometryDraft(DraftBase):
                     self.height, self.width = self.width, self.height
                 self.channel_last = False
                 return True
-        if number not in (0, 2, 3) or not math.isfinite(angle):
+        if number not in (0, 2, 3) or not math.isfinite(angle) or not self._warps_natively():
             return False
         height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center, size)
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
@@ -384,6 +374,10 @@ class GeometryDraft(DraftBase):
         self.height, self.width = height, width
         self.channel_last = False
         return True
+
+    def _warps_natively(self) -> bool:
+        """Whether the core maps this image as Pillow does; a tensor has Pillow's rules by the core alone."""
+        return self.kind == TENSOR or rounding.follows("warps")
 
     def _copy_by_torch(self) -> None:
         """A warp that leaves every pixel where it is: torchvision samples a tensor nevertheless."""
@@ -438,6 +432,8 @@ class GeometryDraft(DraftBase):
             return False
         if self.kind == TENSOR:
             checks.check_warp(self.channels, mode_name, fill)
+        if not self._warps_natively():
+            return False
         height, width = self.height, self.width
 
         def op(part: bytes) -> bytes:

@@ -387,7 +387,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         sides = _sides(size)
         coefficients = None
         number = _index(resample)
-        drawn = self.native and number in _WARP_FILTERS and isinstance(size, (list, tuple))
+        drawn = self.native and number in _WARP_FILTERS and isinstance(size, (list, tuple)) and self._warps_natively()
         if drawn and sides is not None and isinstance(method, int):
             coefficients = _coefficients(method, data, sides)
         if sides is None or number is None or coefficients is None:

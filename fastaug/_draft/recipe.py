@@ -21,7 +21,7 @@ from fastaug._draft.filter import is_width
 from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
-from fastaug._fallback import convolution, resizing
+from fastaug._fallback import convolution, resizing, rounding
 from fastaug._program import arguments, ops, pil
 from fastaug._program.job import DTYPES
 
@@ -31,6 +31,16 @@ Packed = tuple[Any, ...]
 # What every module has, and what is looked at there.
 _OF_MODULES = frozenset(vars(nn.Module()))
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+
+# What a step computes that Pillow or torch may round in another way (rounding.follows).
+_WARPS, _BLENDS = ("warps", "warps of tensors"), ("blends", "colours")
+_LIBRARIES = {
+    "ColorJitter": _BLENDS,
+    "RandomAdjustSharpness": _BLENDS,
+    "RandomRotation": _WARPS,
+    "RandomAffine": _WARPS,
+    "RandomPerspective": _WARPS,
+}
 
 # Calls of Python's between one try to make a recipe and the next, at first and at most.
 _SOON, _LATE = 4, 1 << 10
@@ -163,7 +173,8 @@ def packed(transform: Any) -> Packed:
     """What a transform is told, of this package's own classes.
 
     Raises:
-        NoRecipe: it is another's, or told what a recipe does not know, or somebody wants to see what it does.
+        NoRecipe: it is another's, or told what a recipe does not know, or somebody wants to see what it does, or a
+            library rounds in another way.
     """
     cls = type(transform)
     pack = cls.__dict__.get("_packed")
@@ -172,7 +183,19 @@ def packed(transform: Any) -> Packed:
     own = getattr(cls, "_own_params", None)
     if own is not None and transform.get_params is not own:
         raise NoRecipe
-    told: Packed = pack(transform)
+    return agreed(pack(transform))
+
+
+def agreed(told: Packed) -> Packed:
+    """Return what a transform is told, where the libraries that it stands for round as the core does.
+
+    Raises:
+        NoRecipe: one of them rounds in another way.
+    """
+    kind = told[0]
+    names = _LIBRARIES.get(told[1] if kind == "RandomAdjustment" else kind, ())
+    if not all(map(rounding.follows, names)):
+        raise NoRecipe
     return told
 
 

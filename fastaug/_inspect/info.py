@@ -102,10 +102,10 @@ def _cuda() -> str:
 
 def _rules() -> dict[str, str]:
     from fastaug._draft import releases
-    from fastaug._draft.geometry import RESIZE_FLAGS, fuses_products
-    from fastaug._fallback import convolution, resizing
+    from fastaug._draft.geometry import RESIZE_FLAGS
+    from fastaug._fallback import convolution, resizing, rounding
 
-    roundings = "once" if fuses_products() else "twice"
+    roundings = "once" if rounding.fuses_products() else "twice"
     newest = "columns first where the height shrinks by more than twice as much as the width, as Pillow 13 and later do"
     return {
         "transforms": releases.described(),
@@ -113,4 +113,5 @@ def _rules() -> dict[str, str]:
         "antialiased resizes of uint8 tensors by v1": resizing.described(),
         "affine grids of tensors": f"a product and its sum are rounded {roundings}, as torch's",
         "blurs": convolution.described(),
+        **rounding.described(),
     }

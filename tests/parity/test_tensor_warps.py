@@ -16,8 +16,8 @@ from torchvision.transforms.v2 import functional as F2
 from torchvision.transforms.v2.functional import _geometry as v2_geometry
 
 from fastaug import _C
-from fastaug._draft.geometry import fuses_products
 from fastaug._fallback import tensor_warp
+from fastaug._fallback.rounding import fuses_products
 from fastaug._program import arguments, fields, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 from support.images import noise, photo, to_chw

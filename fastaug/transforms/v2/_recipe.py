@@ -56,8 +56,7 @@ def packed(transform: Any) -> Packed:
     pack = type(transform).__dict__.get("_packed")
     if pack is None or not reads_drafts(transform):
         raise NoRecipe
-    told: Packed = pack(transform)
-    return told
+    return recipe.agreed(pack(transform))
 
 
 def happening(transforms: Any, p: Any) -> Packed:

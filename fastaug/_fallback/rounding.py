@@ -1,0 +1,153 @@
+"""Whether Pillow and torch round on this machine as the core does, which is asked of each once a process.
+
+A compiler may fuse a product with the sum after it, as Pillow's wheels for ARM do, and torch's kernels differ between
+processors. Where a library's own result for a telling image is another one, such ops are left to the library.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from PIL import Image, ImageEnhance
+from torch import Tensor
+
+from fastaug import _C
+from fastaug._fallback import tensor_color, tensor_warp, v2_color, v2_geometry
+from fastaug._program import arguments, ops
+from fastaug._program.borrow import borrow_tensor, tensor_target
+
+#: Factors of colours whose products with integers are nearly integers, where the last bit of a sum decides.
+_FACTORS = (0.1, 0.6, 1.4, 1.7)
+_ANGLES = (18.0, 77.9)
+#: Sides of what is sampled; their product is a multiple of any vector.
+_HEIGHT, _WIDTH = 96, 128
+#: Rows of it that are blended, where more samples differ than in maps.
+_FEW = 16
+
+_FILTERS = {2: Image.Resampling.BILINEAR, 3: Image.Resampling.BICUBIC}
+
+#: A pair of results that are to be equal.
+Pair = tuple[Tensor, Tensor]
+
+_answers: dict[str, bool] = {}
+
+
+@functools.cache
+def fuses_products() -> int:
+    """How torch's matrix product rounds, as a flag: MKL fuses multiplications and additions on some processors."""
+    base = torch.tensor([1.0, 3.0, 1.0]).expand(1, 67, 3).contiguous()
+    theta = torch.tensor([[[-1.0, 0.0], [1.0 / 3.0, 0.0], [0.0, 0.0]]])
+    return ops.FUSED if torch.bmm(base, theta).any() else 0
+
+
+def follows(name: str) -> bool:
+    """Whether the core gives the library's bits.
+
+    Args:
+        name: "blends" or "warps" of Pillow; "colours" or "warps of tensors" of torch.
+    """
+    answer = _answers.get(name)
+    if answer is None:
+        with torch.autocast("cpu", enabled=False), torch.no_grad():
+            answer = _answers[name] = all(torch.equal(*pair) for pair in _ASKED[name]())
+    return answer
+
+
+def described() -> dict[str, str]:
+    """Describe, for each name, whether the core or the library computes it."""
+    whose = {"blends": "Pillow", "warps": "Pillow", "colours": "torch", "warps of tensors": "torch"}
+    shown = {"blends": "blends of PIL images", "warps": "warps of PIL images", "colours": "colours of tensors"}
+    ways = {True: "as {} here rounds them", False: "by {}, which rounds them in another way here"}
+    return {shown.get(name, name): ways[follows(name)].format(whose[name]) for name in _ASKED}
+
+
+def _image(channels: int = 3) -> Tensor:
+    rng = np.random.default_rng(0)  # torch's generator stays where it is
+    return torch.from_numpy(rng.integers(0, 256, (channels, _HEIGHT, _WIDTH), np.uint8))
+
+
+def _run(image: Tensor, op: bytes) -> Tensor:
+    result = torch.empty_like(image)
+    _C.run([(op, borrow_tensor(image), tensor_target(result))])
+    return result
+
+
+def _pil(image: Tensor) -> Image.Image:
+    pixels = image.permute(1, 2, 0).numpy()
+    return Image.fromarray(np.ascontiguousarray(pixels if pixels.shape[2] > 1 else pixels[:, :, 0]))
+
+
+def _planes(image: Image.Image) -> Tensor:
+    pixels = torch.from_numpy(np.array(image))
+    return pixels.permute(2, 0, 1).contiguous() if pixels.ndim == 3 else pixels[None]
+
+
+def _blends() -> Iterator[Pair]:
+    image = _image()[:, :_FEW].contiguous()
+    picture = _pil(image)
+    for factor in _FACTORS:
+        yield _run(image, ops.contrast(factor, 0)), _planes(ImageEnhance.Contrast(picture).enhance(factor))
+        yield _run(image, ops.saturation(factor)), _planes(ImageEnhance.Color(picture).enhance(factor))
+        yield _run(image, ops.sharpness(factor, 0)), _planes(ImageEnhance.Sharpness(picture).enhance(factor))
+
+
+def _maps() -> Iterator[list[float]]:
+    """Yield rotations with a scale and a shear, from output to input, about the middle of the image."""
+    for number, angle in enumerate(_ANGLES):
+        yield arguments.inverse_affine_matrix(
+            (_WIDTH * 0.5, _HEIGHT * 0.5), angle, (number * 1.3, 2.7), 0.8 + 0.17 * number, (number * 3.1, 1.9)
+        )
+
+
+def _perspectives() -> Iterator[list[float]]:
+    corners = [[0, 0], [_WIDTH - 1, 0], [_WIDTH - 1, _HEIGHT - 1], [0, _HEIGHT - 1]]
+    for shift in (3, 12):
+        moved = [[shift, 2], [_WIDTH - 1 - shift, shift], [_WIDTH - 2, _HEIGHT - shift], [1, _HEIGHT - 5]]
+        yield arguments.perspective_coefficients(corners, moved)
+
+
+def _warps() -> Iterator[Pair]:
+    image = _image(1)
+    picture, black = _pil(image), bytes(4)
+    for method, (pack, several) in {
+        Image.Transform.AFFINE: (ops.affine, _maps()),
+        Image.Transform.PERSPECTIVE: (ops.perspective, _perspectives()),
+    }.items():
+        for numbers, (number, resample) in itertools.product(several, _FILTERS.items()):
+            theirs = picture.transform((_WIDTH, _HEIGHT), method, numbers, resample)
+            yield _run(image, pack(_HEIGHT, _WIDTH, number, numbers, black)), _planes(theirs)
+
+
+def _colours() -> Iterator[Pair]:
+    image = _image()[:, :_FEW].contiguous()
+    for factor in _FACTORS:
+        yield _run(image, ops.torch_contrast(factor)), tensor_color.adjust_contrast(image, factor)
+        yield _run(image, ops.torch_saturation(factor)), tensor_color.adjust_saturation(image, factor)
+        yield _run(image, ops.v2_contrast(factor)), v2_color.adjust_contrast(image, factor)
+        yield _run(image, ops.v2_saturation(factor)), v2_color.adjust_saturation(image, factor)
+
+
+def _tensor_warps() -> Iterator[Pair]:
+    image, fill = _image(), [90.0]
+    colour = arguments.grid_fill(fill, 3)
+    assert colour is not None
+    flags = 2 | fuses_products() | ops.FILLED
+    for angle in _ANGLES:
+        numbers = arguments.inverse_affine_matrix((0.0, 0.0), angle, (1.3, 2.7), 0.9, (3.1, 1.9))
+        ours = _run(image, ops.torch_affine(_HEIGHT, _WIDTH, flags | ops.V2_FILL, numbers, colour))
+        yield ours, v2_geometry.affine_map(image, numbers, 2, "bilinear", fill)
+    for numbers in _perspectives():
+        ours = _run(image, ops.torch_perspective(_HEIGHT, _WIDTH, flags, numbers, colour))
+        yield ours, tensor_warp.perspective(image, numbers, 2, "bilinear", fill)
+
+
+_ASKED: dict[str, Callable[[], Iterator[Pair]]] = {
+    "blends": _blends,
+    "warps": _warps,
+    "colours": _colours,
+    "warps of tensors": _tensor_warps,
+}
