@@ -65,7 +65,7 @@ def test_description_needs_nothing_beside_it(tmp_path: Path) -> None:
     """A package index shows it, where there are no files of the checkout."""
     text = metadata(tmp_path).metadata.get_payload()
     assert isinstance(text, str)
-    assert text.startswith("# fastaug\n") and "\n## Install\n" in text and "import skimage" in text
+    assert text.startswith("# fastaug\n") and "\n## Install\n" in text and "fastaug.sample_file()" in text
     targets = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r'\b(?:src|srcset|href)="([^"]+)"', text)
     assert [one for one in targets if not one.startswith(("https:", "#"))] == []
 
