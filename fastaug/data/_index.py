@@ -50,8 +50,7 @@ def index(src: str | os.PathLike[str], *, num_threads: int | None = None, progre
 
     Args:
         src: the folder of the images.
-        num_threads: number of images processed at a time; by default one per CPU.
-        progress: show a tqdm bar if the output is a terminal or a notebook.
+        num_threads, progress: as for :func:`cache`.
 
     Returns:
         An :class:`IndexResult`. An unreadable image does not stop the others.

@@ -101,10 +101,7 @@ def histogram(
     :meth:`MeanStd.from_histogram` of the sum equals :func:`mean_std` of all.
 
     Args:
-        images: as for :func:`mean_std`.
-        transform: a transform to apply first, whose results are 8-bit images, such as ``Resize``.
-        num_threads: number of images processed at a time; by default one per CPU.
-        progress: show a tqdm bar.
+        images, transform, num_threads, progress: as for :func:`mean_std`.
 
     Returns:
         int64 of shape [channels, 256].

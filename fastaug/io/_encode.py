@@ -117,9 +117,8 @@ def write_jpeg(input: torch.Tensor, filename: str | Path, quality: int = 75) -> 
     """Encode an image by :func:`encode_jpeg` and write it to a file.
 
     Args:
-        input: uint8 tensor of shape (1 or 3, height, width).
+        input, quality: as for :func:`encode_jpeg`, of one image.
         filename: path of the file.
-        quality: 1 to 100.
 
     Returns:
         The bytes, as a one-dimensional uint8 tensor.
@@ -143,9 +142,8 @@ def write_png(input: torch.Tensor, filename: str | Path, compression_level: int 
     """Encode an image by :func:`encode_png` and write it to a file.
 
     Args:
-        input: uint8 tensor of shape (1 or 3, height, width).
+        input, compression_level: as for :func:`encode_png`.
         filename: path of the file.
-        compression_level: 0 (fast) to 9 (small).
 
     Returns:
         The bytes, as a one-dimensional uint8 tensor.

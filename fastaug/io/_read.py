@@ -134,11 +134,8 @@ def lazy(
     Use it as the loader of torchvision's ``ImageFolder``. A ``Compose`` of fastaug then decodes only its crop.
 
     Args:
-        source: path, bytes or open file, as for :func:`imread`.
+        source, exif, jpeg_tables, colorspace: as for :func:`imread`.
         mode: one of Pillow's modes to convert to, or None for the file's own.
-        exif: flip and turn the image by the file's Exif orientation.
-        jpeg_tables: tables of an abbreviated JPEG stream.
-        colorspace: colour space of a three-component JPEG stream, as for :func:`imread`.
 
     Returns:
         A :class:`LazyImage`.

@@ -351,8 +351,7 @@ def read_image(
 
     Args:
         path: of the file.
-        mode: an ImageReadMode.
-        apply_exif_orientation: flip and turn a JPEG or PNG image by its Exif orientation.
+        mode, apply_exif_orientation: as for :func:`decode_image`.
 
     Returns:
         As :func:`decode_image`.

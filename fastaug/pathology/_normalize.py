@@ -53,8 +53,7 @@ def stain_matrix(
         images: an RGB image or several of any sizes, in memory, encoded or in files, regions of slides or whole slides,
             as for :func:`fastaug.pathology.tissue_stats`.
         tissue: the least density of tissue, in every channel.
-        num_threads: number of images processed at a time; by default one per CPU that the process may use.
-        progress: show a tqdm bar if the output is a terminal or a notebook.
+        num_threads, progress: as for :func:`fastaug.pathology.tissue_stats`.
 
     Returns:
         float64 of shape (2, 3), the densities of haematoxylin and of eosin in red, green and blue. The row with more
