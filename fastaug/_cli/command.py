@@ -1,4 +1,4 @@
-"""``python -m fastaug explain|profile|check|show``: a user's own pipeline, on the user's own images."""
+"""Run ``python -m fastaug explain|profile|check|show`` on a user's pipeline and images."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from fastaug.data._folder import images_in
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """
+    """Parse a size, such as 512x768.
+
     Raises:
         CommandError: not a size.
     """
@@ -37,7 +38,7 @@ def size_of(text: str) -> tuple[int, int]:
 
 
 class Found(NamedTuple):
-    """The images that there are, the names of their files, and what cannot be read, and why."""
+    """The images, the names of their files, and (path, error) of unreadable ones."""
 
     images: list[Any]
     names: list[str]
@@ -45,16 +46,16 @@ class Found(NamedTuple):
 
 
 def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Found:
-    """The images of a folder and its subfolders in the order of their names, or the one image.
+    """Return the images of a folder and its subfolders, sorted by name, or the one image.
 
     Args:
         path: of the folder or image.
-        most: how many at most.
-        encoded: whether the pipeline decodes files itself, and is given their paths. Others are given images in RGB.
-        strict: whether the first one that cannot be read is the last that is looked at.
+        most: largest number of images.
+        encoded: True for a pipeline that decodes files itself, which gets paths. Others get RGB images.
+        strict: stop at the first unreadable image.
 
     Raises:
-        CommandError: there are none.
+        CommandError: there are no images.
     """
     from tqdm import tqdm
 
@@ -77,8 +78,8 @@ def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Fou
         if strict and found.failed:
             break
         try:
-            image = LazyImage(file).load()  # what Pillow makes of it, at no more than it may cost
-        # A broken file can raise nearly anything in Pillow's plugins.
+            image = LazyImage(file).load()  # Pillow's pixels, within its size limit
+        # Pillow's plugins can raise nearly any type for a broken file.
         except Exception as error:
             found.failed.append((str(file), error))
             continue
@@ -93,12 +94,12 @@ def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Fou
 
 
 def noise(height: int, width: int) -> Image.Image:
-    """An image to try a pipeline on where there is none."""
+    """Return an image of noise, to try a pipeline without images."""
     return Image.fromarray(np.random.default_rng(0).integers(0, 256, (height, width, 3), dtype=np.uint8))
 
 
 def taken(sample: Any, image: Any) -> Any:
-    """The image in the container that a pipeline takes first, as that sample is."""
+    """Return the image in the container of `sample`, which the pipeline takes."""
     if isinstance(sample, bytes):
         if isinstance(image, str):
             return image
@@ -113,10 +114,10 @@ def taken(sample: Any, image: Any) -> Any:
 
 
 def run(options: argparse.Namespace) -> int:
-    """One of the commands.
+    """Run one of the commands.
 
-    The exit code: 0; 1 where check finds a difference, or the pipeline raises, or an image cannot be read; 2 for what
-    the user got wrong.
+    The exit code is 0; 1 if check finds a difference, the pipeline raises, or an image cannot be read; 2 for an error
+    of the user.
     """
     try:
         return _run(options)
@@ -174,13 +175,13 @@ def _frames(error: Exception) -> Iterator[Any]:
 
 
 def _is_of_the_pipeline(error: Exception) -> bool:
-    """Whether it was raised in a call of a pipeline."""
+    """Return True if the error was raised in a call of a pipeline."""
     calls = {Pipeline._run.__code__, Pipeline.__call__.__code__, SamplePipeline._run_sample.__code__}
     return any(frame.f_code in calls for frame in _frames(error))
 
 
 def _raised(error: Exception) -> str:
-    """An error, and where in the user's own files it was raised."""
+    """Return an error in words, with its place if that is in the user's files."""
     ours = str(Path(fastaug.__file__).parent)
     last = traceback.extract_tb(error.__traceback__)[-1]
     own = "" if last.filename.startswith(ours) else f" ({last.filename}:{last.lineno})"

@@ -1,4 +1,4 @@
-"""``python -m fastaug demo``: real tiles through pipeline P, compared with torchvision and timed beside it."""
+"""Run ``python -m fastaug demo``: pipeline P on real tiles, compared and timed against torchvision."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ MEAN = STD = (0.5, 0.5, 0.5)
 
 #: The tiles of the contact sheet: tissue and other photographs in turn.
 SHOWN = (1, 0, 2, 4, 5, 12, 7)
-#: Photographs that scikit-image installs with itself. The first is the subject of this demo.
+#: Photographs in scikit-image's package. The first is the subject of this demo.
 PHOTOGRAPHS = ("ihc.png", "retina.jpg", "astronaut.png", "hubble_deep_field.jpg", "coffee.png", "chelsea.png")
 
 Pixels = NDArray[np.uint8]
 
 
 class DemoError(RuntimeError):
-    """Why the demo cannot run, in words for its user."""
+    """A reason why the demo cannot run, in words for its user."""
 
 
 # Tiles
 
 
 def tile_of(picture: Pixels, top: int, left: int) -> Pixels:
-    """A 1024x1024 window of the plane that a picture and its mirror images fill without seams."""
+    """Return a 1024x1024 window of the plane that a picture and its mirror images tile without seams."""
 
     def positions(start: int, size: int) -> NDArray[np.int64]:
         index = np.arange(start, start + SIDE) % (2 * size)
@@ -49,7 +49,7 @@ def tile_of(picture: Pixels, top: int, left: int) -> Pixels:
 
 
 def read(path: Path) -> Pixels | None:
-    """The image as RGB; None where Pillow cannot read it."""
+    """Return the image as RGB, or None if Pillow cannot read it."""
     try:
         with Image.open(path) as image:
             return np.array(image.convert("RGB"))
@@ -58,7 +58,7 @@ def read(path: Path) -> Pixels | None:
 
 
 def user_pictures(folder: Path, most: int) -> list[Pixels]:
-    """Up to `most` images of a folder and its subfolders, in the order of their names."""
+    """Return up to `most` images of a folder and its subfolders, sorted by name."""
     if not folder.is_dir():
         raise DemoError(f"{folder} is not a folder")
     pictures: list[Pixels] = []
@@ -86,7 +86,7 @@ def packaged_pictures() -> list[Pixels]:
 
 
 def enlarged(picture: Pixels) -> Pixels:
-    """The picture, at least a tile high and wide."""
+    """Return the picture, enlarged to at least a tile."""
     image = Image.fromarray(picture)
     factor = SIDE / min(image.size)
     if factor > 1:
@@ -96,9 +96,9 @@ def enlarged(picture: Pixels) -> Pixels:
 
 
 def bag(folder: Path | None, count: int) -> list[Pixels]:
-    """`count` tiles: the user's images in turn, or mostly tissue and every fourth tile another photograph.
+    """Return `count` tiles, from the user's images in turn, or mostly tissue and every fourth from another photograph.
 
-    Images smaller than a tile are enlarged, but tissue is repeated in mirror images, which keeps its scale.
+    Images smaller than a tile are enlarged. Tissue is mirrored instead, which keeps its scale.
     """
     pictures = user_pictures(folder, count) if folder else packaged_pictures()
     pictures = [enlarged(picture) if folder or number else picture for number, picture in enumerate(pictures)]
@@ -109,7 +109,7 @@ def bag(folder: Path | None, count: int) -> list[Pixels]:
             picture = pictures[number % len(pictures)]
         else:
             picture = pictures[0] if number % 4 else pictures[1 + number // 4 % (len(pictures) - 1)]
-        # Where a tile fits inside the picture it is cut there, otherwise anywhere in its mirrored plane.
+        # Cut a tile inside the picture if it fits, otherwise anywhere in its mirrored plane.
         ends = (size - SIDE + 1 if size >= SIDE else 2 * size for size in picture.shape[:2])
         top, left = (int(generator.integers(end)) for end in ends)
         tiles.append(tile_of(picture, top, left))
@@ -120,7 +120,7 @@ def bag(folder: Path | None, count: int) -> list[Pixels]:
 
 
 def pipeline_p(transforms: Any, size: int, rotation: str) -> Callable[[Pixels], torch.Tensor]:
-    """The reference pipeline from one of the two libraries: the code of a user is the same."""
+    """Return the reference pipeline of one of the two libraries, with the same user code."""
     T = transforms
     compose: Callable[[Pixels], torch.Tensor] = T.Compose(
         [
@@ -140,7 +140,7 @@ def pipeline_p(transforms: Any, size: int, rotation: str) -> Callable[[Pixels], 
 
 @dataclass
 class Outcome:
-    """One variant of P over the bag: milliseconds of each call, and where the pixels differ."""
+    """The milliseconds of each call of one variant of P, and the differing pixels."""
 
     size: int
     rotation: str
@@ -151,7 +151,7 @@ class Outcome:
 
     @property
     def ratio(self) -> float:
-        """How many times faster: the median over the tiles."""
+        """Return the speedup, the median over the tiles."""
         return statistics.median(b / a for a, b in zip(self.ours, self.theirs))
 
 
@@ -186,11 +186,11 @@ def torchvision_transforms() -> Any | None:
 
 
 def play(tiles: list[Pixels], size: int, rotation: str, reference: Any | None) -> Outcome:
-    """The bag through one variant. fastaug goes first, so it is the one that finds each tile cold."""
+    """Run one variant on the bag. fastaug goes first, so it is the one that finds each tile cold."""
     outcome = Outcome(size, rotation)
     ours = pipeline_p(fastaug.transforms, size, rotation)
     theirs = pipeline_p(reference, size, rotation) if reference else None
-    ours(tiles[-1])  # Neither library's first call, which loads code, is timed.
+    ours(tiles[-1])  # The first calls load code, so they are not timed.
     if theirs:
         theirs(tiles[-1])
     label = f"P, {size}, rotation {rotation:<8}"
@@ -242,7 +242,7 @@ def font(size: int) -> Any:
 
 
 def augmented(tiles: list[Pixels], seeds: list[int], size: int) -> Iterator[Image.Image]:
-    """What a network would see of each tile, back as 8-bit images."""
+    """Yield each tile as a network would see it, as 8-bit images."""
     transform = pipeline_p(fastaug.transforms, size, "bilinear")
     for tile, seed in zip(tiles, seeds):
         torch.manual_seed(seed)
@@ -251,7 +251,7 @@ def augmented(tiles: list[Pixels], seeds: list[int], size: int) -> Iterator[Imag
 
 
 def contact_sheet(tiles: list[Pixels], caption: str) -> Image.Image:
-    """Tiles before and, under three seeds, after."""
+    """Draw tiles before the pipeline, and after it for three seeds."""
     chosen = [tiles[i] for i in SHOWN if i < len(tiles)]
     cell, gap, margin, gutter, head, foot = 224, 10, 32, 96, 104, 56
     rows = [("tile", [Image.fromarray(tile).resize((cell, cell), Image.Resampling.LANCZOS) for tile in chosen])]
@@ -280,7 +280,7 @@ def contact_sheet(tiles: list[Pixels], caption: str) -> Image.Image:
 
 
 def run(images: Path | None, out: Path, count: int) -> int:
-    """The whole demo. Returns 0, or 1 where a pixel differs from torchvision's.
+    """Run the whole demo. Return 0, or 1 if a pixel differs from torchvision's.
 
     Raises:
         DemoError: there are no images to show, or the contact sheet cannot be written.

@@ -1,4 +1,4 @@
-"""What every command does about images that cannot be read: it names them, goes on without them, and exits with 1."""
+"""Report images that cannot be read. Every command names them, continues without them, and exits with 1."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from fastaug._inspect import words
 
-#: Images that fail are named, as far as there is room.
+#: The largest number of failed images to print.
 _SHOWN = 20
 
 
 def reported(failed: Sequence[tuple[str, Exception]]) -> int:
-    """Names the images that failed, each with its error. Returns the exit code."""
+    """Print the failed images with their errors, and return the exit code."""
     for path, error in failed[:_SHOWN]:
         print(f"failed: {path}: {words.failure(error)}", file=sys.stderr)
     if len(failed) > _SHOWN:

@@ -1,4 +1,4 @@
-"""``python -m fastaug cache|index|stats``: what is made of a whole folder of images."""
+"""Run ``python -m fastaug cache|index|stats`` on a whole folder of images."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 def run(options: argparse.Namespace) -> int:
-    """One of the commands.
+    """Run one of the commands.
 
-    The exit code: 0; 1 where an image fails, or differs; 2 for what the user got wrong.
+    The exit code is 0; 1 if an image fails or differs; 2 for an error of the user.
     """
     try:
         return _COMMANDS[options.command](options)
@@ -32,7 +32,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def bytes_of(text: str) -> int:
-    """
+    """Parse a number of bytes, such as 500M.
+
     Raises:
         CommandError: not a number of bytes.
     """
@@ -70,9 +71,10 @@ def _verified(mirror: Mirror) -> int:
 
 
 def _check_room(mirror: Mirror, budget: int, dst: Path) -> None:
-    """
+    """Check that the files fit in the budget and on the disk.
+
     Raises:
-        CommandError: there is not as much room as the files need.
+        CommandError: they do not.
     """
     needed = mirror.estimate()
     print(f"{_said(needed)} to be written")
@@ -110,7 +112,7 @@ def _files(count: int) -> str:
 
 
 def _said(count: int) -> str:
-    """A number of bytes in words."""
+    """Format a number of bytes with its unit."""
     unit = max((unit for unit in _UNITS if count >= _UNITS[unit]), key=_UNITS.__getitem__, default="")
     return f"{count / _UNITS[unit]:.1f} {unit}B" if unit else f"{count} B"
 

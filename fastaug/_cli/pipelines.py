@@ -1,4 +1,4 @@
-"""What every command needs: a pipeline of the user's, and words for what the user got wrong."""
+"""Load a user's pipeline, and raise errors of the user in words."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from fastaug._inspect import words
 
 
 class CommandError(RuntimeError):
-    """What the user got wrong, in words."""
+    """An error of the user, in words."""
 
 
 def load(spec: str, name: str | None, mode: Any) -> Any:
-    """The pipeline of that name in a file or module of the user's.
+    """Return the pipeline with that name in a user's file or module.
 
     Args:
-        spec: the path of a file, or the name of a module, followed by a colon and a name or by neither.
-        name: of the variable; another way to say it.
-        mode: to compile it in; None for its own.
+        spec: path of a file or name of a module, optionally followed by a colon and a name.
+        name: name of the variable, instead of the one in `spec`.
+        mode: mode to compile it in, or None for its own.
 
     Raises:
-        CommandError: there is none.
+        CommandError: it cannot be loaded.
     """
     where, _, after = (spec, "", "") if Path(spec).is_file() else spec.partition(":")
     if after and name and after != name:
@@ -57,12 +57,12 @@ def load(spec: str, name: str | None, mode: Any) -> Any:
 
 
 def _names_in(where: str) -> dict[str, Any]:
-    """What a file or a module defines."""
+    """Return the variables that a file or a module defines."""
     path = Path(where)
     is_module = not path.is_file() and re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*", where) and not where.endswith(".py")
     if not path.is_file() and not is_module:
         raise CommandError(f"there is no file {where}")
-    # As `python pipeline.py` would have it, or `python -m`.
+    # Like `python pipeline.py` or `python -m`.
     sys.path.insert(0, str(Path.cwd() if is_module else path.resolve().parent))
     try:
         if is_module:

@@ -1,3 +1,3 @@
-"""What is known of other packages: a module for each, which is imported when it is asked for."""
+"""Adapters for other packages, one module each, imported on demand."""
 
 from __future__ import annotations

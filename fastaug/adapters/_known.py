@@ -1,9 +1,8 @@
-"""Is the code of another package the code that a reader was written for?
+"""Check that another package's code is the code that a reader was written for.
 
-A digest stands for what a class or a function does: for its syntax tree, without docstrings, annotations and
-``__repr__``, and for the functions and classes of the same package that it names. It is the same on every version of
-Python. A release that changes any of it, and a function that somebody has put in the place of one of these, have other
-digests.
+A digest identifies the behaviour of a class or a function. It covers its syntax tree, without docstrings, annotations
+and ``__repr__``, and the functions and classes of the same package that it names. It is the same on every version of
+Python. It differs if a release changes any of this, or if user code replaces one of these functions.
 """
 
 from __future__ import annotations
@@ -19,35 +18,35 @@ from typing import Any
 
 from fastaug._draft.recognise import replaced_function
 
-# Fields of syntax trees that decide nothing, or that some versions of Python lack.
+# Fields of syntax trees that do not affect behaviour, or that some versions of Python lack.
 _SILENT = {"annotation", "ctx", "kind", "returns", "type_comment", "type_ignores", "type_params"}
 
 _TORCHVISION = "torchvision.transforms.functional"
 
 
 class Known:
-    """The classes and functions that a reader knows.
+    """The classes and functions that a reader supports.
 
     Args:
-        digests: of each one, by its name within its module, those of the releases that the reader was written for.
+        digests: for each name within its module, the digests of the supported releases.
     """
 
     def __init__(self, digests: Mapping[str, Set[str]]) -> None:
         self._digests = digests
 
     def has(self, thing: Any) -> bool:
-        """Whether a class, or a function, is one of these, and nothing that it consists of was replaced."""
+        """Return True if a class or function is one of these, with none of its parts replaced."""
         known = self._digests.get(getattr(thing, "__qualname__", ""))
         return known is not None and digest(thing) in known
 
     def made(self, transform: Any) -> bool:
-        """Whether an object is of one of these classes, and has no methods of its own."""
+        """Return True if an object is of one of these classes and has no methods of its own."""
         cls = type(transform)
         return self.has(cls) and not any(callable(getattr(cls, name, None)) for name in vars(transform))
 
 
 def digest(thing: Any) -> str | None:
-    """What a class, or a function, does, as 16 digits; None where that is not to be found out."""
+    """Return 16 digits for the behaviour of a class or function, or None if that cannot be read."""
     try:
         text = "\n".join(_described(thing, set()))
     except _Unclear:
@@ -56,11 +55,11 @@ def digest(thing: Any) -> str | None:
 
 
 class _Unclear(Exception):
-    """There is no source, or it is not what is called."""
+    """The source is missing, or is not the code that is called."""
 
 
 def _described(thing: Any, seen: set[str]) -> Iterator[str]:
-    """A class or function, and those of its package that it names, each once."""
+    """Yield the text of a class or function and of those of its package that it names, each once."""
     name = f"{thing.__module__}.{thing.__qualname__}"
     if name in seen:
         return
@@ -72,7 +71,7 @@ def _described(thing: Any, seen: set[str]) -> Iterator[str]:
     yield from (f"{base.__module__}.{base.__qualname__}" for base in thing.__bases__)
     for member, value in sorted(vars(thing).items()):
         functions = [value.fget, value.fset] if isinstance(value, property) else [getattr(value, "__func__", value)]
-        # What Python and copyreg note of a class says nothing of what it does.
+        # Python and copyreg add members that do not affect behaviour.
         noted = member.startswith("__") and not isinstance(functions[0], FunctionType)
         if noted or member == "__repr__":
             continue
@@ -89,7 +88,7 @@ def _described(thing: Any, seen: set[str]) -> Iterator[str]:
 def _described_function(function: FunctionType, seen: set[str]) -> Iterator[str]:
     if hasattr(function, "__wrapped__") or function.__code__.co_freevars not in ((), ("__class__",)):
         raise _Unclear(f"{function.__qualname__} is made of another function")
-    # Of equal code in two files, the defaults may differ.
+    # The file is part of the key, because equal code in two files may have different defaults.
     text, names, attributes = _read(function.__code__, function.__code__.co_filename)
     yield text
     package = function.__module__.partition(".")[0]
@@ -108,7 +107,7 @@ def _described_function(function: FunctionType, seen: set[str]) -> Iterator[str]
 
 @functools.lru_cache(maxsize=1024)
 def _read(code: CodeType, file: str) -> tuple[str, tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """The syntax of a function, the names in it, and the attributes of names in it."""
+    """Return the syntax of a function, the names in it, and the attributes of names in it."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, SyntaxError):
@@ -138,7 +137,7 @@ def _walk(node: ast.AST, silent: set[int]) -> Iterator[ast.AST]:
 
 
 def _written(part: Any) -> str:
-    """A syntax tree as text, without what decides nothing."""
+    """Return a syntax tree as text, without parts that do not affect behaviour."""
     if isinstance(part, list):
         return f"[{' '.join(text for one in part if (text := _written(one)))}]"
     if not isinstance(part, ast.AST):

@@ -1,4 +1,4 @@
-"""Steps that transforms of several packages are made of."""
+"""Steps in the transforms of several packages."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fastaug._extend import registry
 from fastaug._extend.drawn import Drawn
 from fastaug.transforms import functional as F
 
-#: Of modules of a package, what reads their classes.
+#: The readers of classes, by module and class.
 Readers = Mapping[str, Mapping[str, Callable[[Any], Any]]]
 
 
 def register_all(readers: Readers, known: Callable[[Any], bool]) -> None:
-    """Registers readers for those of their classes that this version of the package has.
+    """Register readers for those of their classes that the installed version has.
 
     Args:
         readers: by the names of modules and classes.
-        known: whether an object is one that its reader was written for.
+        known: returns True for an object that its reader supports.
     """
     for name, of_module in readers.items():
         try:
@@ -42,7 +42,7 @@ def _read(reader: Callable[[Any], Any], known: Callable[[Any], bool], transform:
 
 
 class ToTensorUnlessTensor(Drawn):
-    """ToTensor, which leaves tensors as they are."""
+    """A ToTensor that leaves tensors unchanged."""
 
     _drawn = ()
 
@@ -51,7 +51,7 @@ class ToTensorUnlessTensor(Drawn):
 
 
 class PILToTensorUnlessTensor(Drawn):
-    """PILToTensor, which leaves tensors as they are."""
+    """A PILToTensor that leaves tensors unchanged."""
 
     _drawn = ()
 
@@ -60,7 +60,7 @@ class PILToTensorUnlessTensor(Drawn):
 
 
 class SometimesByRandom(Drawn):
-    """All of the transforms with probability ``p``, which is drawn from Python's ``random``."""
+    """A transform that applies all of ``transforms`` with probability ``p``, drawn from Python's ``random``."""
 
     def __init__(self, transforms: Sequence[Any], p: float) -> None:
         self.transforms = list(transforms)

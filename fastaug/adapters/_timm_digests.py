@@ -1,4 +1,4 @@
-"""What timm 1.0.3 to 1.0.31 do, as tools/digests.py prints it."""
+"""Digests of timm 1.0.3 to 1.0.31, printed by tools/digests.py."""
 
 from __future__ import annotations
 

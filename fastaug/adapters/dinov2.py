@@ -1,4 +1,4 @@
-"""Reads the transforms of DINOv2. Its GaussianBlur is a RandomApply, and DataAugmentationDINO only calls transforms."""
+"""Read the transforms of DINOv2. Its GaussianBlur is a RandomApply, and DataAugmentationDINO only calls transforms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _known = Known(
 
 
 def install() -> None:
-    """Registers the readers."""
+    """Register the readers."""
     register_all(_READERS, _known.made)
 
 

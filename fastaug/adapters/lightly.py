@@ -1,4 +1,4 @@
-"""Reads the transforms of lightly that are its own. Its views, such as SimCLRViewTransform, call transforms alone."""
+"""Read the transforms of lightly. Its views, such as SimCLRViewTransform, only call transforms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastaug.adapters._known import Known
 from fastaug.adapters._steps import Readers, register_all
 from fastaug.transforms import functional as F
 
-# Of lightly 1.4 to 1.6, as tools/digests.py prints them.
+# Digests of lightly 1.4 to 1.6, printed by tools/digests.py.
 _known = Known(
     {
         "GaussianBlur": {"2428a610bb112033", "4ce879e01e87c86d", "74faba83da053074"},
@@ -24,7 +24,7 @@ _known = Known(
 
 
 def install() -> None:
-    """Registers the readers."""
+    """Register the readers."""
     register_all(_READERS, _known.made)
 
 
@@ -33,14 +33,14 @@ def _happens(p: float) -> bool:
 
 
 class GaussianBlur(Drawn):
-    """Pillow's Gaussian blur with probability ``prob``, of a width that is drawn from ``sigmas``."""
+    """A Pillow Gaussian blur with probability ``prob`` and a width drawn from ``sigmas``."""
 
     def __init__(self, transform: Any) -> None:
         self.prob = transform.prob
         self.sigmas = tuple(transform.sigmas)
 
     def draw(self, image: Any) -> float | None:
-        """The width; None for none."""
+        """Return the width, or None for no blur."""
         if not _happens(self.prob):
             return None
         return float(numpy_random().uniform(self.sigmas[0], self.sigmas[1]))
@@ -54,7 +54,7 @@ class GaussianBlur(Drawn):
 
 
 class RandomSolarization(Drawn):
-    """Samples from a threshold on are inverted, with probability ``prob``."""
+    """A solarization with probability ``prob``."""
 
     def __init__(self, transform: Any) -> None:
         self.prob = transform.prob
@@ -68,7 +68,7 @@ class RandomSolarization(Drawn):
 
 
 class RandomRotate(Drawn):
-    """A rotation by a fixed angle, with probability ``prob``."""
+    """A rotation by a fixed angle with probability ``prob``."""
 
     def __init__(self, transform: Any) -> None:
         self.prob = transform.prob
@@ -85,6 +85,6 @@ _READERS: Readers = {
     "lightly.transforms.gaussian_blur": {"GaussianBlur": GaussianBlur},
     "lightly.transforms.rotation": {"RandomRotate": RandomRotate},
     "lightly.transforms.solarize": {"RandomSolarization": RandomSolarization},
-    # It holds that of torchvision's v1 or v2 API, as lightly has chosen.
+    # It holds a transform of torchvision's v1 or v2 API, which lightly chose.
     "lightly.transforms.torchvision_v2_compatibility": {"ToTensor": lambda transform: transform.transform},
 }

@@ -1,4 +1,4 @@
-"""Reads the transforms of open_clip: what ``image_transform`` and ``create_model_and_transforms`` give."""
+"""Read the transforms of open_clip, from ``image_transform`` and ``create_model_and_transforms``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastaug.adapters._known import Known
 from fastaug.adapters._steps import SometimesByRandom, ToTensorUnlessTensor, register_all
 from fastaug.transforms import functional as F
 
-# Of open_clip 2.0 to 3.3, as tools/digests.py prints them.
+# Digests of open_clip 2.0 to 3.3, printed by tools/digests.py.
 _known = Known(
     {
         "CenterCropOrPad": {"e8dbd1d1e78701e8"},
@@ -28,19 +28,19 @@ _known = Known(
 
 
 def install() -> None:
-    """Registers the readers."""
+    """Register the readers."""
     register_all(_READERS, _known.made)
 
 
 class ConvertIfImage(Convert):
-    """``image.convert(mode)`` of a PIL image, which leaves tensors and arrays as they are."""
+    """A conversion of PIL images by ``image.convert(mode)`` that leaves tensors and arrays unchanged."""
 
     def apply(self, image: Any, params: None) -> Any:
         return super().apply(image, params) if is_pil(image) else image
 
 
 class ResizeKeepRatio(Drawn):
-    """To the target's shorter side, its longer one, or between, at times in other proportions or smaller or larger."""
+    """A resize to the target's shorter side, its longer side, or between, with random scale and aspect ratio."""
 
     def __init__(self, transform: Any) -> None:
         self.size = tuple(transform.size)
@@ -52,7 +52,7 @@ class ResizeKeepRatio(Drawn):
         self.random_aspect_range = tuple(transform.random_aspect_range)
 
     def draw(self, image: Any) -> list[int]:
-        """(height, width) of the result."""
+        """Return (height, width) of the result."""
         ratios = image.height / self.size[0], image.width / self.size[1]
         ratio = max(ratios) * self.longest + min(ratios) * (1.0 - self.longest)
         random = python_random()
@@ -69,7 +69,7 @@ class ResizeKeepRatio(Drawn):
 
 
 class CenterCropOrPad(Drawn):
-    """The middle of the image; where that is too small, with a fill around it."""
+    """A center crop that pads smaller images with a fill."""
 
     _drawn = ()
 
@@ -90,7 +90,7 @@ class CenterCropOrPad(Drawn):
 
 
 class ResizeMaxSize(Drawn):
-    """To a longest side, and with a fill around it to a square: of open_clip before 2.24."""
+    """A resize to a longest side, padded with a fill to a square, in open_clip before 2.24."""
 
     _drawn = ()
 

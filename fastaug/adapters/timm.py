@@ -1,8 +1,7 @@
-"""Reads timm's transforms: what timm.data.create_transform makes.
+"""Read timm's transforms, from timm.data.create_transform.
 
-Each class here draws as timm's class of the same name does, from Python's generator, NumPy's and torch's, and does
-what that does by functions of images in progress. timm's code is given in timm/data/{transforms,auto_augment,
-random_erasing}.py.
+Each class here draws like timm's class of the same name, from the generators of Python, NumPy and torch, and applies
+functions to an image in progress. The originals are in timm/data/{transforms,auto_augment,random_erasing}.py.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _known = Known(DIGESTS)
 
 
 def install() -> None:
-    """Registers the readers."""
+    """Register the readers."""
     for module, readers in _READERS.items():
         theirs = importlib.import_module(f"timm.data.{module}")
         for name, reader in readers.items():
@@ -46,7 +45,7 @@ def _read(reader: Callable[[Any], Any], transform: Any) -> Any:
     return reader(transform) if _known.made(transform) else None
 
 
-# Images in progress, or images, where somebody has put a function of his own in the place of one that is called.
+# These get images in progress, or images if user code has replaced a function that is called.
 
 
 def _is_pil(image: Any) -> bool:
@@ -58,7 +57,7 @@ def _is_tensor(image: Any) -> bool:
 
 
 def _at_once(image: Any, work: Callable[[Any], Any], result: Any = None) -> Any:
-    """What `work` makes of the image itself: one of its size and kind, or something like `result`."""
+    """Apply `work` to the pixels now. The result has the size and kind of the image, or of `result`."""
     draft = in_progress(image)
     if draft is None:
         return work(image)
@@ -67,7 +66,7 @@ def _at_once(image: Any, work: Callable[[Any], Any], result: Any = None) -> Any:
 
 
 def _mode_names(interpolation: Any) -> str | tuple[str, ...]:
-    """Of torchvision's interpolation, or of several to choose from."""
+    """Return the name of torchvision's interpolation, or the names of several to choose from."""
     if isinstance(interpolation, (tuple, list)):
         return tuple(mode.value for mode in interpolation)
     name: str = interpolation.value
@@ -75,7 +74,7 @@ def _mode_names(interpolation: Any) -> str | tuple[str, ...]:
 
 
 def _chosen(interpolation: Any) -> Any:
-    """The one of several that is drawn."""
+    """Return the interpolation, drawn if there are several."""
     return python_random().choice(interpolation) if isinstance(interpolation, tuple) else interpolation
 
 
@@ -194,7 +193,7 @@ class RandomCropOrPad(Drawn):
 
 
 def _signed(slack: int) -> int:
-    """A whole number from 0 to `slack`, which may be below."""
+    """Draw an integer from 0 to `slack`, which may be negative."""
     return int(math.copysign(python_random().randint(0, abs(slack)), slack))
 
 
@@ -247,7 +246,7 @@ class MaybePILToTensor(Drawn):
 
 
 class ToTensor(Drawn):
-    """Samples as they are, in another dtype."""
+    """A conversion to a tensor of another dtype with the same sample values."""
 
     _drawn = ()
 
@@ -261,7 +260,7 @@ class ToTensor(Drawn):
 
 
 class ToNumpy(Drawn):
-    """An array of shape (channels, height, width)."""
+    """A conversion to an array of shape (channels, height, width)."""
 
     _drawn = ()
 
@@ -287,7 +286,7 @@ def _as_array(image: Any) -> Any:
 
 
 class RandomErasing(Drawn):
-    """Of a tensor, or of each of a batch; in place, as timm's."""
+    """An in-place erasing of a tensor, or of each tensor of a batch."""
 
     def __init__(self, theirs: Any) -> None:
         self.probability = theirs.probability
@@ -298,7 +297,7 @@ class RandomErasing(Drawn):
         self.noise = "pixel" if theirs.per_pixel else "rand" if theirs.rand_color else "const"
 
     def draw(self, image: Any) -> Any:
-        """For each image the boxes, and what they are overwritten by."""
+        """Return the boxes of each image, with their fill values."""
         shape = [*image.lead, *F.get_dimensions(image)]
         if not image.is_tensor or image.flat or len(shape) > 4:
             raise TypeError("RandomErasing takes a tensor of an image, or of a batch of them")
@@ -328,7 +327,7 @@ class RandomErasing(Drawn):
         return boxes
 
     def _drawn_values(self, image: Any, shape: tuple[int, int, int]) -> Any:
-        """None for zeros; what each channel is filled with; or noise: as the state before it, where that is kept."""
+        """Return None for zeros, a number per channel, or noise. A tape gets the generator's state before the noise."""
         if self.noise == "const":
             return None
         state = noise_state(image.call.draws) if self.noise == "pixel" and image.call.tape is not None else None
@@ -346,14 +345,14 @@ class RandomErasing(Drawn):
 
 
 def _dtype_of(image: Any) -> Any:
-    """Of the samples of a tensor."""
+    """Return the dtype of a tensor's samples."""
     if not isinstance(image, Draft):
         return image.dtype
     return torch.float32 if image.store else torch.uint8 if image.native else image.image.dtype
 
 
 def _filling(values: Any, shape: tuple[int, int, int], dtype: torch.dtype) -> Any:
-    """What is assigned to a box."""
+    """Return the value to assign to a box."""
     if values is None:
         return 0
     if isinstance(values, bytes):
@@ -370,7 +369,7 @@ def _erase_batch(params: Any, batch: torch.Tensor) -> torch.Tensor:
 
 
 def _read_erasing(theirs: Any) -> Any:
-    # On another device it makes its noise there.
+    # On another device, timm makes the noise there.
     return RandomErasing(theirs) if torch.device(theirs.device).type == "cpu" else None
 
 
@@ -378,7 +377,7 @@ def _read_erasing(theirs: Any) -> Any:
 
 
 def _warped(matrix: Callable[..., tuple[float, ...]]) -> Callable[..., Any]:
-    """An op that maps an image by a matrix, which depends on its (width, height) and an argument."""
+    """Return an op that maps an image by a matrix of its (width, height) and an argument."""
 
     def apply(image: Any, amount: float, fillcolor: Any, resample: int) -> Any:
         size = image.width, image.height
@@ -405,7 +404,7 @@ def _posterize(image: Any, bits: int) -> Any:
         return image
     if bits > 0:
         return pillow.posterize(image, bits)
-    # Some releases of Pillow refuse it.
+    # Some releases of Pillow refuse 0 bits.
     return _at_once(image, lambda image: ImageOps.posterize(image, bits))
 
 
@@ -413,7 +412,7 @@ def _desaturate(image: Any, factor: float) -> Any:
     return pillow.color(image, min(1.0, max(0.0, 1.0 - factor)))
 
 
-#: What timm's functions do, by their names.
+#: Functions that do the same as timm's, by timm's names.
 _COLOUR: dict[str, Callable[..., Any]] = {
     "auto_contrast": pillow.autocontrast,
     "brightness": pillow.brightness,
@@ -430,7 +429,7 @@ _COLOUR: dict[str, Callable[..., Any]] = {
     "solarize_add": _solarize_add,
 }
 
-#: Those that take a colour and an interpolation, which they may draw.
+#: Functions that also take a colour and an interpolation, which may be drawn.
 _GEOMETRY: dict[str, Callable[..., Any]] = {
     "rotate": _rotate,
     "shear_x": _warped(lambda size, factor: (1, factor, 0, 0, 1, 0)),
@@ -453,11 +452,11 @@ class AugmentOp(Drawn):
         self.resample = tuple(map(int, resample)) if isinstance(resample, (list, tuple)) else int(resample)
         self._function: str = theirs.aug_fn.__name__
         self._geometric = self._function in _GEOMETRY
-        # timm's own, which sees no image.
+        # timm's own function, which gets no image.
         self._arguments_of: Any = theirs.level_fn
 
     def draw(self, image: Any) -> Any:
-        """The arguments of its function; None where it is not called."""
+        """Return the arguments of its function, or None if it is not called."""
         random = python_random()
         if self.prob < 1.0 and random.random() > self.prob:
             return None
@@ -486,7 +485,7 @@ class AugmentOp(Drawn):
         return _COLOUR[self._function](image, *params)
 
 
-# What a magnitude is at most by default: timm's _LEVEL_DENOM.
+# The largest magnitude by default: timm's _LEVEL_DENOM.
 _MOST_MAGNITUDE = 10.0
 
 
@@ -526,14 +525,14 @@ def _through(ops: list[AugmentOp], image: Any, params: Any) -> Any:
 
 
 class AugMixAugment(Drawn):
-    """The chains are drafts each; what mixes them is NumPy's and Pillow's, as timm has it."""
+    """A mix of chains of ops. Each chain runs as a draft, and NumPy and Pillow mix the results, as in timm."""
 
     def __init__(self, ops: list[AugmentOp], theirs: Any) -> None:
         self.ops = ops
         self.alpha, self.width, self.depth, self.blended = theirs.alpha, theirs.width, theirs.depth, theirs.blended
 
     def draw(self, image: Any) -> Any:
-        """What each chain counts for, how much of them all there is, and the chains."""
+        """Return the weights of the chains, the share of their mix, and the chains."""
         weights: Any = np.float32(numpy_random().dirichlet([self.alpha] * self.width))
         share = np.float32(numpy_random().beta(self.alpha, self.alpha))
         if self.blended:
@@ -567,7 +566,7 @@ class AugMixAugment(Drawn):
 
 
 def _blended_weights(weights: Any, share: Any) -> Any:
-    """How much of each chain is blended into those before it, so that each counts for its weight in the end."""
+    """Return factors for blending the chains in turn, so that each has its weight at the end."""
     left: Any = 1.0
     shares = []
     for weight in (weights * share)[::-1]:
@@ -585,7 +584,7 @@ def _read_op(theirs: Any) -> AugmentOp | None:
 
 
 def _read_ops(theirs: Any) -> list[AugmentOp] | None:
-    """Each of a list; None where one is not known."""
+    """Return the ops of a list, or None if one is unknown."""
     read: dict[int, AugmentOp | None] = {
         id(op): _read_op(op) if type(op).__name__ == "AugmentOp" and _known.made(op) else None for op in theirs
     }
@@ -609,7 +608,7 @@ def _read_augmix(theirs: Any) -> AugMixAugment | None:
     return None if ops is None else AugMixAugment(ops, theirs)
 
 
-#: Of each module of timm.data, the classes that are read.
+#: The readers of classes, by module of timm.data and class.
 _READERS: dict[str, dict[str, Callable[[Any], Any]]] = {
     "transforms": {
         cls.__name__: cls

@@ -1,4 +1,4 @@
-"""Reads torchvision's presets: what ``weights.transforms()`` gives."""
+"""Read torchvision's presets, from ``weights.transforms()``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastaug.adapters._known import Known
 from fastaug.adapters._steps import PILToTensorUnlessTensor, register_all
 from fastaug.transforms import functional as F
 
-# What `forward` is in torchvision 0.17 to 0.29.
+# Digests of `forward` in torchvision 0.17 to 0.29.
 _known = Known(
     {
         "ImageClassification.forward": {"a7b5980b43a78371"},
@@ -25,7 +25,7 @@ _known = Known(
 
 
 def install() -> None:
-    """Registers the readers."""
+    """Register the readers."""
     register_all(_READERS, lambda preset: _known.has(type(preset).forward))
 
 
@@ -60,7 +60,7 @@ def _segmentation(preset: Any) -> list[Any] | None:
 
 
 class Clip(Drawn):
-    """VideoClassification: frames (..., T, C, H, W) become a clip of floats (..., C, T, height, width)."""
+    """A VideoClassification preset, from frames (..., T, C, H, W) to a clip of floats (..., C, T, height, width)."""
 
     _drawn = ()
 
@@ -77,7 +77,7 @@ class Clip(Drawn):
         if single:
             clip = clip.unsqueeze(dim=0)
         count, length, channels, height, width = clip.shape
-        # Models were trained without antialiasing, and torchvision's preset keeps to that.
+        # torchvision's preset has no antialiasing, because its models were trained without it.
         frames = F.resize(clip.view(-1, channels, height, width), self.resize_size, self.interpolation, antialias=False)
         crop = T.Compose([T.CenterCrop(self.crop_size), *_floats(), T.Normalize(self.mean, self.std)])
         clip = crop(frames).view(count, length, channels, *self.crop_size).permute(0, 2, 1, 3, 4)

@@ -1,4 +1,4 @@
-"""Hugging Face image processors as pipelines: the ``pixel_values`` of the processor, from fastaug's kernels."""
+"""Hugging Face image processors as pipelines that compute their ``pixel_values`` by fastaug's kernels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PIL_FILTERS = {
 _TENSOR_FILTERS = {name: _PIL_FILTERS[name] for name in ("BILINEAR", "BICUBIC")}
 _BY_NUMBER = ("NEAREST", "LANCZOS", "BILINEAR", "BICUBIC", "BOX", "HAMMING")
 
-# What a processor computes, as methods of its backend.
+# Methods of a backend that define the result.
 _METHODS = ("__call__", "preprocess", "_preprocess", "process_image", "convert_to_rgb", "resize", "center_crop") + (
     "rescale",
     "normalize",
@@ -39,24 +39,24 @@ _METHODS = ("__call__", "preprocess", "_preprocess", "process_image", "convert_t
 
 
 def pipeline_of(processor: Any) -> Any:
-    """The pipeline that makes of an image what ``processor(images=image)`` makes of it, with the same bits.
+    """Return a pipeline with the results of ``processor(images=image)``, bit for bit.
 
-    Read are processors of transformers 5 that resize, crop, rescale by 1/255 and normalise, as those of ViT, CLIP,
-    DINOv2 and SigLIP do: of Pillow's backend and of torchvision's ("slow" and "fast").
+    It supports processors of transformers 5 that resize, crop, rescale by 1/255 and normalise, such as those of ViT,
+    CLIP, DINOv2 and SigLIP, with the Pillow backend ("slow") or the torchvision backend ("fast").
 
     Args:
-        processor: the image processor; of a processor of several kinds of inputs, its ``image_processor``.
+        processor: the image processor. For a processor of several kinds of inputs, its ``image_processor``.
 
     Returns:
-        A ``Compose`` of images in RGB: PIL images, handles, paths, encoded bytes and dictionaries of them. It returns
-        a float32 tensor [3, height, width]; its ``batch`` returns ``pixel_values``, [N, 3, height, width]. Other modes
-        become RGB as ``Image.convert`` has it; the processor lays what is transparent on white before that, if it
-        converts at all.
+        A ``Compose`` of RGB images, given as PIL images, handles, paths, encoded bytes or dictionaries of them. It
+        returns a float32 tensor [3, height, width], and its ``batch`` returns ``pixel_values``, [N, 3, height, width].
+        Other modes are converted to RGB by ``Image.convert``. The processor first puts transparent pixels on white, if
+        it converts.
 
     Raises:
-        ImportError: transformers is not installed, or has no backends of image processors (before 5).
-        TypeError: no image processor of one of the two backends.
-        ValueError: it does something else than what is read here, which the message names.
+        ImportError: transformers is not installed, or is older than 5 and has no backends of image processors.
+        TypeError: not an image processor of one of the two backends.
+        ValueError: the processor has an unsupported step, which the message names.
 
     Example::
 
@@ -79,7 +79,7 @@ def pipeline_of(processor: Any) -> Any:
     if by_pillow:
         ends: list[Any] = [T.ToTensor(), T.Normalize(mean, std)]
         return T.Compose([T.Decode(), *_geometry(processor, T.Resize, _PIL_FILTERS, Crop), *ends])
-    # As the backend does it: normalised by means of unscaled samples, in float32.
+    # Like the backend, normalise unscaled samples in float32.
     unit = 1.0 / processor.rescale_factor
     mean, std = (torch.tensor(values) * unit for values in (mean, std))
     steps = _geometry(processor, v2.Resize, _TENSOR_FILTERS, SampleCrop)
@@ -88,9 +88,10 @@ def pipeline_of(processor: Any) -> Any:
 
 
 def _check(processor: Any) -> None:
-    """
+    """Check that the processor rescales by 1/255, normalises, and does not pad.
+
     Raises:
-        ValueError: it does not rescale by 1/255 and normalise, or pads.
+        ValueError: it does not.
     """
     for name, wanted in (("do_rescale", True), ("do_normalize", True), ("do_pad", False)):
         if bool(getattr(processor, name, None)) is not wanted:
@@ -100,7 +101,7 @@ def _check(processor: Any) -> None:
 
 
 def _geometry(processor: Any, resize: Any, filters: Mapping[str, InterpolationMode], crop: Any) -> list[Any]:
-    """The steps that change the size."""
+    """Return the steps that change the size."""
     steps = []
     if processor.do_resize:
         sides = _sides(processor.size)
@@ -122,12 +123,12 @@ def _geometry(processor: Any, resize: Any, filters: Mapping[str, InterpolationMo
 
 
 def _sides(size: Any) -> dict[str, int]:
-    """The sides that are given, by name."""
+    """Return the given sides by name."""
     return {name: int(value) for name, value in dict(size).items() if value is not None}
 
 
 def _filter(resample: Any) -> str:
-    """Pillow's name of a filter: of its number, or of torchvision's enumeration. Both backends' default is bilinear."""
+    """Return Pillow's name of a filter, given its number or torchvision's member. Both backends default to bilinear."""
     if resample is None:
         return "BILINEAR"
     name = getattr(resample, "name", None)
@@ -141,7 +142,7 @@ def _three(values: Any) -> list[float]:
 
 
 class Crop(Transform):
-    """The middle, rounded down, where torchvision rounds to even; zeros around it, the more of them in front."""
+    """A center crop that rounds down, where torchvision rounds to even, and pads with zeros, more of them in front."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         super().__init__()
@@ -160,7 +161,7 @@ class Crop(Transform):
 
 
 class SampleCrop(v2.Transform):
-    """Likewise, with the more of the zeros behind it."""
+    """A center crop like :class:`Crop`, with more of the zeros behind."""
 
     def __init__(self, size: tuple[int, int]) -> None:
         super().__init__()

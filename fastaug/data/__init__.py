@@ -1,4 +1,4 @@
-"""What stands between images and a training loop: loaders, pairs, folders of decoded images, and statistics."""
+"""Loaders, pairs of images, folders of decoded images, and statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoded images as files: a tree of images mirrored as .npy, once, for many epochs."""
+"""Mirror a tree of images as .npy files, decoded once for many epochs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fastaug.data._folder import images_in
 from fastaug.transforms._containers import Compose
 from fastaug.transforms._geometry import Resize
 
-# Images that are begun before the ones before them are done, for each thread.
+# Images in progress at a time, for each thread.
 _SLAB = 16
 
 # Bytes of an .npy file before its samples.
@@ -34,10 +34,10 @@ _HEADER = 128
 
 
 class CacheResult(NamedTuple):
-    """What :func:`cache` has done.
+    """The result of :func:`cache`.
 
-    ``written`` and ``present`` are numbers of files: of those that were made, and of those that were there. ``failed``
-    has a pair for each that could not be made: the path of the image, and the error.
+    ``written`` and ``present`` are numbers of files, the new ones and the ones that existed. ``failed`` has a pair
+    (path of the image, error) for each file that could not be made.
 
     Example:
         >>> from fastaug.data import CacheResult
@@ -64,44 +64,43 @@ def cache(
     num_threads: int | None = None,
     progress: bool = False,
 ) -> CacheResult:
-    """Mirrors a folder of images, and its subfolders, as .npy files of their pixels.
+    """Mirror a folder of images and its subfolders as .npy files of their pixels.
 
-    ``dst/a/b.npy`` has the pixels of ``src/a/b.jpg``, as uint8 of shape [H, W, C]. torchvision's ``DatasetFolder(dst,
-    fastaug.io.lazy, (".npy",))`` has the classes, and so the labels, of ``ImageFolder(src)``, and ``numpy.load(path,
-    mmap_mode="r")`` opens each of them.
+    ``dst/a/b.npy`` has the pixels of ``src/a/b.jpg`` as uint8 of shape [H, W, C]. torchvision's ``DatasetFolder(dst,
+    fastaug.io.lazy, (".npy",))`` has the classes and labels of ``ImageFolder(src)``, and ``numpy.load(path,
+    mmap_mode="r")`` opens each file.
 
-    A file gets the modification time of its image: one that has it is done, and another one is made again. Files are
-    written aside and renamed, so that one that is there is whole; other settings want another folder.
+    Each file gets the modification time of its image. A file with another time is made again. Files are written under a
+    temporary name and renamed, so a file that exists is complete. Use another folder for other settings.
 
     Args:
-        src: the folder of the images: all files with a suffix of a format that Pillow knows, or ``.npy``.
-        dst: the folder for the files; it may be there, and lie in ``src``, but not be it.
-        files: paths of some of the images, relative to ``src``, to make only these: several machines may each do a
-            part.
-        size: of ``Resize``, applied to the image: an int for the shorter side, or (height, width).
-        mode: ``"RGB"``, ``"L"``, ``"LA"`` or ``"RGBA"``, to which images are converted; or None for their own, and RGB
-            for all that have another one. L is of shape [H, W].
-        transform: a transform whose results are 8-bit images, to store these in place of the images. It decodes them
-            itself, in RGB or as a ``Decode`` at its head says.
-        draws: how many results of ``transform`` to store of each image: ``dst/a/b.0.npy``, ``b.1.npy`` and so on.
-            Result k of image number i, in the order of all paths in ``src``, is that after
+        src: the folder of the images: all files with a suffix that Pillow can read, or ``.npy``.
+        dst: the folder for the files. It may exist and be inside ``src``, but must not be ``src``.
+        files: paths of the images to mirror, relative to ``src``, so that several machines can share the work.
+        size: as for ``Resize``, an int for the shorter side or (height, width), applied to each image.
+        mode: ``"RGB"``, ``"L"``, ``"LA"`` or ``"RGBA"`` to convert to. None keeps these four and converts others to
+            RGB. L has the shape [H, W].
+        transform: a transform whose results are 8-bit images, to store these instead. It decodes the images itself, in
+            RGB or as a ``Decode`` at its start does.
+        draws: number of results of ``transform`` to store for each image, as ``dst/a/b.0.npy``, ``b.1.npy`` and so on.
+            Result k of image i, in the order of all paths in ``src``, is the one after
             ``torch.manual_seed(sample_seed(seed, k, i))``.
         seed: see ``draws``.
-        stack: whether to store the images of each folder as one file, [N, H, W, C] in the order of their names, which
-            ``transform.batch`` takes: ``dst/a.npy`` of ``src/a``, and ``dst/NAME.npy`` of those in ``src`` itself,
-            whose name that is. With ``files``, folders are made that one of these lies in.
-        num_threads: how many images are worked on at a time; one for each CPU by default.
-        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
+        stack: store the images of each folder as one file [N, H, W, C] in the order of their names, for
+            ``transform.batch``. ``src/a`` becomes ``dst/a.npy``, and images directly in ``src`` become ``dst/NAME.npy``
+            after its name. With ``files``, only folders with one of these are made.
+        num_threads: number of images processed at a time; by default one per CPU.
+        progress: show a tqdm bar if the output is a terminal or a notebook.
 
     Returns:
-        A :class:`CacheResult`. Images that fail do not keep the others from being made.
+        A :class:`CacheResult`. A failed image does not stop the others.
 
     Raises:
-        NotADirectoryError: ``src`` is no folder.
+        NotADirectoryError: ``src`` is not a folder.
         OSError: a file cannot be written.
-        TypeError: ``transform`` gives something else than uint8 images; arguments of the wrong type.
-        ValueError: no images; ``files`` that are not among them; two images that would be one file; unknown ``mode``;
-            ``draws`` of less than one; ``transform`` together with ``size`` or ``stack``; ``dst`` that is ``src``.
+        TypeError: an argument has the wrong type, or ``transform`` returns anything but uint8 images.
+        ValueError: there are no images; ``files`` has others; two images would be one file; ``mode`` is unknown;
+            ``draws`` is less than one; ``transform`` was given with ``size`` or ``stack``; or ``dst`` is ``src``.
 
     Example:
         >>> import tempfile
@@ -124,7 +123,7 @@ def cache(
 
 
 class Options(NamedTuple):
-    """What cache() makes of the images; its docstring says what these are."""
+    """The arguments of cache() that define the stored pixels."""
 
     size: int | Sequence[int] | None = None
     mode: str | None = "RGB"
@@ -148,7 +147,7 @@ class Options(NamedTuple):
             self.sides()
 
     def sides(self) -> list[int]:
-        """The size, as (height, width) or the shorter side alone."""
+        """Return the size as [height, width] or [shorter side]."""
         given: Any = self.size if isinstance(self.size, Sequence) else [self.size]
         try:
             sides = [operator.index(side) for side in given]
@@ -226,7 +225,7 @@ class Mirror:
         return self.dst / place.parent / f"{name}.npy"
 
     def write(self) -> CacheResult:
-        """Makes what is not there."""
+        """Make the files that are missing or outdated."""
         jobs = self.pending()
         failed = [*self._refused]
         written = 0
@@ -241,10 +240,10 @@ class Mirror:
         return CacheResult(written, len(self.jobs) - len(jobs), failed)
 
     def verify(self) -> tuple[list[str], CacheResult]:
-        """Compares what is there with what would be made, and writes nothing.
+        """Compare existing files with what would be made, and write nothing.
 
         Returns:
-            The files that differ, and as ``present`` the number of those that were compared.
+            The files that differ, and a result whose ``present`` is the number of compared files.
         """
         jobs = [job for job in self.jobs if job.target.exists()]
         different = []
@@ -257,14 +256,14 @@ class Mirror:
         return different, CacheResult(0, len(jobs), failed)
 
     def pending(self) -> list[Job]:
-        """Those whose file is not there, or older or newer than its images."""
+        """Return the jobs whose file is missing or has another time than its images."""
         return [job for job in self.jobs if not done(job)]
 
     def estimate(self) -> int:
-        """Bytes of the files that are to be made.
+        """Return the bytes of the files that are pending.
 
-        They are known from the headers of the images; of a transform, all results are taken to be as large as that of
-        the first image.
+        The headers of the images give the sizes. With a transform, all results are assumed to be as large as the first
+        one.
         """
         jobs = self.pending()
         if self._options.transform is not None:
@@ -281,13 +280,13 @@ class Mirror:
         try:
             width, height, mode = header(path)
         except Exception:
-            return 0  # it fails when its turn comes
+            return 0  # write() reports it
         if self._sides is not None:
             height, width = resized_size(height, width, self._sides, None)
         return height * width * CHANNELS[self._options.mode or (mode if mode in CHANNELS else "RGB")]
 
     def _each(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[tuple[Job, Any]]:
-        """Each job, and what `work` gives of it and its arrays; or the SourceError of an image."""
+        """Yield each job with the result of `work` on it and its arrays, or with the SourceError of an image."""
         bar: Any = contextlib.nullcontext()
         if self._progress:
             from tqdm.auto import tqdm
@@ -309,7 +308,7 @@ class Mirror:
             yield from zip(jobs, pool.map(one, jobs))
 
     def _transformed(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[Any]:
-        # The draws are those of torch's generator, which the transforms of a user's own may draw from too.
+        # User transforms may draw from torch's generator too, so it is saved and restored.
         seeds = [sample_seed(self._options.seed, job.draw, job.number) for job in jobs]
         try:
             with torch.random.fork_rng(devices=[]):
@@ -327,7 +326,7 @@ class Mirror:
             yield job, _outcome(work, job, iter([pixels(result)]))
 
     def _taken(self, path: Path) -> Any:
-        """The image as the pipeline takes it: a file, unless it wants an array."""
+        """Return the image as the pipeline takes it, a path or else an array."""
         return self._read(path) if isinstance(blank(self._pipeline.transforms, 1), np.ndarray) else str(path)
 
     def _read(self, path: Path) -> np.ndarray:
@@ -359,7 +358,7 @@ class Mirror:
 
 
 def _outcome(work: Callable[[Job, Iterator[np.ndarray]], Any], job: Job, arrays: Iterator[np.ndarray]) -> Any:
-    """What `work` gives, or what is wrong with an image."""
+    """Return the result of `work`, or the SourceError of an image."""
     try:
         return work(job, arrays)
     except SourceError as error:

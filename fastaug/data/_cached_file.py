@@ -1,4 +1,4 @@
-"""One file of decoded pixels: what it is made of, whether it is there, and how it comes to be there at once."""
+"""One file of decoded pixels: its sources, whether it is up to date, and how it is written atomically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fastaug._image.lazy import LazyImage
 
 
 class Job(NamedTuple):
-    """One file, and what it is made of."""
+    """One file and its sources."""
 
     target: Path
     sources: list[Path]
@@ -28,7 +28,7 @@ class Job(NamedTuple):
 
 
 class SourceError(Exception):
-    """What is wrong with an image."""
+    """An error of one image."""
 
     def __init__(self, path: Path, error: Exception) -> None:
         super().__init__(str(error))
@@ -51,10 +51,10 @@ def done(job: Job) -> bool:
 
 
 def newest(paths: list[Path]) -> int:
-    """When the last of them was changed, in nanoseconds.
+    """Return the time of the last change to any of these, in nanoseconds.
 
     Raises:
-        SourceError: one is not there.
+        SourceError: one is missing.
     """
     try:
         return max(path.stat().st_mtime_ns for path in paths)
@@ -63,7 +63,7 @@ def newest(paths: list[Path]) -> int:
 
 
 def header(path: Path) -> tuple[int, int, str]:
-    """Width, height and mode, by the beginning of the file."""
+    """Return width, height and mode from the start of the file."""
     try:
         with Image.open(path) as image:
             return image.width, image.height, image.mode
@@ -82,10 +82,10 @@ def same(job: Job, arrays: Iterator[np.ndarray]) -> bool:
 
 
 def pixels(result: Any) -> np.ndarray:
-    """The result of a transform as an image of uint8, [H, W] or [H, W, C].
+    """Return the result of a transform as a uint8 image [H, W] or [H, W, C].
 
     Raises:
-        TypeError: it is none.
+        TypeError: it is not an image of uint8.
     """
     if isinstance(result, Image.Image) and result.mode in CHANNELS:
         return np.asarray(result)
@@ -108,7 +108,7 @@ def pixels(result: Any) -> np.ndarray:
 
 @contextlib.contextmanager
 def aside(target: Path, time: int) -> Iterator[BinaryIO]:
-    """A file that becomes `target`, of that modification time, if all goes well, and else never was."""
+    """Open a temporary file that becomes `target`, with that modification time, unless an error occurs."""
     target.parent.mkdir(parents=True, exist_ok=True)
     aside = target.with_name(f".{uuid.uuid4().hex}.part")
     try:

@@ -1,4 +1,4 @@
-"""The images in a folder and its subfolders, by their names."""
+"""Find the images in a folder and its subfolders by their names."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from PIL import Image
 
 from fastaug._image import indexes
 
-# Formats that Pillow opens, and whose pixels it does not know.
+# Formats that Pillow opens, but cannot decode.
 _NO_PICTURES = ("BUFR", "GRIB", "HDF5", "MPEG")
 
 _KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device", stat.S_IFSOCK: "a socket"}
 
 
 class Images(NamedTuple):
-    """What a folder has.
+    """The content of a folder.
 
     Attributes:
-        paths: of its images, in their order.
-        others: the number of files without the suffix of an image.
-        refused: what has the suffix of an image and is never opened, and why: reading it might wait for ever.
+        paths: its images, sorted.
+        others: number of files without the suffix of an image.
+        refused: (path, error) of names with such a suffix that are never opened, because reading them could block.
     """
 
     paths: list[Path]
@@ -33,16 +33,16 @@ class Images(NamedTuple):
 
 
 def suffixes() -> set[str]:
-    """Those of formats that are read."""
+    """Return the suffixes of formats that can be read."""
     formats = Image.registered_extensions().items()
     return {".npy", *(suffix for suffix, name in formats if name in Image.OPEN and name not in _NO_PICTURES)}
 
 
 def images_in(src: Path, without: Path | None = None) -> Images:
-    """All files with a suffix of a format that is read.
+    """Return all files with a suffix that can be read.
 
     Args:
-        without: a folder in which none is looked for.
+        without: a folder to skip.
 
     Raises:
         NotADirectoryError: ``src`` is not a folder.
@@ -67,7 +67,7 @@ def images_in(src: Path, without: Path | None = None) -> Images:
 
 
 def _entries(folder: str, real: str, above: tuple[str, ...], without: str | None) -> Iterator[os.DirEntry[str]]:
-    """What is not a folder, in a folder and those in it; links are followed, but not to a folder that they lie in."""
+    """Yield all but folders, recursively. Links are followed, except to a folder that contains them."""
     try:
         with os.scandir(folder) as entries:
             listed = list(entries)
@@ -87,7 +87,7 @@ def _entries(folder: str, real: str, above: tuple[str, ...], without: str | None
 
 
 def _kind(entry: os.DirEntry[str]) -> str | None:
-    """What it is, of what is there and is not a file; a link to nothing is an image that is missing."""
+    """Return the kind of an entry that exists and is not a file. A dangling link counts as a missing image."""
     try:
         return None if entry.is_file() else _KINDS.get(stat.S_IFMT(entry.stat().st_mode))
     except OSError:

@@ -1,4 +1,4 @@
-"""Indexes of the JPEG streams in a folder, for crops that are decoded without what is before them."""
+"""Index the JPEG streams in a folder, so that a crop is decoded without the pixels before it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from fastaug.data._folder import images_in
 
 
 class IndexResult(NamedTuple):
-    """What :func:`index` has done.
+    """The result of :func:`index`.
 
-    ``written`` and ``present`` are numbers of images: of those whose index was made, and of those that had one of what
-    they are. ``without`` is the number of all others: other formats, progressive JPEGs, small ones. ``failed`` has a
-    pair for each that could not be read: its path, and the error.
+    ``written`` and ``present`` are numbers of images, with a new index and with a valid one. ``without`` counts images
+    that need none: other formats, progressive JPEGs, small ones. ``failed`` has a pair (path, error) for each
+    unreadable image.
 
     Example:
         >>> from fastaug.data import IndexResult
@@ -39,28 +39,26 @@ class IndexResult(NamedTuple):
 
 
 def index(src: str | os.PathLike[str], *, num_threads: int | None = None, progress: bool = False) -> IndexResult:
-    """Saves indexes of the JPEGs in a folder, and its subfolders: crops of them are then decoded faster.
+    """Save indexes of the JPEGs in a folder and its subfolders, so that crops of them are decoded faster.
 
-    Each folder gets a file, ``.fastaug-index``, of a hundredth of the size of its JPEGs. What opens images by their
-    paths uses it, with no more to be said: ``fastaug.io.lazy`` and ``imread`` with a region, ``Decode``, and loaders.
-    Pixels stay the same. An index goes with the bytes of its file: where these have changed it is not used. It is
-    looked for once in a process, when an image of the folder is first opened.
+    Each folder gets a file ``.fastaug-index``. ``fastaug.io.lazy``, ``imread`` with a region, ``Decode`` and loaders
+    use it automatically when they open an image by its path. Pixels stay the same. An index belongs to the bytes of its
+    file and is ignored if they have changed. A process looks for it once, when it first opens an image of the folder.
 
-    A folder whose indexes may be written by others than its images is not to be trusted more than they are: who knows
-    a file can make an index of it that shows another part of it.
+    Trust an index only as much as the people who can write it. With knowledge of a file, an index can be made to show
+    another part of it.
 
     Args:
         src: the folder of the images.
-        num_threads: how many images are worked on at a time; one for each CPU by default.
-        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
+        num_threads, progress: as for :func:`cache`.
 
     Returns:
-        An :class:`IndexResult`. Images that cannot be read do not keep the others from being indexed.
+        An :class:`IndexResult`. An unreadable image does not stop the others.
 
     Raises:
-        NotADirectoryError: ``src`` is no folder.
+        NotADirectoryError: ``src`` is not a folder.
         OSError: a file cannot be written.
-        ValueError: no images.
+        ValueError: there are no images.
 
     Example:
         >>> import tempfile
@@ -78,7 +76,7 @@ def index(src: str | os.PathLike[str], *, num_threads: int | None = None, progre
 
 
 class _Found(NamedTuple):
-    """Of one image: the index that it has and that it is to have, as they are saved; None where there is none."""
+    """The saved index of one image and the one that it should have; None for none."""
 
     there: bytes | None = None
     made: bytes | None = None
@@ -100,7 +98,7 @@ class Indexes:
         self.skipped = self._images.others
 
     def write(self) -> IndexResult:
-        """Makes those that are not there, and takes away those of files that are not there any more."""
+        """Make missing indexes, and remove those of deleted files."""
         counts = {"written": 0, "present": 0, "without": 0}
         failed = [*self._images.refused]
         try:
@@ -123,10 +121,10 @@ class Indexes:
         return IndexResult(**counts, failed=failed)
 
     def verify(self) -> tuple[list[str], IndexResult]:
-        """Compares those that are there with what would be made, and writes nothing.
+        """Compare existing indexes with what would be made, and write nothing.
 
         Returns:
-            The images whose index is not theirs, and as ``present`` the number of those that were compared.
+            The images whose index is wrong, and a result whose ``present`` is the number of compared ones.
         """
         different: list[str] = []
         compared = without = 0
@@ -147,7 +145,9 @@ class Indexes:
         return different, IndexResult(0, compared, without, failed)
 
     def _folders(self, keep: bool) -> Iterator[tuple[Path, dict[Path, _Found]]]:
-        """Each folder with what its images have, and are to have; `keep` believes an index of what a file is."""
+        """Yield each folder with the existing and the right index of each image; `keep` accepts an index of the same
+        bytes.
+        """
         indexes.forget()
         bar: Any = contextlib.nullcontext()
         if self._progress:
@@ -174,16 +174,16 @@ def _found(path: Path, keep: bool) -> _Found:
         image = LazyImage(path, None)
         data, encoded = image.encoded(keep=True)
         if encoded.format != "JPEG":
-            _ = image.size  # of other formats the header alone is read
+            _ = image.size  # reads the header of other formats
             return _Found(before)
         if keep and there is not None and there.is_of(data):
             return _Found(before, before)
         made = encoded.scan_index()
         if not len(made):
-            image.load()  # it is progressive, or Pillow's, or broken
+            image.load()  # raises if it is broken, not if it is progressive or Pillow's
     except (OSError, MemoryError, Image.DecompressionBombError) as error:
         return _Found(error=error)
-    # The first place is the beginning, which is known anyway.
+    # The first entry is the beginning of the stream, which needs no index.
     return _Found(before, made.save() if len(made) > 1 else None)
 
 

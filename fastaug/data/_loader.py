@@ -1,4 +1,4 @@
-"""torch's DataLoader, with threads instead of worker processes where these are known to give the same."""
+"""torch's DataLoader, on threads instead of worker processes where the results are known to be the same."""
 
 from __future__ import annotations
 
@@ -36,70 +36,69 @@ _TAKES_IN_ORDER = "in_order" in inspect.signature(torch.utils.data.DataLoader.__
 
 
 class _Progress:
-    """How far an iterator of torch's is."""
+    """The position of an iterator of torch's."""
 
-    epoch = 0  # of the loader's
-    given: int | None = None  # batches of the epoch; None between epochs
-    epochs = 0  # that were before this one, of the same iterator
+    epoch = 0  # the loader's number of it
+    given: int | None = None  # batches returned in the epoch; None between epochs
+    epochs = 0  # earlier epochs of the same iterator
 
 
 class DataLoader(torch.utils.data.DataLoader[_T_co]):
-    """``torch.utils.data.DataLoader`` with threads for what is known to be fit for them: the same batches, faster.
+    """A ``torch.utils.data.DataLoader`` that uses threads where they are known to give the same batches.
 
-    Takes torch's arguments, with torch's meanings and defaults. Batches, their order and all random numbers are those
-    of torch's loader. ``num_workers=n`` means n streams of random numbers, as n worker processes have them.
+    It takes torch's arguments, with torch's meanings and defaults. Batches, their order and all random numbers equal
+    those of torch's loader. ``num_workers=n`` means n streams of random numbers, as with n worker processes.
 
-    Threads make the samples only where nothing draws but transforms of this package. That is known of torchvision's
-    ``ImageFolder``, ``DatasetFolder`` and the like, of a ``TensorDataset``, of lists, arrays and tensors, and of a
-    ``Subset`` or ``ConcatDataset`` of these. It needs transforms of this package alone, and no ``loader``,
-    ``target_transform`` or ``collate_fn`` of your own. Everything else is done as torch's ``DataLoader`` does it, by
-    its worker processes; so is an ``IterableDataset``, and whatever has a ``worker_init_fn``,
-    ``multiprocessing_context`` or ``timeout``. Nothing is tried out to find that out. :meth:`explain` says what makes
-    the samples, and why.
+    Threads make the samples only if all random draws come from transforms of this package. That is known of
+    torchvision's ``ImageFolder``, ``DatasetFolder`` and the like, of a ``TensorDataset``, of lists, arrays and tensors,
+    and of a ``Subset`` or ``ConcatDataset`` of these. Their transforms must be of this package alone, without a
+    ``loader``, ``target_transform`` or ``collate_fn`` of user code. Everything else runs on torch's worker processes,
+    and so does an ``IterableDataset`` or a loader with a ``worker_init_fn``, ``multiprocessing_context`` or
+    ``timeout``. The loader decides this without calling the data set. :meth:`explain` returns the choice and its
+    reason.
 
-    With ``threads=True`` you promise that a data set of your own draws by transforms of this package alone, and may be
-    called by several threads. Each thread then makes a batch. A data set that is seen to draw by itself is a
-    RuntimeError. A ``collate_fn`` of your own is called in ``next()``, with the random numbers that it has in a worker.
+    With ``threads=True`` you promise that your data set draws only by transforms of this package, and may be called
+    from several threads. Each thread then makes a batch. If the data set visibly draws by itself, a RuntimeError is
+    raised. Your ``collate_fn`` is called in ``next()``, with the random numbers of a worker.
 
-    Threads make the images of a folder several at a time, straight into the tensor of the batch. Two batches are on
-    their way while one is used, or as many as there are threads where each makes one. Memory of batches is used again
-    when nothing refers to it.
+    Threads write the images of a folder, several at a time, directly into the tensor of the batch. Two batches are in
+    progress while one is used, or one per thread if each thread makes a batch. The memory of a batch is reused when
+    nothing refers to it.
 
-    If threads cannot make a sample, they make the others of its batch. Then the error is raised by its own type, with
-    the number of the sample as ``index`` and the path of a file as ``path``. What ends a process, such as SystemExit,
-    is a RuntimeError, as it is of torch's workers. The next call gives the next batch. In a forked child, an iterator
-    of the parent raises a RuntimeError.
+    If a sample fails, the rest of its batch is still made. Then the error is raised with its own type, and with the
+    number of the sample as ``index`` and the path of a file as ``path``. Exceptions that end a process, such as
+    SystemExit, become a RuntimeError, as with torch's workers. The next call returns the next batch. In a forked child,
+    an iterator of the parent raises a RuntimeError.
 
-    With ``device="cuda"`` batches are on that device, with everything else as it is without. Threads read and decode
-    the images of a folder; the device does the rest of the pipeline, on a stream of the loader's own, as
-    ``transform.batch(..., device=)`` does it. Any other batch is made on the CPU and moved when it has been collated.
-    Tensors that go with the images, such as labels, are moved as well, as is whatever has a method ``to``, in
-    dictionaries, lists and tuples of any depth. A ``collate_fn`` of your own is given images that are on the device
-    where these are made there; what it returns is moved. A batch is for work on the stream that is current where
-    ``next()`` is called. That stream waits for it, and the process does not; but ``next()`` waits until the stream is
-    no more than two batches behind. :meth:`profile` says where batches are made.
+    With ``device="cuda"`` batches are on that device, and everything else stays the same. Threads read and decode the
+    images of a folder. The device runs the rest of the pipeline, on a stream of the loader, like ``transform.batch(...,
+    device=)``. Other batches are made and collated on the CPU, and then moved. So are tensors that accompany the
+    images, such as labels, and every object with a method ``to``, in dictionaries, lists and tuples of any depth. Your
+    ``collate_fn`` receives images on the device if they are made there, and its result is moved. Use a batch on the
+    stream that is current at ``next()``. That stream waits for the batch and the process does not, but ``next()`` waits
+    until the stream is at most two batches behind. :meth:`profile` reports where batches are made.
 
     Args:
-        num_threads: how many threads work; by default ``num_workers``, but no more than the CPUs that the process may
-            use, and all of these where ``num_workers`` is 0.
-        rng: ``"torch"``; or ``"sample"``, where the random numbers of a sample depend on ``seed``, the number of the
-            epoch and the index of the sample alone, for any number of workers, batch size, rank or resumption. A sample
-            is what the data set gives after ``torch.manual_seed(sample_seed(seed, epoch, index))``, and the same for
-            Python's and NumPy's generators. Epochs are counted from 0, or from what :meth:`set_epoch` says.
-        seed: of ``rng="sample"``, not negative; by default 0.
-        device: where batches are to be: ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default the CPU.
+        num_threads: number of threads. By default ``num_workers``, but at most the CPUs that the process may use, and
+            all of these if ``num_workers`` is 0.
+        rng: ``"torch"``; or ``"sample"``, with which the random numbers of a sample depend only on ``seed``, the epoch
+            and the index of the sample, for any number of workers, batch size, rank or resumption. A sample is then the
+            one after ``torch.manual_seed(sample_seed(seed, epoch, index))`` and the same for Python's and NumPy's
+            generators. Epochs count from 0, or from the number that :meth:`set_epoch` sets.
+        seed: for ``rng="sample"``, not negative; by default 0.
+        device: device of the batches, ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default the CPU.
         threads: None for threads where they are known to be right; True for your promise that they are; False for
             torch's iterators.
 
-    All other arguments are torch's. With a ``device``, ``pin_memory`` concerns the batches of worker processes alone,
-    which torch's thread then puts into pinned memory; all others go through it anyway.
+    All other arguments are torch's. With a ``device``, ``pin_memory`` applies only to batches of worker processes,
+    which torch's thread then copies to pinned memory. Other batches always use pinned memory.
 
     Raises:
-        TypeError, ValueError: as torch's; ``num_threads`` or ``seed`` that is not such an integer; ``num_threads``
-            where threads are not used; another ``rng`` or ``threads``; ``rng="sample"`` or ``threads=True`` with a data
-            set that has no indices; ``seed`` without ``rng="sample"``; an unknown ``device``.
-        RuntimeError: no CUDA device can be used; also in ``iter()``, in a fork of a process that had used CUDA, and in
-            ``next()`` while the current stream is captured, which takes no batch.
+        TypeError, ValueError: as torch's; ``num_threads`` or ``seed`` is not such an integer; ``num_threads`` was given
+            where threads are not used; ``rng``, ``threads`` or ``device`` is unknown; the data set has no indices, but
+            ``rng="sample"`` or ``threads=True`` was given; or ``seed`` was given without ``rng="sample"``.
+        RuntimeError: no CUDA device can be used. ``iter()`` raises it too in a fork of a process that used CUDA, and
+            ``next()`` while the current stream is captured, which consumes no batch.
 
     Example:
         >>> import torch
@@ -179,8 +178,8 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
                 f"num_threads is of threads, which are not used here: {choice.reason}. With workers, {PROMISE}. Got "
                 f"num_threads={num_threads}"
             )
-        self._warned = False  # of what a library that builds another loader loses
-        self._side: Side | None = None  # of the device
+        self._warned = False  # that a library builds another loader without these arguments
+        self._side: Side | None = None  # the device's
         self._next_epoch = 0
         self._epoch = 0
         self._times: Times | None = None
@@ -188,7 +187,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         self._progress = _Progress()
         self._current: Any = None  # a reference to the iterator of threads of this epoch
         self._latest: Any = None
-        self._left: dict[str, Any] | None = None  # the state of one that is gone
+        self._left: dict[str, Any] | None = None  # the state of a deleted iterator
         self._resume: dict[str, Any] | None = None
 
     def __iter__(self) -> Any:
@@ -210,7 +209,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         self._left = None
         return iterator
 
-    # mypy takes the data set for an attribute, as torch has it.
+    # vars(), because mypy sees torch's attribute `dataset`.
     def _dataset_asked(self) -> Any:
         return dataset_for(self, vars(self)["dataset"], 2)
 
@@ -220,9 +219,9 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
     dataset = property(_dataset_asked, _set_dataset)
 
     def explain(self) -> LoaderChoice:
-        """What makes the samples of this loader, and why, without making any. Print it.
+        """Return what makes the samples of this loader, and why, without making any. Print it.
 
-        It is decided for each iterator, by the arguments and the data set as they are then.
+        The choice is made anew for each iterator, from the arguments and the data set at that time.
         """
         return choice_of(self)
 
@@ -240,12 +239,12 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         return ThreadsIter(self, self._epoch, side, resume) if self._has_threads() else self._torchs(resume)
 
     def _has_threads(self) -> bool:
-        """Whether its iterator is that of threads, which makes samples with draws of their own in ``next()`` too."""
+        """Return whether its iterator is a ThreadsIter, which also serves ``rng="sample"`` without workers."""
         alone = self.rng == "sample" and not self.num_workers and not isinstance(self.dataset, MapDataPipe)
         return alone or choice_of(self).threads
 
     def _beside(self) -> Side | None:
-        """The stream on which batches are made ahead.
+        """Return the stream on which batches are made ahead.
 
         Raises:
             RuntimeError: the device cannot be used, such as in a fork.
@@ -256,7 +255,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
 
         device = memory.of(self.device)
         if self._side is None:
-            # One for all epochs: torch keeps memory by streams.
+            # One for all epochs, because torch caches memory per stream.
             self._side = device.side()
         return self._side
 
@@ -283,7 +282,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         return torchs_iterator(self, None if side is None else side.device)
 
     def _planned(self, indices: Any, base_seed: int) -> Plan:
-        """How batches are made, where these are the indices of the first one, and workers are seeded by that."""
+        """Return how to make batches, given the indices of the first one and the seed of the workers."""
         workers, cpus = self.num_workers, threads_for(None)
         threads = self.num_threads or min(cpus, workers or cpus)
         first = indices[0] if self._auto_collation and indices else indices
@@ -291,14 +290,14 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         folder = self._folder() if choice_of(self).threads else None
         known = unknown_data(self.dataset, folder is not None) is None
         if folder is not None and is_drafted(folder, first):
-            # Views are made by the threads, and moved.
+            # Threads make views, which are then moved.
             if self.device is None or isinstance(folder.transform, Views):
                 return Plan(flights_of_folder(folder, known), threads, False, made)
             from fastaug._load.on_device import flights_on_device
 
             return Plan(flights_on_device(folder, known), threads, False, f"on {self.device}")
         if self.rng == "torch":
-            # Those of a stream come one after the other.
+            # The samples of one stream are made one after the other.
             threads = min(threads, max(workers, 1))
         promise = None
         if workers and not known:
@@ -309,16 +308,16 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         return Plan(flights, threads if workers else 1, True, made)
 
     def check_worker_number_rationality(self) -> None:
-        """Warns of nothing: threads are no processes. Where there are these, torch's warning comes when they begin."""
+        """Do nothing, because threads are not processes. torch warns when worker processes start."""
 
     def set_epoch(self, epoch: int) -> None:
-        """Says which epoch comes next, for ``rng="sample"``; and tells the sampler, if it wants to know.
+        """Set the number of the next epoch for ``rng="sample"``, and call ``set_epoch`` of the samplers that have it.
 
         Args:
             epoch: its number, not negative.
 
         Raises:
-            TypeError, ValueError: no such integer.
+            TypeError, ValueError: not such an integer.
         """
         self._next_epoch = word("epoch", epoch)
         for sampler in samplers_of(self):
@@ -326,13 +325,12 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
                 sampler.set_epoch(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader is: plain data, from which :meth:`load_state_dict` goes on with the batches that are left.
+        """Return the position of the loader as plain data, from which :meth:`load_state_dict` continues.
 
-        After an epoch it is where the next one begins; in an epoch, or after one that was left early, behind the last
-        batch that was given out. It has the generators of the loader, of its samplers and of its workers, and the epoch
-        that samplers were told. Of the global
-        ones, whose state is the training loop's to save, it has what was drawn for the epoch, and without workers what
-        they are now.
+        Within an epoch, or after one that was left early, the position is after the last batch returned. After a
+        complete epoch it is the start of the next one. The state has the generators of the loader, its samplers and its
+        workers, and the epoch of samplers. The training loop should save the global generators. Of these, the state has
+        the numbers drawn for the epoch, and without workers their current state.
         """
         iterator = None if self._current is None else self._current()
         inner, epoch = None, self._next_epoch
@@ -356,16 +354,16 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Has the next iterator go on from where :meth:`state_dict` was called, in this or another process.
+        """Make the next iterator continue from :meth:`state_dict`, called in this or another process.
 
-        The data set and its sampler have to be the same. With ``rng="torch"`` so has ``num_workers``; without workers
-        the global generators go where they were. Where torch's processes do the work, batches that were given out are
-        made again, and dropped; a warning says where that is not enough, for persistent workers in a later epoch.
+        The data set and its sampler must be the same, and with ``rng="torch"`` also ``num_workers``. Without workers,
+        this restores the global generators. torch's processes make the batches up to there again and drop them. For
+        persistent workers in a later epoch that is not enough, and a warning is issued.
 
         Raises:
-            TypeError: no dictionary.
-            ValueError: not what ``state_dict`` returns; of another ``rng``, or of another number of streams; in the
-                midst of an epoch, of threads where this loader has none, or the other way round.
+            TypeError: not a dictionary.
+            ValueError: not from ``state_dict``; another ``rng`` or number of streams; or, within an epoch, a state of
+                threads for a loader without threads, or the reverse.
         """
         if not isinstance(state, dict):
             raise TypeError(f"state should be a dictionary, as state_dict() returns it, got {type(state).__name__}")
@@ -397,7 +395,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         set_epochs(self, state["samplers"])
 
     def profile(self) -> LoaderReport:
-        """Where the time of this epoch, or of the last one, has gone so far. Print it."""
+        """Return where the time of this epoch, or of the last one, has gone so far. Print it."""
         return (self._times or Times()).report()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -405,7 +403,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
 
 
 def _as_device(device: Any) -> torch.device | None:
-    """None for the CPU."""
+    """Return the device, or None for the CPU."""
     if device is None:
         return None
     from fastaug._cuda import memory

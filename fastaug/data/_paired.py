@@ -1,4 +1,4 @@
-"""Patches of pairs of pictures, for super-resolution."""
+"""Cut patches from pairs of pictures, for super-resolution."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from fastaug._program.kinds import OTHER
 
 
 class PairedRandomCrop:
-    """The same random patch of a picture of low and of one of high resolution, flipped and turned alike.
+    """A transform that cuts the same random patch from a low- and a high-resolution picture, flipped and turned alike.
 
-    Draws what ``RandomCrop(size)`` draws for the picture of low resolution; then, each with probability 1/2, a
-    horizontal flip, a vertical flip and a transposition: together all eight ways to lay a patch down.
+    It draws like ``RandomCrop(size)`` for the low-resolution picture. Then it draws a horizontal flip, a vertical flip
+    and a transposition, each with probability 1/2, which together give all eight orientations.
 
-    Of handles of ``fastaug.io.lazy`` only the patches are decoded.
+    Handles of ``fastaug.io.lazy`` decode only the patches.
 
     Args:
-        size: side of the patch of low resolution, in pixels; that of the other one is ``size * scale``.
-        scale: how many times as large the picture of high resolution is.
+        size: side of the low-resolution patch in pixels. The other patch has the side ``size * scale``.
+        scale: ratio of the resolutions.
 
-    What it is called with: a pair (low, high) of PIL images, uint8 arrays, tensors or lazy handles. Returns a pair of
-    patches, in the containers of the pictures; PIL images of handles.
+    Call it with a pair (low, high) of PIL images, uint8 arrays, tensors or lazy handles. It returns a pair of patches
+    in the same containers; PIL images for handles.
 
     Raises:
-        TypeError: ``size`` or ``scale`` is no integer; when called, no pair of images.
-        ValueError: one of them is less than one; when called, a pair whose sizes are not ``scale`` apart, or a picture
-            smaller than the patch.
+        TypeError: ``size`` or ``scale`` is not an integer; when called, not a pair of images.
+        ValueError: one of them is less than one; when called, the sizes of the pair do not have the ratio ``scale``, or
+            a picture is smaller than the patch.
 
     Example:
         >>> from PIL import Image

@@ -1,4 +1,4 @@
-"""The mean and the deviation of the pixels of many images."""
+"""Compute the mean and the standard deviation of the pixels of many images."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from fastaug.transforms._containers import Compose
 
 
 class MeanStd(NamedTuple):
-    """Per channel, of samples scaled to [0, 1]: what ``Normalize`` takes.
+    """The mean and standard deviation of each channel, of samples scaled to [0, 1], for ``Normalize``.
 
-    ``mean`` has one number for each channel, and ``std`` the standard deviation of all samples of the channel, as
-    ``numpy.std`` has it.
+    ``mean`` and ``std`` have one number per channel. ``std`` is the population standard deviation, like ``numpy.std``.
 
     Example:
         >>> from fastaug.data import MeanStd
@@ -33,14 +32,14 @@ class MeanStd(NamedTuple):
 
     @classmethod
     def from_histogram(cls, counts: Any) -> MeanStd:
-        """Of samples of which it is known how often each value occurs, as :func:`histogram` says.
+        """Compute both from the counts of each value, as :func:`histogram` returns them.
 
         Args:
             counts: integers of shape [channels, 256], the sum of the histograms of any parts of the images.
 
         Raises:
-            TypeError: they are no integers.
-            ValueError: another shape, a negative number, a channel without samples.
+            TypeError: they are not integers.
+            ValueError: another shape, a negative number, or a channel without samples.
 
         Example:
             >>> import numpy as np
@@ -65,24 +64,24 @@ class MeanStd(NamedTuple):
 def mean_std(
     images: Iterable[Any], transform: Any = None, *, num_threads: int | None = None, progress: bool = False
 ) -> MeanStd:
-    """The mean and the standard deviation of each channel over all pixels of all images.
+    """Compute the mean and the standard deviation of each channel over all pixels of all images.
 
-    They come from integer histograms, so neither the order nor the number of images costs digits.
+    Integer histograms make the result exact for any order and number of images.
 
     Args:
-        images: paths, encoded bytes, handles of ``fastaug.io.lazy``, PIL images, uint8 arrays or tensors, in any mix
-            and of any sizes, but all with as many channels.
+        images: paths, encoded bytes, handles of ``fastaug.io.lazy``, PIL images, uint8 arrays or tensors, mixed and of
+            any sizes, all with the same number of channels.
         transform: a transform to apply first, whose results are 8-bit images, such as ``Resize``.
-        num_threads: how many images are worked on at a time; one for each CPU by default.
-        progress: whether to show a bar of tqdm.
+        num_threads: number of images processed at a time; by default one per CPU.
+        progress: show a tqdm bar.
 
     Returns:
         A :class:`MeanStd`, scaled to [0, 1].
 
     Raises:
-        TypeError: results that are no 8-bit images.
-        ValueError: no images; images of different numbers of channels.
-        Exception: what reading or transforming an image raises; its ``index`` says which one it is.
+        TypeError: a result is not an 8-bit image.
+        ValueError: there are no images, or they have different numbers of channels.
+        Exception: from reading or transforming an image; its ``index`` is the number of that image.
 
     Example:
         >>> import numpy as np
@@ -96,16 +95,13 @@ def mean_std(
 def histogram(
     images: Iterable[Any], transform: Any = None, *, num_threads: int | None = None, progress: bool = False
 ) -> np.ndarray:
-    """How often each value occurs in each channel, over all pixels of all images.
+    """Count how often each value occurs in each channel, over all pixels of all images.
 
-    Histograms add up: several processes or machines can each count a part of the images, and
-    :meth:`MeanStd.from_histogram` of the sum is :func:`mean_std` of all.
+    Histograms add up. Several processes or machines can each count a part of the images, and
+    :meth:`MeanStd.from_histogram` of the sum equals :func:`mean_std` of all.
 
     Args:
-        images: as for :func:`mean_std`.
-        transform: a transform to apply first, whose results are 8-bit images, such as ``Resize``.
-        num_threads: how many images are worked on at a time; one for each CPU by default.
-        progress: whether to show a bar of tqdm.
+        images, transform, num_threads, progress: as for :func:`mean_std`.
 
     Returns:
         int64 of shape [channels, 256].
@@ -135,11 +131,11 @@ def counted(
     failed: list[tuple[str, Exception]] | None = None,
     strict: bool = False,
 ) -> np.ndarray | None:
-    """As :func:`histogram`; None where there are no images.
+    """Count as :func:`histogram` does, but return None if there are no images.
 
     Args:
-        failed: gets the images that cannot be read, each with its error, in place of an exception; `strict` ends it all
-            with the first.
+        failed: receives (name, error) of images that cannot be read, instead of an exception; `strict` stops at the
+            first.
     """
     items: Any = images if hasattr(images, "__len__") else list(images)
     counts: np.ndarray | None = None
@@ -149,7 +145,7 @@ def counted(
         from tqdm.auto import tqdm
 
         bar = tqdm(total=len(items), unit="image")
-    # Closed after an error too: whoever keeps that would keep the threads as well.
+    # Closed after an error too, because its traceback would keep the threads alive.
     with bar, closing(Compose(steps).map(items, ordered=False, num_threads=num_threads)) as mapped:
         while True:
             try:
@@ -181,7 +177,7 @@ def _name_of(items: Any, index: int) -> str:
 
 
 def _histogram(image: Any) -> np.ndarray:
-    """How often each value occurs in each channel: [channels, 256]."""
+    """Count how often each value occurs in each channel, as [channels, 256]."""
     if isinstance(image, Image.Image):
         if image.mode not in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV"):
             raise TypeError(f"images should have 8 bits a sample, got a PIL image of mode {image.mode}")
@@ -197,7 +193,7 @@ def _histogram(image: Any) -> np.ndarray:
 
 
 def _moments(counts: list[int]) -> tuple[float, float]:
-    """Mean and deviation in [0, 1]: sums of integers are exact, and each is rounded once."""
+    """Return mean and deviation in [0, 1] from exact integer sums, each rounded once."""
     count = sum(counts)
     total = sum(value * number for value, number in enumerate(counts))
     squares = sum(value * value * number for value, number in enumerate(counts))

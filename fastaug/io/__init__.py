@@ -1,6 +1,6 @@
-"""Images from files and bytes: the pixels that Pillow gives, decoded natively, and no more of them than are wanted.
+"""Images from files and bytes: Pillow's pixels, decoded natively, and only the part that is needed.
 
-Two spellings of one decoder. Ours gives ndarrays and PIL images, of every format that Pillow opens::
+One decoder has two interfaces. The first returns ndarrays and PIL images of every format that Pillow opens::
 
     from fastaug import io
     pixels = io.imread("photo.jpg")                             # np.asarray(Image.open("photo.jpg").convert("RGB"))
@@ -8,9 +8,9 @@ Two spellings of one decoder. Ours gives ndarrays and PIL images, of every forma
     batch = io.imread_batch(paths, num_threads=8)
     dataset = ImageFolder(root, loader=io.lazy, transform=compose)  # the Compose decodes its crop
 
-Of whole-slide images, :class:`Slide` reads regions.
+:class:`Slide` reads regions of whole-slide images.
 
-torchvision's gives CHW tensors, and writes them, for code that imports ``torchvision.io``.
+The second is that of ``torchvision.io``: it reads and writes CHW tensors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Many images at once."""
+"""Read many images at once."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ def imread_batch(
     colorspace: Colorspace | None = None,
     progress: bool = False,
 ) -> list[np.ndarray]:
-    """Reads and decodes images, several at a time. The threads are made for the call and end with it.
+    """Read and decode images, several at a time, on threads that end with the call.
 
     Args:
         sources: paths, bytes or open files, as for :func:`imread`.
         mode, region, exif, dtype, jpeg_tables, colorspace: as for :func:`imread`, for every image.
-        num_threads: how many images are decoded at a time; one for each CPU that this process may use by default, but
-            one in a worker of a ``DataLoader``.
-        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
+        num_threads: number of images decoded at a time. By default one per CPU that this process may use, and one in a
+            worker of a ``DataLoader``.
+        progress: show a tqdm bar if the output is a terminal or a notebook.
 
     Returns:
         The arrays, in the order of the sources.
 
     Raises:
-        fastaug.DecodeError: of the first source, in their order, that cannot be decoded; its ``index`` says which one
-            that is. The images behind it are not begun.
-        TypeError, ValueError, OSError: as for :func:`imread`, and by the same rule; TypeError for a ``num_threads``
-            that is no integer, and ValueError for one that is less than one.
+        fastaug.DecodeError: the first source, in their order, that cannot be decoded. Its ``index`` is the number of
+            that source. Later images are not started.
+        TypeError, ValueError, OSError: as for :func:`imread`, likewise for the first source. TypeError if
+            ``num_threads`` is not an integer, ValueError if it is less than one.
 
     Example:
         >>> import io

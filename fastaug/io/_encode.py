@@ -1,4 +1,4 @@
-"""torchvision.io's functions that encode and write images, with its signatures: Pillow's encoders do the work."""
+"""The encoders and writers of ``torchvision.io``, with its signatures, on top of Pillow's encoders."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ def encode_jpeg(input: torch.Tensor, quality: int = 75) -> torch.Tensor: ...
 @overload
 def encode_jpeg(input: list[torch.Tensor], quality: int = 75) -> list[torch.Tensor]: ...
 def encode_jpeg(input: torch.Tensor | list[torch.Tensor], quality: int = 75) -> torch.Tensor | list[torch.Tensor]:
-    """Images as JPEG files, as ``torchvision.io.encode_jpeg`` makes them: baseline, with half the colour resolution.
+    """Encode images as baseline JPEG with half the colour resolution, like ``torchvision.io.encode_jpeg``.
 
-    The bytes are those of torchvision on the CPU where Pillow has the same libjpeg-turbo. A tensor on another device is
-    encoded on the CPU.
+    The bytes equal torchvision's on the CPU if Pillow uses the same libjpeg-turbo. Tensors on other devices are encoded
+    on the CPU.
 
     Args:
-        input: uint8 tensor of shape (1 or 3, height, width), or a list of such.
-        quality: between 1 and 100.
+        input: uint8 tensor of shape (1 or 3, height, width), or a list of them.
+        quality: 1 to 100.
 
     Returns:
-        One-dimensional uint8 tensor of the bytes, on the device of the input; or a list of such.
+        One-dimensional uint8 tensor of the bytes, on the device of the input, or a list of them.
 
     Raises:
-        RuntimeError: a tensor of another dtype or shape, or one that JPEG has no room for.
+        RuntimeError: another dtype or shape, or an image too large for JPEG.
         ValueError: another quality, or an empty list.
 
     Example:
@@ -49,19 +49,19 @@ def encode_jpeg(input: torch.Tensor | list[torch.Tensor], quality: int = 75) -> 
 
 
 def encode_png(input: torch.Tensor, compression_level: int = 6) -> torch.Tensor:
-    """An image as a PNG file, as ``torchvision.io.encode_png`` makes it.
+    """Encode an image as PNG, like ``torchvision.io.encode_png``.
 
-    It decodes to the same pixels as torchvision's, which are those of the input; the bytes are Pillow's.
+    The file decodes to the pixels of the input, but its bytes are Pillow's, not torchvision's.
 
     Args:
         input: uint8 tensor of shape (1 or 3, height, width).
-        compression_level: between 0, fast, and 9, small.
+        compression_level: 0 (fast) to 9 (small).
 
     Returns:
         One-dimensional uint8 CPU tensor of the bytes.
 
     Raises:
-        RuntimeError: a tensor of another dtype or shape, or one that is not on the CPU; another level.
+        RuntimeError: another dtype, shape or level, or a tensor that is not on the CPU.
 
     Example:
         >>> import torch
@@ -78,7 +78,7 @@ def encode_png(input: torch.Tensor, compression_level: int = 6) -> torch.Tensor:
 
 
 def write_file(filename: str | Path, data: torch.Tensor) -> torch.Tensor:
-    """Writes bytes to a file, as ``torchvision.io.write_file`` does; also those that lie apart in memory.
+    """Write bytes to a file, like ``torchvision.io.write_file``, also from tensors that are not contiguous.
 
     Args:
         filename: path of the file.
@@ -88,7 +88,7 @@ def write_file(filename: str | Path, data: torch.Tensor) -> torch.Tensor:
         The same tensor.
 
     Raises:
-        RuntimeError: a tensor of another dtype or shape, or one that is not on the CPU; a file that cannot be written.
+        RuntimeError: another dtype or shape, a tensor that is not on the CPU, or a file that cannot be written.
 
     Example:
         >>> import tempfile, torch
@@ -114,12 +114,11 @@ def write_file(filename: str | Path, data: torch.Tensor) -> torch.Tensor:
 
 
 def write_jpeg(input: torch.Tensor, filename: str | Path, quality: int = 75) -> torch.Tensor:
-    """Writes an image as a JPEG file: :func:`encode_jpeg` of it.
+    """Encode an image by :func:`encode_jpeg` and write it to a file.
 
     Args:
-        input: uint8 tensor of shape (1 or 3, height, width).
+        input, quality: as for :func:`encode_jpeg`, of one image.
         filename: path of the file.
-        quality: between 1 and 100.
 
     Returns:
         The bytes, as a one-dimensional uint8 tensor.
@@ -140,12 +139,11 @@ def write_jpeg(input: torch.Tensor, filename: str | Path, quality: int = 75) -> 
 
 
 def write_png(input: torch.Tensor, filename: str | Path, compression_level: int = 6) -> torch.Tensor:
-    """Writes an image as a PNG file: :func:`encode_png` of it.
+    """Encode an image by :func:`encode_png` and write it to a file.
 
     Args:
-        input: uint8 tensor of shape (1 or 3, height, width).
+        input, compression_level: as for :func:`encode_png`.
         filename: path of the file.
-        compression_level: between 0, fast, and 9, small.
 
     Returns:
         The bytes, as a one-dimensional uint8 tensor.

@@ -1,4 +1,4 @@
-"""The orientation that torchvision finds in a file: not by Pillow's rules, which are imread's."""
+"""The Exif orientation of a file by torchvision's rules. ``imread`` uses Pillow's."""
 
 from __future__ import annotations
 
@@ -11,25 +11,20 @@ _PREFIX = len(b"Exif\0\0")
 _ORIENTATION = 0x112
 _MARK = 42
 _ENTRY = 12
-# What torchvision reads where there are no bytes any more.
+# torchvision reads this value after the last byte.
 _BEYOND = 0xFFFF
 
 
 def of_jpeg(data: bytes) -> int:
-    """By the first APP1 before the pixels, whatever it is.
-
-    Returns:
-        1 to 8; 1 where nothing says how the image lies.
-    """
+    """Return the orientation, 1 to 8, in the first APP1 segment before the pixels; 1 if there is none."""
     content: bytes | None = _C.jpeg_segment(data, _APP1)
     return 1 if content is None else of_tiff(content[_PREFIX:])
 
 
 def of_tiff(tiff: bytes) -> int:
-    """By the tag in the first directory, whose value is read as a SHORT whatever its type is (torchvision, exif.h).
+    """Return the orientation, 1 to 8, in the first directory; 1 if there is none.
 
-    Returns:
-        As of_jpeg().
+    Like torchvision's exif.h, it reads the value of the tag as a SHORT for every type.
     """
     little = tiff[:2] == b"II" or tiff == b"I"
     u16, u32 = struct.Struct("<H" if little else ">H"), struct.Struct("<I" if little else ">I")

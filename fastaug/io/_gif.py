@@ -1,4 +1,4 @@
-"""GIF as torchvision composes it: Pillow unpacks each frame, and this file puts them on their canvas."""
+"""Compose GIF frames as torchvision does. Pillow unpacks each frame; this file draws them on the canvas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from fastaug._image import pillow
 from fastaug._image.encoded import check_pixels
 
-_TO_BACKGROUND = 2  # the disposal by which a frame is not drawn over the one before it
+_TO_BACKGROUND = 2  # the disposal of a frame that is drawn on the background
 
 
 class _Frame(NamedTuple):
@@ -26,13 +26,13 @@ class _Frame(NamedTuple):
 
 
 def decode(data: bytes) -> np.ndarray:
-    """uint8 (frames, height, width, 3).
+    """Return the frames as uint8 (frames, height, width, 3).
 
-    What shows through a frame is the one before it, or the background colour if that is the frame's own disposal
+    Transparent pixels show the previous frame, or the background colour if the frame's own disposal is that
     (torchvision/csrc/io/image/cpu/decode_gif.cpp).
 
     Raises:
-        DecodeError: no GIF, or a broken one.
+        DecodeError: not a GIF, or a broken one.
     """
     try:
         width, height, background, frames = _parse(data)
@@ -43,7 +43,7 @@ def decode(data: bytes) -> np.ndarray:
     for number, frame in enumerate(frames):
         canvas = result[number]
         canvas[:] = result[number - 1] if number and frame.disposal != _TO_BACKGROUND else background
-        # One byte a pixel whatever Pillow makes of it: the frame was given no colours, which stands for gray.
+        # The frame has no palette, which means gray to Pillow: one byte a pixel in every mode.
         indices = np.asarray(pillow.open_image(frame.data, load=True))
         indices = indices[..., 0] if indices.ndim == 3 else indices
         part = canvas[frame.top : frame.top + frame.height, frame.left : frame.left + frame.width]

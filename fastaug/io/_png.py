@@ -1,4 +1,4 @@
-"""What libpng, as torchvision asks it to, makes of the samples of a PNG file."""
+"""PNG samples as libpng computes them with torchvision's settings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from fastaug._image.lazy import LazyImage
 _RED, _GREEN = 29890 * 32768 // 100000, 58700 * 32768 // 100000
 _BLUE = 32768 - _RED - _GREEN
 
-# PNG_USER_CHUNK_MALLOC_MAX: bytes of a chunk beside the pixels' (libpng, png_check_chunk_length).
+# PNG_USER_CHUNK_MALLOC_MAX: bytes of any chunk other than IDAT (libpng, png_check_chunk_length).
 _MOST_ANCILLARY = 8_000_000
 
 _CRITICAL = (b"IHDR", b"PLTE", b"IDAT")
 _IEND = bytes(4) + b"IEND" + b"\xae\x42\x60\x82"
 
 _SRGB = 45455
-# Closer to 1 than this, libpng takes a gamma for 1.
+# libpng treats a gamma in this range as 1.
 _INSIGNIFICANT = range(95000, 105001)
 
 
 def stored_samples(image: LazyImage) -> np.ndarray:
-    """uint8 HWC of the channels of the file; the indices of a palette; gray of fewer bits spread to 0 to 255."""
+    """Return uint8 HWC of the file's channels: palettes as indices, gray of fewer bits scaled to 0..255."""
     pixels = decode.read(image)
     if pixels.dtype == np.bool_:
         pixels = np.where(pixels, np.uint8(255), np.uint8(0))
@@ -35,7 +35,7 @@ def stored_samples(image: LazyImage) -> np.ndarray:
 
 
 def to_channels(samples: np.ndarray, channels: int, bits: int, gamma: int | None) -> np.ndarray:
-    """HWC samples of 1 to 4 channels in another number of them. `bits` are those of a sample of the file."""
+    """Convert HWC samples to another number of channels, 1 to 4. `bits` is the depth of a sample in the file."""
     height, width, given = samples.shape
     if given == channels:
         return samples
@@ -48,13 +48,13 @@ def to_channels(samples: np.ndarray, channels: int, bits: int, gamma: int | None
     else:
         result[:, :, 0] = gray(samples, gamma)
     if colours < channels:
-        # libpng takes the file's largest sample for opaque, even where it has spread gray since.
+        # libpng uses the file's largest sample as opaque, even after it scaled gray to 8 bits.
         result[:, :, -1] = samples[:, :, -1] if given in (2, 4) else (1 << bits) - 1
     return result
 
 
 def gray(samples: np.ndarray, gamma: int | None) -> np.ndarray:
-    """png_do_rgb_to_gray (libpng, pngrtran.c): through linear light when the file says what its gamma is."""
+    """Compute png_do_rgb_to_gray (libpng, pngrtran.c), in linear light if the file has a gamma."""
     red, green, blue = (samples[:, :, band].astype(np.int64) for band in range(3))
     same = (red == green) & (red == blue)
     wide = samples.dtype == np.uint16
@@ -70,15 +70,15 @@ def gray(samples: np.ndarray, gamma: int | None) -> np.ndarray:
 
 
 def _power(top: int, gamma: int) -> np.ndarray:
-    """png_build_8bit_table and png_build_16bit_table (libpng, png.c)."""
+    """Compute png_build_8bit_table and png_build_16bit_table (libpng, png.c)."""
     return np.floor(top * np.power(np.arange(top + 1) / top, gamma * 1e-5) + 0.5).astype(np.int64)
 
 
 class Chunk(NamedTuple):
-    """A chunk that is wholly there.
+    """A complete chunk of a file.
 
     Attributes:
-        at: where it begins in the file.
+        at: offset of its first byte in the file.
         whole: its bytes, from the length to the checksum.
     """
 
@@ -110,7 +110,7 @@ def chunks(data: bytes) -> Iterator[Chunk]:
 
 
 def before_pixels(data: bytes) -> Iterator[Chunk]:
-    """The sound ancillary chunks before the pixels: libpng takes no others for anything."""
+    """Yield the sound ancillary chunks before the pixels, the only ones that libpng uses."""
     for chunk in chunks(data):
         if chunk.kind == b"IDAT":
             return
@@ -119,19 +119,19 @@ def before_pixels(data: bytes) -> Iterator[Chunk]:
 
 
 def bare(data: bytes) -> bytes:
-    """The file without ancillary chunks, but for transparency.
+    """Return the file without ancillary chunks other than transparency.
 
-    Pillow raises at checksums of theirs, and at texts and profiles that inflate to much. libpng passes over such.
+    Pillow raises at bad checksums in them, and at texts and profiles that inflate too much. libpng skips those.
 
     Raises:
-        RuntimeError: one is larger than libpng allows, or one that is not ancillary is not known to it.
+        RuntimeError: an ancillary chunk is larger than libpng allows, or a critical chunk is unknown.
     """
     parts = [pillow.PNG_MAGIC]
     end = len(pillow.PNG_MAGIC)
     pixels = False
     for chunk in chunks(data):
         if pixels and chunk.kind != b"IDAT":
-            # libpng looks at nothing behind the pixels; between them nothing else may be.
+            # libpng ignores chunks after the pixels, and refuses chunks between them.
             rest = data[chunk.at :]
             whole = any(other.kind == b"IEND" for other in chunks(pillow.PNG_MAGIC + rest))
             return b"".join((*parts, _IEND if whole and b"IDAT" not in rest else rest))
@@ -147,7 +147,7 @@ def bare(data: bytes) -> bytes:
 
 
 def exif_of(data: bytes) -> bytes:
-    """The first eXIf chunk that libpng keeps; empty where there is none."""
+    """Return the first eXIf chunk that libpng keeps, or empty bytes."""
     for chunk in before_pixels(data):
         if chunk.kind == b"eXIf" and chunk.content[:2] in (b"II", b"MM"):
             return chunk.content
@@ -155,7 +155,7 @@ def exif_of(data: bytes) -> bytes:
 
 
 def gamma_of(data: bytes) -> int | None:
-    """The gamma that libpng goes by, times 100,000: of the chunk sRGB, else of gAMA; None when there is none, or 1."""
+    """Return libpng's gamma times 100,000, from sRGB or else gAMA; None if there is none or it is about 1."""
     gamma = None
     for chunk in before_pixels(data):
         if chunk.kind == b"sRGB":

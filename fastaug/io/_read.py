@@ -1,4 +1,4 @@
-"""One image at a time, as ndarrays."""
+"""Read one image as an ndarray."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from fastaug._image.encoded import Buffer, Colorspace, Source
 
-# A header is read out of the whole file, unless the file is so large that Pillow, which seeks in it, is sooner there.
+# In larger files Pillow seeks to the header. Smaller ones are read as a whole.
 _LARGE = 1 << 20
 
-# The modes in OpenCV's order of channels, and those of which they are the samples.
+# Modes in OpenCV's channel order, and the modes with the same samples.
 _SWAPPED = {"BGR": "RGB", "BGRA": "RGBA", "BGR;16": "RGB;16", "BGRA;16": "RGBA;16"}
 
 
@@ -35,51 +35,49 @@ def imread(
     jpeg_tables: Buffer | None = None,
     colorspace: Colorspace | None = None,
 ) -> np.ndarray:
-    """An image as an array: what ``np.asarray(Image.open(source).convert(mode))`` gives, bit for bit.
+    """Read an image as the array that ``np.asarray(Image.open(source).convert(mode))`` gives, bit for bit.
 
-    JPEG and PNG files are decoded natively, all else that Pillow opens by Pillow. NumPy's .npy files are images too, if
-    they hold uint8 in C order, of shape [H, W] or [H, W, 1 to 4]: L, LA, RGB, RGBA. The Python interpreter is free for
-    other threads meanwhile.
+    JPEG and PNG files are decoded natively, other formats by Pillow. NumPy's .npy files count as images if they hold
+    uint8 in C order of shape [H, W] or [H, W, 1 to 4], which is L, LA, RGB or RGBA. Decoding releases the interpreter
+    lock.
 
-    PNG files of 16 bits a sample: ``"I;16"`` gives gray ones as they are, and ``"LA;16"``, ``"RGB;16"``, ``"RGBA;16"``
-    any of them as uint16, of 2, 3 or 4 channels. In the other modes they are what Pillow makes of them: the high byte
-    of colours, but gray clipped at 255.
+    The mode ``"I;16"`` returns 16-bit gray PNG files unchanged. ``"LA;16"``, ``"RGB;16"`` and ``"RGBA;16"`` return any
+    16-bit PNG file as uint16 of 2, 3 or 4 channels. Other modes return Pillow's conversion: the high byte of colours,
+    and gray clipped at 255.
 
-    ``"BGR"`` and ``"BGRA"`` are ``"RGB"`` and ``"RGBA"`` with the channels in the order in which OpenCV has them, and
-    so are ``"BGR;16"`` and ``"BGRA;16"``. ``dtype=numpy.float32`` divides by the largest sample there is: what
-    ``array.astype(numpy.float32) / 255.0`` gives of the uint8 array, bit for bit, and ``/ 65535.0`` of that of uint16.
-    Where the image is decoded natively, both are part of the same pass.
+    ``"BGR"``, ``"BGRA"``, ``"BGR;16"`` and ``"BGRA;16"`` are the RGB modes in OpenCV's channel order. With
+    ``dtype=numpy.float32`` the result is ``array.astype(numpy.float32) / 255.0`` of the uint8 array, or ``/ 65535.0``
+    of the uint16 array, bit for bit. The native decoder does both in the same pass.
 
     Args:
-        source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
-            image; or a file open in binary mode, which is read from its beginning.
-        mode: one of Pillow's modes to convert to, one of the modes above, or None for the file's own: the pixels of
-            ``np.asarray(Image.open(source))``.
-        region: (top, left, height, width) of what is wanted of the image, in pixels of the image as it is returned
-            without it. Only what the region needs is decoded, where the format allows that.
-        exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
-        out: array to write the pixels to. After an error it holds anything.
-        dtype: ``numpy.float32`` for samples in [0, 1], in modes of 8 or 16 bits; None for those of the mode.
-        jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
-        colorspace: what the three components of a JPEG stream are, ``"rgb"`` or ``"ycbcr"``, where the file that it
-            lies in says so, as the tag PhotometricInterpretation of a TIFF file does; None for what the stream says
-            itself. Gray JPEGs and other formats have no use for it.
+        source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor of an encoded image; or
+            a file open in binary mode, which is read from its beginning.
+        mode: one of Pillow's modes, one of the modes above, or None for ``np.asarray(Image.open(source))``.
+        region: (top, left, height, width) in pixels of the image that is returned without it. The decoder skips the
+            rest if the format allows that.
+        exif: flip and turn the image by the file's Exif orientation. Pillow and torchvision do not.
+        out: array to write the pixels to. After an error its content is undefined.
+        dtype: ``numpy.float32`` for samples in [0, 1] in modes of 8 or 16 bits, or None for the mode's own.
+        jpeg_tables: tables of an abbreviated JPEG stream, as in the TIFF tag JPEGTables.
+        colorspace: colour space of a three-component JPEG stream, ``"rgb"`` or ``"ycbcr"``, if its container defines
+            it, as the TIFF tag PhotometricInterpretation does. None follows the stream. Gray JPEGs and other formats
+            ignore it.
 
     Returns:
-        uint8 of shape (height, width, channels), in [0, 255]; of shape (height, width) for modes of one channel. The
-        modes of other samples have other dtypes: ``"I;16"`` uint16, ``"I"`` int32, ``"F"`` float32, ``"1"`` bool.
-        With ``dtype``, float32 of the same shape, in [0, 1]. ``out``, if that is given.
+        uint8 of shape (height, width, channels) in [0, 255], or (height, width) for modes of one channel. ``"I;16"``
+        gives uint16, ``"I"`` int32, ``"F"`` float32 and ``"1"`` bool. With ``dtype``, float32 of the same shape in [0,
+        1]. With ``out``, that array.
 
     Raises:
-        fastaug.DecodeError: the image is truncated, corrupt or of no known format; or a JPEG of four components, for
-            which a ``colorspace`` was given. It is an OSError.
-        OSError: the file cannot be read: FileNotFoundError, IsADirectoryError and so on.
-        PIL.Image.DecompressionBombError: it has more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels; with more than
-            that number, PIL.Image.DecompressionBombWarning is issued.
-        TypeError: ``source``, ``mode``, ``region``, ``out`` or ``dtype`` is of the wrong type.
-        ValueError: unknown ``mode`` or one that the image cannot be converted to, unknown ``colorspace``, a ``region``
-            that does not lie in the image, an ``out`` of another shape or dtype or not writable, a ``dtype`` that is
-            not float32, or one for a mode whose samples have not 8 or 16 bits.
+        fastaug.DecodeError: the image is truncated, corrupt or of an unknown format; or ``colorspace`` was given for a
+            JPEG of four components. It is an OSError.
+        OSError: the file cannot be read (FileNotFoundError, IsADirectoryError and so on).
+        PIL.Image.DecompressionBombError: more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels. More than that number
+            itself issues PIL.Image.DecompressionBombWarning.
+        TypeError: ``source``, ``mode``, ``region``, ``out`` or ``dtype`` has the wrong type.
+        ValueError: ``mode`` is unknown or the image cannot be converted to it; ``colorspace`` is unknown; ``region`` is
+            not inside the image; ``out`` has another shape or dtype or is not writable; or ``dtype`` is not float32, or
+            the mode does not have 8 or 16 bits.
 
     Example:
         >>> import io
@@ -107,11 +105,11 @@ def imread(
 
 
 def _samples(mode: str | None, dtype: Any) -> decode.Samples:
-    """What the mode, where it is OpenCV's, and the dtype ask for.
+    """Return the sample format that `mode` and `dtype` ask for.
 
     Raises:
-        TypeError: what is no dtype.
-        ValueError: a dtype that is not float32.
+        TypeError: `dtype` is not a dtype.
+        ValueError: `dtype` is not float32.
     """
     if dtype is not None:
         try:
@@ -131,22 +129,19 @@ def lazy(
     jpeg_tables: Buffer | None = None,
     colorspace: Colorspace | None = None,
 ) -> LazyImage:
-    """A handle of an encoded image that is decoded when, and as far as, its pixels are wanted.
+    """Return a handle of an encoded image that decodes its pixels on demand, and only those that are needed.
 
-    It is a loader for torchvision's ``ImageFolder``: a ``Compose`` of fastaug's then decodes only its crop.
+    Use it as the loader of torchvision's ``ImageFolder``. A ``Compose`` of fastaug then decodes only its crop.
 
     Args:
-        source: path, bytes or open file, as for :func:`imread`.
+        source, exif, jpeg_tables, colorspace: as for :func:`imread`.
         mode: one of Pillow's modes to convert to, or None for the file's own.
-        exif: whether to flip and turn the image as the file's Exif orientation says.
-        jpeg_tables: tables of an abbreviated JPEG stream.
-        colorspace: what the three components of a JPEG stream are, as for :func:`imread`.
 
     Returns:
         A :class:`LazyImage`.
 
     Raises:
-        TypeError, ValueError: as :class:`LazyImage`. That a file is missing or broken shows when it is first wanted.
+        TypeError, ValueError: as :class:`LazyImage`. Missing and broken files raise at their first use.
 
     Example:
         >>> import io
@@ -162,14 +157,14 @@ def lazy(
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What the header of an image says, in Pillow's terms.
+    """The header of an image in Pillow's terms.
 
     Attributes:
-        size: (width, height) as the image is stored.
+        size: (width, height) as stored.
         mode: the mode in which Pillow opens it.
         format: ``"JPEG"``, ``"PNG"`` and so on.
-        orientation: the Exif orientation, 1 to 8; 1 when there is none.
-        bits: of a sample: of the file for JPEG and PNG, else of the mode.
+        orientation: the Exif orientation, 1 to 8; 1 if there is none.
+        bits: bits of a sample, in the file for JPEG and PNG, otherwise in the mode.
 
     Example:
         >>> from fastaug.io import ImageInfo
@@ -193,19 +188,19 @@ class ImageInfo:
 
 
 def image_info(source: Source) -> ImageInfo:
-    """Size, mode and the like of an image, by its header alone.
+    """Read size, mode, format, orientation and bits from the header of an image.
 
     Args:
         source: path, bytes or open file, as for :func:`imread`.
 
     Returns:
-        An :class:`ImageInfo`, of what ``Image.open(source)`` would say.
+        An :class:`ImageInfo` with the values of ``Image.open(source)``.
 
     Raises:
-        fastaug.DecodeError: the header is broken, or of no known format.
+        fastaug.DecodeError: the header is broken or of an unknown format.
         OSError: the file cannot be read.
-        PIL.Image.DecompressionBombError: it announces more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels.
-        TypeError: ``source`` is nothing that an image can be read from.
+        PIL.Image.DecompressionBombError: more than twice ``PIL.Image.MAX_IMAGE_PIXELS`` pixels.
+        TypeError: ``source`` has the wrong type.
 
     Example:
         >>> import io
@@ -220,7 +215,7 @@ def image_info(source: Source) -> ImageInfo:
     if image.path is not None and os.path.getsize(image.path) > _LARGE:
         with open(image.path, "rb") as file:
             start = file.read(len(pillow.PNG_MAGIC))
-            # Those may have their Exif data behind the pixels; these are mapped.
+            # PNG may have its Exif data after the pixels; .npy files are mapped.
             if start != pillow.PNG_MAGIC and not start.startswith(npy.MAGIC):
                 opened = pillow.open_image(file, image.filename)
                 return _info(opened, start)

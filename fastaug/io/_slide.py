@@ -1,4 +1,4 @@
-"""Whole-slide images: regions of a pyramid of tiles, of which only those are read and decoded that are covered."""
+"""Whole-slide images: read regions of a pyramid, and decode only the tiles that they cover."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fastaug.io import _tiff
 # The core counts pixels in 32 bits.
 _MOST_PIXELS = 1 << 31
 
-# No slide has as many pixels across: what lies further off is as black as what lies there.
+# More pixels than any slide has across. Every place beyond it is black.
 _FAR = 1 << 40
 
 
@@ -31,8 +31,8 @@ class SlideLevel:
 
     Attributes:
         width, height: in pixels of the level.
-        downsample: pixels of level 0 to one of this, as openslide has it: the mean of those across and down.
-        tile: (width, height) of its tiles; of strips, which are as wide as the level.
+        downsample: pixels of level 0 per pixel of this level, the mean of both axes, as in openslide.
+        tile: (width, height) of its tiles. A strip is a tile as wide as the level.
 
     Example:
         >>> from fastaug.io import SlideLevel
@@ -51,29 +51,29 @@ class SlideLevel:
 
 
 class Slide:
-    """A whole-slide image: a pyramid of levels, each of tiles, in a TIFF file such as Aperio's .svs.
+    """A whole-slide image that reads regions of a tiled pyramid in a TIFF file, such as Aperio's .svs.
 
-    tifffile, which has to be installed, says where the tiles lie, and is done with the file then. Tiles are read there
-    when a region covers them: JPEGs by the native core, all of a region in one call, without Python's lock; those of
-    other compressions by tifffile's decoders, for most of which imagecodecs has to be installed.
+    tifffile must be installed. It locates the tiles when the slide is opened. Tiles are read when a region covers them.
+    The native core decodes all JPEG tiles of a region in one call, without Python's lock. tifffile decodes other
+    compressions, most of which need imagecodecs.
 
-    Threads share a slide, and so do processes that are forked. It pickles as its path. The file is closed with the last
-    of what reads it.
+    Threads can share a slide, and so can forked processes. It pickles as its path. The file closes with its last
+    reader.
 
     Args:
         path: of the file.
 
     Attributes:
         path: the same.
-        levels: of the pyramid, from the largest on: a tuple of :class:`SlideLevel`.
-        mpp: microns of a pixel of level 0, across and down; None where the file does not say so. Of Aperio's files it
-            is their MPP, else what the tags of the resolution say.
+        levels: tuple of :class:`SlideLevel`, the largest first.
+        mpp: microns per pixel of level 0, across and down, or None if the file has neither Aperio's MPP nor a
+            resolution.
 
     Raises:
         OSError: the file cannot be read.
-        ImportError: tifffile, or imagecodecs for such tiles, is not installed.
-        ValueError: it is no TIFF file that tifffile opens, or its levels are not of 8 bits in gray or RGB.
-        TypeError: ``path`` is no path.
+        ImportError: tifffile is not installed, or imagecodecs for tiles that need it.
+        ValueError: tifffile cannot open the file, or its levels are not 8-bit gray or RGB.
+        TypeError: ``path`` is not a path.
 
     Example:
         >>> import tempfile
@@ -122,31 +122,31 @@ class Slide:
         return f"Slide({self.path!r}, {width}x{height}, {levels} level{'s' if levels > 1 else ''})"
 
     def read(self, x: int, y: int, size: tuple[int, int], level: int = 0) -> np.ndarray:
-        """The pixels of a region: those of openslide's ``read_region((x, y), level, size).convert("RGB")`` in level 0.
+        """Read a region, equal to openslide's ``read_region((x, y), level, size).convert("RGB")`` at level 0.
 
-        In the levels above, a place of level 0 is one between pixels. openslide interpolates there; this is the region
-        from the nearest pixel on, without that: ``floor(x / levels[level].downsample + 0.5)``.
+        At other levels, (x, y) can lie between pixels. openslide interpolates there. This starts at the nearest pixel
+        instead, ``floor(x / levels[level].downsample + 0.5)``.
 
         Args:
-            x, y: the left upper corner, in pixels of level 0.
+            x, y: upper left corner, in pixels of level 0.
             size: (width, height), in pixels of the level.
             level: index into ``levels``.
 
         Returns:
-            uint8 of shape (height, width, 3). It is black where the region lies outside of the slide.
+            uint8 of shape (height, width, 3), black outside the slide.
 
         Raises:
             fastaug.DecodeError: a tile is missing, truncated or corrupt. The message has its column, row and level.
-            TypeError: other numbers than integers, or ``size`` is no pair of them.
-            ValueError: there is no such ``level``, or ``size`` is of less than a pixel, or of 2^31 or more.
+            TypeError: a number is not an integer, or ``size`` is not a pair.
+            ValueError: the level does not exist, or ``size`` is not 1 to 2^31 - 1 pixels.
         """
         return self._region(x, y, size, level).read()
 
     def lazy(self, x: int, y: int, size: tuple[int, int], level: int = 0) -> LazyImage:
-        """A handle of a region, decoded when, and as far as, its pixels are wanted.
+        """Return a handle of a region that decodes its pixels on demand, and only those that are needed.
 
-        A ``Compose`` takes it, and its ``batch``: only those tiles are read and decoded that its crop covers. Of tiles
-        that tifffile decodes it is all that the region covers, on the thread that asks.
+        Pass it to a ``Compose`` or its ``batch``, which read and decode only the JPEG tiles that the crop covers.
+        tifffile decodes all tiles of the region, on the calling thread.
 
         Args:
             x, y, size, level: as for :meth:`read`.
@@ -155,7 +155,7 @@ class Slide:
             A :class:`LazyImage` of mode RGB.
 
         Raises:
-            TypeError, ValueError: as :meth:`read`. That a tile is missing or broken shows when it is first wanted.
+            TypeError, ValueError: as :meth:`read`. Missing and broken tiles raise at their first use.
 
         Example:
             >>> import tempfile
@@ -173,15 +173,14 @@ class Slide:
         return LazyImage(region)
 
     def tiles(self, level: int = 0, size: tuple[int, int] | None = None) -> list[LazyImage]:
-        """Handles of regions that cover a level, from left to right and from the top down.
+        """Return handles of regions that cover a level, from left to right and from top to bottom.
 
-        They are ``ceil(levels[level].width / size[0])`` in a row. The last ones in rows and columns end where the slide
-        does, and may be smaller.
+        A row has ``ceil(levels[level].width / size[0])`` of them. Those at the right and bottom edges end with the
+        slide and may be smaller.
 
         Args:
             level: index into ``levels``.
-            size: (width, height) of a region; by default that of the tiles that the level is stored in, so that each is
-                decoded once.
+            size: (width, height) of a region. By default the size of the stored tiles, so that each is decoded once.
 
         Raises:
             TypeError, ValueError: as :meth:`read`.
@@ -222,7 +221,7 @@ class Slide:
 
 
 class Region(Assembled):
-    """A part of a level, in the level's pixels."""
+    """A part of a level, in pixels of that level."""
 
     format = "TIFF"
 
@@ -262,19 +261,19 @@ class Region(Assembled):
             try:
                 _C.run([(b"", self.source(3), _C.into_array(pixels))])
             except _C.Deferred:
-                pass  # the tile that is to blame is found below, or decoded by Pillow
+                pass  # the code below finds the broken tile, or decodes it by Pillow
             else:
                 return pixels
         return self._assembled()
 
     def _assembled(self) -> np.ndarray:
-        """The pixels, tile by tile."""
+        """Return the pixels, copied tile by tile."""
         pixels = np.zeros((self.height, self.width, 3), np.uint8)
         grid = self._grid
         for column, row in self._covered():
             tile = self._tile(column, row)
             across, down = column * grid.tile_width, row * grid.tile_height
-            # What lies behind the edge of the level is in its last tiles, and not of the slide.
+            # The last tiles have padding beyond the edge of the level.
             right = min(across + tile.shape[1], grid.width, self.left + self.width)
             bottom = min(down + tile.shape[0], grid.height, self.top + self.height)
             left, top = max(across, self.left), max(down, self.top)
@@ -283,18 +282,18 @@ class Region(Assembled):
         return pixels
 
     def _covered(self) -> Iterator[tuple[int, int]]:
-        """Columns and rows of the tiles that have pixels of the level for it."""
+        """Yield (column, row) of each tile that has pixels of the region inside the level."""
         grid = self._grid
         left, right = max(self.left, 0), min(self.left + self.width, grid.width)
         top, bottom = max(self.top, 0), min(self.top + self.height, grid.height)
         if right <= left or bottom <= top:
-            return  # it lies outside, though perhaps in the padding of a last tile
+            return  # outside, although perhaps in the padding of a last tile
         for row in range(top // grid.tile_height, -(-bottom // grid.tile_height)):
             for column in range(left // grid.tile_width, -(-right // grid.tile_width)):
                 yield column, row
 
     def _tile(self, column: int, row: int) -> np.ndarray:
-        """Of three channels, or of one; as large as its part of the level at least."""
+        """Return a tile of one or three channels, at least as large as its part of the level."""
         grid = self._grid
         index = row * grid.columns + column
         try:
@@ -331,7 +330,7 @@ class Region(Assembled):
 
 
 def _sides(size: Any) -> tuple[int, int]:
-    """(width, height) of a region."""
+    """Return (width, height) of a region as integers."""
     try:
         width, height = (operator.index(side) for side in size)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What tifffile says of a slide: the levels of its pyramid, and where their tiles lie. It reads the container alone."""
+"""Read the levels of a slide and the locations of their tiles by tifffile, from the TIFF structure alone."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from fastaug._image.encoded import check_tables
 if TYPE_CHECKING:
     import tifffile
 
-# Compressions whose tiles are JPEG streams that the core decodes. That of 6 is an older one, which is not of streams.
+# Compressions whose tiles are JPEG streams, which the core decodes. The older compression 6 has no such streams.
 _JPEG = (7, 33007)
 
-# JPEG 2000 as Aperio has it in YCbCr, of which decoders give that.
+# Aperio's JPEG 2000 in YCbCr, which decoders return as YCbCr.
 _APERIO_YCBCR = 33003
 
 _GRAY, _RGB, _YCBCR = 1, 2, 6
-_MICRONS = {2: 25400.0, 3: 10000.0}  # of an inch and of a centimetre, by the number of the unit
+_MICRONS = {2: 25400.0, 3: 10000.0}  # in an inch and a centimetre, by TIFF's number of the unit
 
 _OTHERS = "; openslide opens more formats (pip install openslide-python openslide-bin)"
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A level: what the core knows of its tiles, and what decodes them where that is not the core.
+    """A level and its tiles, for the core or for another decoder.
 
     Attributes:
-        jpeg: what JPEG tiles have beside them: their tables and their colour space; None of other tiles.
-        decode: tifffile's, of the bytes of a tile and its number: (array of depth, height, width and samples, where it
-            belongs, its shape); None of JPEG tiles.
+        jpeg: tables and colour space of JPEG tiles, or None for other tiles.
+        decode: tifffile's function of a tile's bytes and number. It returns (array of depth, height, width and samples,
+            position, shape). None for JPEG tiles.
     """
 
     width: int
@@ -52,11 +52,11 @@ class Grid:
 
 
 def read(file: BinaryIO, descriptor: _C.File, path: str) -> tuple[list[Grid], tuple[float, float] | None]:
-    """The levels of the slide in a file, from the largest on, and the microns of a pixel of the first.
+    """Return the levels of the slide in a file, the largest first, and the microns per pixel of the first.
 
     Raises:
-        ImportError: tifffile is not installed, or not what it needs for these tiles.
-        ValueError: it does not open the file, or that has no tiles of 8 bits in gray or RGB.
+        ImportError: tifffile is not installed, or a package that it needs for these tiles.
+        ValueError: tifffile cannot open the file, or it has no tiles of 8-bit gray or RGB.
     """
     try:
         import tifffile
@@ -71,7 +71,7 @@ def read(file: BinaryIO, descriptor: _C.File, path: str) -> tuple[list[Grid], tu
             return levels, _microns(slide.levels[0].keyframe)
     except (ImportError, MemoryError):
         raise
-    except Exception as error:  # hostile files make tifffile raise of any kind
+    except Exception as error:  # tifffile raises any type for hostile files
         raise ValueError(
             f"tifffile does not open {path} as a slide: {error or type(error).__name__}{_OTHERS}"
         ) from error
@@ -109,9 +109,10 @@ def _grid(page: tifffile.TiffPage, descriptor: _C.File) -> Grid:
 
 
 def _check(page: tifffile.TiffPage) -> None:
-    """
+    """Check that a page is 8-bit gray or RGB.
+
     Raises:
-        ValueError: it is no image of 8 bits in gray or RGB.
+        ValueError: it is not.
     """
     samples, photometric = page.samplesperpixel, page.photometric
     gray = samples == 1 and photometric == _GRAY
@@ -128,9 +129,10 @@ def _check(page: tifffile.TiffPage) -> None:
 
 
 def _colorspace(page: tifffile.TiffPage) -> str | None:
-    """What three components are, as tifffile reads the tags: some streams in RGB do not say so.
+    """Return the colour space of three components by the tags as tifffile reads them. Some RGB streams do not declare
+    it.
 
-    Where the tag says RGB of JFIF streams, openslide believes the tag.
+    openslide believes the tag if it is RGB and the streams are JFIF.
     """
     if page.photometric == _YCBCR:
         return "ycbcr"
@@ -138,10 +140,11 @@ def _colorspace(page: tifffile.TiffPage) -> str | None:
 
 
 def _try(decode: Callable[..., Any]) -> None:
-    """
+    """Check that tiles can be decoded.
+
     Raises:
-        ImportError: there is no decoder, for the want of a package.
-        ValueError: there is none at all.
+        ImportError: the decoder is in a package that is not installed.
+        ValueError: there is no decoder.
     """
     try:
         decode(None, 0)
@@ -152,7 +155,7 @@ def _try(decode: Callable[..., Any]) -> None:
 
 
 def _microns(page: tifffile.TiffPage) -> tuple[float, float] | None:
-    """Across and down, of a pixel: as Aperio says, or the resolution."""
+    """Return microns per pixel, across and down, from Aperio's MPP or the resolution tags."""
     aperio = re.search(r"\|\s*MPP\s*=\s*([0-9.]+)", page.description) if page.is_svs else None
     if aperio is not None and (microns := float(aperio[1])) > 0:
         return microns, microns

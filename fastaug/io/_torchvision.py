@@ -1,4 +1,4 @@
-"""torchvision.io's functions for images, with its signatures and results."""
+"""The image readers and decoders of ``torchvision.io``, with its signatures and results."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class ImageReadMode(Enum):
-    """What the decoders of torchvision's spelling convert to. They take its names, too, in upper or lower case.
+    """The conversion that a decoder of torchvision's interface applies.
 
-    ``UNCHANGED`` leaves an image as it is, ``GRAY``, ``GRAY_ALPHA``, ``RGB`` and ``RGB_ALPHA``, which is ``RGBA``, have
-    1, 2, 3 and 4 channels. Not every format has all of them.
+    ``UNCHANGED`` keeps the file's channels. ``GRAY``, ``GRAY_ALPHA``, ``RGB`` and ``RGB_ALPHA`` (alias ``RGBA``) have
+    1, 2, 3 and 4 channels. Not every format has all of them. Decoders also accept the names, in upper or lower case.
 
     Example:
         >>> from fastaug.io import ImageReadMode
@@ -61,7 +61,7 @@ def _with_runtime_errors(function: _Function) -> _Function:
 
 
 def read_file(path: str | Path) -> torch.Tensor:
-    """The bytes of a file, as ``torchvision.io.read_file`` gives them.
+    """Read the bytes of a file, like ``torchvision.io.read_file``.
 
     Args:
         path: of the file.
@@ -70,7 +70,7 @@ def read_file(path: str | Path) -> torch.Tensor:
         One-dimensional uint8 tensor.
 
     Raises:
-        RuntimeError: the file is missing, cannot be read, or is empty.
+        RuntimeError: the file is missing, unreadable or empty.
 
     Example:
         >>> import tempfile
@@ -99,25 +99,23 @@ def decode_jpeg(
     device: str | torch.device = "cpu",
     apply_exif_orientation: bool = False,
 ) -> torch.Tensor | list[torch.Tensor]:
-    """JPEG images as ``torchvision.io.decode_jpeg`` gives them.
+    """Decode JPEG images, like ``torchvision.io.decode_jpeg``.
 
-    ``GRAY`` is the luma plane of the file, not Pillow's conversion from RGB; CMYK ``UNCHANGED`` is as the file has it,
-    which is the inverse of what Pillow gives. On another device than the CPU, the image is decoded on the CPU and
-    copied there.
+    ``GRAY`` is the luma plane of the file, unlike Pillow's conversion from RGB. ``UNCHANGED`` CMYK has the samples of
+    the file, the inverse of Pillow's. Images for other devices are decoded on the CPU and copied.
 
     Args:
-        input: one-dimensional uint8 CPU tensor of the bytes, or a list of such.
+        input: one-dimensional uint8 CPU tensor of the bytes, or a list of them.
         mode: UNCHANGED, GRAY or RGB.
-        device: where the result is to be.
-        apply_exif_orientation: whether to flip and turn the image as its Exif orientation says.
+        device: device of the result.
+        apply_exif_orientation: flip and turn the image by its Exif orientation.
 
     Returns:
-        uint8 of shape (channels, height, width), in [0, 255], the channels of a pixel side by side in memory; or a list
-        of such.
+        uint8 of shape (channels, height, width) in [0, 255], channels last in memory, or a list of them.
 
     Raises:
-        RuntimeError: no JPEG, a broken one, another mode, or a tensor of another shape or dtype.
-        ValueError: an empty list, a list of something else, a tensor that is not on the CPU.
+        RuntimeError: not a JPEG, a broken one, another mode, or a tensor of another shape or dtype.
+        ValueError: an empty list, a list of anything but tensors, or a tensor that is not on the CPU.
 
     Example:
         >>> import io, numpy as np, torch
@@ -148,24 +146,23 @@ def decode_jpeg(
 def decode_png(
     input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False
 ) -> torch.Tensor:
-    """A PNG image as ``torchvision.io.decode_png`` gives it.
+    """Decode a PNG image, like ``torchvision.io.decode_png``.
 
-    Files of 16 bits a sample stay such. Gray is computed as libpng does it, not Pillow; a transparent colour of gray
-    and RGB files is not looked at, that of a palette is. Files with a palette are their indices when ``UNCHANGED``.
-    Where torchvision returns memory that it never wrote, this gives what was meant: opaque alpha for a palette without
-    alpha, and one index a pixel for palettes of fewer than 8 bits.
+    16-bit files stay 16-bit. Gray is libpng's, not Pillow's. A transparent colour counts for palettes and is ignored in
+    gray and RGB files. ``UNCHANGED`` palette files are indices. torchvision returns uninitialised memory in two cases.
+    For these, this returns opaque alpha for a palette without alpha, and one index per pixel for palettes of fewer than
+    8 bits.
 
     Args:
         input: one-dimensional uint8 tensor of the bytes.
         mode: an ImageReadMode.
-        apply_exif_orientation: whether to flip and turn the image as its Exif orientation says.
+        apply_exif_orientation: flip and turn the image by its Exif orientation.
 
     Returns:
-        uint8 in [0, 255], or uint16 in [0, 65535], of shape (channels, height, width), the channels of a pixel side by
-        side in memory.
+        uint8 in [0, 255] or uint16 in [0, 65535], of shape (channels, height, width), channels last in memory.
 
     Raises:
-        RuntimeError: no PNG, a broken one, or a tensor of another shape or dtype.
+        RuntimeError: not a PNG, a broken one, or a tensor of another shape or dtype.
 
     Example:
         >>> import io, torch
@@ -182,17 +179,17 @@ def decode_png(
 
 @_with_runtime_errors
 def decode_webp(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED) -> torch.Tensor:
-    """A WebP image as ``torchvision.io.decode_webp`` gives it.
+    """Decode a WebP image, like ``torchvision.io.decode_webp``.
 
     Args:
         input: one-dimensional uint8 tensor of the bytes.
-        mode: UNCHANGED, RGB or RGBA. There is no gray: a warning says so, and the image is left unchanged.
+        mode: UNCHANGED, RGB or RGBA. The gray modes warn and mean UNCHANGED.
 
     Returns:
-        uint8 of shape (3 or 4, height, width), in [0, 255], the channels of a pixel side by side in memory.
+        uint8 of shape (3 or 4, height, width) in [0, 255], channels last in memory.
 
     Raises:
-        RuntimeError: no WebP, a broken or animated one, or a tensor of another shape or dtype.
+        RuntimeError: not a WebP, a broken or animated one, or a tensor of another shape or dtype.
 
     Example:
         >>> import io, torch
@@ -208,20 +205,20 @@ def decode_webp(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.U
 
 @_with_runtime_errors
 def decode_avif(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED) -> torch.Tensor:
-    """An AVIF image as Pillow decodes it, in the form of ``torchvision.io.decode_avif``.
+    """Decode an AVIF image by Pillow, with the interface of ``torchvision.io.decode_avif``.
 
-    torchvision needs a package of its own for it, whose decoder may round otherwise.
+    torchvision needs an extra package for it, whose decoder may round differently.
 
     Args:
         input: one-dimensional uint8 tensor of the bytes.
-        mode: UNCHANGED, RGB or RGBA. There is no gray: a warning says so, and the image is left unchanged.
+        mode: UNCHANGED, RGB or RGBA. The gray modes warn and mean UNCHANGED.
 
     Returns:
-        uint8 of shape (3 or 4, height, width), in [0, 255], the channels of a pixel side by side in memory.
+        uint8 of shape (3 or 4, height, width) in [0, 255], channels last in memory.
 
     Raises:
-        RuntimeError: no AVIF, a broken one, one of more than 8 bits a sample, of which Pillow gives but 8; a tensor of
-            another shape or dtype; a Pillow that was built without AVIF.
+        RuntimeError: not an AVIF, a broken one, more than 8 bits a sample (Pillow returns only 8), a tensor of another
+            shape or dtype, or a Pillow without AVIF.
 
     Example:
         >>> import io, torch
@@ -233,7 +230,7 @@ def decode_avif(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.U
         torch.Size([3, 60, 80])
     """
     data = _bytes(input)
-    # The configuration of the codec says in its third byte whether samples are longer, by the second highest bit.
+    # The second highest bit in the third byte of the codec's configuration is set for longer samples.
     found = data.find(b"av1C")
     if found >= 0 and any(byte & 0x40 for byte in data[found + 6 : found + 7]):
         raise RuntimeError("AVIF files of more than 8 bits a sample are not supported.")
@@ -242,19 +239,19 @@ def decode_avif(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.U
 
 @_with_runtime_errors
 def decode_heic(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.UNCHANGED) -> torch.Tensor:
-    """A HEIC image as Pillow decodes it, in the form of ``torchvision.io.decode_heic``.
+    """Decode a HEIC image by Pillow, with the interface of ``torchvision.io.decode_heic``.
 
-    Pillow does where the package pillow-heif is installed and ``pillow_heif.register_heif_opener()`` was called.
+    It needs the package pillow-heif and a call of ``pillow_heif.register_heif_opener()``.
 
     Args:
         input: one-dimensional uint8 tensor of the bytes.
-        mode: UNCHANGED, RGB or RGBA. There is no gray: a warning says so, and the image is left unchanged.
+        mode: UNCHANGED, RGB or RGBA. The gray modes warn and mean UNCHANGED.
 
     Returns:
-        uint8 of shape (3 or 4, height, width), in [0, 255], the channels of a pixel side by side in memory.
+        uint8 of shape (3 or 4, height, width) in [0, 255], channels last in memory.
 
     Raises:
-        RuntimeError: no HEIC, a broken one, or a tensor of another shape or dtype; a Pillow that cannot decode it.
+        RuntimeError: not a HEIC, a broken one, a tensor of another shape or dtype, or a Pillow that cannot decode it.
 
     Example:
         >>> import torch
@@ -273,17 +270,17 @@ def decode_heic(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.U
 
 @_with_runtime_errors
 def decode_gif(input: torch.Tensor) -> torch.Tensor:
-    """A GIF image, or all images of an animated one, as ``torchvision.io.decode_gif`` gives them.
+    """Decode a GIF image, or all images of an animated one, like ``torchvision.io.decode_gif``.
 
     Args:
         input: one-dimensional uint8 tensor of the bytes.
 
     Returns:
-        uint8 of shape (3, height, width), or (images, 3, height, width) if there is more than one, in [0, 255], the
-        channels of a pixel side by side in memory.
+        uint8 of shape (3, height, width), or (images, 3, height, width) if there are several, in [0, 255], channels
+        last in memory.
 
     Raises:
-        RuntimeError: no GIF, a broken one, or a tensor of another shape or dtype.
+        RuntimeError: not a GIF, a broken one, or a tensor of another shape or dtype.
 
     Example:
         >>> import io, torch
@@ -303,16 +300,16 @@ def decode_image(
     mode: ImageReadMode | str = ImageReadMode.UNCHANGED,
     apply_exif_orientation: bool = False,
 ) -> torch.Tensor:
-    """A JPEG, PNG, GIF or WebP image as ``torchvision.io.decode_image`` gives it.
+    """Decode a JPEG, PNG, GIF or WebP image, like ``torchvision.io.decode_image``.
 
     Args:
         input: one-dimensional uint8 tensor of the bytes, or a path.
-        mode: an ImageReadMode; see :func:`decode_jpeg`, :func:`decode_png` and :func:`decode_webp`. GIF has RGB only.
-        apply_exif_orientation: whether to flip and turn a JPEG or PNG image as its Exif orientation says.
+        mode: an ImageReadMode; see :func:`decode_jpeg`, :func:`decode_png` and :func:`decode_webp`. GIF is always RGB.
+        apply_exif_orientation: flip and turn a JPEG or PNG image by its Exif orientation.
 
     Returns:
-        uint8 of shape (channels, height, width), in [0, 255]; uint16 for PNG files of 16 bits; of shape
-        (images, 3, height, width) for an animated GIF. The channels of a pixel lie side by side in memory.
+        uint8 of shape (channels, height, width) in [0, 255]; uint16 for 16-bit PNG files; shape (images, 3, height,
+        width) for an animated GIF. Channels are last in memory.
 
     Raises:
         RuntimeError: another format, a broken image, a missing file, or a tensor of another shape or dtype.
@@ -350,12 +347,11 @@ def decode_image(
 def read_image(
     path: str | Path, mode: ImageReadMode | str = ImageReadMode.UNCHANGED, apply_exif_orientation: bool = False
 ) -> torch.Tensor:
-    """The image in a file, as ``torchvision.io.read_image`` gives it: :func:`decode_image` of a path.
+    """Read the image in a file by :func:`decode_image`, like ``torchvision.io.read_image``.
 
     Args:
         path: of the file.
-        mode: an ImageReadMode.
-        apply_exif_orientation: whether to flip and turn a JPEG or PNG image as its Exif orientation says.
+        mode, apply_exif_orientation: as for :func:`decode_image`.
 
     Returns:
         As :func:`decode_image`.
@@ -403,7 +399,7 @@ def _bytes(input: Any) -> bytes:
 
 
 def _chw(array: np.ndarray, orientation: int = 1) -> torch.Tensor:
-    """The tensor of an HW or HWC array, turned as an Exif orientation says."""
+    """Return an HW or HWC array as a tensor, turned by an Exif orientation."""
     import torch
 
     array = decode16.orient(array, orientation)
@@ -445,7 +441,7 @@ def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
     if mode is ImageReadMode.UNCHANGED:
         return _chw(samples, orientation)
     if image.header.mode == "P":
-        # Only alpha that a palette has is alpha.
+        # A transparent colour counts for palettes only.
         samples = decode.read(image.convert("RGBA"))
     return _chw(_png.to_channels(samples, mode.value, bits, _png.gamma_of(data)), orientation)
 
@@ -475,7 +471,7 @@ def _warn_of_gray(format: str, mode: ImageReadMode) -> None:
 
 
 def _decode_colour(data: bytes, mode: ImageReadMode, format: str, name: str) -> torch.Tensor:
-    """An image of a format that has colours always, and alpha at times."""
+    """Decode a format that always has colours and sometimes alpha."""
     image = LazyImage(data, None)
     if image.format != format:
         raise RuntimeError(f"Not {name} file, but {image.format}")

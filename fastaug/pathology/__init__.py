@@ -1,7 +1,7 @@
-"""Transforms for tiles of whole-slide images, which torchvision does not have, and what tells tissue from glass.
+"""Transforms for tiles of whole-slide images, which torchvision does not have, and measures of tissue.
 
-They are used as those of ``fastaug.transforms`` are and go with them into one ``Compose``: random draws come from
-torch's generator on every call, ``get_params`` draws alone, and containers come out as they went in.
+Use them like those of ``fastaug.transforms``, in the same ``Compose``. Random draws come from torch's generator on
+every call, ``get_params`` only draws, and results have the container of the input.
 
 Example:
     >>> import fastaug.transforms as T
@@ -36,7 +36,7 @@ __all__ = [
 
 publish(globals())
 
-# As they are before anybody can change them.
+# Record the classes before user code can change them.
 for _name in __all__:
     if isinstance(globals()[_name], type):
         know(globals()[_name])

@@ -1,4 +1,4 @@
-"""What images of a slide are taken for that are looked at, and not changed: in memory, in files, and on slides."""
+"""Read tiles to measure them, from memory, files and slides."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Result = TypeVar("Result")
 
 
 def tiles_of(images: Any) -> list[Any]:
-    """One by one: PIL images, arrays and tensors of one RGB image each, and handles of what is to be decoded.
+    """Return one object per RGB image: a PIL image, an array, a tensor, or a handle of an encoded image.
 
     Raises:
-        TypeError: one that is no RGB image of 8 bits. Of a file that shows when it is read.
+        TypeError: one is not an 8-bit RGB image. Files raise when they are read.
     """
     if is_single(images):
         images = [images]
@@ -40,7 +40,7 @@ def tiles_of(images: Any) -> list[Any]:
 
 
 def is_single(images: Any) -> bool:
-    """One image, or a slide, in place of several."""
+    """Return True for one image or slide instead of several."""
     if isinstance(images, (np.ndarray, torch.Tensor)) and images.ndim == 3:
         return True
     return isinstance(images, (Image.Image, LazyImage, Slide)) or is_encoded(images) or is_entry(images)
@@ -76,7 +76,7 @@ def _tiles(image: Any) -> Sequence[Any]:
 
 
 def with_source(tile: Any, use: Callable[[_C.Source], Result]) -> Result:
-    """What `use` makes of a tile's pixels, which are decoded as it asks for them.
+    """Return the result of `use` on the pixels of a tile, which are decoded on demand.
 
     Raises:
         OSError, DecodeError: they cannot be read.
@@ -85,7 +85,7 @@ def with_source(tile: Any, use: Callable[[_C.Source], Result]) -> Result:
     if not isinstance(tile, LazyImage):
         (source,) = sources_of(tile)
         return use(source)
-    # An Exif orientation is left alone: nothing that is counted here depends on it.
+    # An Exif orientation is ignored, because no count depends on it.
     deferred: Exception | None = None
     if tile.native and tile.mode == "RGB":
         try:
@@ -104,10 +104,10 @@ def with_source(tile: Any, use: Callable[[_C.Source], Result]) -> Result:
 def for_tiles(
     work: Callable[[int, Any], Result], tiles: Sequence[Any], num_threads: int | None, progress: bool
 ) -> list[Result]:
-    """What `work` makes of each, with its number, by several threads.
+    """Return the results of `work` on each tile and its number, on several threads.
 
     Raises:
-        Exception: of the first tile that has one, with its number as ``index``.
+        Exception: the first tile with an error raises it, with its number as ``index``.
     """
 
     def failed(error: BaseException, index: int) -> None:

@@ -1,4 +1,4 @@
-"""Stain matrices by name and by rows, and what else is said of a change of stains."""
+"""Stain matrices by name or rows, and checks of the arguments of stain transforms."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ PRESETS: dict[str, Rows] = {
     # The reference that Macenko's method is commonly run with (Veta's staining normalization, 2013; torchstain).
     "macenko-reference": ((0.5626, 0.7201, 0.4062), (0.2159, 0.8012, 0.5581)),
 }
-#: How strong the stains of that reference are.
+#: The strengths of the stains in that reference.
 REFERENCE_STRENGTHS = (1.9705, 1.0308)
 
 LIKE = {"tiatoolbox": 0, "albumentationsx": ops.ROUNDS_STAINS}
 BACKGROUND = {"augment": 0, "keep": ops.KEEPS_BACKGROUND}
 RESIDUAL = ("project", "preserve", "augment")
 
-#: What numbers of a matrix, and factors and shifts, are at most.
+#: The largest density in a matrix, and the largest factor or shift.
 _MOST_DENSITY, _MOST = 1e3, 100.0
 
 
 def numbers_of(name: str, values: Any, most: float = _MOST) -> tuple[float, ...]:
-    """A sequence of numbers within `most` of zero."""
+    """Return a sequence of numbers, each within `most` of zero."""
     if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray, torch.Tensor)):
         raise TypeError(f"{name} should be a sequence of numbers, got {values!r}")
     try:
@@ -48,7 +48,7 @@ def numbers_of(name: str, values: Any, most: float = _MOST) -> tuple[float, ...]
 
 
 def rows_of(name: str, matrix: Any) -> Rows:
-    """A stain matrix of two or three rows, by its name or as numbers."""
+    """Return a stain matrix of two or three rows, given its name or its numbers."""
     if isinstance(matrix, str):
         if matrix not in PRESETS:
             raise ValueError(f"{name} should be rows of numbers or one of {', '.join(PRESETS)}, got {matrix!r}")
@@ -69,7 +69,7 @@ def rows_of(name: str, matrix: Any) -> Rows:
 
 
 def range_of(name: str, value: Any, centre: float) -> tuple[float, float]:
-    """From a number, the range that goes so far to both sides; or a pair, its ends."""
+    """Return a pair as it is, and a number as the range of that width on both sides of `centre`."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Sequence)) or isinstance(value, (str, bytes)):
         raise TypeError(f"{name} should be a number or a pair of numbers, got {value!r}")
     if isinstance(value, (int, float)):
@@ -93,5 +93,5 @@ def chosen(name: str, value: Any, choices: Any) -> str:
 
 
 def stains_changed(rows: int, residual: str) -> int:
-    """How many stains are multiplied and shifted."""
+    """Return the number of stains that are multiplied and shifted."""
     return 3 if residual == "augment" else 2 if residual == "preserve" else rows

@@ -1,4 +1,4 @@
-"""Stain matrices found in images, and tiles normalized to those of another."""
+"""Find the stain matrix of images, and normalize tiles to the stains of a target."""
 
 from __future__ import annotations
 
@@ -42,29 +42,29 @@ def _found(images: Any, tissue: float, num_threads: int | None, progress: bool =
 def stain_matrix(
     images: Any, tissue: float = 0.15, num_threads: int | None = None, progress: bool = False
 ) -> np.ndarray:
-    """The stain matrix of an image, or of many images together, by Macenko's method.
+    """Compute the stain matrix of one image, or of many images together, by Macenko's method.
 
-    Equal to what torchstain's NumPy code finds in all pixels together, within 1e-12: of the pixels whose densities
-    ``-log((v + 1) / 240)`` are all ``tissue`` or more, the plane of largest variance, and in it the 1st and the 99th
-    percentile of directions. Each image is decoded once. Pixels are passed over three times, in memory; of more than
-    2^25 for each thread the colours are counted instead, once, in 64 MB for each thread.
+    It equals the result of torchstain's NumPy code on all pixels together, within 1e-12. From the pixels whose
+    densities ``-log((v + 1) / 240)`` are all ``tissue`` or more, it takes the plane of largest variance, and in it the
+    1st and the 99th percentile of directions. Each image is decoded once. More than 2^25 pixels per thread are reduced
+    to counts of colours, which limits the memory.
 
     Args:
-        images: an RGB image, or several of any sizes, in memory, encoded or as files, regions of slides or whole ones,
-            as of :func:`fastaug.pathology.tissue_stats`.
+        images: an RGB image or several of any sizes, in memory, encoded or in files, regions of slides or whole slides,
+            as for :func:`fastaug.pathology.tissue_stats`.
         tissue: the least density of tissue, in every channel.
-        num_threads: how many images are worked on at a time; one for each CPU that the process may use by default.
-        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
+        num_threads, progress: as for :func:`fastaug.pathology.tissue_stats`.
 
     Returns:
-        float64 of shape (2, 3), the densities of haematoxylin and of eosin in red, green and blue; the one with more of
-        red first.
+        float64 of shape (2, 3), the densities of haematoxylin and of eosin in red, green and blue. The row with more
+        red is first.
 
     Raises:
-        TypeError: an image that is none of these; ``tissue`` is no number.
-        ValueError: no images; ``tissue`` is not from 0 to 5; fewer than 16 pixels of tissue, or of one stain alone.
-        fastaug.DecodeError: of the first image that cannot be decoded; ``index`` is its number.
-        OSError: of the first that cannot be read, likewise.
+        TypeError: not such images, or ``tissue`` is not a number.
+        ValueError: there are no images; ``tissue`` is not from 0 to 5; or there are fewer than 16 pixels of tissue, or
+            pixels of only one stain.
+        fastaug.DecodeError: the first image that cannot be decoded; ``index`` is its number.
+        OSError: the first image that cannot be read; ``index`` is its number.
 
     Source:
         Macenko et al., A method for normalizing histology slides for quantitative analysis, 2009.
@@ -86,23 +86,21 @@ def stain_matrix(
 
 
 class StainNormalize(Transform):
-    """Each tile in the stains of a target: Macenko's normalization.
+    """A transform that gives each tile the stains of a target, by Macenko's normalization.
 
-    A tile's own stain matrix and the 99th percentiles of its stains are found, and become those of the target: one map
-    of densities. Equal to torchstain's ``NumpyMacenkoNormalizer``, but for samples within 1e-8 of an integer. A tile
-    with fewer than 16 pixels of tissue, or of one stain alone, is left as it is. A tensor of several images is one
+    It finds the tile's own stain matrix and the 99th percentiles of its stains, and maps them to those of the target.
+    It equals torchstain's ``NumpyMacenkoNormalizer``, except for samples within 1e-8 of an integer. A tile with fewer
+    than 16 pixels of tissue, or of one stain alone, is returned unchanged. A tensor of several images counts as one
     tile.
 
     Args:
-        target: an RGB image or several, as of :func:`fastaug.pathology.stain_matrix`, but that a path which is a str
-            has to be in a list; a pair of a matrix of two rows
-            and two percentiles, such as ``(normalize.matrix, normalize.strengths)`` of another; or
-            "macenko-reference", with which the method is commonly run.
+        target: an RGB image or several, as for :func:`fastaug.pathology.stain_matrix`, but a str path must be in a
+            list; a pair of a matrix of two rows and two percentiles, such as ``(normalize.matrix,
+            normalize.strengths)`` of another one; or "macenko-reference", the usual reference of the method.
 
     Raises:
-        TypeError: a target that is none of these; when called, something that is not a uint8 image of three colour
-            channels.
-        ValueError: a target without tissue, a singular matrix, or percentiles that are not above 0 and up to 100.
+        TypeError: the target is none of these; when called, not a uint8 image of three colour channels.
+        ValueError: the target has no tissue or a singular matrix, or its percentiles are not above 0 and up to 100.
 
     Source:
         Macenko et al., A method for normalizing histology slides for quantitative analysis, 2009.
@@ -135,7 +133,7 @@ class StainNormalize(Transform):
 
 
 def _are_numbers(value: Any) -> bool:
-    """What an image, or several, are not."""
+    """Return True for anything but an image or several."""
     return not is_single(value) and getattr(value, "ndim", 1) < 2
 
 

@@ -1,4 +1,4 @@
-"""Stains: what tissue is coloured with, and the light that each takes away."""
+"""Random changes of stains, the dyes that colour tissue and absorb light."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["HEDJitter", "StainJitter"]
 
 _TORCH = TorchDraws()
 
-#: What theta is at most: what is drawn goes into the core's operands.
+#: The largest theta, so that draws fit in the core's operands.
 _MOST_THETA = 1e5
 
 Triple = tuple[float, float, float]
@@ -44,19 +44,19 @@ def _draw(draws: Draws, theta: float) -> tuple[Triple, Triple]:
 
 
 class HEDJitter(Transform):
-    """Stains made stronger and weaker at random: haematoxylin, eosin and DAB, each times one number and plus another.
+    """A transform that randomly scales and shifts the stains haematoxylin, eosin and DAB.
 
-    Draws three ``alpha`` uniformly from [1 - theta, 1 + theta], then three ``beta`` from [-theta, theta], each as
-    ``torch.empty(1).uniform_()`` draws it, on every call. What they do is said by
-    :func:`fastaug.pathology.functional.adjust_hed`: scikit-image's ``rgb2hed`` and ``hed2rgb``.
+    On every call it draws three ``alpha`` uniformly from [1 - theta, 1 + theta], then three ``beta`` from [-theta,
+    theta], each like ``torch.empty(1).uniform_()``. Then it applies :func:`fastaug.pathology.functional.adjust_hed`,
+    which equals scikit-image's ``rgb2hed`` and ``hed2rgb``.
 
     Args:
-        theta: how much; 0.05 is known as HED-light, 0.2 as HED-strong.
-        clip: whether stains below zero count as zero first, as in scikit-image.
+        theta: strength; 0.05 is known as HED-light, 0.2 as HED-strong.
+        clip: first set stains below zero to zero, as in scikit-image.
 
     Raises:
-        TypeError: ``theta`` is not a number; when called, something that is not a uint8 image of three colour channels,
-            and nothing is drawn then.
+        TypeError: ``theta`` is not a number; when called, not a uint8 image of three colour channels, and nothing is
+            drawn.
         ValueError: ``theta`` is below 0, NaN, or above 1e5.
 
     Source:
@@ -81,7 +81,7 @@ class HEDJitter(Transform):
 
     @staticmethod
     def get_params(theta: float) -> tuple[Triple, Triple]:
-        """Draws three factors and three shifts.
+        """Draw three factors and three shifts.
 
         Example:
             >>> from fastaug import pathology
@@ -115,29 +115,29 @@ def _draw_stains(draws: Draws, scale: Pair, shift: Pair, stains: int) -> tuple[N
 
 
 class StainJitter(Transform):
-    """Stains made stronger and weaker at random, by a stain matrix: one map of optical densities.
+    """A transform that randomly scales and shifts the stains of a stain matrix, in optical density.
 
-    Draws a factor for every stain, then a shift for every stain, each as ``torch.empty(1).uniform_()`` draws it, on
-    every call. What they do is said by :func:`fastaug.pathology.functional.adjust_stains`.
+    On every call it draws a factor for each stain, then a shift for each, each like ``torch.empty(1).uniform_()``. Then
+    it applies :func:`fastaug.pathology.functional.adjust_stains`.
 
     Args:
         matrix: two or three rows of three numbers, the density of each stain in red, green and blue; or "hed" (three
-            rows), "he", "imagej-he" or "macenko-reference"; or "macenko": the matrix of each tile, as
-            :func:`fastaug.pathology.stain_matrix` finds it. A tile without tissue is left as it is then, after the
+            rows), "he", "imagej-he" or "macenko-reference"; or "macenko" for the matrix of each tile, as
+            :func:`fastaug.pathology.stain_matrix` finds it. A tile without tissue is then returned unchanged, after the
             same draws.
         scale: factors are drawn from [1 - scale, 1 + scale], or from a pair (low, high).
         shift: shifts are drawn from [-shift, shift], or from a pair (low, high). The unit is a row of the matrix.
-        like: "tiatoolbox" or "albumentationsx": whose densities and rounding.
-        residual: what becomes of what is in neither of two stains: "project" leaves it out, "preserve" keeps it,
-            "augment" takes it for a third stain, with a factor and a shift of its own. Of three rows, "preserve" keeps
-            the third, and the others change all.
-        background: "augment" changes every pixel; "keep" leaves those as they are whose luminance is 0.85 of white or
-            more.
+        like: the package whose densities and rounding to use, "tiatoolbox" or "albumentationsx".
+        residual: treatment of the part that neither of two stains explains: "project" drops it, "preserve" keeps it,
+            "augment" treats it as a third stain with its own factor and shift. With three rows, "preserve" keeps the
+            third, and the other two values change all.
+        background: "augment" changes every pixel; "keep" leaves pixels unchanged whose luminance is at least 0.85 of
+            white.
 
     Raises:
-        TypeError: an argument of another type; when called, something that is not a uint8 image of three colour
-            channels, and nothing is drawn then.
-        ValueError: a singular matrix, a range that is upside down or NaN, another name.
+        TypeError: an argument has another type; when called, not a uint8 image of three colour channels, and nothing is
+            drawn.
+        ValueError: a singular matrix, a range in the wrong order or with NaN, or another name.
 
     Source:
         tiatoolbox's ``StainAugmentor`` and AlbumentationsX's ``HEStain``; matrices of Ruifrok and Johnston, 2001, and
@@ -174,7 +174,7 @@ class StainJitter(Transform):
 
     @staticmethod
     def get_params(scale: Pair, shift: Pair, stains: int) -> tuple[Numbers, Numbers]:
-        """Draws as many factors, then as many shifts, as there are stains.
+        """Draw one factor per stain, then one shift per stain.
 
         Example:
             >>> from fastaug import pathology

@@ -1,4 +1,4 @@
-"""What tissue is told from glass by: numbers of tiles, and Otsu's threshold."""
+"""Tell tissue from glass by statistics of tiles and Otsu's threshold."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fastaug.pathology._bag import for_tiles, tiles_of, with_source
 
 __all__ = ["otsu", "tissue_stats"]
 
-#: A row of what tissue_stats returns.
+#: A row of the result of tissue_stats.
 _ROW = np.dtype(
     [
         ("mean_rgb", np.float64, 3),
@@ -32,37 +32,38 @@ _ROW = np.dtype(
 def tissue_stats(
     images: Any, white: int = 220, black: int = 20, num_threads: int | None = None, progress: bool = False
 ) -> np.ndarray:
-    """What tissue is told from glass by, of each of many tiles: colours, saturation, gray, white, black and sharpness.
+    """Compute colours, saturation, gray, white, black and sharpness of each tile, to separate tissue from glass.
 
-    Each tile is looked at once, beside its decoding, and everything is counted in integers: the same numbers by any
-    number of threads, on any machine. Gray and saturation are those of OpenCV in 8 bits: ``COLOR_RGB2GRAY``, and
-    channel 1 of ``COLOR_RGB2HSV``.
+    Each tile is read once, while it is decoded, and all sums are integers. The results are the same for any number of
+    threads, on any machine. Gray and saturation are OpenCV's in 8 bits, ``COLOR_RGB2GRAY`` and channel 1 of
+    ``COLOR_RGB2HSV``.
 
     Args:
-        images: tiles in RGB, of any sizes: PIL images, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W), of which
-            each image is a tile; encoded images, as bytes, paths, open files or handles such as those of
-            ``slide.lazy``, which are read as RGB; or one array (N, H, W, 3), or tensor (N, 3, H, W). A
-            :class:`fastaug.io.Slide` is the tiles that it stores its level 0 in, as :meth:`fastaug.io.Slide.tiles` has
-            them. One of these is a list of one.
-        white: pixels are white with all channels above it, from 0 to 255.
-        black: pixels are black with all channels below it, from 0 to 255.
-        num_threads: how many tiles are worked on at a time; one for each CPU that the process may use by default.
-        progress: whether to show a bar of tqdm, where the output is a terminal or a notebook.
+        images: RGB tiles of any sizes: PIL images, uint8 arrays (H, W, 3), uint8 tensors (..., 3, H, W) with a tile per
+            image; encoded images, as bytes, paths, open files or handles such as those of ``slide.lazy``, which are
+            read as RGB; or one array (N, H, W, 3) or tensor (N, 3, H, W). A :class:`fastaug.io.Slide` counts as the
+            stored tiles of its level 0, as :meth:`fastaug.io.Slide.tiles` returns them. A single one of these counts as
+            a list of one.
+        white: white pixels have all channels above it, from 0 to 255.
+        black: black pixels have all channels below it, from 0 to 255.
+        num_threads: number of tiles processed at a time; by default one per CPU that the process may use.
+        progress: show a tqdm bar if the output is a terminal or a notebook.
 
     Returns:
-        A structured array with a row for each tile, of 2.1 kB, and without tiles an empty one. These are its fields.
+        A structured array with a row for each tile, empty without tiles. These are its fields.
 
         - ``mean_rgb``: float64 of shape (3,), the means of red, green and blue, from 0 to 255.
         - ``mean_saturation``: float64, from 0 to 255.
-        - ``saturation_histogram``, ``gray_histogram``: uint32 of shape (256,), how many pixels have each value.
-        - ``white``, ``black``: float64, the shares of such pixels, from 0 to 1.
-        - ``laplacian_variance``: float64, the variance of ``cv2.Laplacian(gray, cv2.CV_64F)``; it is low out of focus.
+        - ``saturation_histogram``, ``gray_histogram``: uint32 of shape (256,), the number of pixels with each value.
+        - ``white``, ``black``: float64, the fraction of such pixels, from 0 to 1.
+        - ``laplacian_variance``: float64, the variance of ``cv2.Laplacian(gray, cv2.CV_64F)``, which is low out of
+          focus.
 
     Raises:
-        TypeError: images that are none of these, or not in RGB of 8 bits; limits that are no integers.
-        ValueError: limits that are not from 0 to 255; an array or a tensor of another number of axes.
-        fastaug.DecodeError: of the first tile that cannot be decoded; ``index`` is its number.
-        OSError: of the first that cannot be read, likewise.
+        TypeError: not such images, or not 8-bit RGB; a limit is not an integer.
+        ValueError: a limit is not from 0 to 255; an array or a tensor has another number of axes.
+        fastaug.DecodeError: the first tile that cannot be decoded; ``index`` is its number.
+        OSError: the first tile that cannot be read; ``index`` is its number.
 
     Source:
         OpenCV's ``cvtColor`` and ``Laplacian``; for its variance, Pech-Pacheco et al., Diatom autofocusing in
@@ -87,7 +88,7 @@ def tissue_stats(
     return _table(for_tiles(look, tiles, num_threads, progress))
 
 
-#: What the core says of a tile.
+#: The core's result for a tile.
 _Numbers = tuple[int, int, int, int, int, int, int, bytes, bytes]
 
 
@@ -105,7 +106,7 @@ def _table(numbers: list[_Numbers]) -> np.ndarray:
     table["mean_saturation"] = saturation @ np.arange(256) / pixels
     table["white"] = np.array(white) / pixels
     table["black"] = np.array(black) / pixels
-    # As integers, of any size, of which the quotient alone is rounded.
+    # Python's integers are exact, so only the quotient is rounded.
     table["laplacian_variance"] = [
         (count * square - total * total) / (count * count)
         for count, total, square in zip(pixels.tolist(), laplacians, squares, strict=True)
@@ -125,23 +126,22 @@ def otsu(histogram: Sequence[int]) -> int: ...
 @overload
 def otsu(histogram: np.ndarray) -> Any: ...
 def otsu(histogram: Any) -> Any:
-    """Otsu's threshold: where a histogram is best cut in two.
+    """Compute Otsu's threshold, the best cut of a histogram in two.
 
-    Values up to it, itself among them, are one class, and those above it the other. It is the lowest of those at which
-    the variance between the classes is largest, computed in integers. scikit-image's ``threshold_otsu`` and OpenCV's
-    ``THRESH_OTSU`` find the same, but where another threshold has that variance within their rounding, which is 1e-6 of
-    it at most.
+    Values up to and including the threshold are one class, and higher values the other. It is the lowest threshold with
+    the largest variance between the classes, computed in integers. scikit-image's ``threshold_otsu`` and OpenCV's
+    ``THRESH_OTSU`` agree, unless another threshold's variance is equal within their rounding, a relative 1e-6 at most.
 
     Args:
-        histogram: how many pixels have each value from 0 on: two numbers or more; or an array (N, values) of several.
+        histogram: the number of pixels with each value from 0 on, for two values or more; or an array (N, values).
 
     Returns:
-        The threshold, an int; of N histograms N of them, in an int64 array. Where all pixels have one value it is that,
-        as in ``threshold_otsu`` of such an image; OpenCV then says 0.
+        The threshold as an int, or an int64 array of N. If all pixels have one value, it is that value, as in
+        ``threshold_otsu`` of such an image; OpenCV returns 0.
 
     Raises:
-        TypeError: no numbers.
-        ValueError: another shape; counts that are negative or no integers; or no pixel.
+        TypeError: not numbers.
+        ValueError: another shape, counts that are negative or not integers, or no pixels.
 
     Source:
         Otsu, A threshold selection method from gray-level histograms, 1979.
@@ -166,13 +166,13 @@ def otsu(histogram: Any) -> Any:
     return _cut(rows) if rows.ndim == 1 else np.array([_cut(row) for row in rows], np.int64)
 
 
-# Variances of float64 are at most so far off, as a share: class means are 1 apart or more.
+# The largest relative error of a variance in float64, given class means at least 1 apart.
 _OFF = 1e-6
 
 
 def _cut(counts: np.ndarray) -> int:
-    """Found among floats, and of those that are as large within their rounding, by Python's integers."""
-    values = np.flatnonzero(counts)  # up to the next one of them, the classes are the same
+    """Find the candidates in floating point, and choose among those within rounding by exact integers."""
+    values = np.flatnonzero(counts)  # between two of them, the classes stay the same
     if len(values) == 1:
         return int(values[0])
     there = counts[values]
@@ -190,5 +190,5 @@ def _cut(counts: np.ndarray) -> int:
             count = exact_below[k]
             return Fraction((pixels * exact_sums[k] - count * total) ** 2, count * (pixels - count))
 
-        best.sort(key=variance, reverse=True)  # which leaves equal ones in their order
+        best.sort(key=variance, reverse=True)  # stable, so equal ones keep their order
     return int(values[best[0]])

@@ -1,4 +1,4 @@
-"""Turns and mirrors, which tissue has no preference among."""
+"""Random quarter turns and mirrors, for tissue, which has no preferred orientation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _TORCH = TorchDraws()
 
 
 class RandomQuarterTurn(Transform):
-    """The image turned by 0, 90, 180 or 270 degrees, each as likely as the others.
+    """A transform that turns the image by 0, 90, 180 or 270 degrees, each with probability 1/4.
 
-    One ``torch.randint(0, 4, (1,))`` a call: the number of quarter turns counter-clockwise. Height and width change
-    places at odd ones. A call that draws 0 hands out the object that it is given.
+    It draws ``torch.randint(0, 4, (1,))`` on every call, the number of counter-clockwise quarter turns. Odd ones swap
+    height and width. For 0 it returns the same object.
 
     Raises:
-        TypeError: when called, not an image; nothing is drawn then.
+        TypeError: when called, not an image; nothing is drawn.
 
     Example:
         >>> import torch
@@ -32,7 +32,7 @@ class RandomQuarterTurn(Transform):
 
     @staticmethod
     def get_params() -> int:
-        """Draws the number of quarter turns, 0 to 3.
+        """Draw the number of quarter turns, 0 to 3.
 
         Example:
             >>> from fastaug import pathology
@@ -56,14 +56,13 @@ class RandomQuarterTurn(Transform):
 
 
 class RandomDihedral(Transform):
-    """One of the eight images that quarter turns and mirrors make of one, each as likely as the others.
+    """A transform that returns one of the eight orientations of the image, each with probability 1/8.
 
-    One ``torch.randint(0, 8, (1,))`` a call: that number & 3 is the number of quarter turns counter-clockwise, and from
-    4 on a horizontal flip follows. Height and width change places at odd turns. A call that draws 0 hands out the
-    object that it is given.
+    It draws ``torch.randint(0, 8, (1,))`` on every call. That number & 3 is the number of counter-clockwise quarter
+    turns, and from 4 on a horizontal flip follows. Odd turns swap height and width. For 0 it returns the same object.
 
     Raises:
-        TypeError: when called, not an image; nothing is drawn then.
+        TypeError: when called, not an image; nothing is drawn.
 
     Example:
         >>> import torch
@@ -77,7 +76,7 @@ class RandomDihedral(Transform):
 
     @staticmethod
     def get_params() -> int:
-        """Draws the element of the group, 0 to 7.
+        """Draw the element of the group, 0 to 7.
 
         Example:
             >>> from fastaug import pathology

@@ -1,4 +1,4 @@
-"""The functions that the transforms of :mod:`fastaug.pathology` apply, with given parameters."""
+"""Functions that apply the transforms of :mod:`fastaug.pathology` with given parameters."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["adjust_hed", "adjust_stains", "dihedral", "quarter_turn"]
 
 
 def _index(name: str, number: Any, count: int) -> int:
-    """A whole number from 0 to count - 1."""
+    """Return an integer from 0 to count - 1."""
     try:
         index = operator.index(number)
     except TypeError:
@@ -38,12 +38,12 @@ def _index(name: str, number: Any, count: int) -> int:
     return index
 
 
-#: What a stain is multiplied by, and what is added to it, at most.
+#: The largest factor and shift of a stain.
 _MOST = 1e6
 
 
 def _stains(name: str, values: Any) -> tuple[float, float, float]:
-    """A number for each of haematoxylin, eosin and DAB."""
+    """Return three numbers, for haematoxylin, eosin and DAB."""
     if isinstance(values, (str, bytes)) or not isinstance(values, (Sequence, np.ndarray, torch.Tensor)):
         raise TypeError(f"{name} should be a sequence of three numbers, got {values!r}")
     if len(values) != 3:
@@ -58,22 +58,22 @@ def _stains(name: str, values: Any) -> tuple[float, float, float]:
 
 
 def adjust_hed(img: ImageT, alpha: Sequence[float], beta: Sequence[float], clip: bool = True) -> ImageT:
-    """The image with its stains, haematoxylin, eosin and DAB, each multiplied by a number and shifted by another.
+    """Scale and shift each of the stains haematoxylin, eosin and DAB.
 
-    Equal to scikit-image's in float64: ``255 * hed2rgb(rgb2hed(img) * alpha + beta)``, truncated to uint8. Stains are
-    in its unit, in which 1 is the density of black. Where that value is within 1e-9 of an integer, the last bit of a
-    logarithm decides, and the sample may be one off from scikit-image's.
+    It equals scikit-image in float64, ``255 * hed2rgb(rgb2hed(img) * alpha + beta)``, truncated to uint8. A stain of 1
+    is the density of black. If that value is within 1e-9 of an integer, the last bit of a logarithm decides, and the
+    sample may differ by one from scikit-image's.
 
     Args:
         img: PIL image of mode RGB, uint8 array (H, W, 3), or uint8 tensor (..., 3, H, W).
-        alpha: what the three stains are multiplied by.
-        beta: what is added to them then.
-        clip: whether stains below zero count as zero first, as in scikit-image: it changes many pixels that eosin has
-            no part in, even with ``alpha`` 1 and ``beta`` 0. Without it these leave the image as it is, within a level.
+        alpha: factors of the three stains.
+        beta: shifts of the three stains, added after the factors.
+        clip: first set stains below zero to zero, as in scikit-image. That changes many pixels without eosin, even with
+            ``alpha`` 1 and ``beta`` 0. Without it these return the image unchanged, within a level.
 
     Raises:
-        TypeError: not such an image, or ``alpha`` or ``beta`` is no sequence of numbers.
-        ValueError: ``alpha`` or ``beta`` has not three numbers, or one that is not within 1e6 of zero.
+        TypeError: not such an image, or ``alpha`` or ``beta`` is not a sequence of numbers.
+        ValueError: ``alpha`` or ``beta`` does not have three numbers within 1e6 of zero.
 
     Source:
         Ruifrok and Johnston, Quantification of histochemical staining by color deconvolution, 2001; as in
@@ -93,7 +93,7 @@ def adjust_hed(img: ImageT, alpha: Sequence[float], beta: Sequence[float], clip:
 def draft_stains(
     draft: Draft, matrix: Any, scale: Sequence[float], shift: Sequence[float], like: str, residual: str, background: str
 ) -> None:
-    """Appends what `adjust_stains` does, by arguments that are as they should be."""
+    """Append the ops of `adjust_stains` for checked arguments."""
     flags = LIKE[like] | BACKGROUND[background]
     if matrix == "macenko":
         draft.restain_found(lambda stains: restained(stains.matrix, scale, shift, residual), flags)
@@ -110,28 +110,27 @@ def adjust_stains(
     residual: str = "project",
     background: str = "augment",
 ) -> ImageT:
-    """The image with its stains, by a stain matrix, each multiplied by a number and shifted by another.
+    """Scale and shift each stain of a stain matrix, in optical density.
 
-    Equal in float64 to ``255 * exp(-(C * scale + shift) @ matrix)``, where ``C @ matrix`` is, as nearly as can be, the
-    optical densities. With ``like="tiatoolbox"`` these are ``max(-log(max(v, 1) / 255), 1e-6)``, and samples are
-    truncated, as those of its ``StainAugmentor`` with ``augment_background=True``; with "albumentationsx" they are
-    ``-log(max(v / 255, 1e-6))``, and samples are rounded: its ``HEStain`` computes that in float32, and may be a level
-    off. A sample whose value is within 1e-8 of an integer, or when rounded of the middle between two, may be one off
-    from theirs.
+    It equals ``255 * exp(-(C * scale + shift) @ matrix)`` in float64, where ``C @ matrix`` is the closest fit to the
+    optical densities. With ``like="tiatoolbox"`` these are ``max(-log(max(v, 1) / 255), 1e-6)`` and samples are
+    truncated, as in its ``StainAugmentor`` with ``augment_background=True``. With "albumentationsx" they are
+    ``-log(max(v / 255, 1e-6))`` and samples are rounded; its ``HEStain`` computes in float32 and may differ by a level.
+    A sample may also differ by one if its value is within 1e-8 of an integer, or, if rounded, of a midpoint.
 
     Args:
         img: PIL image of mode RGB, uint8 array (H, W, 3), or uint8 tensor (..., 3, H, W).
-        matrix: rows of numbers, or a name, as of :class:`fastaug.pathology.StainJitter`.
-        scale: what each stain is multiplied by: two or three numbers, by the rows of the matrix and ``residual``.
-        shift: what is added to each then.
+        matrix: rows of numbers, or a name, as for :class:`fastaug.pathology.StainJitter`.
+        scale: a factor for each stain, two or three numbers, depending on the rows of the matrix and ``residual``.
+        shift: a shift for each stain, added after the factors.
         like: "tiatoolbox" or "albumentationsx".
-        residual: "project", "preserve" or "augment", as of :class:`fastaug.pathology.StainJitter`.
+        residual: "project", "preserve" or "augment", as for :class:`fastaug.pathology.StainJitter`.
         background: "augment" or "keep".
 
     Raises:
         TypeError: not such an image, or an argument of another type.
-        ValueError: a singular matrix, another name, or ``scale`` or ``shift`` of another length, or not within 100 of
-            zero.
+        ValueError: a singular matrix, another name, or ``scale`` or ``shift`` has another length or a number that is
+            not within 100 of zero.
 
     Example:
         >>> from PIL import Image
@@ -158,17 +157,17 @@ def _as_many(stains: int, name: str, values: Any) -> tuple[float, ...]:
 
 
 def quarter_turn(img: ImageT, turns: int) -> ImageT:
-    """The image turned counter-clockwise by ``turns`` right angles; height and width change places at 1 and 3.
+    """Turn the image counter-clockwise by ``turns`` right angles; 1 and 3 swap height and width.
 
-    Pixels are moved and never mixed: ``Image.transpose`` on PIL images, ``torch.rot90`` on tensors, ``numpy.rot90`` on
-    arrays. With no turns, the same object comes back.
+    Pixels only move. It equals ``Image.transpose`` for PIL images, ``torch.rot90`` for tensors and ``numpy.rot90`` for
+    arrays. For 0 turns it returns the same object.
 
     Args:
-        img: image: PIL, a uint8 array (H, W) or (H, W, C), or a tensor (..., H, W) of any dtype.
+        img: PIL image, uint8 array (H, W) or (H, W, C), or tensor (..., H, W) of any dtype.
         turns: 0, 1, 2 or 3.
 
     Raises:
-        TypeError: not an image, or ``turns`` is not a whole number.
+        TypeError: not an image, or ``turns`` is not an integer.
         ValueError: another number of turns.
 
     Example:
@@ -186,14 +185,14 @@ def quarter_turn(img: ImageT, turns: int) -> ImageT:
 
 
 def dihedral(img: ImageT, element: int) -> ImageT:
-    """One of the eight images that turns and mirrors make of one: the dihedral group of the square.
+    """Return one of the eight orientations of the image, an element of the dihedral group of the square.
 
     Args:
-        img: as of :func:`quarter_turn`.
-        element: 0 to 7: ``element & 3`` quarter turns counter-clockwise, and after them, from 4 on, a horizontal flip.
+        img: as for :func:`quarter_turn`.
+        element: 0 to 7: ``element & 3`` counter-clockwise quarter turns, followed from 4 on by a horizontal flip.
 
     Raises:
-        TypeError: not an image, or ``element`` is not a whole number.
+        TypeError: not an image, or ``element`` is not an integer.
         ValueError: another element.
 
     Example:

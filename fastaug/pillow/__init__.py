@@ -1,12 +1,11 @@
-"""Pillow's own operations by Pillow's names: equal to Pillow's, bit for bit, and faster.
+"""Pillow's own operations as functions, equal to Pillow's bit for bit, and faster.
 
-The functions take and give PIL images, with the arguments, sizes, modes, metadata and errors of ``PIL.Image``,
-``PIL.ImageFilter``, ``PIL.ImageOps`` and ``PIL.ImageEnhance``. Images of the modes L, LA, RGB, RGBA, CMYK, YCbCr and
-HSV are computed by the native core where it has the operation; all else is done by Pillow itself. Results are new
-images.
+Each function names the one in ``PIL.Image``, ``PIL.ImageFilter``, ``PIL.ImageOps`` or ``PIL.ImageEnhance`` that it
+equals in arguments, sizes, modes, metadata and errors. Its first argument is a PIL image, or the image in progress of
+a pipeline; anything else raises TypeError. It returns a new PIL image, or appends the operation to the image in
+progress and returns that.
 
-They also take the image in progress that a pipeline works on, append the operation to what is to be done to it, and
-return it.
+The native core computes modes L, LA, RGB, RGBA, CMYK, YCbCr and HSV, where it has the operation. Pillow does the rest.
 
 Example:
     >>> from PIL import Image

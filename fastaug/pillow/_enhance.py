@@ -1,4 +1,4 @@
-"""What ``PIL.ImageEnhance`` and ``PIL.ImageFilter`` do."""
+"""Filters and enhancers: ``PIL.ImageFilter`` and ``PIL.ImageEnhance``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,10 @@ from fastaug._draft.progress import applied
 
 
 def gaussian_blur(image: Any, radius: float | Sequence[float] = 2) -> Any:
-    """``image.filter(ImageFilter.GaussianBlur(radius))``: three box blurs, one after the other.
+    """Blur by three box blurs in a row, as ``image.filter(ImageFilter.GaussianBlur(radius))`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        radius: standard deviation in pixels, or two of them, along x and along y.
-
-    Returns:
-        A blurred image.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``radius`` neither a number nor two.
-        ValueError: Pillow does not blur images of this mode.
+        radius: standard deviation in pixels, or a pair of them along x and y.
 
     Example:
         >>> from PIL import Image
@@ -33,19 +25,10 @@ def gaussian_blur(image: Any, radius: float | Sequence[float] = 2) -> Any:
 
 
 def box_blur(image: Any, radius: float | Sequence[float]) -> Any:
-    """``image.filter(ImageFilter.BoxBlur(radius))``: the mean of a box around each pixel.
+    """Replace each pixel by the mean of a box around it, as ``image.filter(ImageFilter.BoxBlur(radius))`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        radius: pixels of the box on each side of its middle, or two of them, along x and along y; parts of
-            pixels count.
-
-    Returns:
-        A blurred image.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``radius`` neither a number nor two.
-        ValueError: a negative ``radius``; or Pillow does not blur images of this mode.
+        radius: pixels of the box on each side of its middle, fractions included, or a pair of them along x and y.
 
     Example:
         >>> from PIL import Image
@@ -58,18 +41,10 @@ def box_blur(image: Any, radius: float | Sequence[float]) -> Any:
 
 
 def brightness(image: Any, factor: float) -> Any:
-    """``ImageEnhance.Brightness(image).enhance(factor)``: a blend with black.
+    """Blend with black, as ``ImageEnhance.Brightness(image).enhance(factor)`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        factor: 1 for the image as it is, 0 for what it is blended with; any number.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``factor`` no number.
-        ValueError: Pillow does not do it to images of this mode.
+        factor: any number. 1 returns the image unchanged, 0 returns black.
 
     Example:
         >>> from PIL import Image
@@ -80,18 +55,10 @@ def brightness(image: Any, factor: float) -> Any:
 
 
 def contrast(image: Any, factor: float) -> Any:
-    """``ImageEnhance.Contrast(image).enhance(factor)``: a blend with the mean gray.
+    """Blend with the mean gray, as ``ImageEnhance.Contrast(image).enhance(factor)`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        factor: 1 for the image as it is, 0 for what it is blended with; any number.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``factor`` no number.
-        ValueError: Pillow does not do it to images of this mode.
+        factor: any number. 1 returns the image unchanged, 0 returns the mean gray.
 
     Example:
         >>> from PIL import Image
@@ -102,18 +69,10 @@ def contrast(image: Any, factor: float) -> Any:
 
 
 def color(image: Any, factor: float) -> Any:
-    """``ImageEnhance.Color(image).enhance(factor)``: a blend with the gray of each pixel.
+    """Blend with the gray of each pixel, as ``ImageEnhance.Color(image).enhance(factor)`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        factor: 1 for the image as it is, 0 for what it is blended with; any number.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``factor`` no number.
-        ValueError: Pillow does not do it to images of this mode.
+        factor: any number. 1 returns the image unchanged, 0 returns a gray image.
 
     Example:
         >>> from PIL import Image
@@ -124,18 +83,10 @@ def color(image: Any, factor: float) -> Any:
 
 
 def sharpness(image: Any, factor: float) -> Any:
-    """``ImageEnhance.Sharpness(image).enhance(factor)``: a blend with the smoothed image.
+    """Blend with the smoothed image, as ``ImageEnhance.Sharpness(image).enhance(factor)`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        factor: 1 for the image as it is, 0 for what it is blended with; any number.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``factor`` no number.
-        ValueError: Pillow does not do it to images of this mode.
+        factor: any number. 1 returns the image unchanged, 0 returns the smoothed image.
 
     Example:
         >>> from PIL import Image

@@ -1,4 +1,4 @@
-"""What images of Pillow's do by themselves: methods of ``PIL.Image.Image``."""
+"""Methods of ``PIL.Image.Image``."""
 
 from __future__ import annotations
 
@@ -11,19 +11,10 @@ from fastaug._draft.progress import applied
 
 
 def point(image: Any, lut: Sequence[float] | Callable[[int], float], mode: str | None = None) -> Any:
-    """``image.point``: samples are looked up in a table. Pillow does it.
+    """Look up samples in a table, as ``image.point`` does. Pillow computes it.
 
     Args:
-        image: a PIL image, or an image in progress.
         lut: 256 values for each channel, or a function of a sample.
-        mode: of the result, where the table is for another one; None for that of the image.
-
-    Returns:
-        An image.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``lut`` no table.
-        ValueError: a table of another length.
 
     Example:
         >>> from PIL import Image
@@ -41,22 +32,7 @@ def convert(
     palette: int = 0,
     colors: int = 256,
 ) -> Any:
-    """``image.convert``: the image in another mode.
-
-    Args:
-        image: a PIL image, or an image in progress.
-        mode: of the result; None for the same, or that of a palette.
-        matrix: 4 or 12 numbers, to L or RGB.
-        dither: of ``Image.Dither``, to 1 or P.
-        palette: of ``Image.Palette``, to P.
-        colors: of an adaptive palette.
-
-    Returns:
-        An image.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: Pillow knows no such conversion.
+    """Convert to another mode, as ``image.convert`` does.
 
     Example:
         >>> from PIL import Image
@@ -67,18 +43,7 @@ def convert(
 
 
 def transpose(image: Any, method: int) -> Any:
-    """``image.transpose``: flips and quarter turns.
-
-    Args:
-        image: a PIL image, or an image in progress.
-        method: of ``Image.Transpose``, 0 to 6.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``method`` no integer.
-        ValueError: another ``method``.
+    """Flip or turn by a multiple of 90 degrees, as ``image.transpose`` does.
 
     Example:
         >>> from PIL import Image
@@ -89,18 +54,10 @@ def transpose(image: Any, method: int) -> Any:
 
 
 def crop(image: Any, box: Sequence[float] | None = None) -> Any:
-    """``image.crop``: a box of the image, with zeros where it reaches beyond.
+    """Cut out a box, as ``image.crop`` does, with zeros where it lies outside the image.
 
     Args:
-        image: a PIL image, or an image in progress.
-        box: left, upper, right, lower, which are rounded; None for all of the image.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``box`` not four numbers.
-        ValueError: a box that ends before it begins.
+        box: (left, upper, right, lower) in pixels, which are rounded. None is the whole image.
 
     Example:
         >>> from PIL import Image
@@ -117,23 +74,12 @@ def resize(
     box: Sequence[float] | None = None,
     reducing_gap: float | None = None,
 ) -> Any:
-    """``image.resize``. Pillow does it where ``box`` is a part of the image, or ``reducing_gap`` has an effect.
+    """Resize as ``image.resize`` does.
+
+    Pillow computes it if ``box`` is a part of the image, or if ``reducing_gap`` has an effect.
 
     Args:
-        image: a PIL image, or an image in progress.
         size: (width, height).
-        resample: 0 (nearest), 1 (Lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (Hamming), or of
-            ``Image.Resampling``; None for bicubic.
-        box: the part that is resized; None for all.
-        reducing_gap: at least 1: first reduces by whole factors, to so many times the size.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: no size of an image, another ``resample``, a ``reducing_gap`` below 1, or a box outside the
-            image.
 
     Example:
         >>> from PIL import Image
@@ -152,23 +98,12 @@ def rotate(
     translate: Sequence[float] | None = None,
     fillcolor: float | tuple[float, ...] | str | None = None,
 ) -> Any:
-    """``image.rotate``: counter-clockwise.
+    """Rotate counter-clockwise, as ``image.rotate`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
         angle: in degrees.
-        resample: 0 (nearest), 2 (bilinear) or 3 (bicubic).
-        expand: makes the result so large that all of the image is seen.
-        center: (x, y) around which it turns; None for the middle.
-        translate: (x, y), by which it is moved after that.
-        fillcolor: of what lies outside the image; None for zeros.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image, or ``angle`` no number.
-        ValueError: another ``resample``, or no such colour.
+        center: (x, y) in pixels. None is the middle.
+        translate: (x, y) in pixels, applied after the rotation.
 
     Example:
         >>> from PIL import Image
@@ -187,23 +122,13 @@ def transform(
     fill: int = 1,
     fillcolor: float | tuple[float, ...] | str | None = None,
 ) -> Any:
-    """``image.transform``: AFFINE, PERSPECTIVE and EXTENT natively, by the coefficients given, others by Pillow.
+    """Map each pixel of the result to a place of the image, as ``image.transform`` does.
+
+    The core computes AFFINE, PERSPECTIVE and EXTENT by the given coefficients, and Pillow computes other methods.
 
     Args:
-        image: a PIL image, or an image in progress.
         size: (width, height) of the result.
-        method: of ``Image.Transform``, or an object with ``getdata``, or an ``Image.ImageTransformHandler``.
-        data: what the method takes: for AFFINE the six coefficients of a map from output to input.
-        resample: 0 (nearest), 2 (bilinear) or 3 (bicubic).
-        fill: handed to an ``ImageTransformHandler``; else it has no effect.
-        fillcolor: of what lies outside the image; None for zeros.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: no data, or another ``method`` or ``resample``.
+        data: for AFFINE, the six coefficients of a map from output to input pixels.
 
     Example:
         >>> from PIL import Image

@@ -1,4 +1,4 @@
-"""What ``PIL.ImageOps`` does."""
+"""Functions of ``PIL.ImageOps``."""
 
 from __future__ import annotations
 
@@ -11,18 +11,7 @@ from fastaug._draft.progress import applied
 
 
 def solarize(image: Any, threshold: float = 128) -> Any:
-    """``ImageOps.solarize``: samples from a threshold on are inverted.
-
-    Args:
-        image: a PIL image, or an image in progress.
-        threshold: the least sample that is inverted.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        OSError: a mode other than L, RGB and P.
+    """Invert all samples of at least ``threshold``, as ``ImageOps.solarize`` does.
 
     Example:
         >>> from PIL import Image
@@ -33,19 +22,10 @@ def solarize(image: Any, threshold: float = 128) -> Any:
 
 
 def posterize(image: Any, bits: int) -> Any:
-    """``ImageOps.posterize``: only the upper bits of samples are kept.
+    """Keep the upper bits of samples, as ``ImageOps.posterize`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        bits: how many, 1 to 8.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: other ``bits``.
-        OSError: a mode other than L, RGB and P.
+        bits: number of bits to keep, 1 to 8.
 
     Example:
         >>> from PIL import Image
@@ -56,18 +36,10 @@ def posterize(image: Any, bits: int) -> Any:
 
 
 def equalize(image: Any, mask: Image.Image | None = None) -> Any:
-    """``ImageOps.equalize``: each channel's histogram becomes as even as it can.
+    """Flatten the histogram of each channel, as ``ImageOps.equalize`` does. Mode P becomes RGB.
 
     Args:
-        image: a PIL image, or an image in progress.
-        mask: image of mode 1 or L whose nonzero pixels are counted; None for all.
-
-    Returns:
-        An image of the same mode; of RGB for P.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        OSError: a mode other than L, RGB and P.
+        mask: image of mode 1 or L whose nonzero pixels are counted. None counts all pixels.
 
     Example:
         >>> from PIL import Image
@@ -84,21 +56,11 @@ def autocontrast(
     mask: Image.Image | None = None,
     preserve_tone: bool = False,
 ) -> Any:
-    """``ImageOps.autocontrast``: each channel is stretched to 0..255.
+    """Stretch each channel to 0..255, as ``ImageOps.autocontrast`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        cutoff: percent of the pixels that may be clipped, or two of them, of the darkest and of the lightest.
-        ignore: a sample, or several, that are not counted.
-        mask: image of mode 1 or L whose nonzero pixels are counted; None for all.
-        preserve_tone: stretches all channels alike, by their gray.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        OSError: a mode other than L and RGB.
+        cutoff: percentage of the pixels to clip at each end, or a pair for the darkest and the lightest.
+        mask: image of mode 1 or L whose nonzero pixels are counted. None counts all pixels.
 
     Example:
         >>> from PIL import Image
@@ -110,17 +72,7 @@ def autocontrast(
 
 
 def invert(image: Any) -> Any:
-    """``ImageOps.invert``: 255 less every sample.
-
-    Args:
-        image: a PIL image, or an image in progress.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        OSError: a mode other than 1, L, RGB and P.
+    """Replace each sample by 255 minus its value, as ``ImageOps.invert`` does.
 
     Example:
         >>> from PIL import Image
@@ -131,16 +83,7 @@ def invert(image: Any) -> Any:
 
 
 def grayscale(image: Any) -> Any:
-    """``ImageOps.grayscale``: the image in mode L.
-
-    Args:
-        image: a PIL image, or an image in progress.
-
-    Returns:
-        An image of mode L.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
+    """Convert to mode L, as ``ImageOps.grayscale`` does.
 
     Example:
         >>> from PIL import Image
@@ -151,16 +94,7 @@ def grayscale(image: Any) -> Any:
 
 
 def mirror(image: Any) -> Any:
-    """``ImageOps.mirror``: left and right exchanged.
-
-    Args:
-        image: a PIL image, or an image in progress.
-
-    Returns:
-        An image of the same mode and size.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
+    """Swap left and right, as ``ImageOps.mirror`` does.
 
     Example:
         >>> from PIL import Image
@@ -171,16 +105,7 @@ def mirror(image: Any) -> Any:
 
 
 def flip(image: Any) -> Any:
-    """``ImageOps.flip``: top and bottom exchanged.
-
-    Args:
-        image: a PIL image, or an image in progress.
-
-    Returns:
-        An image of the same mode and size.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
+    """Swap top and bottom, as ``ImageOps.flip`` does.
 
     Example:
         >>> from PIL import Image
@@ -191,16 +116,7 @@ def flip(image: Any) -> Any:
 
 
 def exif_transpose(image: Any) -> Any:
-    """``ImageOps.exif_transpose``: upright, as the EXIF orientation says, which is then removed.
-
-    Args:
-        image: a PIL image, or an image in progress.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
+    """Turn the image upright by its EXIF orientation and remove that, as ``ImageOps.exif_transpose`` does.
 
     Example:
         >>> from PIL import Image
@@ -213,19 +129,10 @@ def exif_transpose(image: Any) -> Any:
 
 
 def crop_border(image: Any, border: int | tuple[int, ...] = 0) -> Any:
-    """``ImageOps.crop``: the image without its border.
+    """Remove a border, as ``ImageOps.crop`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        border: pixels, for all sides; or two, left and right, top and bottom; or four, left, top, right,
-            bottom.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: a tuple of another length, or a border larger than the image.
+        border: pixels: one number, (left and right, top and bottom), or (left, top, right, bottom).
 
     Example:
         >>> from PIL import Image
@@ -242,24 +149,12 @@ def fit(
     bleed: float = 0.0,
     centering: Sequence[float] = (0.5, 0.5),
 ) -> Any:
-    """``ImageOps.fit``: cropped to the proportions of a size, and resized to it.
-
-    Pillow does it where pixels are cropped.
+    """Crop to the aspect ratio of ``size`` and resize to it, as ``ImageOps.fit`` does. Pillow computes it if it crops.
 
     Args:
-        image: a PIL image, or an image in progress.
         size: (width, height).
-        method: 0 (nearest), 1 (Lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (Hamming), or of
-            ``Image.Resampling``.
-        bleed: share of the image that is cut off at each side before, below 0.5.
-        centering: shares of what is cropped that are cropped left and at the top.
-
-    Returns:
-        An image of that size.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: no size of an image, or another ``method``.
+        bleed: fraction of the image to cut off at each side first, below 0.5.
+        centering: fractions of the excess to crop on the left and at the top.
 
     Example:
         >>> from PIL import Image
@@ -270,20 +165,10 @@ def fit(
 
 
 def contain(image: Any, size: Sequence[int], method: int = Image.Resampling.BICUBIC) -> Any:
-    """``ImageOps.contain``: resized to the largest size of the same proportions inside of one.
+    """Resize to the largest size within ``size``, keeping the aspect ratio, as ``ImageOps.contain`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
         size: (width, height).
-        method: 0 (nearest), 1 (Lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (Hamming), or of
-            ``Image.Resampling``.
-
-    Returns:
-        An image.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: no size of an image, or another ``method``.
 
     Example:
         >>> from PIL import Image
@@ -294,20 +179,10 @@ def contain(image: Any, size: Sequence[int], method: int = Image.Resampling.BICU
 
 
 def cover(image: Any, size: Sequence[int], method: int = Image.Resampling.BICUBIC) -> Any:
-    """``ImageOps.cover``: resized to the smallest size of the same proportions around one.
+    """Resize to the smallest size that covers ``size``, keeping the aspect ratio, as ``ImageOps.cover`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
         size: (width, height).
-        method: 0 (nearest), 1 (Lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (Hamming), or of
-            ``Image.Resampling``.
-
-    Returns:
-        An image.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: no size of an image, or another ``method``.
 
     Example:
         >>> from PIL import Image
@@ -324,22 +199,12 @@ def pad(
     color: str | int | tuple[int, ...] | None = None,
     centering: Sequence[float] = (0.5, 0.5),
 ) -> Any:
-    """``ImageOps.pad``: as ``contain``, on a canvas of the size that was asked for.
+    """Resize like :func:`contain`, on a canvas of exactly ``size``, as ``ImageOps.pad`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
         size: (width, height).
-        method: 0 (nearest), 1 (Lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (Hamming), or of
-            ``Image.Resampling``.
-        color: of the canvas; None for zeros.
-        centering: shares of what is empty that are left of the image and above it.
-
-    Returns:
-        An image of that size.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: no size of an image, another ``method``, or no such colour.
+        color: colour of the canvas. None is zeros.
+        centering: fractions of the empty space to leave on the left and at the top.
 
     Example:
         >>> from PIL import Image
@@ -350,20 +215,10 @@ def pad(
 
 
 def scale(image: Any, factor: float, resample: int = Image.Resampling.BICUBIC) -> Any:
-    """``ImageOps.scale``: resized by a factor.
+    """Resize by a factor, as ``ImageOps.scale`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        factor: more than 0.
-        resample: 0 (nearest), 1 (Lanczos), 2 (bilinear), 3 (bicubic), 4 (box) or 5 (Hamming), or of
-            ``Image.Resampling``.
-
-    Returns:
-        An image.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: another ``factor`` or ``resample``.
+        factor: a number above 0.
 
     Example:
         >>> from PIL import Image
@@ -374,20 +229,11 @@ def scale(image: Any, factor: float, resample: int = Image.Resampling.BICUBIC) -
 
 
 def expand(image: Any, border: int | tuple[int, ...] = 0, fill: str | int | tuple[int, ...] = 0) -> Any:
-    """``ImageOps.expand``: the image with a border.
+    """Add a border, as ``ImageOps.expand`` does.
 
     Args:
-        image: a PIL image, or an image in progress.
-        border: pixels, for all sides; or two, left and right, top and bottom; or four, left, top, right,
-            bottom.
-        fill: the colour of the border.
-
-    Returns:
-        An image of the same mode.
-
-    Raises:
-        TypeError: ``image`` is no PIL image.
-        ValueError: a tuple of another length, or no such colour.
+        border: pixels: one number, (left and right, top and bottom), or (left, top, right, bottom).
+        fill: colour of the border.
 
     Example:
         >>> from PIL import Image

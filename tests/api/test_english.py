@@ -1,0 +1,125 @@
+"""Docstrings of the package are in plain English, as far as a machine can see."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "fastaug"
+
+#: Patterns that a docstring must not have, and what to write instead.
+NOT_ENGLISH = {
+    r"^(?:What|Whether|Of|That|Such|As|Who)\b": "'Return ...', another verb, or 'A NOUN that ...'",
+    r"(?<!\bthere )\b(?:is|takes) no (?!longer\b|more than\b|less than\b)": "'not a'",
+    r"\bin the place of\b": "'instead of'",
+    r"\b(?:is|are) to be\b": "'must be' or 'should be'",
+    r"\b(?:of yours|somebody|nobody|whoever)\b": "'the user', 'user code' or 'your'",
+    r"\b(?:hears|is told|tells|knows)\b": "'records', 'receives', 'returns' or 'holds'",
+}
+
+#: Modules that still have such docstrings, by their folders. This list may only get shorter.
+NOT_YET: dict[str, str] = {
+    "": "__init__ _names",
+    "_batch": "batch device each map methods run seeds slots sources task threads",
+    "_compile": "__init__ adopt compiled of_release prepare read_samples samples trace views",
+    "_cuda": "bag bindings cache driver kernels memory nvrtc",
+    "_draft": (
+        "base call color draft draws finish generators geometry interpolation known leaf leaf_color leaf_geometry "
+        "outline pillow pipeline progress recipe recognise releases replaced tape through"
+    ),
+    "_extend": "drawn functions registry",
+    "_fallback": "convolution pil pillow resizing v2_color",
+    "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
+    "_inspect": (
+        "__init__ check explain explanation info log methods notebook pairs plan plot profile sample_explanation "
+        "sample_log show trial twin unrounded words"
+    ),
+    "_load": (
+        "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
+    ),
+    "_places": "boxes draft formats meta moves points rotated",
+    "_program": "__init__ arguments borrow checks delegate eager fields job kinds pil placed stains v2_arguments",
+    "_sample": "pipeline sample tape watch",
+    "_self_test": "cases run",
+    "_tv_tensors": "base choice places",
+    "_views": "batch drawn program seen views",
+    "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps functional",
+    "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",
+    "transforms/v2/functional": "_augment _crops _kernels _sizes _utils _warps",
+}
+
+
+def complaints(source: str) -> Iterator[str]:
+    """Yield the complaints about all docstrings of a module, with their line and a correction."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        text = ast.get_docstring(node)
+        if text is None:
+            continue
+        words = " ".join(line for line in text.splitlines() if not line.lstrip().startswith((">>>", "...")))
+        prose = " ".join(re.sub(r"`+[^`]+`+", "CODE", words).split())
+        for pattern, better in NOT_ENGLISH.items():
+            for match in re.finditer(pattern, prose, re.IGNORECASE if pattern[0] != "^" else 0):
+                around = prose[max(0, match.start() - 30) : match.end() + 30]
+                yield f"line {node.body[0].lineno}, {match[0].strip()!r} in {around!r}, better: {better}"
+
+
+def modules() -> dict[str, Path]:
+    return {path.relative_to(PACKAGE).with_suffix("").as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def not_yet() -> list[str]:
+    return [f"{folder}/{name}".lstrip("/") for folder, names in NOT_YET.items() for name in names.split()]
+
+
+def test_docstrings() -> None:
+    waiting = not_yet()
+    wrong = [
+        f"fastaug/{name}.py: {complaint}"
+        for name, path in modules().items()
+        if name not in waiting
+        for complaint in complaints(path.read_text())
+    ]
+    assert wrong == []
+
+
+def test_modules_that_are_done_leave_the_list() -> None:
+    waiting, known = not_yet(), modules()
+    assert len(waiting) == len(set(waiting))
+    done = [name for name in waiting if name not in known or not any(complaints(known[name].read_text()))]
+    assert done == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("What a draft is.", "What"),
+        ("Whether it is done.", "Whether"),
+        ("A thing that is no tensor.", "is no"),
+        ("Return zeros in the place of ones.", "in the place of"),
+        ("Return jobs that are to be run.", "are to be"),
+        ("A transform that somebody has replaced.", "somebody"),
+        ("A log that hears of ops.", "hears"),
+    ],
+)
+def test_what_is_found(text: str, found: str) -> None:
+    (complaint,) = complaints(f'def function():\n    """{text}"""\n')
+    assert f"line 2, {found!r}" in complaint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Assert that there is no such file.",
+        "Return a draft that is no longer used.",
+        "Return ``what is no tensor``.",
+        "Return a number.\n\n    >>> 'nobody knows'",
+    ],
+)
+def test_what_is_fine(text: str) -> None:
+    assert not list(complaints(f'class Class:\n    """{text}\n    """\n'))
