@@ -46,7 +46,7 @@ class ColorDraft(DraftBase):
         return self.channels
 
     def _blends_natively(self) -> bool:
-        """Whether the core blends this image as the library does that torchvision calls."""
+        """Return whether the core blends this image as the library that torchvision calls."""
         if self.by_torch:
             return rounding.follows("colours")
         return self.kind == TENSOR or rounding.follows("blends")

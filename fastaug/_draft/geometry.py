@@ -376,7 +376,7 @@ class GeometryDraft(DraftBase):
         return True
 
     def _warps_natively(self) -> bool:
-        """Whether the core maps this image as Pillow does; a tensor has Pillow's rules by the core alone."""
+        """Return whether the core maps this image as Pillow does. No one else has Pillow's rules for tensors."""
         return self.kind == TENSOR or rounding.follows("warps")
 
     def _copy_by_torch(self) -> None:

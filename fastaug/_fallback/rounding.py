@@ -1,4 +1,4 @@
-"""Whether Pillow and torch round on this machine as the core does, which is asked of each once a process.
+"""Find out, once a process, whether Pillow and torch round on this machine as the core does.
 
 A compiler may fuse a product with the sum after it, as Pillow's wheels for ARM do, and torch's kernels differ between
 processors. Where a library's own result for a telling image is another one, such ops are left to the library.
@@ -38,14 +38,14 @@ _answers: dict[str, bool] = {}
 
 @functools.cache
 def fuses_products() -> int:
-    """How torch's matrix product rounds, as a flag: MKL fuses multiplications and additions on some processors."""
+    """Return how torch's matrix product rounds, as a flag: MKL fuses multiplications and additions on some processors."""
     base = torch.tensor([1.0, 3.0, 1.0]).expand(1, 67, 3).contiguous()
     theta = torch.tensor([[[-1.0, 0.0], [1.0 / 3.0, 0.0], [0.0, 0.0]]])
     return ops.FUSED if torch.bmm(base, theta).any() else 0
 
 
 def follows(name: str) -> bool:
-    """Whether the core gives the library's bits.
+    """Return whether the core gives the library's bits.
 
     Args:
         name: "blends" or "warps" of Pillow; "colours" or "warps of tensors" of torch.
