@@ -38,7 +38,7 @@ _answers: dict[str, bool] = {}
 
 @functools.cache
 def fuses_products() -> int:
-    """Return how torch's matrix product rounds, as a flag: MKL fuses multiplications and additions on some processors."""
+    """Return how torch's matrix product rounds, as a flag: MKL fuses products and sums on some processors."""
     base = torch.tensor([1.0, 3.0, 1.0]).expand(1, 67, 3).contiguous()
     theta = torch.tensor([[[-1.0, 0.0], [1.0 / 3.0, 0.0], [0.0, 0.0]]])
     return ops.FUSED if torch.bmm(base, theta).any() else 0
