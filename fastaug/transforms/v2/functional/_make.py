@@ -59,22 +59,28 @@ def functional(*drafts: type) -> Callable[[FunctionT], FunctionT]:
     return make
 
 
-def on_images(functional: Callable[Concatenate[Any, _P], Any], **defaults: Any) -> _OnTensors[_P]:
+def on_images(
+    functional: Callable[Concatenate[Any, _P], Any],
+    *,
+    shape: str = "shape (..., channels, height, width)",
+    **defaults: Any,
+) -> _OnTensors[_P]:
     """Make and register the kernel for images. Defaults are given where they differ from the functional's."""
-    shape = "for images, of shape (..., channels, height, width)."
-    return _kernel(functional, "{}_image", "image", torch.Tensor, defaults, shape, torch.Tensor, "Image")
+    leaves = f"for images, of {shape}."
+    return _kernel(functional, "{}_image", "image", torch.Tensor, defaults, leaves, torch.Tensor, "Image")
 
 
-def on_videos(functional: Callable[Concatenate[Any, _P], Any], **defaults: Any) -> _OnTensors[_P]:
+def on_videos(
+    functional: Callable[Concatenate[Any, _P], Any], *, shape: str = "shape (..., frames, channels, height, width)"
+) -> _OnTensors[_P]:
     """Make and register the kernel for videos."""
-    shape = "for videos, of shape (..., frames, channels, height, width)."
-    return _kernel(functional, "{}_video", "video", torch.Tensor, defaults, shape, "Video")
+    return _kernel(functional, "{}_video", "video", torch.Tensor, {}, f"for videos, of {shape}.", "Video")
 
 
-def on_masks(functional: Callable[Concatenate[Any, _P], Any], **defaults: Any) -> _OnTensors[_P]:
-    """Make and register the kernel for masks."""
-    shape = "for masks, of shape (..., height, width)."
-    return _kernel(functional, "{}_mask", "mask", torch.Tensor, defaults, shape, "Mask", finish=done_mask)
+def on_masks(functional: Callable[Concatenate[Any, _P], Any], *, as_images: bool = False) -> _OnTensors[_P]:
+    """Make and register the kernel for masks, which are drafted as masks or as images."""
+    leaves, finish = "for masks, of shape (..., height, width).", done if as_images else done_mask
+    return _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, "Mask", finish=finish)
 
 
 def on_pillow(functional: Callable[Concatenate[Any, _P], Any], **defaults: Any) -> _OnPillow[_P]:
