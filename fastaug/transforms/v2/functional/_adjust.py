@@ -77,7 +77,7 @@ def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
 
 
 adjust_saturation_image = on_images(adjust_saturation)
-_adjust_saturation_image_pil = on_pillow(adjust_saturation)
+_adjust_saturation_image_pil = on_pillow(adjust_saturation, "img")
 adjust_saturation_video = on_videos(adjust_saturation)
 
 
@@ -103,7 +103,7 @@ def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
 
 
 adjust_contrast_image = on_images(adjust_contrast)
-_adjust_contrast_image_pil = on_pillow(adjust_contrast)
+_adjust_contrast_image_pil = on_pillow(adjust_contrast, "img")
 adjust_contrast_video = on_videos(adjust_contrast)
 
 
@@ -129,7 +129,7 @@ def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
 
 
 adjust_sharpness_image = on_images(adjust_sharpness)
-_adjust_sharpness_image_pil = on_pillow(adjust_sharpness)
+_adjust_sharpness_image_pil = on_pillow(adjust_sharpness, "img")
 adjust_sharpness_video = on_videos(adjust_sharpness)
 
 
@@ -155,7 +155,7 @@ def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
 
 
 adjust_hue_image = on_images(adjust_hue)
-_adjust_hue_image_pil = on_pillow(adjust_hue)
+_adjust_hue_image_pil = on_pillow(adjust_hue, "img")
 adjust_hue_video = on_videos(adjust_hue)
 
 
@@ -182,5 +182,5 @@ def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
 
 
 adjust_gamma_image = on_images(adjust_gamma, gain=1.0)
-_adjust_gamma_image_pil = on_pillow(adjust_gamma, gain=1.0)
+_adjust_gamma_image_pil = on_pillow(adjust_gamma, "img", gain=1.0)
 adjust_gamma_video = on_videos(adjust_gamma)

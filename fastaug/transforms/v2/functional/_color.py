@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import PIL.Image
-
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._program.kinds import TENSOR
@@ -20,7 +18,6 @@ from fastaug.transforms.v2.functional._adjust import (  # noqa: F401
     _adjust_sharpness_image_pil,
 )
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
-from fastaug.transforms.v2.functional._utils import done, registered
 
 __all__: list[str] = [
     "autocontrast",
@@ -103,13 +100,7 @@ def grayscale_to_rgb(inpt: InputT) -> InputT:
 
 
 grayscale_to_rgb_image = on_images(grayscale_to_rgb)
-
-
-@registered(grayscale_to_rgb, PIL.Image.Image)
-def grayscale_to_rgb_image_pil(image: PIL.Image.Image) -> PIL.Image.Image:
-    """The kernel of :func:`grayscale_to_rgb` for PIL images."""
-    changed: PIL.Image.Image = done(image, grayscale_to_rgb)
-    return changed
+grayscale_to_rgb_image_pil = on_pillow(grayscale_to_rgb, name="grayscale_to_rgb_image_pil")
 
 
 @functional(ImageDraft, VideoDraft)
@@ -137,7 +128,7 @@ def posterize(inpt: InputT, bits: int) -> InputT:
 
 
 posterize_image = on_images(posterize)
-_posterize_image_pil = on_pillow(posterize)
+_posterize_image_pil = on_pillow(posterize, "img")
 posterize_video = on_videos(posterize)
 
 
@@ -162,7 +153,7 @@ def solarize(inpt: InputT, threshold: float) -> InputT:
 
 
 solarize_image = on_images(solarize)
-_solarize_image_pil = on_pillow(solarize)
+_solarize_image_pil = on_pillow(solarize, "img")
 solarize_video = on_videos(solarize)
 
 
@@ -188,7 +179,7 @@ def autocontrast(inpt: InputT) -> InputT:
 
 
 autocontrast_image = on_images(autocontrast)
-_autocontrast_image_pil = on_pillow(autocontrast)
+_autocontrast_image_pil = on_pillow(autocontrast, "img")
 autocontrast_video = on_videos(autocontrast)
 
 
@@ -214,7 +205,7 @@ def equalize(inpt: InputT) -> InputT:
 
 
 equalize_image = on_images(equalize)
-_equalize_image_pil = on_pillow(equalize)
+_equalize_image_pil = on_pillow(equalize, "img")
 equalize_video = on_videos(equalize)
 
 
@@ -238,7 +229,7 @@ def invert(inpt: InputT) -> InputT:
 
 
 invert_image = on_images(invert)
-_invert_image_pil = on_pillow(invert)
+_invert_image_pil = on_pillow(invert, "img")
 invert_video = on_videos(invert)
 
 

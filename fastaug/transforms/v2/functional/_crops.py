@@ -90,7 +90,7 @@ def _parse_pad_padding(padding: Any) -> list[int]:
 
 
 pad_image = on_images(pad)
-_pad_image_pil = on_pillow(pad, fill=0)
+_pad_image_pil = on_pillow(pad, "img", fill=0)
 pad_mask = on_masks(pad)
 pad_video = on_videos(pad)
 
@@ -124,7 +124,7 @@ def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
 
 
 crop_image = on_images(crop)
-_crop_image_pil = on_pillow(crop)
+_crop_image_pil = on_pillow(crop, "img")
 crop_mask = on_masks(crop)
 crop_video = on_videos(crop)
 

@@ -83,9 +83,15 @@ def on_masks(functional: Callable[Concatenate[Any, _P], Any], *, as_images: bool
     return _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, "Mask", finish=finish)
 
 
-def on_pillow(functional: Callable[Concatenate[Any, _P], Any], **defaults: Any) -> _OnPillow[_P]:
-    """Make and register the kernel for PIL images."""
-    return _kernel(functional, "_{}_image_pil", "image", PIL.Image.Image, defaults, "for PIL images.", PIL.Image.Image)
+def on_pillow(
+    functional: Callable[Concatenate[Any, _P], Any],
+    first: str = "image",
+    *,
+    name: str = "_{}_image_pil",
+    **defaults: Any,
+) -> _OnPillow[_P]:
+    """Make and register the kernel for PIL images. Its name and that of its first argument are torchvision's."""
+    return _kernel(functional, name, first, PIL.Image.Image, defaults, "for PIL images.", PIL.Image.Image)
 
 
 def done_mask(mask: torch.Tensor, op: Callable[..., Any], *args: Any) -> torch.Tensor:

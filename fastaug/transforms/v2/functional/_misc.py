@@ -116,8 +116,7 @@ def gaussian_noise(inpt: InputT, mean: float = 0.0, sigma: float = 0.1, clip: bo
 
 gaussian_noise_image = on_images(gaussian_noise)
 gaussian_noise_video = on_videos(gaussian_noise)
-_gaussian_noise_image_pil = on_pillow(gaussian_noise)
-_gaussian_noise_pil = _gaussian_noise_image_pil
+_gaussian_noise_pil = on_pillow(gaussian_noise, "video", name="_gaussian_noise_pil")
 
 
 @functional(ImageDraft, VideoDraft)
