@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import PIL.Image
@@ -218,14 +218,17 @@ def five_crop_video(video: Tensor, size: int | Sequence[int]) -> tuple[Tensor, .
     return five_crop_image(video, size)
 
 
-@registered(five_crop, "Image", "Video", wrapped=False)
-def _five_crop_dispatch(inpt: Any, size: int | Sequence[int]) -> tuple[Any, ...]:
-    return _each_wrapped(five_crop_image(inpt.as_subclass(Tensor), size), inpt)
+def _each_wrapped(kernel: Callable[..., tuple[Tensor, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """Make the kernel for tv_tensors of one for tensors."""
+
+    def wrapper(inpt: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        wrap = chosen().wrap
+        return tuple([wrap(crop, like=inpt) for crop in kernel(inpt.as_subclass(Tensor), *args, **kwargs)])
+
+    return wrapper
 
 
-def _each_wrapped(crops: tuple[Tensor, ...], like: Any) -> tuple[Any, ...]:
-    wrap = chosen().wrap
-    return tuple([wrap(crop, like=like) for crop in crops])
+registered(five_crop, "Image", "Video", wrapped=False)(_each_wrapped(five_crop_image))
 
 
 def ten_crop(inpt: InputT, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[InputT, ...]:
@@ -275,6 +278,4 @@ def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool
     return ten_crop_image(video, size, vertical_flip)
 
 
-@registered(ten_crop, "Image", "Video", wrapped=False)
-def _ten_crop_dispatch(inpt: Any, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Any, ...]:
-    return _each_wrapped(ten_crop_image(inpt.as_subclass(Tensor), size, vertical_flip), inpt)
+registered(ten_crop, "Image", "Video", wrapped=False)(_each_wrapped(ten_crop_image))

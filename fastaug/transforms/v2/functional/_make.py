@@ -16,11 +16,26 @@ from fastaug.transforms.v2.functional._utils import _get_kernel, done, registere
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _ResultT = TypeVar("_ResultT", covariant=True)
-_OnTensors = Callable[Concatenate[torch.Tensor, _P], torch.Tensor]
-_OnPillow = Callable[Concatenate[PIL.Image.Image, _P], PIL.Image.Image]
+_Functional = Callable[Concatenate[Any, _P], Any]
 
 #: The function that each functional was made from: it is the kernel for drafts.
 _OPS: dict[Callable[..., Any], Callable[..., Any]] = {}
+
+
+class _OnImages(Protocol[_P]):
+    def __call__(self, image: torch.Tensor, *args: _P.args, **kwargs: _P.kwargs) -> torch.Tensor: ...
+
+
+class _OnVideos(Protocol[_P]):
+    def __call__(self, video: torch.Tensor, *args: _P.args, **kwargs: _P.kwargs) -> torch.Tensor: ...
+
+
+class _OnMasks(Protocol[_P]):
+    def __call__(self, mask: torch.Tensor, *args: _P.args, **kwargs: _P.kwargs) -> torch.Tensor: ...
+
+
+class _OnPillow(Protocol[_P]):
+    def __call__(self, image: PIL.Image.Image, *args: _P.args, **kwargs: _P.kwargs) -> PIL.Image.Image: ...
 
 
 class _Drafted(Protocol[_ResultT]):
@@ -60,31 +75,31 @@ def functional(*drafts: type) -> Callable[[FunctionT], FunctionT]:
 
 
 def on_images(
-    functional: Callable[Concatenate[Any, _P], Any],
+    functional: _Functional[_P],
     *,
     shape: str = "shape (..., channels, height, width)",
     **defaults: Any,
-) -> _OnTensors[_P]:
+) -> _OnImages[_P]:
     """Make and register the kernel for images. Defaults are given where they differ from the functional's."""
     leaves = f"for images, of {shape}."
     return _kernel(functional, "{}_image", "image", torch.Tensor, defaults, leaves, torch.Tensor, "Image")
 
 
 def on_videos(
-    functional: Callable[Concatenate[Any, _P], Any], *, shape: str = "shape (..., frames, channels, height, width)"
-) -> _OnTensors[_P]:
+    functional: _Functional[_P], *, shape: str = "shape (..., frames, channels, height, width)"
+) -> _OnVideos[_P]:
     """Make and register the kernel for videos."""
     return _kernel(functional, "{}_video", "video", torch.Tensor, {}, f"for videos, of {shape}.", "Video")
 
 
-def on_masks(functional: Callable[Concatenate[Any, _P], Any], *, as_images: bool = False) -> _OnTensors[_P]:
+def on_masks(functional: _Functional[_P], *, as_images: bool = False) -> _OnMasks[_P]:
     """Make and register the kernel for masks, which are drafted as masks or as images."""
     leaves, finish = "for masks, of shape (..., height, width).", done if as_images else done_mask
     return _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, "Mask", finish=finish)
 
 
 def on_pillow(
-    functional: Callable[Concatenate[Any, _P], Any],
+    functional: _Functional[_P],
     first: str = "image",
     *,
     name: str = "_{}_image_pil",
@@ -99,8 +114,8 @@ def done_mask(mask: torch.Tensor, op: Callable[..., Any], *args: Any) -> torch.T
     draft = MaskDraft(mask)
     op(draft, *args)
     draft.touched = True
-    result: torch.Tensor = draft.result()
-    return result
+    changed: torch.Tensor = draft.result()
+    return changed
 
 
 def _kernel(
