@@ -17,7 +17,7 @@ _NEAREST = InterpolationMode.NEAREST
 
 
 def is_mask(draft: object) -> bool:
-    """Whether the draft is one of masks."""
+    """Return whether the draft is one of masks."""
     return isinstance(draft, MaskDraft)
 
 
