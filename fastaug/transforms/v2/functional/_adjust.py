@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import PIL.Image
-import torch
-
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
 
 __all__: list[str] = [
     "adjust_brightness",
@@ -33,6 +28,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft, VideoDraft)
 def adjust_brightness(inpt: InputT, brightness_factor: float) -> InputT:
     """The input times a factor.
 
@@ -51,33 +47,15 @@ def adjust_brightness(inpt: InputT, brightness_factor: float) -> InputT:
         >>> F.adjust_brightness(torch.full((1, 1, 2), 100, dtype=torch.uint8), 1.5)
         tensor([[[150, 150]]], dtype=torch.uint8)
     """
-    return _get_kernel(adjust_brightness, type(inpt))(inpt, brightness_factor=brightness_factor)
+    return drafted(inpt).adjust_brightness(brightness_factor)
 
 
-@registered(adjust_brightness, ImageDraft, VideoDraft)
-def _adjust_brightness(draft: Any, brightness_factor: float) -> None:
-    draft.adjust_brightness(brightness_factor)
+adjust_brightness_image = on_images(adjust_brightness)
+_adjust_brightness_image_pil = on_pillow(adjust_brightness)
+adjust_brightness_video = on_videos(adjust_brightness)
 
 
-@registered(adjust_brightness, torch.Tensor, "Image")
-def adjust_brightness_image(image: torch.Tensor, brightness_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_brightness` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _adjust_brightness, brightness_factor)
-    return changed
-
-
-@registered(adjust_brightness, PIL.Image.Image)
-def _adjust_brightness_image_pil(image: PIL.Image.Image, brightness_factor: float) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(image, _adjust_brightness, brightness_factor)
-    return changed
-
-
-@registered(adjust_brightness, "Video")
-def adjust_brightness_video(video: torch.Tensor, brightness_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_brightness` for videos, of shape (..., frames, channels, height, width)."""
-    return adjust_brightness_image(video, brightness_factor=brightness_factor)
-
-
+@functional(ImageDraft, VideoDraft)
 def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
     """The input blended with its luma.
 
@@ -95,33 +73,15 @@ def adjust_saturation(inpt: InputT, saturation_factor: float) -> InputT:
         >>> F.adjust_saturation(torch.tensor([10, 20, 30], dtype=torch.uint8).view(3, 1, 1), 0.0).flatten()
         tensor([18, 18, 18], dtype=torch.uint8)
     """
-    return _get_kernel(adjust_saturation, type(inpt))(inpt, saturation_factor=saturation_factor)
+    return drafted(inpt).adjust_saturation(saturation_factor)
 
 
-@registered(adjust_saturation, ImageDraft, VideoDraft)
-def _adjust_saturation(draft: Any, saturation_factor: float) -> None:
-    draft.adjust_saturation(saturation_factor)
+adjust_saturation_image = on_images(adjust_saturation)
+_adjust_saturation_image_pil = on_pillow(adjust_saturation, "img")
+adjust_saturation_video = on_videos(adjust_saturation)
 
 
-@registered(adjust_saturation, torch.Tensor, "Image")
-def adjust_saturation_image(image: torch.Tensor, saturation_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_saturation` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _adjust_saturation, saturation_factor)
-    return changed
-
-
-@registered(adjust_saturation, PIL.Image.Image)
-def _adjust_saturation_image_pil(img: PIL.Image.Image, saturation_factor: float) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _adjust_saturation, saturation_factor)
-    return changed
-
-
-@registered(adjust_saturation, "Video")
-def adjust_saturation_video(video: torch.Tensor, saturation_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_saturation` for videos, of shape (..., frames, channels, height, width)."""
-    return adjust_saturation_image(video, saturation_factor=saturation_factor)
-
-
+@functional(ImageDraft, VideoDraft)
 def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
     """The input blended with the mean of its luma.
 
@@ -139,33 +99,15 @@ def adjust_contrast(inpt: InputT, contrast_factor: float) -> InputT:
         >>> F.adjust_contrast(torch.tensor([[[0, 100]]], dtype=torch.uint8), 0.5)
         tensor([[[25, 75]]], dtype=torch.uint8)
     """
-    return _get_kernel(adjust_contrast, type(inpt))(inpt, contrast_factor=contrast_factor)
+    return drafted(inpt).adjust_contrast(contrast_factor)
 
 
-@registered(adjust_contrast, ImageDraft, VideoDraft)
-def _adjust_contrast(draft: Any, contrast_factor: float) -> None:
-    draft.adjust_contrast(contrast_factor)
+adjust_contrast_image = on_images(adjust_contrast)
+_adjust_contrast_image_pil = on_pillow(adjust_contrast, "img")
+adjust_contrast_video = on_videos(adjust_contrast)
 
 
-@registered(adjust_contrast, torch.Tensor, "Image")
-def adjust_contrast_image(image: torch.Tensor, contrast_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_contrast` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _adjust_contrast, contrast_factor)
-    return changed
-
-
-@registered(adjust_contrast, PIL.Image.Image)
-def _adjust_contrast_image_pil(img: PIL.Image.Image, contrast_factor: float) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _adjust_contrast, contrast_factor)
-    return changed
-
-
-@registered(adjust_contrast, "Video")
-def adjust_contrast_video(video: torch.Tensor, contrast_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_contrast` for videos, of shape (..., frames, channels, height, width)."""
-    return adjust_contrast_image(video, contrast_factor=contrast_factor)
-
-
+@functional(ImageDraft, VideoDraft)
 def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
     """The input blended with itself smoothed, but for its border.
 
@@ -183,33 +125,15 @@ def adjust_sharpness(inpt: InputT, sharpness_factor: float) -> InputT:
         >>> F.adjust_sharpness(torch.eye(3)[None], 0.0)[0, 1, 1]
         tensor(0.5385)
     """
-    return _get_kernel(adjust_sharpness, type(inpt))(inpt, sharpness_factor=sharpness_factor)
+    return drafted(inpt).adjust_sharpness(sharpness_factor)
 
 
-@registered(adjust_sharpness, ImageDraft, VideoDraft)
-def _adjust_sharpness(draft: Any, sharpness_factor: float) -> None:
-    draft.adjust_sharpness(sharpness_factor)
+adjust_sharpness_image = on_images(adjust_sharpness)
+_adjust_sharpness_image_pil = on_pillow(adjust_sharpness, "img")
+adjust_sharpness_video = on_videos(adjust_sharpness)
 
 
-@registered(adjust_sharpness, torch.Tensor, "Image")
-def adjust_sharpness_image(image: torch.Tensor, sharpness_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_sharpness` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _adjust_sharpness, sharpness_factor)
-    return changed
-
-
-@registered(adjust_sharpness, PIL.Image.Image)
-def _adjust_sharpness_image_pil(img: PIL.Image.Image, sharpness_factor: float) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _adjust_sharpness, sharpness_factor)
-    return changed
-
-
-@registered(adjust_sharpness, "Video")
-def adjust_sharpness_video(video: torch.Tensor, sharpness_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_sharpness` for videos, of shape (..., frames, channels, height, width)."""
-    return adjust_sharpness_image(video, sharpness_factor=sharpness_factor)
-
-
+@functional(ImageDraft, VideoDraft)
 def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
     """The input with all hues shifted.
 
@@ -227,33 +151,15 @@ def adjust_hue(inpt: InputT, hue_factor: float) -> InputT:
         >>> F.adjust_hue(torch.tensor([255, 0, 0], dtype=torch.uint8).view(3, 1, 1), 0.5).flatten()
         tensor([  0, 255, 255], dtype=torch.uint8)
     """
-    return _get_kernel(adjust_hue, type(inpt))(inpt, hue_factor=hue_factor)
+    return drafted(inpt).adjust_hue(hue_factor)
 
 
-@registered(adjust_hue, ImageDraft, VideoDraft)
-def _adjust_hue(draft: Any, hue_factor: float) -> None:
-    draft.adjust_hue(hue_factor)
+adjust_hue_image = on_images(adjust_hue)
+_adjust_hue_image_pil = on_pillow(adjust_hue, "img")
+adjust_hue_video = on_videos(adjust_hue)
 
 
-@registered(adjust_hue, torch.Tensor, "Image")
-def adjust_hue_image(image: torch.Tensor, hue_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_hue` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _adjust_hue, hue_factor)
-    return changed
-
-
-@registered(adjust_hue, PIL.Image.Image)
-def _adjust_hue_image_pil(img: PIL.Image.Image, hue_factor: float) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _adjust_hue, hue_factor)
-    return changed
-
-
-@registered(adjust_hue, "Video")
-def adjust_hue_video(video: torch.Tensor, hue_factor: float) -> torch.Tensor:
-    """The kernel of :func:`adjust_hue` for videos, of shape (..., frames, channels, height, width)."""
-    return adjust_hue_image(video, hue_factor=hue_factor)
-
-
+@functional(ImageDraft, VideoDraft)
 def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
     """Gamma correction: gain * sample ** gamma, of samples in [0, 1].
 
@@ -272,28 +178,9 @@ def adjust_gamma(inpt: InputT, gamma: float, gain: float = 1) -> InputT:
         >>> F.adjust_gamma(torch.full((1, 1, 1), 0.5), gamma=2.0)
         tensor([[[0.2500]]])
     """
-    return _get_kernel(adjust_gamma, type(inpt))(inpt, gamma=gamma, gain=gain)
+    return drafted(inpt).adjust_gamma(gamma, gain)
 
 
-@registered(adjust_gamma, ImageDraft, VideoDraft)
-def _adjust_gamma(draft: Any, gamma: float, gain: float = 1) -> None:
-    draft.adjust_gamma(gamma, gain)
-
-
-@registered(adjust_gamma, torch.Tensor, "Image")
-def adjust_gamma_image(image: torch.Tensor, gamma: float, gain: float = 1.0) -> torch.Tensor:
-    """The kernel of :func:`adjust_gamma` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _adjust_gamma, gamma, gain)
-    return changed
-
-
-@registered(adjust_gamma, PIL.Image.Image)
-def _adjust_gamma_image_pil(img: PIL.Image.Image, gamma: float, gain: float = 1.0) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _adjust_gamma, gamma, gain)
-    return changed
-
-
-@registered(adjust_gamma, "Video")
-def adjust_gamma_video(video: torch.Tensor, gamma: float, gain: float = 1) -> torch.Tensor:
-    """The kernel of :func:`adjust_gamma` for videos, of shape (..., frames, channels, height, width)."""
-    return adjust_gamma_image(video, gamma=gamma, gain=gain)
+adjust_gamma_image = on_images(adjust_gamma, gain=1.0)
+_adjust_gamma_image_pil = on_pillow(adjust_gamma, "img", gain=1.0)
+adjust_gamma_video = on_videos(adjust_gamma)

@@ -5,23 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import PIL.Image
-import torch
-
-from fastaug._draft.interpolation import InterpolationMode, named_interpolation
+from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug.transforms.v2.functional._kernels import (
-    _NEAREST,
-    _PIL,
-    Tensor,
-    _Fill,
-    _Interpolation,
-    _on_mask,
-    _on_pil,
-    _on_tensor,
-)
-from fastaug.transforms.v2.functional._utils import _get_kernel, registered
+from fastaug.transforms.v2.functional._kernels import _NEAREST, Tensor, _Fill, _Interpolation, sampling
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
 
 __all__: list[str] = [
     "affine",
@@ -35,6 +23,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def affine(
     inpt: InputT,
     angle: int | float,
@@ -72,74 +61,14 @@ def affine(
         >>> F.affine(torch.tensor([[[1, 2, 3]]]), angle=0, translate=[1, 0], scale=1.0, shear=[0.0, 0.0])
         tensor([[[0, 1, 2]]])
     """
-    kernel = _get_kernel(affine, type(inpt))
-    return kernel(
-        inpt,
-        angle=angle,
-        translate=translate,
-        scale=scale,
-        shear=shear,
-        interpolation=interpolation,
-        fill=fill,
-        center=center,
-    )
+    mode, fill = sampling(inpt, interpolation, fill)
+    return drafted(inpt).affine(angle, translate, scale, shear, mode, fill, center)
 
 
-@registered(affine, ImageDraft, VideoDraft)
-def _affine(
-    draft: Any,
-    angle: int | float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Any,
-    interpolation: _Interpolation = _NEAREST,
-    fill: _Fill = None,
-    center: Sequence[float] | None = None,
-) -> None:
-    draft.affine(angle, translate, scale, shear, named_interpolation(interpolation), fill, center)
-
-
-@registered(affine, MaskDraft)
-def _affine_planes(
-    draft: Any,
-    angle: int | float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Any,
-    interpolation: _Interpolation = _NEAREST,
-    fill: _Fill = None,
-    center: Sequence[float] | None = None,
-) -> None:
-    draft.affine(angle, translate, scale, shear, _NEAREST, draft.fill_of(fill, True), center)
-
-
-@registered(affine, torch.Tensor, "Image")
-def affine_image(
-    image: Tensor,
-    angle: int | float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Any,
-    interpolation: _Interpolation = InterpolationMode.NEAREST,
-    fill: _Fill = None,
-    center: Sequence[float] | None = None,
-) -> Tensor:
-    """The kernel of :func:`affine` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _affine, angle, translate, scale, shear, interpolation, fill, center)
-
-
-@registered(affine, PIL.Image.Image)
-def _affine_image_pil(
-    image: _PIL,
-    angle: int | float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Any,
-    interpolation: _Interpolation = InterpolationMode.NEAREST,
-    fill: _Fill = None,
-    center: Sequence[float] | None = None,
-) -> _PIL:
-    return _on_pil(image, _affine, angle, translate, scale, shear, interpolation, fill, center)
+affine_image = on_images(affine)
+_affine_image_pil = on_pillow(affine)
+_affine_mask = on_masks(affine)
+affine_video = on_videos(affine)
 
 
 def affine_mask(
@@ -152,38 +81,10 @@ def affine_mask(
     center: Sequence[float] | None = None,
 ) -> Tensor:
     """The kernel of :func:`affine` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _affine_planes, angle, translate, scale, shear, _NEAREST, fill, center)
+    return _affine_mask(mask, angle, translate, scale, shear, _NEAREST, fill, center)
 
 
-@registered(affine, "Mask")
-def _affine_mask_dispatch(
-    mask: Tensor,
-    angle: int | float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Any,
-    fill: _Fill = None,
-    center: Sequence[float] | None = None,
-    **kwargs: Any,
-) -> Tensor:
-    return affine_mask(mask, angle, translate, scale, shear, fill, center)
-
-
-@registered(affine, "Video")
-def affine_video(
-    video: Tensor,
-    angle: int | float,
-    translate: Sequence[float],
-    scale: float,
-    shear: Any,
-    interpolation: _Interpolation = InterpolationMode.NEAREST,
-    fill: _Fill = None,
-    center: Sequence[float] | None = None,
-) -> Tensor:
-    """The kernel of :func:`affine` for videos, of shape (..., frames, channels, height, width)."""
-    return affine_image(video, angle, translate, scale, shear, interpolation, fill, center)
-
-
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def rotate(
     inpt: InputT,
     angle: float,
@@ -218,57 +119,14 @@ def rotate(
         tensor([[[2, 4],
                  [1, 3]]])
     """
-    kernel = _get_kernel(rotate, type(inpt))
-    return kernel(inpt, angle=angle, interpolation=interpolation, expand=expand, fill=fill, center=center)
+    mode, fill = sampling(inpt, interpolation, fill)
+    return drafted(inpt).rotate(angle, mode, expand, center, fill)
 
 
-@registered(rotate, ImageDraft, VideoDraft)
-def _rotate(
-    draft: Any,
-    angle: float,
-    interpolation: _Interpolation = _NEAREST,
-    expand: bool = False,
-    center: Sequence[float] | None = None,
-    fill: _Fill = None,
-) -> None:
-    draft.rotate(angle, named_interpolation(interpolation), expand, center, fill)
-
-
-@registered(rotate, MaskDraft)
-def _rotate_planes(
-    draft: Any,
-    angle: float,
-    interpolation: _Interpolation = _NEAREST,
-    expand: bool = False,
-    center: Sequence[float] | None = None,
-    fill: _Fill = None,
-) -> None:
-    draft.rotate(angle, _NEAREST, expand, center, draft.fill_of(fill, True))
-
-
-@registered(rotate, torch.Tensor, "Image")
-def rotate_image(
-    image: Tensor,
-    angle: float,
-    interpolation: _Interpolation = InterpolationMode.NEAREST,
-    expand: bool = False,
-    center: Sequence[float] | None = None,
-    fill: _Fill = None,
-) -> Tensor:
-    """The kernel of :func:`rotate` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _rotate, angle, interpolation, expand, center, fill)
-
-
-@registered(rotate, PIL.Image.Image)
-def _rotate_image_pil(
-    image: _PIL,
-    angle: float,
-    interpolation: _Interpolation = InterpolationMode.NEAREST,
-    expand: bool = False,
-    center: Sequence[float] | None = None,
-    fill: _Fill = None,
-) -> _PIL:
-    return _on_pil(image, _rotate, angle, interpolation, expand, center, fill)
+rotate_image = on_images(rotate)
+_rotate_image_pil = on_pillow(rotate)
+_rotate_mask = on_masks(rotate)
+rotate_video = on_videos(rotate)
 
 
 def rotate_mask(
@@ -279,29 +137,4 @@ def rotate_mask(
     fill: _Fill = None,
 ) -> Tensor:
     """The kernel of :func:`rotate` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _rotate_planes, angle, _NEAREST, expand, center, fill)
-
-
-@registered(rotate, "Mask")
-def _rotate_mask_dispatch(
-    mask: Tensor,
-    angle: float,
-    expand: bool = False,
-    center: Sequence[float] | None = None,
-    fill: _Fill = None,
-    **kwargs: Any,
-) -> Tensor:
-    return rotate_mask(mask, angle, expand, center, fill)
-
-
-@registered(rotate, "Video")
-def rotate_video(
-    video: Tensor,
-    angle: float,
-    interpolation: _Interpolation = InterpolationMode.NEAREST,
-    expand: bool = False,
-    center: Sequence[float] | None = None,
-    fill: _Fill = None,
-) -> Tensor:
-    """The kernel of :func:`rotate` for videos, of shape (..., frames, channels, height, width)."""
-    return rotate_image(video, angle, interpolation, expand, center, fill)
+    return _rotate_mask(mask, angle, _NEAREST, expand, center, fill)

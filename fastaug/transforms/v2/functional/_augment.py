@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
 
 __all__: list[str] = ["erase", "erase_image", "erase_video", "jpeg", "jpeg_image", "jpeg_video"]
 
 
+@functional(ImageDraft, VideoDraft)
 def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False) -> InputT:
     """The input with a box of it overwritten, as :class:`~fastaug.transforms.v2.RandomErasing` does it.
 
@@ -36,39 +36,15 @@ def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace
         >>> F.erase(torch.ones(1, 1, 4), i=0, j=1, h=1, w=2, v=torch.zeros(1, 1, 1))
         tensor([[[1., 0., 0., 1.]]])
     """
-    return _get_kernel(erase, type(inpt))(inpt, i=i, j=j, h=h, w=w, v=v, inplace=inplace)
+    return drafted(inpt).erase_box(i, j, h, w, v, inplace)
 
 
-@registered(erase, ImageDraft, VideoDraft)
-def _erase(draft: Any, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False) -> None:
-    draft.erase_box(i, j, h, w, v, inplace)
+erase_image = on_images(erase)
+_erase_image_pil = on_pillow(erase)
+erase_video = on_videos(erase)
 
 
-@registered(erase, torch.Tensor, "Image")
-def erase_image(
-    image: torch.Tensor, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False
-) -> torch.Tensor:
-    """The kernel of :func:`erase` for images, of shape (..., channels, height, width)."""
-    erased: torch.Tensor = done(image, _erase, i, j, h, w, v, inplace)
-    return erased
-
-
-@registered(erase, PIL.Image.Image)
-def _erase_image_pil(
-    image: PIL.Image.Image, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False
-) -> PIL.Image.Image:
-    erased: PIL.Image.Image = done(image, _erase, i, j, h, w, v, inplace)
-    return erased
-
-
-@registered(erase, "Video")
-def erase_video(
-    video: torch.Tensor, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False
-) -> torch.Tensor:
-    """The kernel of :func:`erase` for videos, of shape (..., frames, channels, height, width)."""
-    return erase_image(video, i=i, j=j, h=h, w=w, v=v, inplace=inplace)
-
-
+@functional(ImageDraft, VideoDraft)
 def jpeg(image: Any, quality: int) -> Any:
     """What is left of the input after it was a JPEG file, as :class:`~fastaug.transforms.v2.JPEG` does it.
 
@@ -87,28 +63,9 @@ def jpeg(image: Any, quality: int) -> Any:
         >>> F.jpeg(torch.full((1, 1, 2), 100, dtype=torch.uint8), quality=90)
         tensor([[[100, 100]]], dtype=torch.uint8)
     """
-    return _get_kernel(jpeg, type(image))(image, quality=quality)
+    return drafted(image).jpeg(quality)
 
 
-@registered(jpeg, ImageDraft, VideoDraft)
-def _jpeg(draft: Any, quality: int) -> None:
-    draft.jpeg(quality)
-
-
-@registered(jpeg, torch.Tensor, "Image")
-def jpeg_image(image: torch.Tensor, quality: int) -> torch.Tensor:
-    """The kernel of :func:`jpeg` for images, of shape (..., channels, height, width)."""
-    left: torch.Tensor = done(image, _jpeg, quality)
-    return left
-
-
-@registered(jpeg, "Video")
-def jpeg_video(video: torch.Tensor, quality: int) -> torch.Tensor:
-    """The kernel of :func:`jpeg` for videos, of shape (..., frames, channels, height, width)."""
-    return jpeg_image(video, quality=quality)
-
-
-@registered(jpeg, PIL.Image.Image)
-def _jpeg_image_pil(image: PIL.Image.Image, quality: int) -> PIL.Image.Image:
-    left: PIL.Image.Image = done(image, _jpeg, quality)
-    return left
+jpeg_image = on_images(jpeg)
+jpeg_video = on_videos(jpeg)
+_jpeg_image_pil = on_pillow(jpeg)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import PIL.Image
-import torch
-
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._program.kinds import TENSOR
@@ -20,7 +17,7 @@ from fastaug.transforms.v2.functional._adjust import (  # noqa: F401
     _adjust_saturation_image_pil,
     _adjust_sharpness_image_pil,
 )
-from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
 
 __all__: list[str] = [
     "autocontrast",
@@ -49,6 +46,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft)
 def rgb_to_grayscale(inpt: InputT, num_output_channels: int = 1) -> InputT:
     """The input's luma, as :class:`~fastaug.transforms.v2.Grayscale` does it: 0.2989 red + 0.587 green + 0.114 blue.
 
@@ -66,32 +64,19 @@ def rgb_to_grayscale(inpt: InputT, num_output_channels: int = 1) -> InputT:
         >>> F.rgb_to_grayscale(torch.tensor([10, 20, 30], dtype=torch.uint8).view(3, 1, 1))
         tensor([[[18]]], dtype=torch.uint8)
     """
-    return _get_kernel(rgb_to_grayscale, type(inpt))(inpt, num_output_channels=num_output_channels)
-
-
-@registered(rgb_to_grayscale, ImageDraft)
-def _rgb_to_grayscale(draft: Any, num_output_channels: int = 1) -> None:
     if num_output_channels not in (1, 3):
         raise ValueError(f"num_output_channels must be 1 or 3, got {num_output_channels}.")
-    draft.grayscale(num_output_channels)
+    return drafted(inpt).grayscale(num_output_channels)
 
 
-@registered(rgb_to_grayscale, torch.Tensor, "Image")
-def rgb_to_grayscale_image(image: torch.Tensor, num_output_channels: int = 1) -> torch.Tensor:
-    """The kernel of :func:`rgb_to_grayscale` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _rgb_to_grayscale, num_output_channels)
-    return changed
-
-
-@registered(rgb_to_grayscale, PIL.Image.Image)
-def _rgb_to_grayscale_image_pil(image: PIL.Image.Image, num_output_channels: int = 1) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(image, _rgb_to_grayscale, num_output_channels)
-    return changed
+rgb_to_grayscale_image = on_images(rgb_to_grayscale)
+_rgb_to_grayscale_image_pil = on_pillow(rgb_to_grayscale)
 
 
 to_grayscale = rgb_to_grayscale
 
 
+@functional(ImageDraft)
 def grayscale_to_rgb(inpt: InputT) -> InputT:
     """The input with three channels, as :class:`~fastaug.transforms.v2.RGB` does it.
 
@@ -111,28 +96,14 @@ def grayscale_to_rgb(inpt: InputT) -> InputT:
         >>> F.grayscale_to_rgb(torch.zeros(1, 2, 4)).shape
         torch.Size([3, 2, 4])
     """
-    return _get_kernel(grayscale_to_rgb, type(inpt))(inpt)
+    return drafted(inpt).to_rgb()
 
 
-@registered(grayscale_to_rgb, ImageDraft)
-def _grayscale_to_rgb(draft: Any) -> None:
-    draft.to_rgb()
+grayscale_to_rgb_image = on_images(grayscale_to_rgb)
+grayscale_to_rgb_image_pil = on_pillow(grayscale_to_rgb, name="grayscale_to_rgb_image_pil")
 
 
-@registered(grayscale_to_rgb, torch.Tensor, "Image")
-def grayscale_to_rgb_image(image: torch.Tensor) -> torch.Tensor:
-    """The kernel of :func:`grayscale_to_rgb` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _grayscale_to_rgb)
-    return changed
-
-
-@registered(grayscale_to_rgb, PIL.Image.Image)
-def grayscale_to_rgb_image_pil(image: PIL.Image.Image) -> PIL.Image.Image:
-    """The kernel of :func:`grayscale_to_rgb` for PIL images."""
-    changed: PIL.Image.Image = done(image, _grayscale_to_rgb)
-    return changed
-
-
+@functional(ImageDraft, VideoDraft)
 def posterize(inpt: InputT, bits: int) -> InputT:
     """The input with so many of the highest bits of each sample.
 
@@ -150,35 +121,18 @@ def posterize(inpt: InputT, bits: int) -> InputT:
         >>> F.posterize(torch.tensor([[[255, 100]]], dtype=torch.uint8), bits=1)
         tensor([[[128,   0]]], dtype=torch.uint8)
     """
-    return _get_kernel(posterize, type(inpt))(inpt, bits=bits)
-
-
-@registered(posterize, ImageDraft, VideoDraft)
-def _posterize(draft: Any, bits: Any) -> None:
-    if draft.kind == TENSOR and not (isinstance(bits, int) and 0 <= bits <= 8):
+    draft: Any = inpt
+    if draft.kind == TENSOR and not (isinstance(bits, int) and 0 <= bits <= 8):  # type: ignore[redundant-expr]
         raise TypeError(f"bits must be a positive integer in the range [0, 8], got {bits} instead.")
-    draft.posterize(bits)
+    return drafted(inpt).posterize(bits)
 
 
-@registered(posterize, torch.Tensor, "Image")
-def posterize_image(image: torch.Tensor, bits: int) -> torch.Tensor:
-    """The kernel of :func:`posterize` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _posterize, bits)
-    return changed
+posterize_image = on_images(posterize)
+_posterize_image_pil = on_pillow(posterize, "img")
+posterize_video = on_videos(posterize)
 
 
-@registered(posterize, PIL.Image.Image)
-def _posterize_image_pil(img: PIL.Image.Image, bits: int) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _posterize, bits)
-    return changed
-
-
-@registered(posterize, "Video")
-def posterize_video(video: torch.Tensor, bits: int) -> torch.Tensor:
-    """The kernel of :func:`posterize` for videos, of shape (..., frames, channels, height, width)."""
-    return posterize_image(video, bits=bits)
-
-
+@functional(ImageDraft, VideoDraft)
 def solarize(inpt: InputT, threshold: float) -> InputT:
     """The input with all samples inverted that are not below a threshold.
 
@@ -195,33 +149,15 @@ def solarize(inpt: InputT, threshold: float) -> InputT:
         >>> F.solarize(torch.tensor([[[100, 200]]], dtype=torch.uint8), threshold=128)
         tensor([[[100,  55]]], dtype=torch.uint8)
     """
-    return _get_kernel(solarize, type(inpt))(inpt, threshold=threshold)
+    return drafted(inpt).solarize(threshold)
 
 
-@registered(solarize, ImageDraft, VideoDraft)
-def _solarize(draft: Any, threshold: float) -> None:
-    draft.solarize(threshold)
+solarize_image = on_images(solarize)
+_solarize_image_pil = on_pillow(solarize, "img")
+solarize_video = on_videos(solarize)
 
 
-@registered(solarize, torch.Tensor, "Image")
-def solarize_image(image: torch.Tensor, threshold: float) -> torch.Tensor:
-    """The kernel of :func:`solarize` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _solarize, threshold)
-    return changed
-
-
-@registered(solarize, PIL.Image.Image)
-def _solarize_image_pil(img: PIL.Image.Image, threshold: float) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _solarize, threshold)
-    return changed
-
-
-@registered(solarize, "Video")
-def solarize_video(video: torch.Tensor, threshold: float) -> torch.Tensor:
-    """The kernel of :func:`solarize` for videos, of shape (..., frames, channels, height, width)."""
-    return solarize_image(video, threshold=threshold)
-
-
+@functional(ImageDraft, VideoDraft)
 def autocontrast(inpt: InputT) -> InputT:
     """Each channel stretched, so that its darkest sample is black and its brightest one white.
 
@@ -239,33 +175,15 @@ def autocontrast(inpt: InputT) -> InputT:
         >>> F.autocontrast(torch.tensor([[[0.25, 0.5, 0.75]]]))
         tensor([[[0.0000, 0.5000, 1.0000]]])
     """
-    return _get_kernel(autocontrast, type(inpt))(inpt)
+    return drafted(inpt).autocontrast()
 
 
-@registered(autocontrast, ImageDraft, VideoDraft)
-def _autocontrast(draft: Any) -> None:
-    draft.autocontrast()
+autocontrast_image = on_images(autocontrast)
+_autocontrast_image_pil = on_pillow(autocontrast, "img")
+autocontrast_video = on_videos(autocontrast)
 
 
-@registered(autocontrast, torch.Tensor, "Image")
-def autocontrast_image(image: torch.Tensor) -> torch.Tensor:
-    """The kernel of :func:`autocontrast` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _autocontrast)
-    return changed
-
-
-@registered(autocontrast, PIL.Image.Image)
-def _autocontrast_image_pil(img: PIL.Image.Image) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _autocontrast)
-    return changed
-
-
-@registered(autocontrast, "Video")
-def autocontrast_video(video: torch.Tensor) -> torch.Tensor:
-    """The kernel of :func:`autocontrast` for videos, of shape (..., frames, channels, height, width)."""
-    return autocontrast_image(video)
-
-
+@functional(ImageDraft, VideoDraft)
 def equalize(inpt: InputT) -> InputT:
     """Each channel's histogram made as flat as can be.
 
@@ -283,33 +201,15 @@ def equalize(inpt: InputT) -> InputT:
         >>> F.equalize(ramp)[0, 0].tolist()
         [0, 30, 60, 90, 120, 150, 180, 210, 240, 255]
     """
-    return _get_kernel(equalize, type(inpt))(inpt)
+    return drafted(inpt).equalize()
 
 
-@registered(equalize, ImageDraft, VideoDraft)
-def _equalize(draft: Any) -> None:
-    draft.equalize()
+equalize_image = on_images(equalize)
+_equalize_image_pil = on_pillow(equalize, "img")
+equalize_video = on_videos(equalize)
 
 
-@registered(equalize, torch.Tensor, "Image")
-def equalize_image(image: torch.Tensor) -> torch.Tensor:
-    """The kernel of :func:`equalize` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _equalize)
-    return changed
-
-
-@registered(equalize, PIL.Image.Image)
-def _equalize_image_pil(img: PIL.Image.Image) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _equalize)
-    return changed
-
-
-@registered(equalize, "Video")
-def equalize_video(video: torch.Tensor) -> torch.Tensor:
-    """The kernel of :func:`equalize` for videos, of shape (..., frames, channels, height, width)."""
-    return equalize_image(video)
-
-
+@functional(ImageDraft, VideoDraft)
 def invert(inpt: InputT) -> InputT:
     """The input with black and white exchanged.
 
@@ -325,33 +225,15 @@ def invert(inpt: InputT) -> InputT:
         >>> F.invert(torch.tensor([[[0, 200]]], dtype=torch.uint8))
         tensor([[[255,  55]]], dtype=torch.uint8)
     """
-    return _get_kernel(invert, type(inpt))(inpt)
+    return drafted(inpt).invert()
 
 
-@registered(invert, ImageDraft, VideoDraft)
-def _invert(draft: Any) -> None:
-    draft.invert()
+invert_image = on_images(invert)
+_invert_image_pil = on_pillow(invert, "img")
+invert_video = on_videos(invert)
 
 
-@registered(invert, torch.Tensor, "Image")
-def invert_image(image: torch.Tensor) -> torch.Tensor:
-    """The kernel of :func:`invert` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _invert)
-    return changed
-
-
-@registered(invert, PIL.Image.Image)
-def _invert_image_pil(img: PIL.Image.Image) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(img, _invert)
-    return changed
-
-
-@registered(invert, "Video")
-def invert_video(video: torch.Tensor) -> torch.Tensor:
-    """The kernel of :func:`invert` for videos, of shape (..., frames, channels, height, width)."""
-    return invert_image(video)
-
-
+@functional(ImageDraft, VideoDraft)
 def permute_channels(inpt: InputT, permutation: Sequence[int]) -> InputT:
     """The input with its channels in another order: channel k of the result is channel ``permutation[k]`` of the input.
 
@@ -369,28 +251,9 @@ def permute_channels(inpt: InputT, permutation: Sequence[int]) -> InputT:
         >>> F.permute_channels(torch.tensor([10, 20, 30]).view(3, 1, 1), [2, 1, 0]).flatten()
         tensor([30, 20, 10])
     """
-    return _get_kernel(permute_channels, type(inpt))(inpt, permutation=permutation)
+    return drafted(inpt).permute_channels(permutation)
 
 
-@registered(permute_channels, ImageDraft, VideoDraft)
-def _permute_channels(draft: Any, permutation: Sequence[int]) -> None:
-    draft.permute_channels(permutation)
-
-
-@registered(permute_channels, torch.Tensor, "Image")
-def permute_channels_image(image: torch.Tensor, permutation: Sequence[int]) -> torch.Tensor:
-    """The kernel of :func:`permute_channels` for images, of shape (..., channels, height, width)."""
-    changed: torch.Tensor = done(image, _permute_channels, permutation)
-    return changed
-
-
-@registered(permute_channels, PIL.Image.Image)
-def _permute_channels_image_pil(image: PIL.Image.Image, permutation: Sequence[int]) -> PIL.Image.Image:
-    changed: PIL.Image.Image = done(image, _permute_channels, permutation)
-    return changed
-
-
-@registered(permute_channels, "Video")
-def permute_channels_video(video: torch.Tensor, permutation: Sequence[int]) -> torch.Tensor:
-    """The kernel of :func:`permute_channels` for videos, of shape (..., frames, channels, height, width)."""
-    return permute_channels_image(video, permutation=permutation)
+permute_channels_image = on_images(permute_channels)
+_permute_channels_image_pil = on_pillow(permute_channels)
+permute_channels_video = on_videos(permute_channels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import PIL.Image
@@ -19,15 +19,9 @@ from fastaug.transforms.v2.functional._flips import (
     horizontal_flip_image,
     vertical_flip_image,
 )
-from fastaug.transforms.v2.functional._kernels import (
-    _PIL,
-    Tensor,
-    _Fill,
-    _on_mask,
-    _on_pil,
-    _on_tensor,
-)
-from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+from fastaug.transforms.v2.functional._kernels import Tensor, _Fill
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
+from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 
 __all__: list[str] = [
     "center_crop",
@@ -51,6 +45,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> InputT:
     """The input with a border around it, as :class:`~fastaug.transforms.v2.Pad` does it.
 
@@ -77,8 +72,15 @@ def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_
         >>> F.pad(torch.tensor([[[1, 2]]]), [1, 0], fill=7)
         tensor([[[7, 1, 2, 7]]])
     """
-    kernel = _get_kernel(pad, type(inpt))
-    return kernel(inpt, padding=padding, fill=fill, padding_mode=padding_mode)
+    draft: Any = inpt
+    if isinstance(draft, MaskDraft):
+        if isinstance(fill, (tuple, list)):
+            raise ValueError(f"Non-scalar fill value is not supported, got {fill!r}")
+        fill = draft.fill_of(fill, False)
+    if draft.mode is None:
+        padding = v2_arguments.padding_sides(padding)
+        v2_arguments.check_padding_mode(padding_mode)
+    return drafted(inpt).pad(padding, fill, padding_mode)
 
 
 def _parse_pad_padding(padding: Any) -> list[int]:
@@ -87,48 +89,13 @@ def _parse_pad_padding(padding: Any) -> list[int]:
     return [left, right, top, bottom]
 
 
-@registered(pad, ImageDraft, VideoDraft)
-def _pad(draft: Any, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> None:
-    if draft.mode is None:
-        padding = v2_arguments.padding_sides(padding)
-        v2_arguments.check_padding_mode(padding_mode)
-    draft.pad(padding, fill, padding_mode)
+pad_image = on_images(pad)
+_pad_image_pil = on_pillow(pad, "img", fill=0)
+pad_mask = on_masks(pad)
+pad_video = on_videos(pad)
 
 
-@registered(pad, MaskDraft)
-def _pad_planes(draft: Any, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> None:
-    if isinstance(fill, (tuple, list)):
-        raise ValueError(f"Non-scalar fill value is not supported, got {fill!r}")
-    _pad(draft, padding, draft.fill_of(fill, False), padding_mode)
-
-
-@registered(pad, torch.Tensor, "Image")
-def pad_image(
-    image: Tensor, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant"
-) -> Tensor:
-    """The kernel of :func:`pad` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _pad, padding, fill, padding_mode)
-
-
-@registered(pad, PIL.Image.Image)
-def _pad_image_pil(img: _PIL, padding: int | Sequence[int], fill: _Fill = 0, padding_mode: str = "constant") -> _PIL:
-    return _on_pil(img, _pad, padding, fill, padding_mode)
-
-
-@registered(pad, "Mask")
-def pad_mask(mask: Tensor, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant") -> Tensor:
-    """The kernel of :func:`pad` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _pad_planes, padding, fill, padding_mode)
-
-
-@registered(pad, "Video")
-def pad_video(
-    video: Tensor, padding: int | Sequence[int], fill: _Fill = None, padding_mode: str = "constant"
-) -> Tensor:
-    """The kernel of :func:`pad` for videos, of shape (..., frames, channels, height, width)."""
-    return pad_image(video, padding, fill, padding_mode)
-
-
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
     """A box of the input, with zeros where it reaches beyond, as :class:`~fastaug.transforms.v2.RandomCrop` does it.
 
@@ -153,38 +120,16 @@ def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
         >>> F.crop(torch.tensor([[[1, 2, 3]]]), top=0, left=1, height=1, width=2)
         tensor([[[2, 3]]])
     """
-    kernel = _get_kernel(crop, type(inpt))
-    return kernel(inpt, top=top, left=left, height=height, width=width)
+    return drafted(inpt).crop(top, left, height, width)
 
 
-@registered(crop, ImageDraft, VideoDraft, MaskDraft)
-def _crop(draft: Any, top: int, left: int, height: int, width: int) -> None:
-    draft.crop(top, left, height, width)
+crop_image = on_images(crop)
+_crop_image_pil = on_pillow(crop, "img")
+crop_mask = on_masks(crop)
+crop_video = on_videos(crop)
 
 
-@registered(crop, torch.Tensor, "Image")
-def crop_image(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
-    """The kernel of :func:`crop` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _crop, top, left, height, width)
-
-
-@registered(crop, PIL.Image.Image)
-def _crop_image_pil(img: _PIL, top: int, left: int, height: int, width: int) -> _PIL:
-    return _on_pil(img, _crop, top, left, height, width)
-
-
-@registered(crop, "Mask")
-def crop_mask(mask: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
-    """The kernel of :func:`crop` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _crop, top, left, height, width)
-
-
-@registered(crop, "Video")
-def crop_video(video: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
-    """The kernel of :func:`crop` for videos, of shape (..., frames, channels, height, width)."""
-    return crop_image(video, top, left, height, width)
-
-
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
     """The middle of the input, as :class:`~fastaug.transforms.v2.CenterCrop` does it.
 
@@ -207,38 +152,16 @@ def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
         >>> F.center_crop(torch.tensor([[[1, 2, 3]]]), 1)
         tensor([[[2]]])
     """
-    return _get_kernel(center_crop, type(inpt))(inpt, output_size=output_size)
-
-
-@registered(center_crop, ImageDraft, VideoDraft, MaskDraft)
-def _center_crop(draft: Any, output_size: int | Sequence[int]) -> None:
     size = square_if_single(output_size)
     if len(size) != 2:
         raise ValueError(f"output_size should be a number or a sequence of one or two, got {output_size!r}")
-    draft.center_crop(size)
+    return drafted(inpt).center_crop(size)
 
 
-@registered(center_crop, torch.Tensor, "Image")
-def center_crop_image(image: Tensor, output_size: int | Sequence[int]) -> Tensor:
-    """The kernel of :func:`center_crop` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _center_crop, output_size)
-
-
-@registered(center_crop, PIL.Image.Image)
-def _center_crop_image_pil(image: _PIL, output_size: int | Sequence[int]) -> _PIL:
-    return _on_pil(image, _center_crop, output_size)
-
-
-@registered(center_crop, "Mask")
-def center_crop_mask(mask: Tensor, output_size: int | Sequence[int]) -> Tensor:
-    """The kernel of :func:`center_crop` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _center_crop, output_size)
-
-
-@registered(center_crop, "Video")
-def center_crop_video(video: Tensor, output_size: int | Sequence[int]) -> Tensor:
-    """The kernel of :func:`center_crop` for videos, of shape (..., frames, channels, height, width)."""
-    return center_crop_image(video, output_size)
+center_crop_image = on_images(center_crop)
+_center_crop_image_pil = on_pillow(center_crop)
+center_crop_mask = on_masks(center_crop)
+center_crop_video = on_videos(center_crop)
 
 
 def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
@@ -274,7 +197,7 @@ def _five(image: Any, size: int | Sequence[int], height: int, width: int) -> tup
     if columns > width or rows > height:
         raise ValueError(f"Requested crop size {pair} is bigger than input size {(height, width)}")
     corners = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]
-    return (*[done(image, _crop, *corner, rows, columns) for corner in corners], done(image, _center_crop, pair))
+    return (*[crop_image(image, *corner, rows, columns) for corner in corners], center_crop_image(image, pair))
 
 
 @registered(five_crop, torch.Tensor)
@@ -286,7 +209,7 @@ def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, .
 
 
 @registered(five_crop, PIL.Image.Image)
-def _five_crop_image_pil(image: _PIL, size: int | Sequence[int]) -> tuple[_PIL, ...]:
+def _five_crop_image_pil(image: PIL.Image.Image, size: int | Sequence[int]) -> tuple[PIL.Image.Image, ...]:
     return _five(image, size, image.height, image.width)
 
 
@@ -295,14 +218,17 @@ def five_crop_video(video: Tensor, size: int | Sequence[int]) -> tuple[Tensor, .
     return five_crop_image(video, size)
 
 
-@registered(five_crop, "Image", "Video", wrapped=False)
-def _five_crop_dispatch(inpt: Any, size: int | Sequence[int]) -> tuple[Any, ...]:
-    return _each_wrapped(five_crop_image(inpt.as_subclass(Tensor), size), inpt)
+def _each_wrapped(kernel: Callable[..., tuple[Tensor, ...]]) -> Callable[..., tuple[Any, ...]]:
+    """Make the kernel for tv_tensors of one for tensors."""
+
+    def wrapper(inpt: Any, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        wrap = chosen().wrap
+        return tuple([wrap(crop, like=inpt) for crop in kernel(inpt.as_subclass(Tensor), *args, **kwargs)])
+
+    return wrapper
 
 
-def _each_wrapped(crops: tuple[Tensor, ...], like: Any) -> tuple[Any, ...]:
-    wrap = chosen().wrap
-    return tuple([wrap(crop, like=like) for crop in crops])
+registered(five_crop, "Image", "Video", wrapped=False)(_each_wrapped(five_crop_image))
 
 
 def ten_crop(inpt: InputT, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[InputT, ...]:
@@ -339,7 +265,9 @@ def ten_crop_image(image: Tensor, size: int | Sequence[int], vertical_flip: bool
 
 
 @registered(ten_crop, PIL.Image.Image)
-def _ten_crop_image_pil(image: _PIL, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[_PIL, ...]:
+def _ten_crop_image_pil(
+    image: PIL.Image.Image, size: int | Sequence[int], vertical_flip: bool = False
+) -> tuple[PIL.Image.Image, ...]:
     crops = _five_crop_image_pil(image, size)
     mirrored = _vertical_flip_image_pil(image) if vertical_flip else _horizontal_flip_image_pil(image)
     return crops + _five_crop_image_pil(mirrored, size)
@@ -350,6 +278,4 @@ def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool
     return ten_crop_image(video, size, vertical_flip)
 
 
-@registered(ten_crop, "Image", "Video", wrapped=False)
-def _ten_crop_dispatch(inpt: Any, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Any, ...]:
-    return _each_wrapped(ten_crop_image(inpt.as_subclass(Tensor), size, vertical_flip), inpt)
+registered(ten_crop, "Image", "Video", wrapped=False)(_each_wrapped(ten_crop_image))

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import PIL.Image
-import torch
-
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug.transforms.v2.functional._kernels import (
-    _PIL,
-    Tensor,
-    _on_pil,
-    _on_tensor,
-)
-from fastaug.transforms.v2.functional._utils import _get_kernel, registered
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
 
 __all__: list[str] = [
     "hflip",
@@ -31,6 +20,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def horizontal_flip(inpt: InputT) -> InputT:
     """The input mirrored left to right, as :class:`~fastaug.transforms.v2.RandomHorizontalFlip` does it.
 
@@ -50,37 +40,16 @@ def horizontal_flip(inpt: InputT) -> InputT:
         >>> F.horizontal_flip(torch.tensor([[[1, 2, 3]]]))
         tensor([[[3, 2, 1]]])
     """
-    return _get_kernel(horizontal_flip, type(inpt))(inpt)
+    return drafted(inpt).hflip()
 
 
-@registered(horizontal_flip, ImageDraft, VideoDraft, MaskDraft)
-def _hflip(draft: Any) -> None:
-    draft.hflip()
+horizontal_flip_image = on_images(horizontal_flip)
+_horizontal_flip_image_pil = on_pillow(horizontal_flip)
+horizontal_flip_mask = on_masks(horizontal_flip, as_images=True)
+horizontal_flip_video = on_videos(horizontal_flip)
 
 
-@registered(horizontal_flip, torch.Tensor, "Image")
-def horizontal_flip_image(image: Tensor) -> Tensor:
-    """The kernel of :func:`horizontal_flip` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _hflip)
-
-
-@registered(horizontal_flip, PIL.Image.Image)
-def _horizontal_flip_image_pil(image: _PIL) -> _PIL:
-    return _on_pil(image, _hflip)
-
-
-@registered(horizontal_flip, "Mask")
-def horizontal_flip_mask(mask: Tensor) -> Tensor:
-    """The kernel of :func:`horizontal_flip` for masks, of shape (..., height, width)."""
-    return horizontal_flip_image(mask)
-
-
-@registered(horizontal_flip, "Video")
-def horizontal_flip_video(video: Tensor) -> Tensor:
-    """The kernel of :func:`horizontal_flip` for videos, of shape (..., frames, channels, height, width)."""
-    return horizontal_flip_image(video)
-
-
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def vertical_flip(inpt: InputT) -> InputT:
     """The input mirrored top to bottom, as :class:`~fastaug.transforms.v2.RandomVerticalFlip` does it.
 
@@ -101,35 +70,13 @@ def vertical_flip(inpt: InputT) -> InputT:
         tensor([[[2],
                  [1]]])
     """
-    return _get_kernel(vertical_flip, type(inpt))(inpt)
+    return drafted(inpt).vflip()
 
 
-@registered(vertical_flip, ImageDraft, VideoDraft, MaskDraft)
-def _vflip(draft: Any) -> None:
-    draft.vflip()
-
-
-@registered(vertical_flip, torch.Tensor, "Image")
-def vertical_flip_image(image: Tensor) -> Tensor:
-    """The kernel of :func:`vertical_flip` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _vflip)
-
-
-@registered(vertical_flip, PIL.Image.Image)
-def _vertical_flip_image_pil(image: _PIL) -> _PIL:
-    return _on_pil(image, _vflip)
-
-
-@registered(vertical_flip, "Mask")
-def vertical_flip_mask(mask: Tensor) -> Tensor:
-    """The kernel of :func:`vertical_flip` for masks, of shape (..., height, width)."""
-    return vertical_flip_image(mask)
-
-
-@registered(vertical_flip, "Video")
-def vertical_flip_video(video: Tensor) -> Tensor:
-    """The kernel of :func:`vertical_flip` for videos, of shape (..., frames, channels, height, width)."""
-    return vertical_flip_image(video)
+vertical_flip_image = on_images(vertical_flip)
+_vertical_flip_image_pil = on_pillow(vertical_flip)
+vertical_flip_mask = on_masks(vertical_flip, as_images=True)
+vertical_flip_video = on_videos(vertical_flip)
 
 
 hflip = horizontal_flip

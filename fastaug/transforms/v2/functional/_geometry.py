@@ -38,10 +38,7 @@ from fastaug._places.points import (
 )
 from fastaug.transforms.v2.functional import _affine, _crops, _flips, _sizes, _warps
 from fastaug.transforms.v2.functional._affine import *  # noqa: F403
-from fastaug.transforms.v2.functional._affine import (  # noqa: F401
-    _affine_image_pil,
-    _rotate_image_pil,
-)
+from fastaug.transforms.v2.functional._affine import _affine_image_pil, _rotate_image_pil  # noqa: F401
 from fastaug.transforms.v2.functional._crops import *  # noqa: F403
 from fastaug.transforms.v2.functional._crops import (  # noqa: F401
     _center_crop_image_pil,
@@ -52,21 +49,12 @@ from fastaug.transforms.v2.functional._crops import (  # noqa: F401
     _ten_crop_image_pil,
 )
 from fastaug.transforms.v2.functional._flips import *  # noqa: F403
-from fastaug.transforms.v2.functional._flips import (  # noqa: F401
-    _horizontal_flip_image_pil,
-    _vertical_flip_image_pil,
-)
+from fastaug.transforms.v2.functional._flips import _horizontal_flip_image_pil, _vertical_flip_image_pil  # noqa: F401
 from fastaug.transforms.v2.functional._sizes import *  # noqa: F403
-from fastaug.transforms.v2.functional._sizes import (  # noqa: F401
-    _resize_image_pil,
-    _resized_crop_image_pil,
-)
+from fastaug.transforms.v2.functional._sizes import _resize_image_pil, _resized_crop_image_pil  # noqa: F401
 from fastaug.transforms.v2.functional._utils import registered
 from fastaug.transforms.v2.functional._warps import *  # noqa: F403
-from fastaug.transforms.v2.functional._warps import (  # noqa: F401
-    _elastic_image_pil,
-    _perspective_image_pil,
-)
+from fastaug.transforms.v2.functional._warps import _elastic_image_pil, _perspective_image_pil  # noqa: F401
 
 __all__: list[str] = [
     "affine_bounding_boxes",

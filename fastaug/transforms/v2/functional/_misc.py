@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._places.meta import sanitize_bounding_boxes, sanitize_keypoints
 from fastaug._program.kinds import TENSOR
-from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
+from fastaug.transforms.v2.functional._utils import registered
 
 __all__: list[str] = [
     "convert_image_dtype",
@@ -33,6 +33,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft, VideoDraft)
 def normalize(inpt: InputT, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> InputT:
     """(input - mean) / std for each channel, as :class:`~fastaug.transforms.v2.Normalize` does it.
 
@@ -52,34 +53,17 @@ def normalize(inpt: InputT, mean: Sequence[float], std: Sequence[float], inplace
         >>> F.normalize(torch.ones(1, 1, 2), mean=[0.5], std=[0.25])
         tensor([[[2., 2.]]])
     """
-    return _get_kernel(normalize, type(inpt))(inpt, mean=mean, std=std, inplace=inplace)
-
-
-@registered(normalize, ImageDraft, VideoDraft)
-def _normalize(draft: Any, mean: Any, std: Any, inplace: bool = False) -> Any:
+    draft: Any = inpt
     if draft.kind != TENSOR:
-        return draft
-    draft.normalize(mean, std, inplace)
-    return None
+        return inpt
+    return drafted(inpt).normalize(mean, std, inplace)
 
 
-@registered(normalize, torch.Tensor, "Image")
-def normalize_image(
-    image: torch.Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False
-) -> torch.Tensor:
-    """The kernel of :func:`normalize` for images, of shape (..., channels, height, width)."""
-    normalized: torch.Tensor = done(image, _normalize, mean, std, inplace)
-    return normalized
+normalize_image = on_images(normalize)
+normalize_video = on_videos(normalize)
 
 
-@registered(normalize, "Video")
-def normalize_video(
-    video: torch.Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False
-) -> torch.Tensor:
-    """The kernel of :func:`normalize` for videos, of shape (..., frames, channels, height, width)."""
-    return normalize_image(video, mean, std, inplace=inplace)
-
-
+@functional(ImageDraft, VideoDraft)
 def gaussian_blur(inpt: InputT, kernel_size: Sequence[int], sigma: Sequence[float] | None = None) -> InputT:
     """The input blurred, as :class:`~fastaug.transforms.v2.GaussianBlur` does it. Borders are mirrored.
 
@@ -99,39 +83,15 @@ def gaussian_blur(inpt: InputT, kernel_size: Sequence[int], sigma: Sequence[floa
         >>> F.gaussian_blur(torch.tensor([[[0, 200, 0]] * 3], dtype=torch.uint8), [3, 3], [1.0])[0, 1]
         tensor([110,  90, 110], dtype=torch.uint8)
     """
-    return _get_kernel(gaussian_blur, type(inpt))(inpt, kernel_size=kernel_size, sigma=sigma)
+    return drafted(inpt).gaussian_blur(kernel_size, sigma)
 
 
-@registered(gaussian_blur, ImageDraft, VideoDraft)
-def _gaussian_blur(draft: Any, kernel_size: Any, sigma: Any = None) -> None:
-    draft.gaussian_blur(kernel_size, sigma)
+gaussian_blur_image = on_images(gaussian_blur)
+_gaussian_blur_image_pil = on_pillow(gaussian_blur)
+gaussian_blur_video = on_videos(gaussian_blur)
 
 
-@registered(gaussian_blur, torch.Tensor, "Image")
-def gaussian_blur_image(
-    image: torch.Tensor, kernel_size: Sequence[int], sigma: Sequence[float] | None = None
-) -> torch.Tensor:
-    """The kernel of :func:`gaussian_blur` for images, of shape (..., channels, height, width)."""
-    blurred: torch.Tensor = done(image, _gaussian_blur, kernel_size, sigma)
-    return blurred
-
-
-@registered(gaussian_blur, PIL.Image.Image)
-def _gaussian_blur_image_pil(
-    image: PIL.Image.Image, kernel_size: Sequence[int], sigma: Sequence[float] | None = None
-) -> PIL.Image.Image:
-    blurred: PIL.Image.Image = done(image, _gaussian_blur, kernel_size, sigma)
-    return blurred
-
-
-@registered(gaussian_blur, "Video")
-def gaussian_blur_video(
-    video: torch.Tensor, kernel_size: Sequence[int], sigma: Sequence[float] | None = None
-) -> torch.Tensor:
-    """The kernel of :func:`gaussian_blur` for videos, of shape (..., frames, channels, height, width)."""
-    return gaussian_blur_image(video, kernel_size, sigma)
-
-
+@functional(ImageDraft, VideoDraft)
 def gaussian_noise(inpt: InputT, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> InputT:
     """The input with normally distributed noise added, from torch's generator: one number for each sample.
 
@@ -151,35 +111,15 @@ def gaussian_noise(inpt: InputT, mean: float = 0.0, sigma: float = 0.1, clip: bo
         >>> F.gaussian_noise(torch.zeros(1, 1, 2), mean=0.5, sigma=0.0)
         tensor([[[0.5000, 0.5000]]])
     """
-    return _get_kernel(gaussian_noise, type(inpt))(inpt, mean=mean, sigma=sigma, clip=clip)
+    return drafted(inpt).gaussian_noise(mean, sigma, clip)
 
 
-@registered(gaussian_noise, ImageDraft, VideoDraft)
-def _gaussian_noise(draft: Any, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> None:
-    draft.gaussian_noise(mean, sigma, clip)
+gaussian_noise_image = on_images(gaussian_noise)
+gaussian_noise_video = on_videos(gaussian_noise)
+_gaussian_noise_pil = on_pillow(gaussian_noise, "video", name="_gaussian_noise_pil")
 
 
-@registered(gaussian_noise, torch.Tensor, "Image")
-def gaussian_noise_image(image: torch.Tensor, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> torch.Tensor:
-    """The kernel of :func:`gaussian_noise` for images, of shape (..., channels, height, width)."""
-    noisy: torch.Tensor = done(image, _gaussian_noise, mean, sigma, clip)
-    return noisy
-
-
-@registered(gaussian_noise, "Video")
-def gaussian_noise_video(video: torch.Tensor, mean: float = 0.0, sigma: float = 0.1, clip: bool = True) -> torch.Tensor:
-    """The kernel of :func:`gaussian_noise` for videos, of shape (..., frames, channels, height, width)."""
-    return gaussian_noise_image(video, mean=mean, sigma=sigma, clip=clip)
-
-
-@registered(gaussian_noise, PIL.Image.Image)
-def _gaussian_noise_pil(
-    video: PIL.Image.Image, mean: float = 0.0, sigma: float = 0.1, clip: bool = True
-) -> PIL.Image.Image:
-    noisy: PIL.Image.Image = done(video, _gaussian_noise, mean, sigma, clip)
-    return noisy
-
-
+@functional(ImageDraft, VideoDraft)
 def to_dtype(inpt: InputT, dtype: torch.dtype = torch.float, scale: bool = False) -> InputT:
     """The input with another dtype, as :class:`~fastaug.transforms.v2.ToDtype` does it.
 
@@ -199,28 +139,14 @@ def to_dtype(inpt: InputT, dtype: torch.dtype = torch.float, scale: bool = False
         >>> F.to_dtype(torch.tensor([[[0, 51, 255]]], dtype=torch.uint8), torch.float32, scale=True)
         tensor([[[0.0000, 0.2000, 1.0000]]])
     """
-    return _get_kernel(to_dtype, type(inpt))(inpt, dtype=dtype, scale=scale)
-
-
-@registered(to_dtype, ImageDraft, VideoDraft)
-def _to_dtype(draft: Any, dtype: torch.dtype = torch.float, scale: bool = False) -> Any:
+    draft: Any = inpt
     if draft.kind != TENSOR:
-        return draft
-    draft.to_dtype(dtype, scale)
-    return None
+        return inpt
+    return drafted(inpt).to_dtype(dtype, scale)
 
 
-@registered(to_dtype, torch.Tensor, "Image")
-def to_dtype_image(image: torch.Tensor, dtype: torch.dtype = torch.float, scale: bool = False) -> torch.Tensor:
-    """The kernel of :func:`to_dtype` for images, of any shape."""
-    converted: torch.Tensor = done(image, _to_dtype, dtype, scale)
-    return converted
-
-
-@registered(to_dtype, "Video")
-def to_dtype_video(video: torch.Tensor, dtype: torch.dtype = torch.float, scale: bool = False) -> torch.Tensor:
-    """The kernel of :func:`to_dtype` for videos, of any shape."""
-    return to_dtype_image(video, dtype, scale=scale)
+to_dtype_image = on_images(to_dtype, shape="any shape")
+to_dtype_video = on_videos(to_dtype, shape="any shape")
 
 
 @registered(to_dtype, "Mask", "BoundingBoxes", "KeyPoints", wrapped=False)

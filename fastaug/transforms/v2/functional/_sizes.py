@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import PIL.Image
-import torch
 
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug.transforms.v2.functional._kernels import (
-    _BILINEAR,
-    _NEAREST,
-    _PIL,
-    Tensor,
-    _Interpolation,
-    _on_mask,
-    _on_pil,
-    _on_tensor,
-)
-from fastaug.transforms.v2.functional._utils import _get_kernel, registered
+from fastaug.transforms.v2.functional._kernels import _NEAREST, Tensor, _Interpolation, is_mask
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
 
 __all__: list[str] = [
     "resize",
@@ -35,6 +22,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def resize(
     inpt: InputT,
     size: int | Sequence[int] | None,
@@ -68,63 +56,16 @@ def resize(
         >>> F.resize(torch.zeros(3, 20, 40, dtype=torch.uint8), 10).shape
         torch.Size([3, 10, 20])
     """
-    kernel = _get_kernel(resize, type(inpt))
-    return kernel(inpt, size=size, interpolation=interpolation, max_size=max_size, antialias=antialias)
-
-
-@registered(resize, ImageDraft, VideoDraft)
-def _resize(
-    draft: Any,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = _BILINEAR,
-    max_size: int | None = None,
-    antialias: bool | None = True,
-) -> None:
-    draft.resize(size, named_interpolation(interpolation), max_size, antialias)
-
-
-@registered(resize, MaskDraft)
-def _resize_planes(
-    draft: Any,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = _BILINEAR,
-    max_size: int | None = None,
-    antialias: bool | None = True,
-) -> None:
     mode = named_interpolation(interpolation)
-    draft.resize(size, mode if mode is InterpolationMode.NEAREST_EXACT else _NEAREST, max_size, None)
+    if is_mask(inpt):
+        mode, antialias = mode if mode is InterpolationMode.NEAREST_EXACT else _NEAREST, None
+    return drafted(inpt).resize(size, mode, max_size, antialias)
 
 
-@registered(resize, torch.Tensor, "Image")
-def resize_image(
-    image: Tensor,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    max_size: int | None = None,
-    antialias: bool | None = True,
-) -> Tensor:
-    """The kernel of :func:`resize` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _resize, size, interpolation, max_size, antialias)
-
-
-def _resize_image_pil(
-    image: _PIL,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    max_size: int | None = None,
-) -> _PIL:
-    return _on_pil(image, _resize, size, interpolation, max_size)
-
-
-@registered(resize, PIL.Image.Image)
-def _resize_image_pil_dispatch(
-    image: _PIL,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    max_size: int | None = None,
-    antialias: bool | None = True,
-) -> _PIL:
-    return _on_pil(image, _resize, size, interpolation, max_size, antialias)
+resize_image = on_images(resize)
+_resize_image_pil = on_pillow(resize)
+_resize_mask = on_masks(resize)
+resize_video = on_videos(resize)
 
 
 def resize_mask(
@@ -134,32 +75,10 @@ def resize_mask(
     max_size: int | None = None,
 ) -> Tensor:
     """The kernel of :func:`resize` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _resize_planes, size, interpolation, max_size)
+    return _resize_mask(mask, size, interpolation, max_size)
 
 
-@registered(resize, "Mask")
-def _resize_mask_dispatch(
-    mask: Tensor,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    max_size: int | None = None,
-    **kwargs: Any,
-) -> Tensor:
-    return resize_mask(mask, size, interpolation, max_size)
-
-
-@registered(resize, "Video")
-def resize_video(
-    video: Tensor,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    max_size: int | None = None,
-    antialias: bool | None = True,
-) -> Tensor:
-    """The kernel of :func:`resize` for videos, of shape (..., frames, channels, height, width)."""
-    return resize_image(video, size, interpolation, max_size, antialias)
-
-
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def resized_crop(
     inpt: InputT,
     top: int,
@@ -196,112 +115,19 @@ def resized_crop(
         >>> F.resized_crop(torch.tensor([[[1, 2, 3]]]), 0, 1, 1, 2, [1, 4], "nearest")
         tensor([[[2, 2, 3, 3]]])
     """
-    kernel = _get_kernel(resized_crop, type(inpt))
-    return kernel(
-        inpt,
-        top=top,
-        left=left,
-        height=height,
-        width=width,
-        size=size,
-        interpolation=interpolation,
-        antialias=antialias,
-    )
+    if is_mask(inpt):
+        interpolation, antialias = _NEAREST, None
+    return drafted(inpt).resized_crop(top, left, height, width, size, named_interpolation(interpolation), antialias)
 
 
-@registered(resized_crop, ImageDraft, VideoDraft)
-def _resized_crop(
-    draft: Any,
-    top: int,
-    left: int,
-    height: int,
-    width: int,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = _BILINEAR,
-    antialias: bool | None = True,
-) -> None:
-    draft.resized_crop(top, left, height, width, size, named_interpolation(interpolation), antialias)
-
-
-@registered(resized_crop, MaskDraft)
-def _resized_crop_planes(
-    draft: Any,
-    top: int,
-    left: int,
-    height: int,
-    width: int,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = _BILINEAR,
-    antialias: bool | None = True,
-) -> None:
-    draft.resized_crop(top, left, height, width, size, _NEAREST, None)
-
-
-@registered(resized_crop, torch.Tensor, "Image")
-def resized_crop_image(
-    image: Tensor,
-    top: int,
-    left: int,
-    height: int,
-    width: int,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    antialias: bool | None = True,
-) -> Tensor:
-    """The kernel of :func:`resized_crop` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _resized_crop, top, left, height, width, size, interpolation, antialias)
-
-
-def _resized_crop_image_pil(
-    image: _PIL,
-    top: int,
-    left: int,
-    height: int,
-    width: int,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-) -> _PIL:
-    return _on_pil(image, _resized_crop, top, left, height, width, size, interpolation)
-
-
-@registered(resized_crop, PIL.Image.Image)
-def _resized_crop_image_pil_dispatch(
-    image: _PIL,
-    top: int,
-    left: int,
-    height: int,
-    width: int,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    antialias: bool | None = True,
-) -> _PIL:
-    return _on_pil(image, _resized_crop, top, left, height, width, size, interpolation, antialias)
+resized_crop_image = on_images(resized_crop)
+_resized_crop_image_pil = on_pillow(resized_crop)
+_resized_crop_mask = on_masks(resized_crop)
+resized_crop_video = on_videos(resized_crop)
 
 
 def resized_crop_mask(
     mask: Tensor, top: int, left: int, height: int, width: int, size: int | Sequence[int] | None
 ) -> Tensor:
     """The kernel of :func:`resized_crop` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _resized_crop_planes, top, left, height, width, size)
-
-
-@registered(resized_crop, "Mask")
-def _resized_crop_mask_dispatch(
-    mask: Tensor, top: int, left: int, height: int, width: int, size: int | Sequence[int] | None, **kwargs: Any
-) -> Tensor:
-    return resized_crop_mask(mask, top, left, height, width, size)
-
-
-@registered(resized_crop, "Video")
-def resized_crop_video(
-    video: Tensor,
-    top: int,
-    left: int,
-    height: int,
-    width: int,
-    size: int | Sequence[int] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    antialias: bool | None = True,
-) -> Tensor:
-    """The kernel of :func:`resized_crop` for videos, of shape (..., frames, channels, height, width)."""
-    return resized_crop_image(video, top, left, height, width, size, interpolation, antialias)
+    return _resized_crop_mask(mask, top, left, height, width, size)

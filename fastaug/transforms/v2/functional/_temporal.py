@@ -8,11 +8,13 @@ import torch
 
 from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug.transforms.v2.functional._utils import _get_kernel, done, registered
+from fastaug.transforms.v2.functional._make import drafted, functional
+from fastaug.transforms.v2.functional._utils import done, registered
 
 __all__: list[str] = ["uniform_temporal_subsample", "uniform_temporal_subsample_video"]
 
 
+@functional(ImageDraft, VideoDraft)
 def uniform_temporal_subsample(inpt: InputT, num_samples: int) -> InputT:
     """So many frames, evenly spaced, as :class:`~fastaug.transforms.v2.UniformTemporalSubsample` takes them.
 
@@ -30,19 +32,14 @@ def uniform_temporal_subsample(inpt: InputT, num_samples: int) -> InputT:
         >>> F.uniform_temporal_subsample(torch.arange(5).view(5, 1, 1, 1), 3).flatten()
         tensor([0, 2, 4])
     """
-    return _get_kernel(uniform_temporal_subsample, type(inpt))(inpt, num_samples=num_samples)
-
-
-@registered(uniform_temporal_subsample, ImageDraft, VideoDraft)
-def _uniform_temporal_subsample(draft: Any, num_samples: int) -> Any:
+    draft: Any = inpt
     if type(draft) is ImageDraft and draft.type is not torch.Tensor:
-        return draft
-    draft.uniform_temporal_subsample(num_samples)
-    return None
+        return inpt
+    return drafted(inpt).uniform_temporal_subsample(num_samples)
 
 
 @registered(uniform_temporal_subsample, torch.Tensor, "Video")
 def uniform_temporal_subsample_video(video: torch.Tensor, num_samples: int) -> torch.Tensor:
     """The kernel of :func:`uniform_temporal_subsample` for videos, of shape (..., frames, channels, height, width)."""
-    frames: torch.Tensor = done(video.as_subclass(torch.Tensor), _uniform_temporal_subsample, num_samples)
+    frames: torch.Tensor = done(video.as_subclass(torch.Tensor), uniform_temporal_subsample, num_samples)
     return frames

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-import PIL.Image
-import torch
-
-from fastaug._draft.interpolation import InterpolationMode, named_interpolation
+from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._program import v2_arguments
-from fastaug.transforms.v2.functional._kernels import (
-    _BILINEAR,
-    _NEAREST,
-    _PIL,
-    Tensor,
-    _Fill,
-    _Interpolation,
-    _on_mask,
-    _on_pil,
-    _on_tensor,
-)
-from fastaug.transforms.v2.functional._utils import _get_kernel, registered
+from fastaug.transforms.v2.functional._kernels import _NEAREST, Tensor, _Fill, _Interpolation, sampling
+from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
 
 __all__: list[str] = [
     "elastic",
@@ -38,6 +24,7 @@ __all__: list[str] = [
 ]
 
 
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def perspective(
     inpt: InputT,
     startpoints: Sequence[Sequence[int]] | None,
@@ -72,65 +59,15 @@ def perspective(
         >>> F.perspective(torch.tensor([[[1, 2, 3]]]), None, None, "nearest", coefficients=[1, 0, 1, 0, 1, 0, 0, 0])
         tensor([[[2, 3, 0]]])
     """
-    kernel = _get_kernel(perspective, type(inpt))
-    return kernel(
-        inpt,
-        startpoints=startpoints,
-        endpoints=endpoints,
-        interpolation=interpolation,
-        fill=fill,
-        coefficients=coefficients,
-    )
-
-
-@registered(perspective, ImageDraft, VideoDraft)
-def _perspective(
-    draft: Any,
-    startpoints: Sequence[Sequence[int]] | None,
-    endpoints: Sequence[Sequence[int]] | None,
-    interpolation: _Interpolation = _BILINEAR,
-    fill: _Fill = None,
-    coefficients: Sequence[float] | None = None,
-) -> None:
     numbers = v2_arguments.perspective_coefficients(startpoints, endpoints, coefficients)
-    draft.project(numbers, named_interpolation(interpolation), fill)
+    mode, fill = sampling(inpt, interpolation, fill)
+    return drafted(inpt).project(numbers, mode, fill)
 
 
-@registered(perspective, MaskDraft)
-def _perspective_planes(
-    draft: Any,
-    startpoints: Sequence[Sequence[int]] | None,
-    endpoints: Sequence[Sequence[int]] | None,
-    interpolation: _Interpolation = _BILINEAR,
-    fill: _Fill = None,
-    coefficients: Sequence[float] | None = None,
-) -> None:
-    _perspective(draft, startpoints, endpoints, _NEAREST, draft.fill_of(fill, True), coefficients)
-
-
-@registered(perspective, torch.Tensor, "Image")
-def perspective_image(
-    image: Tensor,
-    startpoints: Sequence[Sequence[int]] | None,
-    endpoints: Sequence[Sequence[int]] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    fill: _Fill = None,
-    coefficients: Sequence[float] | None = None,
-) -> Tensor:
-    """The kernel of :func:`perspective` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _perspective, startpoints, endpoints, interpolation, fill, coefficients)
-
-
-@registered(perspective, PIL.Image.Image)
-def _perspective_image_pil(
-    image: _PIL,
-    startpoints: Sequence[Sequence[int]] | None,
-    endpoints: Sequence[Sequence[int]] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    fill: _Fill = None,
-    coefficients: Sequence[float] | None = None,
-) -> _PIL:
-    return _on_pil(image, _perspective, startpoints, endpoints, interpolation, fill, coefficients)
+perspective_image = on_images(perspective)
+_perspective_image_pil = on_pillow(perspective)
+_perspective_mask = on_masks(perspective)
+perspective_video = on_videos(perspective)
 
 
 def perspective_mask(
@@ -141,34 +78,10 @@ def perspective_mask(
     coefficients: Sequence[float] | None = None,
 ) -> Tensor:
     """The kernel of :func:`perspective` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _perspective_planes, startpoints, endpoints, _NEAREST, fill, coefficients)
+    return _perspective_mask(mask, startpoints, endpoints, _NEAREST, fill, coefficients)
 
 
-@registered(perspective, "Mask")
-def _perspective_mask_dispatch(
-    mask: Tensor,
-    startpoints: Sequence[Sequence[int]] | None,
-    endpoints: Sequence[Sequence[int]] | None,
-    fill: _Fill = None,
-    coefficients: Sequence[float] | None = None,
-    **kwargs: Any,
-) -> Tensor:
-    return perspective_mask(mask, startpoints, endpoints, fill, coefficients)
-
-
-@registered(perspective, "Video")
-def perspective_video(
-    video: Tensor,
-    startpoints: Sequence[Sequence[int]] | None,
-    endpoints: Sequence[Sequence[int]] | None,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    fill: _Fill = None,
-    coefficients: Sequence[float] | None = None,
-) -> Tensor:
-    """The kernel of :func:`perspective` for videos, of shape (..., frames, channels, height, width)."""
-    return perspective_image(video, startpoints, endpoints, interpolation, fill, coefficients)
-
-
+@functional(ImageDraft, VideoDraft, MaskDraft)
 def elastic(
     inpt: InputT,
     displacement: Tensor,
@@ -200,62 +113,19 @@ def elastic(
         >>> F.elastic(torch.tensor([[[1, 2, 3]]]), step, "nearest")
         tensor([[[2, 3, 0]]])
     """
-    kernel = _get_kernel(elastic, type(inpt))
-    return kernel(inpt, displacement=displacement, interpolation=interpolation, fill=fill)
+    mode, fill = sampling(inpt, interpolation, fill)
+    return drafted(inpt).elastic_transform(displacement, mode, fill)
 
 
 elastic_transform = elastic
 
 
-@registered(elastic, ImageDraft, VideoDraft)
-def _elastic(draft: Any, displacement: Tensor, interpolation: _Interpolation = _BILINEAR, fill: _Fill = None) -> None:
-    draft.elastic_transform(displacement, named_interpolation(interpolation), fill)
-
-
-@registered(elastic, MaskDraft)
-def _elastic_planes(
-    draft: Any, displacement: Tensor, interpolation: _Interpolation = _BILINEAR, fill: _Fill = None
-) -> None:
-    draft.elastic_transform(displacement, _NEAREST, draft.fill_of(fill, True))
-
-
-@registered(elastic, torch.Tensor, "Image")
-def elastic_image(
-    image: Tensor,
-    displacement: Tensor,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    fill: _Fill = None,
-) -> Tensor:
-    """The kernel of :func:`elastic` for images, of shape (..., channels, height, width)."""
-    return _on_tensor(image, _elastic, displacement, interpolation, fill)
-
-
-@registered(elastic, PIL.Image.Image)
-def _elastic_image_pil(
-    image: _PIL,
-    displacement: Tensor,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    fill: _Fill = None,
-) -> _PIL:
-    return _on_pil(image, _elastic, displacement, interpolation, fill)
+elastic_image = on_images(elastic)
+_elastic_image_pil = on_pillow(elastic)
+_elastic_mask = on_masks(elastic)
+elastic_video = on_videos(elastic)
 
 
 def elastic_mask(mask: Tensor, displacement: Tensor, fill: _Fill = None) -> Tensor:
     """The kernel of :func:`elastic` for masks, of shape (..., height, width)."""
-    return _on_mask(mask, _elastic_planes, displacement, _NEAREST, fill)
-
-
-@registered(elastic, "Mask")
-def _elastic_mask_dispatch(mask: Tensor, displacement: Tensor, fill: _Fill = None, **kwargs: Any) -> Tensor:
-    return elastic_mask(mask, displacement, fill)
-
-
-@registered(elastic, "Video")
-def elastic_video(
-    video: Tensor,
-    displacement: Tensor,
-    interpolation: _Interpolation = InterpolationMode.BILINEAR,
-    fill: _Fill = None,
-) -> Tensor:
-    """The kernel of :func:`elastic` for videos, of shape (..., frames, channels, height, width)."""
-    return elastic_image(video, displacement, interpolation, fill)
+    return _elastic_mask(mask, displacement, _NEAREST, fill)
