@@ -15,9 +15,9 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.geometry import _LONGEST, _MAX_SIDE, _NEAREST_RULES, _PILLOW, _SAMPLERS
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._fallback import pil as pil_fallback
-from fastaug._fallback import resizing, tensor_warp, v2_geometry
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._program import arguments, checks, ops, v2_arguments
+from fastaug._fallback import v2_geometry
+from fastaug._program import arguments, checks, matrices, ops, resizing, v2_arguments
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 
@@ -262,7 +262,7 @@ class LeafGeometry(Draft):
         matrix = self._matrix(-angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
         size = self.height, self.width
         if expand:
-            size = tensor_warp.size_around(matrix, *size, v2=True)
+            size = matrices.size_around(matrix, *size, v2=True)
         self._map_by_torch(matrix, size, interpolation, fill)
 
     def affine(
@@ -299,7 +299,7 @@ class LeafGeometry(Draft):
         else:
             translate = [float(side) for side in translate]
             about = (0.0, 0.0) if center is None else [float(side) - half for side, half in zip(center, middle)]
-        return v2_arguments.affine_matrices(about, angle, translate, scale, shear)[1]
+        return matrices.affine_matrices(about, angle, translate, scale, shear)[1]
 
     def _map_by_torch(
         self, matrix: Sequence[float], size: tuple[int, int], interpolation: InterpolationMode, fill: Any

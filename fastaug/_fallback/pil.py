@@ -17,7 +17,7 @@ from PIL import Image, ImageEnhance, ImageOps
 
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._fallback import tensor_warp as warp_fallback
-from fastaug._program import arguments
+from fastaug._program import arguments, matrices
 from fastaug._program.checks import need_gamma, need_pil
 
 # Pillow's modes that do not become uint8 in to_tensor. I;16 is read as int16 there: values above 32767 wrap.
@@ -100,7 +100,7 @@ def affine(
     center: Any,
 ) -> Image.Image:
     width, height = need_pil(image).size
-    matrix = arguments.inverse_affine_matrix(
+    matrix = matrices.inverse_affine_matrix(
         (width * 0.5, height * 0.5) if center is None else center, angle, translate, scale, shear
     )
     return affine_map(image, matrix, interpolation, mode_name, fill)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,93 +9,23 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from fastaug._fallback import convolution
 from fastaug._fallback.tensor import as_float_batch, dimensions, from_float_batch
-from fastaug._program import arguments, fields
+from fastaug._program import convolution, fields, matrices
 from fastaug._program.checks import check_warp, need_image
-
-
-def rotated_size(height: int, width: int, angle: float, center: Any) -> tuple[int, int]:
-    """(height, width) of the rectangle around the rotated image."""
-    return size_around(rotation_matrix(height, width, angle, center), height, width)
-
-
-def rotation_matrix(height: int, width: int, angle: float, center: Any) -> list[float]:
-    """Output to input, both in pixels from their centres. An image that grows around a rotation has the same."""
-    # Rotations of tensors are counter-clockwise, affine maps clockwise.
-    return affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
-
-
-def size_around(matrix: Sequence[float], height: int, width: int, v2: bool = False) -> tuple[int, int]:
-    """(height, width) of the rectangle around an image that `matrix` was applied to: rotate's, with expand=True.
-
-    `v2` says that it is that of torchvision.transforms.v2, which rounds otherwise.
-    """
-    size = _sure_size_around(matrix, height, width)
-    return _rounded_size_around(matrix, height, width, v2) if size is None else size
-
-
-def _sure_size_around(matrix: Sequence[float], height: int, width: int) -> tuple[int, int] | None:
-    """The same in double precision, or None where the roundings of torch's float32 might give another size."""
-    sides = []
-    for (a, b, c), half in ((matrix[3:], height * 0.5), (matrix[:3], width * 0.5)):
-        reach = abs(a) * width * 0.5 + abs(b) * height * 0.5
-        low, high = c - reach + half, c + reach + half
-        # Six roundings of sums below this one, and a grain.
-        slack = 2e-4 + (reach + abs(c) + half) * 2.0**-20
-        for value in (low, high):
-            # Neither is a number that is not finite.
-            if not (abs(value) < 1e6 and slack < value - math.floor(value) < 1.0 - slack):
-                return None
-        sides.append(math.ceil(high) - math.floor(low))
-    return sides[0], sides[1]
-
-
-def _rounded_size_around(rows: Sequence[float], height: int, width: int, v2: bool) -> tuple[int, int]:
-    matrix = torch.tensor(rows, dtype=torch.float).view(2, 3)
-    corners = torch.tensor(
-        [
-            [-0.5 * width, -0.5 * height, 1.0],
-            [-0.5 * width, 0.5 * height, 1.0],
-            [0.5 * width, 0.5 * height, 1.0],
-            [0.5 * width, -0.5 * height, 1.0],
-        ]
-    )
-    mapped = torch.matmul(corners, matrix.T)
-    half = torch.tensor((width * 0.5, height * 0.5))
-    low, high = mapped.min(dim=0).values + half, mapped.max(dim=0).values + half
-    # Rounding noise below 1e-4 of a pixel must not add a row or a column.
-    grain = 1e-4
-    if v2:
-        high, low = high * (1.0 / grain), low * (1.0 / grain)
-    else:
-        high, low = high / grain, low / grain
-    size = torch.ceil(high.trunc_() * grain) - torch.floor(low.trunc_() * grain)
-    return int(size[1]), int(size[0])
 
 
 def rotate(
     image: Tensor, angle: float, interpolation: int, mode_name: str, expand: bool, center: Any, fill: Any
 ) -> Tensor:
-    matrix = None if center is not None else rotation_matrix(0, 0, angle, None)
+    matrix = None if center is not None else matrices.rotation_matrix(0, 0, angle, None)
     channels, height, width = dimensions(image)
     if matrix is None:
-        matrix = rotation_matrix(height, width, angle, center)
+        matrix = matrices.rotation_matrix(height, width, angle, center)
     check_warp(channels, mode_name, fill)
     out_height, out_width = height, width
     if expand:
-        out_height, out_width = size_around(matrix, height, width)
+        out_height, out_width = matrices.size_around(matrix, height, width)
     return _sample(image, _affine_grid(image, matrix, out_height, out_width), mode_name, fill)
-
-
-def affine_matrix(
-    height: int, width: int, angle: float, translate: Sequence[float], scale: float, shear: Sequence[float], center: Any
-) -> list[float]:
-    """Output to input, both in pixels from the image's centre."""
-    offset: tuple[float, ...] = (0.0, 0.0)
-    if center is not None:
-        offset = tuple(1.0 * (middle - side * 0.5) for middle, side in zip(center, (width, height)))
-    return arguments.inverse_affine_matrix(offset, angle, (1.0 * translate[0], 1.0 * translate[1]), scale, shear)
 
 
 def affine(
@@ -111,7 +40,7 @@ def affine(
     center: Any,
 ) -> Tensor:
     channels, height, width = dimensions(image)
-    matrix = affine_matrix(height, width, angle, translate, scale, shear, center)
+    matrix = matrices.affine_matrix(height, width, angle, translate, scale, shear, center)
     check_warp(channels, mode_name, fill)
     return _sample(image, _affine_grid(image, matrix, height, width), mode_name, fill)
 

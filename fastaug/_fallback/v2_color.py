@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from fastaug._fallback import convolution
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback.tensor import to_pil_image
+from fastaug._program import convolution
 from fastaug._program.arguments import UINT16, checked_blur, maximum
 from fastaug._program.checks import need_gamma, need_hue, need_not_negative
 from fastaug._program.eager import recording

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from fastaug._fallback import resizing
+from fastaug._program import resizing
 from fastaug._program.v2_arguments import central_corner
 
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)

@@ -11,7 +11,7 @@ import torch
 from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug._program import v2_arguments
+from fastaug._program import matrices
 from fastaug.transforms.v2.functional._kernels import (
     _BILINEAR,
     _NEAREST,
@@ -92,7 +92,7 @@ def _perspective(
     fill: _Fill = None,
     coefficients: Sequence[float] | None = None,
 ) -> None:
-    numbers = v2_arguments.perspective_coefficients(startpoints, endpoints, coefficients)
+    numbers = matrices.checked_coefficients(startpoints, endpoints, coefficients)
     draft.project(numbers, named_interpolation(interpolation), fill)
 
 
