@@ -16,7 +16,7 @@ from fastaug._draft.geometry import _LONGEST, _MAX_SIDE, _NEAREST_RULES, _PILLOW
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import v2_geometry
+from fastaug._fallback import warp
 from fastaug._program import arguments, checks, matrices, ops, resizing, v2_arguments
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
@@ -49,7 +49,7 @@ class LeafGeometry(Draft):
     def _need_channels(self) -> None:
         """torchvision takes no plane without an axis of channels."""
         if self.flat or not self.bands:
-            v2_geometry.need_channels(self.image)
+            checks.need_channels(self.image)
 
     def _is_batch(self) -> bool:
         """Whether a tensor is an image or several: torchvision flattens their leading dimensions."""
@@ -340,7 +340,7 @@ class LeafGeometry(Draft):
 
     def _eager_tensor(self, name: str, *args: Any) -> None:
         """What torchvision does with its tensor functions in every container."""
-        if self.kind != PIL_IMAGE or name not in vars(v2_geometry):
+        if self.kind != PIL_IMAGE or name not in warp.V2:
             super()._eager_tensor(name, *args)
             return
         if self.call.log is not None:

@@ -25,6 +25,9 @@ UINT16: torch.dtype | None = getattr(torch, "uint16", None)
 if UINT16 is not None:
     _MAXIMA[UINT16] = 65535
 
+# The bits that hold a value.
+_BITS = {torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.int32: 31, torch.int64: 63, UINT16: 16}
+
 _FLOAT = struct.Struct("f")
 
 # Colours of Pillow's are 32-bit ints.
@@ -60,6 +63,18 @@ def as_float32(number: float) -> float:
 def maximum(dtype: torch.dtype) -> int:
     """The sample value of white."""
     return _MAXIMA.get(dtype, 1)
+
+
+def value_bits(dtype: torch.dtype) -> int:
+    """The bits of an integer dtype that hold a value.
+
+    Raises:
+        TypeError: not an integer dtype.
+    """
+    bits = _BITS.get(dtype)
+    if bits is None:
+        raise TypeError(f"Only integer dtypes have a number of value bits, got {dtype}.")
+    return bits
 
 
 def as_size_list(size: Any, max_size: Any) -> Any:
