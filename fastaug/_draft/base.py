@@ -12,10 +12,9 @@ from PIL import Image
 from fastaug import _C
 from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
+from fastaug._fallback import color, warp
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import tensor_color as color_fallback
-from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
 from fastaug._program import checks, placed
@@ -110,8 +109,8 @@ class DraftBase:
     #: What is done to tensors at once, where the core does not do it, by the names of ops.
     _torch_functions: ClassVar[dict[str, Any]] = {
         **vars(tensor_fallback),
-        **vars(color_fallback),
-        **vars(warp_fallback),
+        **vars(color),
+        **vars(warp),
     }
 
     #: The leading dimensions of a batch that torchvision's filters and histograms take.

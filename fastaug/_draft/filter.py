@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.base import DraftBase
-from fastaug._fallback import convolution
-from fastaug._program import arguments, fields, ops
+from fastaug._program import arguments, convolution, fields, ops
 from fastaug._program.eager import addressable
 from fastaug._program.kinds import ARRAY, OTHER, TENSOR
 

@@ -11,9 +11,8 @@ import PIL
 
 from fastaug._draft.base import ALPHA_MODES, DraftBase
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
-from fastaug._fallback import resizing, rounding
-from fastaug._fallback import tensor_warp as warp_fallback
-from fastaug._program import arguments, checks, ops
+from fastaug._fallback import rounding
+from fastaug._program import arguments, checks, matrices, ops, resizing
 from fastaug._program.kinds import OTHER, TENSOR
 
 # numpy has no modes: after np.pad Pillow guesses one from the shape, and torchvision lets it.
@@ -315,8 +314,8 @@ class GeometryDraft(DraftBase):
     def _rotate_by_torch(self, angle: float, mode_name: str, expand: bool, center: Any, fill: Any) -> bool:
         """A rotation of a tensor as torchvision samples it, whatever the angle."""
         height, width = self.height, self.width
-        matrix = warp_fallback.rotation_matrix(height, width, angle, center)
-        size = warp_fallback.size_around(matrix, height, width) if expand else (height, width)
+        matrix = matrices.rotation_matrix(height, width, angle, center)
+        size = matrices.size_around(matrix, height, width) if expand else (height, width)
         return self._sample_by_torch(ops.torch_affine, matrix, size, mode_name, fill)
 
     def _sample_by_torch(
@@ -346,7 +345,7 @@ class GeometryDraft(DraftBase):
         # The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
         size = None
         if expand and self.kind == TENSOR and math.isfinite(angle):
-            size = warp_fallback.rotated_size(self.height, self.width, angle, center)  # of torchvision's tensors
+            size = matrices.rotated_size(self.height, self.width, angle, center)  # of torchvision's tensors
         angle = angle % 360.0
         if not center:
             if angle == 0:
@@ -363,7 +362,7 @@ class GeometryDraft(DraftBase):
                 return True
         if number not in (0, 2, 3) or not math.isfinite(angle) or not self._warps_natively():
             return False
-        height, width, matrix = arguments.rotation(self.height, self.width, angle, expand, center, size)
+        height, width, matrix = matrices.rotation(self.height, self.width, angle, expand, center, size)
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
         if number != 0 and self.mode in ALPHA_MODES:
@@ -401,18 +400,18 @@ class GeometryDraft(DraftBase):
         number = _PILLOW[interpolation._name_]
         if self.native and self.by_torch:
             if self._is_batch() and _is_point(center):
-                matrix = warp_fallback.affine_matrix(height, width, angle, translate, scale, shear, center)
+                matrix = matrices.affine_matrix(height, width, angle, translate, scale, shear, center)
                 if self._sample_by_torch(ops.torch_affine, matrix, (height, width), interpolation.value, fill):
                     return
         elif self.native and _is_point(center):
             middle = (width * 0.5, height * 0.5) if center is None else center
-            matrix = arguments.inverse_affine_matrix(middle, angle, translate, scale, shear)
+            matrix = matrices.inverse_affine_matrix(middle, angle, translate, scale, shear)
             if self._warp_natively(ops.affine, matrix, number, interpolation.value, fill):
                 return
         self._eager("affine", angle, translate, scale, shear, number, interpolation.value, fill, center)
 
     def perspective(self, startpoints: Any, endpoints: Any, interpolation: Any, fill: Any) -> None:
-        coefficients = arguments.perspective_coefficients(startpoints, endpoints)
+        coefficients = matrices.perspective_coefficients(startpoints, endpoints)
         if type(interpolation) is not InterpolationMode:
             interpolation = as_interpolation(interpolation)
         number = _PILLOW[interpolation._name_]
@@ -440,7 +439,7 @@ class GeometryDraft(DraftBase):
             packed: bytes = pack(height, width, number, numbers, part)
             return packed
 
-        if len(numbers) == 6 and arguments.is_shift(numbers):
+        if len(numbers) == 6 and matrices.is_shift(numbers):
             # Every position is the centre of a pixel, exactly, so both neighbours that Pillow mixes have the weights 1
             # and 0, and truncation takes nothing away: each mode copies pixels.
             top, left = int(numbers[5]), int(numbers[2])

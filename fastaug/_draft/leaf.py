@@ -18,7 +18,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.leaf_color import LeafColor
 from fastaug._draft.leaf_geometry import LeafGeometry
 from fastaug._draft.replaced import TransformDraft
-from fastaug._fallback import v2_color, v2_geometry
+from fastaug._fallback import color, v2, warp
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 
@@ -67,8 +67,9 @@ class PixelDraft(LeafGeometry, LeafColor, Leaf):
 
     _torch_functions: ClassVar[dict[str, Any]] = {
         **LeafGeometry._torch_functions,
-        **vars(v2_geometry),
-        **vars(v2_color),
+        **vars(v2),
+        **color.V2,
+        **warp.V2,
     }
 
     def __init__(self, image: Any, call: Call | None = None, cls: type | None = None, plain: Any = None) -> None:

@@ -14,7 +14,7 @@ from fastaug._draft.draft import MODES_OF, Draft
 from fastaug._draft.draws import drawn_from
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import v2_color
+from fastaug._fallback import v2
 from fastaug._program import arguments, checks, ops
 from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
 
@@ -43,7 +43,7 @@ class LeafColor(Draft):
             return super()._colour_channels()
         if not self.native or self.flat or torch.get_default_dtype() is not torch.float32:
             return 0
-        v2_color.need_colour(self.channels)
+        checks.need_colour(self.channels)
         return self.channels
 
     def _has_tables(self) -> bool:
@@ -88,7 +88,7 @@ class LeafColor(Draft):
 
     def solarize(self, threshold: float) -> None:
         if self.kind == TENSOR and self.native:
-            v2_color.need_threshold(threshold, torch.uint8)
+            checks.need_threshold(threshold, torch.uint8)
         super().solarize(threshold)
 
     def autocontrast(self) -> None:
@@ -205,7 +205,7 @@ class LeafColor(Draft):
             self._eager("uniform_temporal_subsample", count)
             return
         # What is to be done to the frames is done to those that are left.
-        numbers = v2_color.frame_numbers(self.lead[-1], count, torch.get_default_dtype())
+        numbers = v2.frame_numbers(self.lead[-1], count, torch.get_default_dtype())
         self._choose(numbers)
         self.lead = (*self.lead[:-1], len(numbers))
         self.channel_last = False

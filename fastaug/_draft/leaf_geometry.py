@@ -15,9 +15,9 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.geometry import _LONGEST, _MAX_SIDE, _NEAREST_RULES, _PILLOW, _SAMPLERS
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._fallback import pil as pil_fallback
-from fastaug._fallback import resizing, tensor_warp, v2_geometry
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._program import arguments, checks, ops, v2_arguments
+from fastaug._fallback import warp
+from fastaug._program import arguments, checks, matrices, ops, resizing, v2_arguments
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 
@@ -49,7 +49,7 @@ class LeafGeometry(Draft):
     def _need_channels(self) -> None:
         """torchvision takes no plane without an axis of channels."""
         if self.flat or not self.bands:
-            v2_geometry.need_channels(self.image)
+            checks.need_channels(self.image)
 
     def _is_batch(self) -> bool:
         """Whether a tensor is an image or several: torchvision flattens their leading dimensions."""
@@ -262,7 +262,7 @@ class LeafGeometry(Draft):
         matrix = self._matrix(-angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
         size = self.height, self.width
         if expand:
-            size = tensor_warp.size_around(matrix, *size, v2=True)
+            size = matrices.size_around(matrix, *size, v2=True)
         self._map_by_torch(matrix, size, interpolation, fill)
 
     def affine(
@@ -299,7 +299,7 @@ class LeafGeometry(Draft):
         else:
             translate = [float(side) for side in translate]
             about = (0.0, 0.0) if center is None else [float(side) - half for side, half in zip(center, middle)]
-        return v2_arguments.affine_matrices(about, angle, translate, scale, shear)[1]
+        return matrices.affine_matrices(about, angle, translate, scale, shear)[1]
 
     def _map_by_torch(
         self, matrix: Sequence[float], size: tuple[int, int], interpolation: InterpolationMode, fill: Any
@@ -340,7 +340,7 @@ class LeafGeometry(Draft):
 
     def _eager_tensor(self, name: str, *args: Any) -> None:
         """What torchvision does with its tensor functions in every container."""
-        if self.kind != PIL_IMAGE or name not in vars(v2_geometry):
+        if self.kind != PIL_IMAGE or name not in warp.V2:
             super()._eager_tensor(name, *args)
             return
         if self.call.log is not None:

@@ -14,9 +14,8 @@ from fastaug._draft.call import Call
 from fastaug._draft.draft import MODES_OF, Draft
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import at_once
-from fastaug._fallback import tensor_warp as warp_fallback
 from fastaug._image.lazy import LazyImage
-from fastaug._program import arguments
+from fastaug._program import arguments, matrices
 from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
 
 _CPU = torch.device("cpu")
@@ -229,10 +228,10 @@ class Outline(TransformDraft):
         """(height, width) after a rotation that shows all of the image."""
         height, width = self.height, self.width
         if self.kind == TENSOR:
-            return warp_fallback.rotated_size(height, width, angle, center)
+            return matrices.rotated_size(height, width, angle, center)
         angle %= 360.0
         if not center and angle in (0, 180):
             return height, width
         if not center and angle in (90, 270):
             return width, height
-        return arguments.rotation(height, width, angle, True, center)[:2]
+        return matrices.rotation(height, width, angle, True, center)[:2]

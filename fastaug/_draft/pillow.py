@@ -21,7 +21,7 @@ from fastaug._draft.color import ColorDraft
 from fastaug._draft.filter import FilterDraft
 from fastaug._draft.geometry import _MAX_SIDE, RESIZE_FLAGS, GeometryDraft
 from fastaug._fallback import pillow as pillow_fallback
-from fastaug._program import arguments, ops
+from fastaug._program import matrices, ops
 from fastaug._program.kinds import ENCODED, PIL_IMAGE
 
 #: The modes that Pillow blurs.
@@ -377,7 +377,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             if turn == 180 or (turn in (90, 270) and (expand or self.width == self.height)):
                 self.pillow_transpose({90: 2, 180: 3, 270: 4}[int(turn)])
                 return
-        height, width, matrix = arguments.rotation(
+        height, width, matrix = matrices.rotation(
             self.height, self.width, turn, bool(expand), center, None, (0, 0) if translate is None else translate
         )
         self.pillow_transform((width, height), _AFFINE, matrix, resample, 1, fillcolor)

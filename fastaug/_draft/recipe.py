@@ -21,8 +21,8 @@ from fastaug._draft.filter import is_width
 from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
-from fastaug._fallback import convolution, resizing, rounding
-from fastaug._program import arguments, ops, pil
+from fastaug._fallback import rounding
+from fastaug._program import arguments, convolution, matrices, ops, pil, resizing
 from fastaug._program.job import DTYPES
 
 #: The name of a step, and what it is told, in the order of csrc/bind/steps.cpp.
@@ -259,7 +259,7 @@ _RUN = _C.run
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": TorchDraws.exp,
     "blur": partial(blur, arguments.half_kernel),
-    "perspective": arguments.perspective_coefficients,
+    "perspective": matrices.perspective_coefficients,
 }
 
 

@@ -16,8 +16,8 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import tensor_warp as warp_fallback
-from fastaug._program import arguments
+from fastaug._fallback import warp
+from fastaug._program import arguments, matrices
 from fastaug._program.checks import need_gamma, need_pil
 
 # Pillow's modes that do not become uint8 in to_tensor. I;16 is read as int16 there: values above 32767 wrap.
@@ -100,7 +100,7 @@ def affine(
     center: Any,
 ) -> Image.Image:
     width, height = need_pil(image).size
-    matrix = arguments.inverse_affine_matrix(
+    matrix = matrices.inverse_affine_matrix(
         (width * 0.5, height * 0.5) if center is None else center, angle, translate, scale, shear
     )
     return affine_map(image, matrix, interpolation, mode_name, fill)
@@ -122,13 +122,13 @@ def perspective(
 
 def gaussian_blur(image: Any, kernel_size: Sequence[int], sigma: Sequence[float]) -> Image.Image:
     pil = _need_pil_or_tensor(image)
-    blurred = warp_fallback.gaussian_blur(pil_to_tensor(pil), kernel_size, sigma)
+    blurred = warp.gaussian_blur(pil_to_tensor(pil), kernel_size, sigma)
     return tensor_fallback.to_pil_image(blurred, pil.mode)
 
 
 def elastic_transform(image: Any, displacement: torch.Tensor, mode_name: str, fill: Any) -> Image.Image:
     pil = _need_pil_or_tensor(image)
-    moved = warp_fallback.elastic_transform(pil_to_tensor(pil), displacement, mode_name, fill)
+    moved = warp.elastic_transform(pil_to_tensor(pil), displacement, mode_name, fill)
     return tensor_fallback.to_pil_image(moved, pil.mode)
 
 

@@ -16,8 +16,8 @@ from PIL import Image, ImageEnhance
 from torch import Tensor
 
 from fastaug import _C
-from fastaug._fallback import tensor_color, tensor_warp, v2_color, v2_geometry
-from fastaug._program import arguments, ops
+from fastaug._fallback import color, warp
+from fastaug._program import arguments, matrices, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 
 #: Factors of colours whose products with integers are nearly integers, where the last bit of a sum decides.
@@ -98,7 +98,7 @@ def _blends() -> Iterator[Pair]:
 def _maps() -> Iterator[list[float]]:
     """Yield rotations with a scale and a shear, from output to input, about the middle of the image."""
     for number, angle in enumerate(_ANGLES):
-        yield arguments.inverse_affine_matrix(
+        yield matrices.inverse_affine_matrix(
             (_WIDTH * 0.5, _HEIGHT * 0.5), angle, (number * 1.3, 2.7), 0.8 + 0.17 * number, (number * 3.1, 1.9)
         )
 
@@ -107,7 +107,7 @@ def _perspectives() -> Iterator[list[float]]:
     corners = [[0, 0], [_WIDTH - 1, 0], [_WIDTH - 1, _HEIGHT - 1], [0, _HEIGHT - 1]]
     for shift in (3, 12):
         moved = [[shift, 2], [_WIDTH - 1 - shift, shift], [_WIDTH - 2, _HEIGHT - shift], [1, _HEIGHT - 5]]
-        yield arguments.perspective_coefficients(corners, moved)
+        yield matrices.perspective_coefficients(corners, moved)
 
 
 def _warps() -> Iterator[Pair]:
@@ -125,10 +125,10 @@ def _warps() -> Iterator[Pair]:
 def _colours() -> Iterator[Pair]:
     image = _image()[:, :_FEW].contiguous()
     for factor in _FACTORS:
-        yield _run(image, ops.torch_contrast(factor)), tensor_color.adjust_contrast(image, factor)
-        yield _run(image, ops.torch_saturation(factor)), tensor_color.adjust_saturation(image, factor)
-        yield _run(image, ops.v2_contrast(factor)), v2_color.adjust_contrast(image, factor)
-        yield _run(image, ops.v2_saturation(factor)), v2_color.adjust_saturation(image, factor)
+        yield _run(image, ops.torch_contrast(factor)), color.adjust_contrast(image, factor)
+        yield _run(image, ops.torch_saturation(factor)), color.adjust_saturation(image, factor)
+        yield _run(image, ops.v2_contrast(factor)), color.adjust_contrast(image, factor, v2=True)
+        yield _run(image, ops.v2_saturation(factor)), color.adjust_saturation(image, factor, v2=True)
 
 
 def _tensor_warps() -> Iterator[Pair]:
@@ -137,12 +137,12 @@ def _tensor_warps() -> Iterator[Pair]:
     assert colour is not None
     flags = 2 | fuses_products() | ops.FILLED
     for angle in _ANGLES:
-        numbers = arguments.inverse_affine_matrix((0.0, 0.0), angle, (1.3, 2.7), 0.9, (3.1, 1.9))
+        numbers = matrices.inverse_affine_matrix((0.0, 0.0), angle, (1.3, 2.7), 0.9, (3.1, 1.9))
         ours = _run(image, ops.torch_affine(_HEIGHT, _WIDTH, flags | ops.V2_FILL, numbers, colour))
-        yield ours, v2_geometry.affine_map(image, numbers, 2, "bilinear", fill)
+        yield ours, warp.affine_map(image, numbers, 2, "bilinear", fill, v2=True)
     for numbers in _perspectives():
         ours = _run(image, ops.torch_perspective(_HEIGHT, _WIDTH, flags, numbers, colour))
-        yield ours, tensor_warp.perspective(image, numbers, 2, "bilinear", fill)
+        yield ours, warp.perspective(image, numbers, 2, "bilinear", fill)
 
 
 _ASKED: dict[str, Callable[[], Iterator[Pair]]] = {

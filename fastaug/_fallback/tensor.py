@@ -6,6 +6,7 @@ They compute what torchvision.transforms computes on tensors, with torch. Shapes
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,26 @@ from torch import Tensor
 from torch.nn import functional as nnf
 
 from fastaug._program import arguments
-from fastaug._program.arguments import maximum
+from fastaug._program.arguments import UINT16, maximum, value_bits
 from fastaug._program.checks import need_image
 
 _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
+
+def by_v2(*functions: Callable[..., Tensor]) -> dict[str, Callable[..., Tensor]]:
+    """The functions with `v2`, by their names."""
+
+    def bound(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        # torch.compile reads a closure in every release, but not a partial.
+        return lambda *given: function(*given, v2=True)
+
+    return {function.__name__: bound(function) for function in functions}
 
 
 def dimensions(image: Tensor) -> tuple[int, int, int]:
     """(channels, height, width)."""
     need_image(image)
     return (1 if image.ndim == 2 else image.shape[-3]), image.shape[-2], image.shape[-1]
-
-
-def need_colour(image: Tensor) -> int:
-    """The number of channels, which must be 1 or 3."""
-    channels, _, _ = dimensions(image)
-    if channels not in (1, 3):
-        raise TypeError(f"Input image tensor permitted channel values are [1, 3], but found {channels}")
-    return channels
 
 
 def transpose(image: Tensor) -> Tensor:
@@ -57,34 +60,41 @@ def vflip(image: Tensor) -> Tensor:
 
 def crop(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
     """A view of the image where the box lies inside it; else a new tensor with zeros around."""
-    _, image_height, image_width = dimensions(image)
+    need_image(image)
+    part, around = cropped(image, top, left, height, width)
+    return part if around is None else pad(part, around, 0, "constant")
+
+
+def cropped(
+    image: Tensor, top: int, left: int, height: int, width: int
+) -> tuple[Tensor, tuple[int, int, int, int] | None]:
+    """The part of a box inside the image, and what it lacks: left, top, right and bottom. None for nothing."""
+    image_height, image_width = image.shape[-2:]
     right, bottom = left + width, top + height
     if not (left < 0 or top < 0 or right > image_width or bottom > image_height):
-        return image[..., top:bottom, left:right]
-    around = [
-        max(-left + min(0, right), 0),
-        max(-top + min(0, bottom), 0),
+        return image[..., top:bottom, left:right], None
+    around = (
+        max(min(right, 0) - left, 0),
+        max(min(bottom, 0) - top, 0),
         max(right - max(image_width, left), 0),
         max(bottom - max(image_height, top), 0),
-    ]
-    return pad(image[..., max(top, 0) : bottom, max(left, 0) : right], around, 0, "constant")
+    )
+    return image[..., max(top, 0) : bottom, max(left, 0) : right], around
 
 
-def _pad_symmetric(image: Tensor, left: int, top: int, right: int, bottom: int) -> Tensor:
+def mirrored(image: Tensor, left: int, top: int, right: int, bottom: int) -> Tensor:
+    """A border by reflection that repeats the outermost samples; negative sides are cut off first."""
     if min(left, top, right, bottom) < 0:
         height, width = image.shape[-2:]
         image = image[..., -min(top, 0) : height + min(bottom, 0), -min(left, 0) : width + min(right, 0)]
         left, top, right, bottom = max(left, 0), max(top, 0), max(right, 0), max(bottom, 0)
 
-    def mirrored(size: int, before: int, after: int) -> Tensor:
-        # Negative indices count from the end, so a padding beyond the image is an IndexError.
+    def order(size: int, before: int, after: int) -> Tensor:
+        # Negative indices count from the end, so that a border wider than the image is an IndexError.
         index = [*range(before - 1, -1, -1), *range(size), *range(-1, -after - 1, -1)]
         return torch.tensor(index, device=image.device)
 
-    rows = mirrored(image.shape[-2], top, bottom)
-    columns = mirrored(image.shape[-1], left, right)
-    if image.ndim not in (3, 4):
-        raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
+    rows, columns = order(image.shape[-2], top, bottom), order(image.shape[-1], left, right)
     return image[..., rows[:, None], columns[None, :]]
 
 
@@ -94,7 +104,9 @@ def pad(image: Tensor, padding: Any, fill: Any, padding_mode: str) -> Tensor:
         fill = 0
     left, top, right, bottom = arguments.sides(padding)
     if padding_mode == "symmetric":
-        return _pad_symmetric(image, left, top, right, bottom)
+        if image.ndim not in (3, 4):
+            raise RuntimeError(f"Symmetric padding needs a tensor of 3 or 4 dimensions, got {image.ndim}")
+        return mirrored(image, left, top, right, bottom)
     batch = image if image.ndim >= 4 else image.unsqueeze(0)
     around = [left, right, top, bottom]
     if padding_mode == "constant":
@@ -148,11 +160,13 @@ def _is_float(dtype: Any) -> bool:
     return torch.tensor(0, dtype=dtype).is_floating_point()
 
 
-def convert_image_dtype(image: Tensor, dtype: torch.dtype) -> Tensor:
+def convert_image_dtype(image: Tensor, dtype: torch.dtype, v2: bool = False) -> Tensor:
+    """Scaled from white to white, with the roundings of torchvision.transforms.v2 if `v2`."""
     if image.dtype == dtype:
         return image
+    to_float = dtype.is_floating_point if v2 else _is_float(dtype)
     if image.is_floating_point():
-        if _is_float(dtype):
+        if to_float:
             return image.to(dtype)
         if (image.dtype == torch.float32 and dtype in (torch.int32, torch.int64)) or (
             image.dtype == torch.float64 and dtype == torch.int64
@@ -161,12 +175,25 @@ def convert_image_dtype(image: Tensor, dtype: torch.dtype) -> Tensor:
         # A thousandth less than the next value, so that 1.0 becomes white and all steps are equally wide.
         return image.mul(float(maximum(dtype)) + 1.0 - 1e-3).to(dtype)
     white = float(maximum(image.dtype))
-    if _is_float(dtype):
-        return image.to(dtype) / white
+    if to_float:
+        return image.to(dtype).mul_(1.0 / white) if v2 else image.to(dtype) / white
+    if v2:
+        return _shifted(image, dtype)
     out_white = float(maximum(dtype))
     if white > out_white:
         return torch.div(image, int((white + 1) // (out_white + 1)), rounding_mode="floor").to(dtype)
     return image.to(dtype) * int((out_white + 1) // (white + 1))
+
+
+def _shifted(image: Tensor, dtype: torch.dtype) -> Tensor:
+    shift = value_bits(dtype) - value_bits(image.dtype)
+    if shift < 0:
+        # torch shifts no uint16.
+        if image.dtype == UINT16:
+            return image.div(float(1 << -shift)).to(dtype)
+        return image.bitwise_right_shift(-shift).to(dtype)
+    wide = image.to(dtype)
+    return wide.mul(2**shift) if dtype == UINT16 else wide.bitwise_left_shift_(shift)
 
 
 def normalize(image: Tensor, mean: Any, std: Any, inplace: bool) -> Tensor:

@@ -103,7 +103,8 @@ def _cuda() -> str:
 def _rules() -> dict[str, str]:
     from fastaug._draft import releases
     from fastaug._draft.geometry import RESIZE_FLAGS
-    from fastaug._fallback import convolution, resizing, rounding
+    from fastaug._fallback import rounding
+    from fastaug._program import convolution, resizing
 
     roundings = "once" if rounding.fuses_products() else "twice"
     newest = "columns first where the height shrinks by more than twice as much as the width, as Pillow 13 and later do"

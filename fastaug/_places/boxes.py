@@ -291,7 +291,7 @@ def perspective_bounding_boxes(
     if held is not None:
         moves.perspective(held, clamps(clamping_mode), startpoints, endpoints, coefficients, "bounding boxes")
         return moves.tensor_of(held, bounding_boxes.shape)
-    numbers = maps.perspective_coefficients(startpoints, endpoints, coefficients)
+    numbers = maps.checked_coefficients(startpoints, endpoints, coefficients)
     inverse = maps.inverse_perspective(numbers, "bounding boxes")
     turned = name in ROTATED
     between = "XYXYXYXY" if turned else "XYXY"

@@ -8,11 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug._fallback import tensor_warp
-from fastaug._program import arguments, v2_arguments
+from fastaug._program import arguments, matrices, v2_arguments
+from fastaug._program.matrices import checked_coefficients as checked_coefficients
 from fastaug._program.v2_arguments import central_corner as central_corner
 from fastaug._program.v2_arguments import padding_sides as padding_sides
-from fastaug._program.v2_arguments import perspective_coefficients as perspective_coefficients
 
 Canvas = tuple[int, int]
 
@@ -50,14 +49,12 @@ def affine_matrices(
     across, down = arguments.checked_shear(angle, translate, scale, shear, center)
     if center is None:
         center = (canvas_size[1] * 0.5, canvas_size[0] * 0.5)
-    return v2_arguments.affine_matrices(
-        [float(value) for value in center], float(angle), translate, scale, (across, down)
-    )
+    return matrices.affine_matrices([float(value) for value in center], float(angle), translate, scale, (across, down))
 
 
 def expanded_canvas(back: Sequence[float], canvas_size: Canvas) -> Canvas:
     """(height, width) that hold a canvas mapped about its centre, by the map from output to input."""
-    return tensor_warp.size_around(back, *canvas_size, v2=True)
+    return matrices.size_around(back, *canvas_size, v2=True)
 
 
 def inverse_perspective(coefficients: Sequence[float], of: str) -> list[float]:

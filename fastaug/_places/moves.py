@@ -144,7 +144,7 @@ def perspective(
     places: Places, clamping: Clamping, startpoints: Any, endpoints: Any, coefficients: Any, of: str
 ) -> bool:
     if places.count:
-        numbers = maps.perspective_coefficients(startpoints, endpoints, coefficients)
+        numbers = maps.checked_coefficients(startpoints, endpoints, coefficients)
         places.perspective(maps.inverse_perspective(numbers, of), *clamping)
     return True
 

@@ -152,7 +152,7 @@ def perspective_keypoints(
     if held is not None:
         moves.perspective(held, (), startpoints, endpoints, coefficients, "keypoints")
         return moves.tensor_of(held, keypoints.shape)
-    numbers = maps.perspective_coefficients(startpoints, endpoints, coefficients)
+    numbers = maps.checked_coefficients(startpoints, endpoints, coefficients)
     inverse = maps.inverse_perspective(numbers, "keypoints")
     moved = maps.projected(keypoints.reshape(-1, 2), inverse)
     return moved.to(keypoints.dtype).reshape(keypoints.shape)

@@ -1,4 +1,4 @@
-"""From torchvision's arguments to the numbers of an op: sizes, paddings, fills, matrices and kernels."""
+"""From torchvision's arguments to the numbers of an op: sizes, paddings, fills and kernels."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import functools
 import math
 import numbers
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
-
-from fastaug._program.eager import traced
 
 _MAXIMA = {
     torch.uint8: 255,
@@ -27,13 +25,13 @@ UINT16: torch.dtype | None = getattr(torch, "uint16", None)
 if UINT16 is not None:
     _MAXIMA[UINT16] = 65535
 
+# The bits that hold a value.
+_BITS = {torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.int32: 31, torch.int64: 63, UINT16: 16}
+
 _FLOAT = struct.Struct("f")
 
 # Colours of Pillow's are 32-bit ints.
 _INK = 1 << 31
-
-#: (height, width, matrix from output to input)
-Rotation = tuple[int, int, list[float]]
 
 
 def whole(value: Any) -> int | None:
@@ -65,6 +63,18 @@ def as_float32(number: float) -> float:
 def maximum(dtype: torch.dtype) -> int:
     """The sample value of white."""
     return _MAXIMA.get(dtype, 1)
+
+
+def value_bits(dtype: torch.dtype) -> int:
+    """The bits of an integer dtype that hold a value.
+
+    Raises:
+        TypeError: not an integer dtype.
+    """
+    bits = _BITS.get(dtype)
+    if bits is None:
+        raise TypeError(f"Only integer dtypes have a number of value bits, got {dtype}.")
+    return bits
 
 
 def as_size_list(size: Any, max_size: Any) -> Any:
@@ -179,47 +189,6 @@ def grid_fill(fill: Any, channels: int) -> bytes | tuple[float, ...] | None:
     return (*numbers, *[0.0] * (-channels % 4))
 
 
-def rotation(
-    height: int,
-    width: int,
-    angle: float,
-    expand: bool,
-    center: Sequence[float] | None,
-    size: tuple[int, int] | None = None,
-    translate: Sequence[float] = (0, 0),
-) -> Rotation:
-    """The affine map of Image.rotate (Pillow, Image.py), for an angle in degrees that is no shortcut of it.
-
-    `size`, (height, width), is that of the expanded image, where it is not Pillow's; `translate` moves the image right
-    and down after it was turned. Positive angles turn
-    counter-clockwise. The coefficients are rounded to 15 decimals there, so they are here.
-    """
-    center_x, center_y = (width / 2, height / 2) if center is None else (center[0], center[1])
-    radians = -math.radians(angle)
-    cos, sin, minus_sin = (round(value, 15) for value in (math.cos(radians), math.sin(radians), -math.sin(radians)))
-    # Turn about the centre: to the origin, rotate, back.
-    before_x, before_y = -center_x - translate[0], -center_y - translate[1]
-    offset_x = cos * before_x + sin * before_y + 0.0 + center_x
-    offset_y = minus_sin * before_x + cos * before_y + 0.0 + center_y
-    if not expand:
-        return height, width, [cos, sin, offset_x, minus_sin, cos, offset_y]
-    corners = ((0, 0), (width, 0), (width, height), (0, height))
-    xs = [cos * x + sin * y + offset_x for x, y in corners]
-    ys = [minus_sin * x + cos * y + offset_y for x, y in corners]
-    if size is None:
-        new_width = math.ceil(max(xs)) - math.floor(min(xs))
-        new_height = math.ceil(max(ys)) - math.floor(min(ys))
-    else:
-        new_height, new_width = size
-    # The growth is shared by both sides: shift the output by half of it.
-    shift_x, shift_y = -(new_width - width) / 2.0, -(new_height - height) / 2.0
-    offset_x, offset_y = (
-        cos * shift_x + sin * shift_y + offset_x,
-        minus_sin * shift_x + cos * shift_y + offset_y,
-    )
-    return new_height, new_width, [cos, sin, offset_x, minus_sin, cos, offset_y]
-
-
 def checked_shear(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> tuple[float, float]:
     """Checks the arguments of an affine map as torchvision does; the shear along x and along y.
 
@@ -247,89 +216,6 @@ def checked_shear(angle: Any, translate: Any, scale: Any, shear: Any, center: An
     if center is not None and not isinstance(center, (list, tuple)):
         raise TypeError(f"Argument center should be a sequence, got {center!r}")
     return pair[0], pair[1]
-
-
-def inverse_affine_matrix(
-    center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
-) -> list[float]:
-    """From output to input for an affine map: clockwise rotation, scale and shear about `center`, then a shift.
-
-    Every rounding is torchvision's: with t the translation, c the centre and A rotation times shear (determinant 1), it
-    is A^-1 / scale * (p - c - t) + c.
-    """
-    turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
-    center_x, center_y = center
-    shift_x, shift_y = translate
-    cos_y, tan_x = math.cos(shear_y), math.tan(shear_x)
-    cos, sin = math.cos(turn - shear_y), math.sin(turn - shear_y)
-    m0 = (-sin * tan_x / cos_y + math.cos(turn)) / scale
-    m1 = -(-cos * tan_x / cos_y - math.sin(turn)) / scale
-    m3 = -(sin / cos_y) / scale
-    m4 = cos / cos_y / scale
-    back_x, back_y = -center_x - shift_x, -center_y - shift_y
-    zero = 0.0 / scale
-    m2 = zero + (m0 * back_x + m1 * back_y) + center_x
-    m5 = zero + (m3 * back_x + m4 * back_y) + center_y
-    return [m0, m1, m2, m3, m4, m5]
-
-
-def is_shift(matrix: Sequence[float]) -> bool:
-    """Whether a map from output to input does nothing but move the image by whole pixels."""
-    m0, m1, m2, m3, m4, m5 = matrix
-    return m0 == 1.0 == m4 and m1 == 0.0 == m3 and m2 % 1.0 == 0.0 == m5 % 1.0
-
-
-def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
-    """The eight numbers of a map from output to input that takes each end point to its start point.
-
-    The least squares problem, its driver and its roundings are torchvision's.
-
-    Raises:
-        ValueError: not four corners.
-    """
-    if len(startpoints) != 4 or len(endpoints) != 4:
-        raise ValueError(
-            f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
-        )
-    rows = _rows_of_ints(startpoints, endpoints)
-    # torch says of ints of more than 64 bits what is wrong with them.
-    if rows is not None and all(-(2**63) <= value < 2**63 for row in rows for value in row):
-        # numpy converts short lists faster than torch.
-        matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
-        targets = torch.from_numpy(np.array(startpoints, dtype=np.float64).reshape(8))
-    else:
-        # torchvision writes row by row, each in torch's dtype for such numbers.
-        matrix = torch.zeros(8, 8, dtype=torch.float64)
-        for index, row in enumerate(_corner_rows(startpoints, endpoints)):
-            matrix[index, :] = torch.tensor(row)
-        targets = torch.tensor(startpoints, dtype=torch.float64).view(8)
-    solution = torch.linalg.lstsq(matrix, targets, driver="gels").solution
-    if traced():  # there may be no numbers, which numpy would not notice
-        coefficients: list[float] = solution.to(torch.float32).tolist()
-    else:
-        coefficients = solution.numpy().astype(np.float32).tolist()
-    return coefficients
-
-
-def _rows_of_ints(startpoints: Any, endpoints: Any) -> list[list[int]] | None:
-    """None for points that are not pairs of ints."""
-    rows = []
-    for end, start in zip(endpoints, startpoints):
-        if not (type(end) is type(start) is list and len(end) == len(start) == 2):
-            return None
-        x, y = end
-        to_x, to_y = start
-        if not (type(x) is type(y) is type(to_x) is type(to_y) is int):
-            return None
-        rows.append([x, y, 1, 0, 0, 0, -to_x * x, -to_x * y])
-        rows.append([0, 0, 0, x, y, 1, -to_y * x, -to_y * y])
-    return rows
-
-
-def _corner_rows(startpoints: Any, endpoints: Any) -> Iterator[list[Any]]:
-    for end, start in zip(endpoints, startpoints):
-        yield [end[0], end[1], 1, 0, 0, 0, -start[0] * end[0], -start[0] * end[1]]
-        yield [0, 0, 0, end[0], end[1], 1, -start[1] * end[0], -start[1] * end[1]]
 
 
 def checked_blur(kernel_size: Any, sigma: Any) -> tuple[Sequence[int], Sequence[float]]:

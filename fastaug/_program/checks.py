@@ -28,6 +28,19 @@ def need_channel_axis(image: Tensor) -> None:
         raise TypeError(f"Input image tensor should have at least 3 dimensions, but found {image.ndim}")
 
 
+def need_channels(image: Tensor) -> None:
+    """Raises ValueError for a plane without an axis of channels."""
+    if image.ndim < 3:
+        raise ValueError(
+            f"A tensor should have the shape (..., channels, height, width), got one of {image.ndim} dimensions"
+        )
+
+
+def need_colour(channels: int) -> None:
+    if channels not in (1, 3):
+        raise TypeError(f"Input image tensor permitted channel values are 1 or 3, but found {channels}")
+
+
 def need_not_negative(name: str, factor: float) -> None:
     if factor < 0:
         raise ValueError(f"{name} ({factor}) is not non-negative.")
@@ -50,7 +63,9 @@ def need_uint8(image: Tensor) -> None:
 
 def need_threshold(threshold: float, dtype: torch.dtype) -> None:
     if threshold > maximum(dtype):
-        raise TypeError(f"Threshold should be less than bound of img, {maximum(dtype)}. Got {threshold}")
+        raise TypeError(
+            f"Threshold should be less or equal the maximum value of the dtype, {maximum(dtype)}, but got {threshold}"
+        )
 
 
 def check_warp(channels: int, mode_name: str, fill: Any) -> None:

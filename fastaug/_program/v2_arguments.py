@@ -1,9 +1,7 @@
-"""From the arguments of torchvision.transforms.v2 to sizes, matrices and coefficients, with its roundings."""
+"""From the arguments of torchvision.transforms.v2 to sizes and corners, with its roundings."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 from fastaug._program import arguments
@@ -61,49 +59,6 @@ def check_padding_mode(padding_mode: Any) -> None:
 def central_corner(height: int, width: int, size: tuple[int, int]) -> tuple[int, int]:
     """(top, left) of a central crop out of (height, width) `size`; negative where it reaches out."""
     return round((size[0] - height) / 2.0), round((size[1] - width) / 2.0)
-
-
-def affine_matrices(
-    center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
-) -> tuple[list[float], list[float]]:
-    """Six numbers of an affine map from input to output, and of the one back.
-
-    The map is clockwise rotation, scale and shear about the centre, then a shift.
-    """
-    x, y = center
-    to_x, to_y = x + translate[0], y + translate[1]
-    turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
-    cos_y, tan_x = math.cos(shear_y), math.tan(shear_x)
-    a = math.cos(turn - shear_y) / cos_y
-    b = -(a * tan_x + math.sin(turn))
-    c = math.sin(turn - shear_y) / cos_y
-    d = math.cos(turn) - c * tan_x
-    forth = [a * scale, b * scale, 0.0, c * scale, d * scale, 0.0]
-    forth[2] += to_x - forth[0] * x - forth[1] * y
-    forth[5] += to_y - forth[3] * x - forth[4] * y
-    # The rotation and the shear have determinant 1.
-    back = [d / scale, -b / scale, 0.0, -c / scale, a / scale, 0.0]
-    back[2] += x - back[0] * to_x - back[1] * to_y
-    back[5] += y - back[3] * to_x - back[4] * to_y
-    return forth, back
-
-
-def perspective_coefficients(startpoints: Any, endpoints: Any, coefficients: Any) -> Sequence[float]:
-    """The eight numbers of a map from output to input: given, or from four corners and where they go.
-
-    Raises:
-        ValueError: both or neither are given, not eight numbers, not four corners.
-    """
-    if coefficients is not None:
-        if startpoints is not None and endpoints is not None:
-            raise ValueError("The startpoints/endpoints and the coefficients shouldn't be defined concurrently.")
-        if len(coefficients) != 8:
-            raise ValueError(f"Argument coefficients should have 8 float values, got {len(coefficients)}")
-        given: Sequence[float] = coefficients
-        return given
-    if startpoints is None or endpoints is None:
-        raise ValueError("Either the startpoints/endpoints or the coefficients must have non `None` values.")
-    return arguments.perspective_coefficients(startpoints, endpoints)
 
 
 def check_fill(fill: Any, channels: int) -> None:

@@ -15,7 +15,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws, drawn_from
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
 from fastaug._draft.tape import generator_at, noise_state
-from fastaug._fallback import tensor_warp as warp_fallback
+from fastaug._fallback import warp
 from fastaug._program import arguments
 from fastaug.transforms._base import Transform, check_fill, fill_of, happens
 
@@ -447,7 +447,7 @@ def _smooth(noise: Tensor, extent: float, sigma: Sequence[float]) -> Tensor:
     noise = noise * 2 - 1
     if extent > 0.0:
         size = kernel_size(extent)
-        noise = warp_fallback.gaussian_blur(noise, *arguments.checked_blur([size, size], sigma))
+        noise = warp.gaussian_blur(noise, *arguments.checked_blur([size, size], sigma))
     return noise
 
 

@@ -32,7 +32,7 @@ NOT_YET: dict[str, str] = {
         "outline pillow pipeline progress recipe recognise releases replaced tape through"
     ),
     "_extend": "drawn functions registry",
-    "_fallback": "convolution pil pillow resizing v2_color",
+    "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
     "_inspect": (
         "__init__ check explain explanation info log methods notebook pairs plan plot profile sample_explanation "
@@ -42,7 +42,7 @@ NOT_YET: dict[str, str] = {
         "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
     ),
     "_places": "boxes draft formats meta moves points rotated",
-    "_program": "__init__ arguments borrow checks delegate eager fields job kinds pil placed stains v2_arguments",
+    "_program": "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains v2_arguments",
     "_sample": "pipeline sample tape watch",
     "_self_test": "cases run",
     "_tv_tensors": "base choice places",

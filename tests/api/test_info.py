@@ -14,9 +14,8 @@ import fastaug
 from fastaug import _C
 from fastaug import __main__ as command_line
 from fastaug._draft import geometry
-from fastaug._fallback import convolution
 from fastaug._inspect import info
-from fastaug._program import ops
+from fastaug._program import convolution, ops
 from support.processes import ISAS, python
 
 

@@ -20,7 +20,7 @@ from fastaug._draft.draft import Draft
 from fastaug._draft.outline import Outline
 from fastaug._draft.tape import Recording
 from fastaug._draft.through import draft_through
-from fastaug._fallback import convolution, resizing
+from fastaug._program import convolution, resizing
 from support.differences import each
 from support.images import noise, pil
 from support.outcomes import run, seed_all, snapshot

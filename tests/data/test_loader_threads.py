@@ -21,8 +21,7 @@ from torchvision.datasets import ImageFolder
 import fastaug.transforms as T
 from fastaug._batch.threads import torch_with_one_thread
 from fastaug._draft.draws import DEFAULT, drawing_from
-from fastaug._fallback import convolution
-from fastaug._program import fields
+from fastaug._program import convolution, fields
 from fastaug.data import DataLoader
 from support.images import photo
 from support.outcomes import seed_all

@@ -19,8 +19,7 @@ import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.v2 as T2
 from fastaug import _C
-from fastaug._fallback import convolution
-from fastaug._program import fields
+from fastaug._program import convolution, fields
 from support.images import pil
 from support.outcomes import assert_same, run
 from support.processes import python

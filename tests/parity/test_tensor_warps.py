@@ -16,9 +16,8 @@ from torchvision.transforms.v2 import functional as F2
 from torchvision.transforms.v2.functional import _geometry as v2_geometry
 
 from fastaug import _C
-from fastaug._fallback import tensor_warp
 from fastaug._fallback.rounding import fuses_products
-from fastaug._program import arguments, fields, ops
+from fastaug._program import arguments, fields, matrices, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 from support.images import noise, photo, to_chw
 from support.scale import cases
@@ -82,8 +81,8 @@ def test_rotations(block: int, v2: bool) -> None:
         expand = rng.random() < 0.6
         mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
         expected = (F2 if v2 else F).rotate(image, angle, mode, expand, centre, fill)
-        matrix = tensor_warp.rotation_matrix(height, width, angle, centre)
-        size = tensor_warp.size_around(matrix, height, width, v2) if expand else (height, width)
+        matrix = matrices.rotation_matrix(height, width, angle, centre)
+        size = matrices.size_around(matrix, height, width, v2) if expand else (height, width)
         program = ops.torch_affine(*size, flags_of(mode, fill, v2), matrix, packed(fill, channels))
         if v2 and centre is None and (angle % 180 == 0 or (angle % 90 == 0 and (expand or height == width))):
             program = ops.ROT90.get(int(angle % 360), b"")  # whatever the interpolation
@@ -105,7 +104,7 @@ def test_affine_maps(block: int, v2: bool) -> None:
         centre = rng.choice([None, [0, 0], [rng.randint(-9, width), rng.randint(-9, height)]])
         mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
         expected = (F2 if v2 else F).affine(image, angle, shift, scale, shear, mode, fill, centre)
-        matrix = tensor_warp.affine_matrix(height, width, angle, shift, scale, shear, centre)
+        matrix = matrices.affine_matrix(height, width, angle, shift, scale, shear, centre)
         program = ops.torch_affine(height, width, flags_of(mode, fill, v2), matrix, packed(fill, channels))
         assert torch.equal(run(program, image, height, width), expected), seed
 
@@ -120,19 +119,19 @@ def test_size_around_a_rotation(block: int, v2: bool) -> None:
         height, width = (rng.choice([rng.randint(1, 40), rng.randint(1, 1200), rng.randint(1, 9000)]) for _ in "hw")
         angle = rng.choice([rng.uniform(-360, 360), float(rng.randint(-360, 360)), rng.uniform(-0.1, 0.1), 90.0])
         centre = None if rng.random() < 0.7 else [rng.uniform(-width, 2 * width), float(rng.randint(0, height))]
-        matrix = tensor_warp.rotation_matrix(height, width, angle, centre)
+        matrix = matrices.rotation_matrix(height, width, angle, centre)
         expected = size_of(matrix, width, height)[::-1]
-        assert tensor_warp.size_around(matrix, height, width, v2) == expected, (height, width, angle, centre)
-        sure += tensor_warp._sure_size_around(matrix, height, width) is not None
+        assert matrices.size_around(matrix, height, width, v2) == expected, (height, width, angle, centre)
+        sure += matrices._sure_size_around(matrix, height, width) is not None
     assert sure > 1000
 
 
 def test_sizes_that_v2_rounds_otherwise() -> None:
     for height, width, angle, expected in ((19, 734, 0.00035007244595482157, (21, 734)), (1, 697, 0.0081683, (3, 697))):
-        matrix = tensor_warp.rotation_matrix(height, width, angle, None)
+        matrix = matrices.rotation_matrix(height, width, angle, None)
         assert v2_geometry._compute_affine_output_size(matrix, width, height) == expected[::-1]
-        assert tensor_warp.size_around(matrix, height, width, True) == expected
-        assert tensor_warp.size_around(matrix, height, width) == (expected[0], expected[1] + 1)
+        assert matrices.size_around(matrix, height, width, True) == expected
+        assert matrices.size_around(matrix, height, width) == (expected[0], expected[1] + 1)
 
 
 def corners_of(rng: random.Random, height: int, width: int) -> list[list[int]]:
@@ -155,7 +154,7 @@ def test_perspectives(block: int, v2: bool) -> None:
         end = start if rng.random() < 0.1 else corners_of(rng, height, width)
         mode, fill = rng.choice(list(MODES)), fill_of(rng, channels)
         try:
-            coefficients = arguments.perspective_coefficients(start, end)
+            coefficients = matrices.perspective_coefficients(start, end)
         except torch.linalg.LinAlgError:  # three corners on a line
             coefficients = [rng.uniform(-2, 2) for _ in range(8)]
         if rng.random() < 0.1:  # a horizon
@@ -228,7 +227,7 @@ def test_translations_by_whole_pixels(v2: bool) -> None:
         shift = [rng.randint(-width - 2, width + 2), rng.randint(-height - 2, height + 2)]
         mode, fill = rng.choice(list(MODES)), fill_of(rng, 3)
         expected = (F2 if v2 else F).affine(image, 0.0, shift, 1.0, [0.0, 0.0], mode, fill)
-        matrix = tensor_warp.affine_matrix(height, width, 0.0, shift, 1.0, (0.0, 0.0), None)
+        matrix = matrices.affine_matrix(height, width, 0.0, shift, 1.0, (0.0, 0.0), None)
         program = ops.torch_affine(height, width, flags_of(mode, fill, v2), matrix, packed(fill, 3))
         assert torch.equal(run(program, image, height, width), expected), seed
         windows += "TORCH_AFFINE" not in str(_C.plan(program, height, width, 3))

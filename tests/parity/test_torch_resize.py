@@ -15,8 +15,7 @@ from torchvision.transforms import functional as F
 import fastaug
 import fastaug.transforms as T
 from fastaug import _C
-from fastaug._fallback import resizing
-from fastaug._program import ops
+from fastaug._program import ops, resizing
 from support.processes import OTHER_ISAS, python
 from support.programs import execute
 from support.resizes import TELLING, picture, random_resizes

@@ -12,8 +12,7 @@ import torch
 from torchvision.transforms.v2 import functional as F
 
 from fastaug import _C
-from fastaug._fallback import convolution
-from fastaug._program import arguments, ops
+from fastaug._program import arguments, convolution, ops
 from support.images import SIZES, noise, photo
 from support.processes import OTHER_ISAS, python
 from support.programs import execute

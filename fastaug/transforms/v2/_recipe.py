@@ -10,7 +10,7 @@ import torch
 from fastaug._draft import recipe
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.recipe import NoRecipe, Packed
-from fastaug._fallback import resizing
+from fastaug._program import resizing
 from fastaug._program.arguments import v2_half_kernel
 from fastaug._tv_tensors.choice import loaded
 from fastaug.transforms.v2 import functional as F

@@ -11,7 +11,7 @@ from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.draws import drawn_from
 from fastaug._draft.recipe import Packed
-from fastaug._program.arguments import perspective_coefficients
+from fastaug._program.matrices import perspective_coefficients
 from fastaug.transforms._warps import check_affine, draw_affine, draw_corners, kernel_size
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
-from fastaug._program import v2_arguments
+from fastaug._program import matrices
 from fastaug.transforms.v2.functional._kernels import _NEAREST, Tensor, _Fill, _Interpolation, sampling
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
 
@@ -59,7 +59,7 @@ def perspective(
         >>> F.perspective(torch.tensor([[[1, 2, 3]]]), None, None, "nearest", coefficients=[1, 0, 1, 0, 1, 0, 0, 0])
         tensor([[[2, 3, 0]]])
     """
-    numbers = v2_arguments.perspective_coefficients(startpoints, endpoints, coefficients)
+    numbers = matrices.checked_coefficients(startpoints, endpoints, coefficients)
     mode, fill = sampling(inpt, interpolation, fill)
     return drafted(inpt).project(numbers, mode, fill)
 
