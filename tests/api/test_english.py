@@ -42,7 +42,10 @@ NOT_YET: dict[str, str] = {
         "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
     ),
     "_places": "boxes draft formats meta moves points rotated",
-    "_program": "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains v2_arguments",
+    "_program": (
+        "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
+        "v2_arguments"
+    ),
     "_sample": "pipeline sample tape watch",
     "_self_test": "cases run",
     "_tv_tensors": "base choice places",
