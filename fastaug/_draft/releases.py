@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import platform
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -101,6 +102,10 @@ def _bilinear_without_avx2(transform: Any) -> bool:
     return _mode(transform) == "bilinear" and "AVX2" not in torch.backends.cpu.get_cpu_capability()
 
 
+def _bilinear_on_arm(transform: Any) -> bool:
+    return _mode(transform) == "bilinear" and platform.machine() in ("aarch64", "arm64")
+
+
 RULES = (
     Rule((0, 18), "v1", ("RandomPerspective", "perspective"), "coefficients are solved for in float32"),
     Rule((0, 18), "v2", ("RandomPerspective", "perspective"), "coefficients are solved for in float32"),
@@ -135,6 +140,16 @@ RULES = (
     Rule((0, 26), "v2", ("ElasticTransform",), "each displacement is divided by the other side"),
     Rule(
         (0, 26), "v2", _MOVES, "half of an odd side is rounded up", on="CXCYWH boxes of integers", meets=_whole_centres
+    ),
+    Rule(
+        (0, 27),
+        "v2",
+        _RESIZES,
+        "bilinear resizes are computed in float32 on ARM",
+        on="tensors of uint8",
+        meets=_tensor,
+        about=_bilinear_on_arm,
+        of_images=True,
     ),
     Rule((0, 27), "v2", ("ConvertBoundingBoxFormat",), "between XYWH and CXCYWH it goes by way of XYXY"),
     Rule((0, 27), "v2", ("ElasticTransform",), "corners at the far border raise an error", on="boxes", meets=_boxes),

@@ -20,9 +20,15 @@ from fastaug._fallback import color, warp
 from fastaug._program import arguments, matrices, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 
-#: Factors of colours whose products with integers are nearly integers, where the last bit of a sum decides.
+#: Factors of colours whose products with integers are nearly integers: the last bit of a sum decides.
 _FACTORS = (0.1, 0.6, 1.4, 1.7)
-_ANGLES = (18.0, 77.9)
+#: Maps whose weights are nearly multiples of tenths, so that many sums are nearly integers or halves.
+_MAPS = (
+    [0.7, 0.1, 0.3, 0.1, 0.7, 0.2],
+    [1.0, 0.3, 0.0, 0.0, 1.0, 0.0],
+    [0.9, 0.2, 0.0, -0.2, 0.9, 0.0],
+    [1.0, 0.1, 0.0, 0.1, 1.0, 0.0],
+)
 #: Sides of what is sampled; their product is a multiple of any vector.
 _HEIGHT, _WIDTH = 96, 128
 #: Rows of it that are blended, where more samples differ than in maps.
@@ -95,14 +101,6 @@ def _blends() -> Iterator[Pair]:
         yield _run(image, ops.sharpness(factor, 0)), _planes(ImageEnhance.Sharpness(picture).enhance(factor))
 
 
-def _maps() -> Iterator[list[float]]:
-    """Yield rotations with a scale and a shear, from output to input, about the middle of the image."""
-    for number, angle in enumerate(_ANGLES):
-        yield matrices.inverse_affine_matrix(
-            (_WIDTH * 0.5, _HEIGHT * 0.5), angle, (number * 1.3, 2.7), 0.8 + 0.17 * number, (number * 3.1, 1.9)
-        )
-
-
 def _perspectives() -> Iterator[list[float]]:
     corners = [[0, 0], [_WIDTH - 1, 0], [_WIDTH - 1, _HEIGHT - 1], [0, _HEIGHT - 1]]
     for shift in (3, 12):
@@ -114,7 +112,7 @@ def _warps() -> Iterator[Pair]:
     image = _image(1)
     picture, black = _pil(image), bytes(4)
     for method, (pack, several) in {
-        Image.Transform.AFFINE: (ops.affine, _maps()),
+        Image.Transform.AFFINE: (ops.affine, _MAPS),
         Image.Transform.PERSPECTIVE: (ops.perspective, _perspectives()),
     }.items():
         for numbers, (number, resample) in itertools.product(several, _FILTERS.items()):
@@ -136,10 +134,9 @@ def _tensor_warps() -> Iterator[Pair]:
     colour = arguments.grid_fill(fill, 3)
     assert colour is not None
     flags = 2 | fuses_products() | ops.FILLED
-    for angle in _ANGLES:
-        numbers = matrices.inverse_affine_matrix((0.0, 0.0), angle, (1.3, 2.7), 0.9, (3.1, 1.9))
-        ours = _run(image, ops.torch_affine(_HEIGHT, _WIDTH, flags | ops.V2_FILL, numbers, colour))
-        yield ours, warp.affine_map(image, numbers, 2, "bilinear", fill, v2=True)
+    for numbers in _MAPS:
+        ours = _run(image, ops.torch_affine(_HEIGHT, _WIDTH, 2 | fuses_products(), numbers, bytes(4)))
+        yield ours, warp.affine_map(image, numbers, 2, "bilinear", None, v2=True)
     for numbers in _perspectives():
         ours = _run(image, ops.torch_perspective(_HEIGHT, _WIDTH, flags, numbers, colour))
         yield ours, warp.perspective(image, numbers, 2, "bilinear", fill)
