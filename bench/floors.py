@@ -20,6 +20,7 @@ from bench.cases import PIPELINES, RECIPES
 from bench.images import bag_file
 from bench.libraries import Fastaug, FastaugFast
 from fastaug import _C
+from fastaug._inspect.info import processor
 
 NOTE = """\
 Microseconds of processor time a call, medians over calls whose images are in no cache, as in the table of speed. bytes:
@@ -176,5 +177,5 @@ def main() -> int:
         for case in cases:
             table += lines(case, bag_file(case.bag, Path(folder)), library, options.calls, rates)
     print(report.markdown(table), NOTE, sep="\n\n")
-    print(f"\n{report.cpu()}, {_C.isa()}; one core reads {rates[0]:.1f} GB/s and writes {rates[1]:.1f} GB/s")
+    print(f"\n{processor()}, {_C.isa()}; one core reads {rates[0]:.1f} GB/s and writes {rates[1]:.1f} GB/s")
     return 0

@@ -24,9 +24,10 @@ import torch
 from PIL import Image
 
 import fastaug
-from bench import report, slides
+from bench import slides
 from bench.images import TILES, photographs, read, windows
 from bench.measure import ONE_THREAD
+from fastaug._inspect.info import processor
 from fastaug.pathology import StainNormalize, functional, otsu, stain_matrix, tissue_stats
 
 SCALE, SHIFT = np.array([1.1, 0.9]), np.array([0.05, -0.03])
@@ -317,7 +318,7 @@ def main() -> int:
         ours, theirs, (median, low, high) = timed(row, image, options.rounds)
         times = f"{theirs * 1e3:.3g} | **{ours * 1e3:.3g}** | **{median:.1f}x ({low:.1f}-{high:.1f})**"
         print(f"| {row.name} | {row.reference} | {times} |", flush=True)
-    print(f"\n{report.cpu()}")
+    print(f"\n{processor()}")
     return failed
 
 

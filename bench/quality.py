@@ -29,6 +29,7 @@ from bench.cases import CASES
 from bench.chains import CHAINS, Chain
 from bench.images import BAGS, PHOTOGRAPHS, TILES, Pixels, photographs, read, scaled, windows
 from fastaug._inspect.contract import LEAST_PSNR
+from fastaug._inspect.info import processor
 from fastaug._inspect.unrounded import Floats, NoModelError, samples_of, unrounded
 
 RESULTS = Path(__file__).parent / "results"
@@ -221,7 +222,7 @@ def table(rows: list[Row]) -> list[list[str]]:
 
 
 def default_out() -> Path:
-    return RESULTS / f"quality-{re.sub(r'[^a-z0-9]+', '-', report.cpu().lower()).strip('-')}.md"
+    return RESULTS / f"quality-{re.sub(r'[^a-z0-9]+', '-', processor().lower()).strip('-')}.md"
 
 
 def arguments() -> argparse.Namespace:

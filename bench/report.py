@@ -19,6 +19,7 @@ from bench.case import FAST as FAST
 from bench.case import OURS as OURS
 from bench.case import REFERENCE as REFERENCE
 from bench.measure import Row, Times
+from fastaug._inspect.info import processor
 
 NOTE = """\
 Milliseconds for one whole call (parameter draws and output allocation included) on one core; the median, and the 10th
@@ -34,27 +35,13 @@ def compiler(library: Path) -> str:
     return str(found[0].decode()) if found else "unknown"
 
 
-def cpu() -> str:
-    """The processor as the kernel names it, with family and model: virtual machines shorten the name."""
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return platform.processor() or platform.machine()
-
-    def entry(key: str) -> str:
-        match = re.search(rf"^{key}\s*:\s*(.+)$", text, re.MULTILINE)
-        return match[1] if match else "?"
-
-    return f"{entry('model name')} (family {entry('cpu family')}, model {entry('model')})"
-
-
 def machine(versions: dict[str, str]) -> dict[str, str]:
     import fastaug._C
 
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "commit": runs.commit(),
-        "cpu": cpu(),
+        "cpu": processor(),
         "isa": versions["isa"],
         "compiler": compiler(Path(fastaug._C.__file__)),
         "system": f"{platform.system()} {platform.machine()}",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import statistics
 import subprocess
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,11 +72,6 @@ class Spread:
     low: float
     high: float
     runs: int
-
-    @staticmethod
-    def of(values: Iterable[float]) -> Spread:
-        found = list(values)
-        return Spread(statistics.median(found), min(found), max(found), len(found))
 
     def __str__(self) -> str:
         said = f"{self.median:.1f}x"

@@ -43,7 +43,7 @@ print(json.dumps([taken * 1e3, (held() - before) * os.sysconf("SC_PAGE_SIZE") / 
 
 @dataclass(frozen=True)
 class Imported:
-    """A row: what is imported, and which of its two figures this is."""
+    """A row, which has no goals."""
 
     name: str
 

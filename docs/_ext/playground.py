@@ -22,9 +22,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from tqdm import tqdm
 
-import fastaug
 import fastaug.transforms as T
 from docs._ext.pictures import told
+from docs._ext.seeing import photograph
 
 GROUPS = ("Geometry", "Colour", "Filters", "Random")
 #: The entry that the page begins with.
@@ -387,12 +387,6 @@ def result_of(program: str) -> Image.Image:
 def frame(entry: Entry, places: tuple[int, ...]) -> Image.Image:
     """Return the picture of a combination."""
     return result_of(entry.filled(entry.program(), places))
-
-
-def photograph() -> Image.Image:
-    """Return the photograph that every program opens."""
-    with Image.open(fastaug.sample_file()) as image:
-        return image.copy()
 
 
 def drawn(entry: Entry, places: tuple[int, ...]) -> str:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
 import torch
 from PIL import Image, ImageDraw
 
+import fastaug
 import fastaug.transforms as T
-from docs._ext.pictures import PicturesError
 from fastaug.transforms import v2
 
 
 def photograph() -> Image.Image:
-    """A photograph that scikit-image installs with itself, whole."""
-    spec = importlib.util.find_spec("skimage")
-    if spec is None or spec.origin is None:
-        raise PicturesError("the pictures need the photographs of scikit-image: pip install scikit-image")
-    with Image.open(Path(spec.origin).parent / "data" / "chelsea.png") as opened:
-        return opened.convert("RGB")
+    """Return the photograph that comes with fastaug."""
+    with Image.open(fastaug.sample_file()) as image:
+        return image.copy()
 
 
 def pipeline() -> Any:
@@ -66,11 +62,7 @@ def sample_pipeline() -> Any:
 
 
 def draw(folder: Path) -> list[Path]:
-    """Writes plan.webp, profile.webp, sheet.webp and samples.webp.
-
-    Raises:
-        PicturesError: there are no photographs.
-    """
+    """Write plan.webp, profile.webp, sheet.webp and samples.webp."""
     from fastaug._inspect import explain, profile, show
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import platform
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch
+
+from fastaug._program import resizing
 
 Release = tuple[int, int]
 
@@ -103,7 +104,7 @@ def _bilinear_without_avx2(transform: Any) -> bool:
 
 
 def _bilinear_on_arm(transform: Any) -> bool:
-    return _mode(transform) == "bilinear" and platform.machine() in ("aarch64", "arm64")
+    return _mode(transform) == "bilinear" and resizing.ON_ARM
 
 
 RULES = (

@@ -16,7 +16,7 @@ from PIL import Image, ImageEnhance
 from torch import Tensor
 
 from fastaug import _C
-from fastaug._fallback import color, warp
+from fastaug._fallback import color, tensor, warp
 from fastaug._program import arguments, matrices, ops
 from fastaug._program.borrow import borrow_tensor, tensor_target
 
@@ -82,19 +82,13 @@ def _run(image: Tensor, op: bytes) -> Tensor:
     return result
 
 
-def _pil(image: Tensor) -> Image.Image:
-    pixels = image.permute(1, 2, 0).numpy()
-    return Image.fromarray(np.ascontiguousarray(pixels if pixels.shape[2] > 1 else pixels[:, :, 0]))
-
-
 def _planes(image: Image.Image) -> Tensor:
-    pixels = torch.from_numpy(np.array(image))
-    return pixels.permute(2, 0, 1).contiguous() if pixels.ndim == 3 else pixels[None]
+    return tensor.array_planes(np.array(image))
 
 
 def _blends() -> Iterator[Pair]:
     image = _image()[:, :_FEW].contiguous()
-    picture = _pil(image)
+    picture = tensor.to_pil_image(image, None)
     for factor in _FACTORS:
         yield _run(image, ops.contrast(factor, 0)), _planes(ImageEnhance.Contrast(picture).enhance(factor))
         yield _run(image, ops.saturation(factor)), _planes(ImageEnhance.Color(picture).enhance(factor))
@@ -110,7 +104,7 @@ def _perspectives() -> Iterator[list[float]]:
 
 def _warps() -> Iterator[Pair]:
     image = _image(1)
-    picture, black = _pil(image), bytes(4)
+    picture, black = tensor.to_pil_image(image, None), bytes(4)
     for method, (pack, several) in {
         Image.Transform.AFFINE: (ops.affine, _MAPS),
         Image.Transform.PERSPECTIVE: (ops.perspective, _perspectives()),

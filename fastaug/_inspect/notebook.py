@@ -124,14 +124,14 @@ def _transforms(transform: Any) -> str:
     return table(words.Table(rows, "<<<", ()))
 
 
-def _held(transform: Any) -> list[Any] | None:
+def held(transform: Any) -> list[Any] | None:
     """What is inside a transform; None where it is none that is made of others."""
     inner = getattr(transform, "transforms", None)
     return None if isinstance(inner, str) or not isinstance(inner, Iterable) else list(inner)
 
 
 def _inside(transform: Any, number: str) -> Iterator[tuple[str, str, str]]:
-    for position, inner in enumerate(_held(transform) or [], 1):
+    for position, inner in enumerate(held(transform) or [], 1):
         yield _step(f"{number}{position}", inner)
         yield from _inside(inner, f"{number}{position}.")
 
@@ -140,7 +140,7 @@ def _step(number: str, transform: Any) -> tuple[str, str, str]:
     function = inspect.isroutine(transform)
     module = str(getattr(transform if function else type(transform), "__module__", ""))
     text = words.called(transform)
-    if _held(transform) is not None:
+    if held(transform) is not None:
         settings = transform._settings() if hasattr(transform, "_settings") else []
         settings += [f"p={transform.p}"] if getattr(transform, "p", None) is not None else []
         text += f": {', '.join(settings)}" if settings else ""

@@ -16,6 +16,7 @@ from PIL import Image
 from torch import nn
 from torch.utils._pytree import tree_map_only
 
+from fastaug._batch.threads import torch_with_one_thread
 from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
@@ -207,21 +208,17 @@ def profile(
     generator = generator_of(pipeline)
     from tqdm import tqdm
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with untouched(generator), tqdm(total=repeat * len(originals), unit="image", disable=None) as progress:
-            seed_all(seed, generator)
-            _, log = logged(pipeline, originals[0])
-            stopwatch = _Stopwatch(pipeline, generator, log)
-            # What is timed first only loads code and tables.
-            stopwatch.call(originals[0], seed, 1)
-            calls = []
-            for number in range(repeat * len(originals)):
-                calls.append(stopwatch.call(originals[number % len(originals)], seed + number, _RUNS))
-                progress.update()
-    finally:
-        torch.set_num_threads(threads)
+    total = repeat * len(originals)
+    with torch_with_one_thread(), untouched(generator), tqdm(total=total, unit="image", disable=None) as progress:
+        seed_all(seed, generator)
+        _, log = logged(pipeline, originals[0])
+        stopwatch = _Stopwatch(pipeline, generator, log)
+        # What is timed first only loads code and tables.
+        stopwatch.call(originals[0], seed, 1)
+        calls = []
+        for number in range(total):
+            calls.append(stopwatch.call(originals[number % len(originals)], seed + number, _RUNS))
+            progress.update()
     result = stopwatch.summed(calls, len(originals))
     if plot is not None:
         result.plot(plot)

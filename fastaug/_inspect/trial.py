@@ -6,7 +6,7 @@ import functools
 import inspect
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ from fastaug._draft.generators import untouched
 from fastaug._draft.replaced import functions
 from fastaug._draft.through import hooked
 from fastaug._image.sample import PHOTOGRAPH
-from fastaug._inspect import explain, words
+from fastaug._inspect import explain, notebook, words
 from fastaug._inspect.overlay import sample_picture
 from fastaug._inspect.picture import normalisation, picture
 from fastaug._sample.pipeline import SamplePipeline
@@ -114,10 +114,7 @@ def _photographs(pipeline: Any) -> Iterator[Any]:
 
 def _inside(transform: Any) -> list[Any]:
     """Return the transforms that a transform is made of."""
-    if isinstance(transform, nn.Sequential):
-        return list(transform)
-    inner = getattr(transform, "transforms", None)
-    return [] if isinstance(inner, str) or not isinstance(inner, Iterable) else list(inner)
+    return list(transform) if isinstance(transform, nn.Sequential) else notebook.held(transform) or []
 
 
 def user_code(transform: Any) -> str:

@@ -21,6 +21,8 @@ from fastaug._program.borrow import borrow_tensor, tensor_target
 #: Heights and widths before and after, by odd factors: many sums are exact halves but for their last bits.
 _TELLING = (((90, 128), (30, 128)), ((90, 128), (18, 128)), ((128, 90), (128, 30)), ((128, 90), (128, 18)))
 
+ON_ARM = platform.machine() in ("aarch64", "arm64")
+
 _answers: dict[tuple[Any, bool], bool] = {}
 
 
@@ -39,8 +41,7 @@ def in_bytes() -> bool:
 
     torch has such a kernel for AVX2 and for ARM; elsewhere torchvision rounds what float32 gives.
     """
-    capable = torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
-    return capable or platform.machine() in ("aarch64", "arm64")
+    return ON_ARM or torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
 
 
 def described() -> str:
