@@ -188,12 +188,12 @@ def _driver() -> str:
 def about() -> dict[str, Any]:
     """Names and versions, as far as there are any."""
     import fastaug
-    from bench.report import cpu
+    from fastaug._inspect.info import processor
 
     said: dict[str, Any] = {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "gpu": "none",
-        "cpu": cpu(),
+        "cpu": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "isa": fastaug.isa(),
         "system": f"{platform.system()} {platform.machine()}",
