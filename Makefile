@@ -100,7 +100,12 @@ $(STAMPS)/demo: $(NATIVE) constraints.txt pyproject.toml $(STAMPS)/build-tools |
 	  --config-settings=build-dir=build/editable --config-settings=cmake.define.FASTAUG_WERROR=ON
 	touch $@
 
-$(STAMPS)/test: $(STAMPS)/demo
+# Types of the extension, which wheels carry too.
+fastaug/_C.pyi: $(STAMPS)/demo
+	$(INSTALL) pybind11-stubgen
+	$(BIN)/python -m pybind11_stubgen fastaug._C --output-dir .
+
+$(STAMPS)/test: $(STAMPS)/demo fastaug/_C.pyi
 	$(INSTALL) $(call requirements,test lint)
 	touch $@
 
@@ -400,7 +405,7 @@ $(STAMPS)/wheel: constraints.txt | $(STAMPS)/build-tools
 	@tools/system_packages.sh $(WHEEL_PACKAGES)
 	touch $@
 
-wheel: $(STAMPS)/wheel
+wheel: $(STAMPS)/wheel fastaug/_C.pyi
 	PATH="$(CURDIR)/$(BIN):$$PATH" python tools/wheels/build.py $(MACHINES:%=--target %) \
 	  $(if $(SOURCES),--sources "$(SOURCES)") $(PYTHONS)
 
@@ -433,6 +438,6 @@ cross: $(STAMPS)/wheel
 
 .PHONY: clean
 clean:
-	rm -rf build dist site docs/reference .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
+	rm -rf build dist site docs/reference fastaug/_C.pyi .mypy_cache .pytest_cache .ruff_cache .hypothesis demo.png
 	find . -name __pycache__ -type d -not -path './.venv*' -prune -exec rm -rf {} +
 	@echo "Kept: .venv (rm -rf .venv removes it, and the next make installs it again)."

@@ -181,7 +181,7 @@ void register_bag(py::module_& m) {
       py::arg("rewrites") = uint32_t{kExactRewrites});
   m.def("cuda_source", &tile_source, py::arg("spec"), py::arg("blocks") = 3);
   m.def("cuda_prepare_source", &prepare_source);
-  m.attr("CUDA_HEADERS") = headers();
+  m.def("cuda_headers", &headers);
 }
 
 }  // namespace fastaug::bind

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bind/images.h"
 #include "bind/with_pixels.h"
 #include "execute/densities.h"
 
@@ -56,7 +57,7 @@ py::tuple values(const Source& source, const py::bytes& densities, double least,
   return py::make_tuple(made[0].below, as_bytes(made[0].within), made[1].below, as_bytes(made[1].within));
 }
 
-void colours(const Source& source, const py::buffer& counters) {
+void colours(const Source& source, const Array& counters) {
   const py::buffer_info info = counters.request(true);
   if (info.itemsize != sizeof(uint32_t) || info.ndim != 1 || info.size != 1 << 24 || info.strides[0] != info.itemsize) {
     fail(ErrorCode::kValue, "counters must be 2^24 uint32");

@@ -204,9 +204,9 @@ void register_encoded(py::module_& m) {
       .def_property_readonly("orientation", [](const Encoded& e) { return e.header().orientation; })
       .def(
           "source",
-          [](const py::object& self, int channels, std::shared_ptr<codec::ScanIndex> index) {
+          [](const py::object& self, int channels, std::optional<std::shared_ptr<codec::ScanIndex>> index) {
             Source source;
-            source.pixels = self.cast<const Encoded&>().pixels(channels, std::move(index));
+            source.pixels = self.cast<const Encoded&>().pixels(channels, index.value_or(nullptr));
             source.view = source.pixels->layout();
             source.owner = self;
             return source;

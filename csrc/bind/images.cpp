@@ -78,7 +78,7 @@ void check_layout(const py::object& core, bool bytes, int channels) {
        "image must hold " + std::to_string(channels) + " bands of 8 bits, got mode " + std::string(name));
 }
 
-Source from_array(const py::buffer& array) {
+Source from_array(const Array& array) {
   const py::buffer_info info = array.request();
   if (info.itemsize != 1 || info.format != "B")
     fail(ErrorCode::kType, "array must be uint8, got format " + info.format);
@@ -188,7 +188,7 @@ Sink into_pil(const py::object& image, int channels) {
 
 namespace {
 
-Sink into_array(const py::buffer& array) {
+Sink into_array(const Array& array) {
   const Source source = from_array(array);
   if (array.request().readonly) fail(ErrorCode::kValue, "array must be writable");
   const View& view = source.view;

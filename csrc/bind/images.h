@@ -11,6 +11,12 @@
 
 namespace fastaug::bind {
 
+// A buffer that signatures call an array.
+class Array : public pybind11::buffer {
+ public:
+  PYBIND11_OBJECT_DEFAULT(Array, pybind11::buffer, PyObject_CheckBuffer)
+};
+
 struct Source {
   View view;
   pybind11::object owner;
@@ -40,3 +46,8 @@ Sink into_pil(const pybind11::object& image, int channels);
 void register_images(pybind11::module_& m);
 
 }  // namespace fastaug::bind
+
+template <>
+struct pybind11::detail::handle_type_name<fastaug::bind::Array> {
+  static constexpr auto name = const_name("numpy.ndarray[typing.Any, typing.Any]");
+};

@@ -323,13 +323,13 @@ PyObject* draw(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
 }
 
 template <auto method, size_t expected>
-PyMethodDef with_arguments(const char* name) {
+PyMethodDef with_arguments(const char* name, const char* signature) {
   PyObject* (*const function)(PyObject*, PyObject* const*, Py_ssize_t) = draw<method, expected>;
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, nullptr};
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, signature};
 }
 
-PyMethodDef without_arguments(const char* name, PyObject* (*function)(PyObject*, PyObject*)) {
-  return {name, function, METH_NOARGS, nullptr};
+PyMethodDef without_arguments(const char* name, const char* signature, PyObject* (*function)(PyObject*, PyObject*)) {
+  return {name, function, METH_NOARGS, signature};
 }
 
 PyObject* DrawsObject::create(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
@@ -376,18 +376,28 @@ void register_random(py::module_& m) {
   main_thread = py::module_::import("threading").attr("main_thread")().attr("ident").cast<unsigned long>();
   pthread_atfork(nullptr, nullptr, [] { main_thread = PyThread_get_thread_ident(); });
   m.def("draw_from", draw_from, py::arg("draws"));
-  static PyMethodDef methods[] = {without_arguments("rand", draw<&Draws::rand>),
-                                  with_arguments<&Draws::uniform, 2>("uniform"),
-                                  with_arguments<&Draws::randint, 2>("randint"),
-                                  with_arguments<&Draws::randperm, 1>("randperm"),
-                                  with_arguments<&Draws::sides, 5>("sides"),
-                                  with_arguments<&Draws::scaled, 2>("scaled"),
-                                  with_arguments<&Draws::choice, 1>("choice"),
-                                  with_arguments<&Draws::zoom_out, 4>("zoom_out"),
-                                  with_arguments<&Draws::iou_crop, 7>("iou_crop"),
-                                  without_arguments("release", call<&Draws::release>),
-                                  without_arguments("__reduce__", call<&Draws::reduce>),
-                                  {nullptr, nullptr, 0, nullptr}};
+  // The stub is generated from these signatures.
+  static PyMethodDef methods[] = {
+      without_arguments("rand", "rand(self) -> float", draw<&Draws::rand>),
+      with_arguments<&Draws::uniform, 2>("uniform", "uniform(self, low: float, high: float) -> float"),
+      with_arguments<&Draws::randint, 2>("randint", "randint(self, low: int, high: int) -> int"),
+      with_arguments<&Draws::randperm, 1>("randperm", "randperm(self, count: int) -> list[int]"),
+      with_arguments<&Draws::sides, 5>(
+          "sides",
+          "sides(self, area: int, limits: tuple[int, int], scale: tuple[float, float], log_ratio: tuple[float, float], "
+          "strict: bool) -> tuple[int, int] | None"),
+      with_arguments<&Draws::scaled, 2>("scaled", "scaled(self, low: float, high: float) -> float"),
+      with_arguments<&Draws::choice, 1>("choice", "choice(self, weights: list[float]) -> int"),
+      with_arguments<&Draws::zoom_out, 4>(
+          "zoom_out", "zoom_out(self, height: int, width: int, low: float, high: float) -> tuple[int, int, int, int]"),
+      with_arguments<&Draws::iou_crop, 7>(
+          "iou_crop",
+          "iou_crop(self, boxes: typing.Any, height: int, width: int, scales: tuple[float, float], "
+          "aspects: tuple[float, float], options: collections.abc.Sequence[float], trials: int) -> "
+          "tuple[int, int, int, int, bytearray] | None"),
+      without_arguments("release", "release(self) -> None", call<&Draws::release>),
+      without_arguments("__reduce__", "__reduce__(self) -> str | tuple[typing.Any, ...]", call<&Draws::reduce>),
+      {nullptr, nullptr, 0, nullptr}};
   static PyGetSetDef properties[] = {
       {"generator", [](PyObject* self, void*) { return call<&Draws::generator>(self, nullptr); }, nullptr, nullptr,
        nullptr},

@@ -311,9 +311,9 @@ PyObject* with_image(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
 }
 
 template <auto method>
-PyMethodDef method_of(const char* name) {
+PyMethodDef method_of(const char* name, const char* signature) {
   PyObject* (*const function)(PyObject*, PyObject* const*, Py_ssize_t) = with_image<method>;
-  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, nullptr};
+  return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function)), METH_FASTCALL, signature};
 }
 
 PyObject* RecipeObject::create(PyTypeObject* type, PyObject* arguments, PyObject*) {
@@ -351,16 +351,16 @@ int RecipeObject::clear(PyObject* self) {
 
 void register_recipe(py::module_& m) {
   static PyMethodDef methods[] = {
-      method_of<&Recipe::call>("call"), method_of<&Recipe::job>("job"), {nullptr, nullptr, 0, nullptr}};
-  static PyGetSetDef properties[] = {
-      {"holds", [](PyObject* self, void*) { return PyBool_FromLong(in(self).holds()); }, nullptr, nullptr, nullptr},
-      {nullptr, nullptr, nullptr, nullptr, nullptr}};
+      method_of<&Recipe::call>("call", "call(self, image: typing.Any, transforms: typing.Any) -> typing.Any"),
+      method_of<&Recipe::job>("job", "job(self, image: typing.Any, transforms: typing.Any) -> typing.Any"),
+      {"holds", [](PyObject* self, PyObject*) { return PyBool_FromLong(in(self).holds()); }, METH_NOARGS,
+       "holds(self) -> bool"},
+      {nullptr, nullptr, 0, nullptr}};
   static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(RecipeObject::create)},
                                 {Py_tp_dealloc, reinterpret_cast<void*>(RecipeObject::destroy)},
                                 {Py_tp_traverse, reinterpret_cast<void*>(RecipeObject::traverse)},
                                 {Py_tp_clear, reinterpret_cast<void*>(RecipeObject::clear)},
                                 {Py_tp_methods, methods},
-                                {Py_tp_getset, properties},
                                 {0, nullptr}};
   static PyType_Spec spec = {"fastaug._C.Recipe", sizeof(RecipeObject), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC, slots};

@@ -62,7 +62,7 @@ class Extension:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        return _C.CUDA_HEADERS
+        return _C.cuda_headers()
 
     def tile(self, spec: Spec, blocks: int) -> str:
         return _C.cuda_source(spec, blocks)

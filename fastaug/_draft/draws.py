@@ -7,7 +7,7 @@ import math
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
@@ -272,11 +272,11 @@ def draws_from(generator: Any = None, *, native: bool = True) -> Draws:
     torch_draws = TorchDraws(generator)
     if not native:
         return torch_draws
-    return DEFAULT if generator is None else _C.Draws(generator, torch_draws)
+    return DEFAULT if generator is None else cast(Draws, _C.Draws(generator, torch_draws))
 
 
 #: From torch's default CPU generator, or from what the thread has in the place of it.
-DEFAULT: Draws = _C.Draws(None, TorchDraws())
+DEFAULT = cast(Draws, _C.Draws(None, TorchDraws()))
 
 
 @contextlib.contextmanager

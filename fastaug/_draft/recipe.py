@@ -330,7 +330,7 @@ class Book:
 
     def renew(self, pipeline: Any) -> None:
         """After a call that the recipe has left to Python."""
-        if self.recipe is not None and self.recipe.holds:
+        if self.recipe is not None and self.recipe.holds():
             return
         self.recipe = None
         self._left -= 1

@@ -7,7 +7,7 @@ import io
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from PIL import Image, UnidentifiedImageError
 
@@ -54,7 +54,7 @@ def read_path(path: str) -> npy.Data:
         if size == 0:  # a device, or nothing
             return _unsized(file.read, path)
         if head.startswith(npy.MAGIC):
-            return memoryview(_C.Mapped(file.fileno()))
+            return memoryview(cast(Any, _C.Mapped(file.fileno())))
         if size <= AT_ONCE or (size <= _MOST_WHOLE and _ends(file, size)):
             return file.read()
         if not _has_end(head):

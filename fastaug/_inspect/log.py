@@ -25,8 +25,8 @@ from fastaug._program.ops import MAX_OPS, OP_BYTES
 #: (height, width, channels)
 Shape = tuple[int, int, int]
 
-_KINDS = tuple(kind for _, kind in _C.OPS)
-_NAMES = tuple(name for name, _ in _C.OPS)
+_KINDS: tuple[str, ...] = tuple(kind for _, kind in _C.OPS)
+_NAMES: tuple[str, ...] = tuple(name for name, _ in _C.OPS)
 
 
 def ops_of(program: bytes) -> list[bytes]:

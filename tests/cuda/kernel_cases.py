@@ -468,7 +468,7 @@ def case_a_gpu_newer_than_nvrtc(fake: Fake, _: Path) -> None:
 
 def case_shared_by_all(_: Fake, __: Path) -> None:
     extension = types.SimpleNamespace(
-        CUDA_HEADERS=Real.headers, cuda_source=Real().tile, cuda_prepare_source=Real().prepare
+        cuda_headers=lambda: Real.headers, cuda_source=Real().tile, cuda_prepare_source=Real().prepare
     )
     with mock.patch.object(kernels, "_C", extension):
         results = in_threads(*[lambda: kernels.of(0)] * 3)

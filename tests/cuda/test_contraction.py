@@ -29,7 +29,7 @@ _FUSED = ("FFMA", "FFMA2", "DFMA")
 
 _BYTES, _FLOAT32 = 0, 1
 _READ, _KEEP, _STORE = 2, 1, 2  # flags, ends, ends
-_PART = _C.CUDA_HEADERS["cuda/part.h"]
+_PART = _C.cuda_headers()["cuda/part.h"]
 
 
 def _params(values: Iterable[str], fast: Collection[str]) -> list[Any]:
@@ -79,7 +79,7 @@ def disassembler(nvrtc_here: None) -> None:
 @functools.cache
 def _instructions(source: str, arch: str, options: Sequence[str] = nvrtc.OPTIONS) -> Counter[str]:
     """How often the machine code of a source has each instruction."""
-    binary = nvrtc.compile(source, _C.CUDA_HEADERS, arch, options)
+    binary = nvrtc.compile(source, _C.cuda_headers(), arch, options)
     path = _disassembler()
     assert path is not None
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:

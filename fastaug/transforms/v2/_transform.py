@@ -362,7 +362,8 @@ def _reading(cls: type) -> Callable[[Any], bool] | Literal[False]:
     if known is None:
         return False
     names, methods = _written[known]
-    return _C.as_written(cls, tuple(methods), tuple(methods.values()), names, _OWN_HOOKS)
+    same: Callable[[Any], bool] = _C.as_written(cls, tuple(methods), tuple(methods.values()), names, _OWN_HOOKS)
+    return same
 
 
 def _as_written(transform: Any, known: type) -> bool:
