@@ -16,4 +16,6 @@ def test_the_stub_is_that_of_the_extension(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pybind11_stubgen", "fastaug._C", "--output-dir", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     kept = Path(fastaug.__file__).with_name("_C.pyi")
-    assert kept.read_text() == (tmp_path / "fastaug" / "_C.pyi").read_text(), "remove fastaug/_C.pyi, and run `make lint`"
+    assert kept.read_text() == (tmp_path / "fastaug" / "_C.pyi").read_text(), (
+        "remove fastaug/_C.pyi, and run `make lint`"
+    )
