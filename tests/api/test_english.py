@@ -41,14 +41,13 @@ NOT_YET: dict[str, str] = {
     "_load": (
         "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
     ),
-    "_places": "boxes draft formats meta moves points rotated",
     "_program": (
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"
     ),
     "_sample": "pipeline sample tape watch",
     "_self_test": "cases run",
-    "_tv_tensors": "base choice places",
+    "_tv_tensors": "base boxes choice draft formats meta moves places points rotated",
     "_views": "batch drawn program seen views",
     "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps functional",
     "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",

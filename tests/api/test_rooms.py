@@ -20,7 +20,6 @@ PYTHON = [
     "_draft",
     "pillow",
     "_tv_tensors",
-    "_places",
     "tv_tensors",
     "_sample",
     "_batch",

@@ -12,11 +12,11 @@ import torch
 import torchvision.transforms.v2.functional as F
 from torchvision import tv_tensors
 
-from fastaug._places import boxes as our_boxes
-from fastaug._places import meta
-from fastaug._places import points as our_points
-from fastaug._places.draft import BoxesDraft, PointsDraft
-from fastaug._places.formats import PLAIN, ROTATED
+from fastaug._tv_tensors import boxes as our_boxes
+from fastaug._tv_tensors import meta
+from fastaug._tv_tensors import points as our_points
+from fastaug._tv_tensors.draft import BoxesDraft, PointsDraft
+from fastaug._tv_tensors.formats import PLAIN, ROTATED
 from support.differences import each, grouped
 from support.scale import cases, share
 

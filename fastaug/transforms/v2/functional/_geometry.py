@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fastaug._places.boxes import (
+from fastaug._tv_tensors.boxes import (
     affine_bounding_boxes,
     center_crop_bounding_boxes,
     crop_bounding_boxes,
@@ -22,8 +22,8 @@ from fastaug._places.boxes import (
     rotate_bounding_boxes,
     vertical_flip_bounding_boxes,
 )
-from fastaug._places.draft import BoxesDraft, PointsDraft
-from fastaug._places.points import (
+from fastaug._tv_tensors.draft import BoxesDraft, PointsDraft
+from fastaug._tv_tensors.points import (
     affine_keypoints,
     center_crop_keypoints,
     crop_keypoints,

@@ -15,14 +15,14 @@ from torch import Tensor
 
 from fastaug import _C
 from fastaug._draft.leaf import Leaf
-from fastaug._places import boxes as kernels
-from fastaug._places import maps, moves
-from fastaug._places import points as point_kernels
-from fastaug._places.formats import clamping_mode_of, converted, format_name
-from fastaug._places.maps import Canvas
-from fastaug._places.moves import Clamping, Places
 from fastaug._program.eager import traced
+from fastaug._tv_tensors import boxes as kernels
+from fastaug._tv_tensors import maps, moves
+from fastaug._tv_tensors import points as point_kernels
 from fastaug._tv_tensors.choice import is_builtin
+from fastaug._tv_tensors.formats import clamping_mode_of, converted, format_name
+from fastaug._tv_tensors.maps import Canvas
+from fastaug._tv_tensors.moves import Clamping, Places
 
 _Draft = TypeVar("_Draft", bound="PlacesDraft")
 

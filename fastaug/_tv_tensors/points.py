@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug._places import maps, moves
-from fastaug._places.maps import Canvas
+from fastaug._tv_tensors import maps, moves
+from fastaug._tv_tensors.maps import Canvas
 
 
 def horizontal_flip_keypoints(keypoints: Tensor, canvas_size: Canvas) -> Tensor:

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from fastaug import _C
-from fastaug._places import maps
-from fastaug._places.formats import PLAIN
 from fastaug._program.eager import traced
+from fastaug._tv_tensors import maps
+from fastaug._tv_tensors.formats import PLAIN
 
 Places: TypeAlias = Any  # _C.Boxes | _C.Points, whose methods differ by the clamping
 Clamping: TypeAlias = "tuple[()] | tuple[bool]"

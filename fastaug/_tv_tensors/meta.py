@@ -6,10 +6,10 @@ from typing import Any
 
 from torch import Tensor
 
-from fastaug._places import boxes, points
-from fastaug._places.formats import clamping_mode_of, converted, format_name
-from fastaug._places.maps import Canvas
+from fastaug._tv_tensors import boxes, points
 from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.formats import clamping_mode_of, converted, format_name
+from fastaug._tv_tensors.maps import Canvas
 
 
 def _is_pure(inpt: Any) -> bool:
@@ -61,7 +61,7 @@ def convert_bounding_box_format(
 
     Example:
         >>> import torch
-        >>> from fastaug._places.meta import convert_bounding_box_format
+        >>> from fastaug._tv_tensors.meta import convert_bounding_box_format
         >>> convert_bounding_box_format(torch.tensor([[1, 2, 5, 8]]), "XYXY", "XYWH")
         tensor([[1, 2, 4, 6]])
     """
@@ -103,7 +103,7 @@ def clamp_bounding_boxes(
 
     Example:
         >>> import torch
-        >>> from fastaug._places.meta import clamp_bounding_boxes
+        >>> from fastaug._tv_tensors.meta import clamp_bounding_boxes
         >>> clamp_bounding_boxes(torch.tensor([[-1, 2, 50, 8]]), "XYXY", (10, 20), "soft")
         tensor([[ 0,  2, 20,  8]])
     """
@@ -139,7 +139,7 @@ def clamp_keypoints(inpt: Any, canvas_size: Canvas | None = None) -> Any:
 
     Example:
         >>> import torch
-        >>> from fastaug._places.meta import clamp_keypoints
+        >>> from fastaug._tv_tensors.meta import clamp_keypoints
         >>> clamp_keypoints(torch.tensor([[-1, 2], [50, 8]]), (10, 20))
         tensor([[ 0,  2],
                 [19,  8]])
@@ -181,7 +181,7 @@ def sanitize_bounding_boxes(
 
     Example:
         >>> import torch
-        >>> from fastaug._places.meta import sanitize_bounding_boxes
+        >>> from fastaug._tv_tensors.meta import sanitize_bounding_boxes
         >>> sanitize_bounding_boxes(torch.tensor([[1, 2, 5, 8], [3, 3, 3, 9]]), "XYXY", (10, 20))
         (tensor([[1, 2, 5, 8]]), tensor([ True, False]))
     """
@@ -225,7 +225,7 @@ def sanitize_keypoints(key_points: Any, canvas_size: Canvas | None = None) -> tu
 
     Example:
         >>> import torch
-        >>> from fastaug._places.meta import sanitize_keypoints
+        >>> from fastaug._tv_tensors.meta import sanitize_keypoints
         >>> sanitize_keypoints(torch.tensor([[1, 2], [50, 8]]), (10, 20))
         (tensor([[1, 2]]), tensor([ True, False]))
     """

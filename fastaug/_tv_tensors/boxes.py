@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug._places import maps, moves, rotated
-from fastaug._places.formats import ROTATED, converted, format_name, numbers_of
-from fastaug._places.maps import Canvas
+from fastaug._tv_tensors import maps, moves, rotated
+from fastaug._tv_tensors.formats import ROTATED, converted, format_name, numbers_of
+from fastaug._tv_tensors.maps import Canvas
 
 
 def clamps(clamping_mode: str | None) -> tuple[bool]:
