@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from fastaug import data, io, pathology, pillow, transforms, tv_tensors
     from fastaug._compile.compiled import Compiled
-    from fastaug._extend.drawn import Drawn
+    from fastaug._compile.drawn import Drawn
     from fastaug._image.pillow import DecodeError
     from fastaug._inspect.explain import Explanation
     from fastaug._inspect.info import Info
@@ -201,7 +201,7 @@ def register(cls: Any, reader: Callable[[Any], Any] | None = None) -> Any:
         >>> fastaug.compile(Thumbnail(8)).transforms
         (Resize(size=(8, 8), interpolation=bicubic, max_size=None, antialias=True),)
     """
-    from fastaug._extend import registry
+    from fastaug._compile import registry
 
     return registry.register(cls, reader)
 
@@ -305,7 +305,7 @@ def __getattr__(name: str) -> Any:
     if name == "Compiled":
         return importlib.import_module("fastaug._compile.compiled").Compiled
     if name == "Drawn":
-        return importlib.import_module("fastaug._extend.drawn").Drawn
+        return importlib.import_module("fastaug._compile.drawn").Drawn
     if name == "DecodeError":
         return importlib.import_module("fastaug._image.pillow").DecodeError
     if name == "Views":

@@ -21,7 +21,7 @@ from PIL import Image, ImageFilter
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from fastaug._extend import registry
+from fastaug._compile import registry
 from fastaug.adapters._known import Known, digest
 from fastaug.adapters.timm import AugmentOp, RandomErasing, _at_once
 from support.images import photo

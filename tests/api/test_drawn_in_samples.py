@@ -18,7 +18,7 @@ import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from fastaug import pillow
-from fastaug._extend import registry
+from fastaug._compile import registry
 from fastaug.adapters._steps import SometimesByRandom
 from fastaug.io import LazyImage
 from fastaug.transforms import v2

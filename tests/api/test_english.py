@@ -25,13 +25,14 @@ NOT_ENGLISH = {
 NOT_YET: dict[str, str] = {
     "": "__init__ _names",
     "_batch": "batch device each map methods run seeds slots sources task threads",
-    "_compile": "__init__ adopt compiled of_release prepare read_samples samples trace views",
+    "_compile": (
+        "__init__ adopt compiled drawn functions of_release prepare read_samples registry samples trace views"
+    ),
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": (
         "base call color draft draws finish generators geometry interpolation known leaf leaf_color leaf_geometry "
         "outline pillow pipeline progress recipe recognise releases replaced tape through"
     ),
-    "_extend": "drawn functions registry",
     "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
     "_inspect": (

@@ -20,7 +20,7 @@ from torchvision.transforms import _presets
 
 import fastaug
 import fastaug.transforms as T
-from fastaug._extend import functions, registry
+from fastaug._compile import functions, registry
 from fastaug.io import LazyImage
 from support.differences import each
 from support.images import MODES, noise, photo, pil, to_chw

@@ -18,7 +18,7 @@ from torch import nn
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from fastaug._extend import registry
+from fastaug._compile import registry
 from support.differences import each
 from support.outcomes import seed_all
 

@@ -27,7 +27,6 @@ PYTHON = [
     "io",
     "transforms",
     "pathology",
-    "_extend",
     "_views",
     "_compile",
     "_load",

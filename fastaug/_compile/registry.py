@@ -12,8 +12,8 @@ from typing import Any
 
 from torch import nn
 
+from fastaug._compile import functions
 from fastaug._draft.recognise import HOOKS, known_class
-from fastaug._extend import functions
 
 #: What reads a transform: it gives one, or a list of them, that do the same; or None where it does not know this one.
 Reader = Callable[[Any], Any]
