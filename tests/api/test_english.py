@@ -39,9 +39,6 @@ NOT_YET: dict[str, str] = {
         "__init__ check explain explanation info log methods notebook pairs plan plot profile sample_explanation "
         "sample_log show trial twin unrounded words"
     ),
-    "_load": (
-        "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
-    ),
     "_program": (
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"
@@ -50,6 +47,9 @@ NOT_YET: dict[str, str] = {
     "_self_test": "cases run",
     "_tv_tensors": "base boxes choice draft formats meta moves places points rotated",
     "_views": "batch drawn program seen views",
+    "data/_load": (
+        "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
+    ),
     "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps functional",
     "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",
     "transforms/v2/functional": "_augment _crops _kernels _sizes _utils _warps",

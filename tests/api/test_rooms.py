@@ -29,7 +29,6 @@ PYTHON = [
     "pathology",
     "_views",
     "_compile",
-    "_load",
     "data",
     "adapters",
     "_self_test",
