@@ -12,10 +12,13 @@ or keep torchvision's transforms, and compile them::
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from fastaug._names import install
+from fastaug._compile.adapters import ADAPTERS
+from fastaug._tv_tensors import absent
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -54,7 +57,27 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-install()
+ADAPTERS.update(
+    {name: f"fastaug.adapters.{name}" for name in ("dinov2", "lightly", "open_clip", "timm", "torchvision")}
+)
+absent.stand_in()
+
+
+class _Moved(ModuleType):
+    """A module of an earlier version, of which pickles name one class."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name != _MOVED[self.__name__][1]:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(_MOVED[self.__name__][0]), name)
+
+
+_MOVED = {
+    "fastaug._compiled": ("fastaug", "Compiled"),
+    "fastaug._encoded": ("fastaug.io", "LazyImage"),
+    "fastaug._interpolation": ("fastaug.transforms", "InterpolationMode"),
+}
+sys.modules.update({name: _Moved(name, "Moved.") for name in _MOVED})
 
 
 def compile(  # as torch.compile, it is not the builtin

@@ -29,7 +29,7 @@ from support.outcomes import assert_same, run, seed_all
 @pytest.fixture(autouse=True)
 def readers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_readers", dict(registry._readers))
-    monkeypatch.setattr(registry, "_ADAPTERS", dict(registry._ADAPTERS))
+    monkeypatch.setattr(registry, "ADAPTERS", dict(registry.ADAPTERS))
 
 
 class Own:

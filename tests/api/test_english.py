@@ -23,7 +23,7 @@ NOT_ENGLISH = {
 
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
 NOT_YET: dict[str, str] = {
-    "": "__init__ _names",
+    "": "__init__",
     "_batch": "batch device each map methods run seeds slots sources task threads",
     "_compile": (
         "__init__ adopt compiled drawn functions of_release prepare read_samples registry samples trace views"

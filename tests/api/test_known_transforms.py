@@ -218,7 +218,7 @@ def dinov2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     (folder / "transforms.py").write_text(DINOV2)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "_readers", dict(registry._readers))
-    monkeypatch.setattr(registry, "_ADAPTERS", dict(registry._ADAPTERS))
+    monkeypatch.setattr(registry, "ADAPTERS", dict(registry.ADAPTERS))
     yield importlib.import_module("dinov2.data.transforms")
     for name in ("dinov2", "dinov2.data", "dinov2.data.transforms"):
         del sys.modules[name]
