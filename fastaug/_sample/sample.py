@@ -23,8 +23,9 @@ from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._sample.tape import SampleTape
 from fastaug._sample.watch import Watch
+from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.choice import loaded
-from fastaug._tv_tensors.draft import BoxesDraft, PointsDraft
+from fastaug._tv_tensors.points import PointsDraft
 
 _Drawn = TypeVar("_Drawn")
 

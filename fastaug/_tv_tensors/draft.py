@@ -1,6 +1,6 @@
-"""Drafts of boxes and points: tv_tensors that transforms are done to, in the core where it can, without one in between.
+"""The draft that boxes and points have in common: a tv_tensor in work, moved by the core where it can be.
 
-Their methods take the arguments that the functions for images take, and pass over what is about pixels.
+Methods take the arguments that functions of images take, and ignore those about pixels.
 """
 
 from __future__ import annotations
@@ -8,19 +8,16 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
-from fastaug import _C
 from fastaug._draft.leaf import Leaf
 from fastaug._program.eager import traced
-from fastaug._tv_tensors import boxes as kernels
 from fastaug._tv_tensors import maps, moves
-from fastaug._tv_tensors import points as point_kernels
 from fastaug._tv_tensors.choice import is_builtin
-from fastaug._tv_tensors.formats import clamping_mode_of, converted, format_name
 from fastaug._tv_tensors.maps import Canvas
 from fastaug._tv_tensors.moves import Clamping, Places
 
@@ -28,28 +25,36 @@ _Draft = TypeVar("_Draft", bound="PlacesDraft")
 
 
 class PlacesDraft(Leaf):
-    """What is common to boxes and points.
+    """The base of drafts of boxes and of points.
 
     The numbers are the core's, in `held`, or else a plain tensor; both are copies as soon as anything changes.
+
+    Args:
+        original: a tv_tensor; None for a plain tensor.
+        given: the numbers of a plain tensor.
+        canvas_size: (height, width) of the image of a plain tensor.
     """
 
     __slots__ = ("_canvas", "_changed", "_given", "_held", "_shape", "_tensor", "original", "untouched")
 
-    #: What is still to be done: each op is done at once.
+    #: Each op is done at once, so that none is left.
     ops: Sequence[Any] = ()
 
-    #: Whether nothing was asked for, so that the original is the result.
+    #: Whether no op was asked for, so that the original is the result.
     untouched: bool
 
-    def __init__(self, original: Any) -> None:
+    #: The noun of error messages.
+    _plural: str
+
+    def __init__(self, original: Any, given: Tensor | None = None, canvas_size: Any = None) -> None:
         self.original = original
         self.untouched = True
         self._changed = False
         self._held: Places | None = None
         self._tensor: Tensor | None = None
-        self._canvas: Canvas = original.canvas_size
-        # It takes a tv_tensor longer to answer.
-        self._given: Tensor = original.as_subclass(Tensor)
+        # A tv_tensor takes longer to answer than a plain tensor.
+        self._given: Tensor = original.as_subclass(Tensor) if given is None else given
+        self._canvas: Canvas = original.canvas_size if given is None else canvas_size
         self._shape: Sequence[int] = self._given.shape
 
     @property
@@ -71,23 +76,41 @@ class PlacesDraft(Leaf):
     def result(self) -> Any:
         return self.finish()
 
-    # What differs.
+    # What differs. Methods by torch return new numbers, and change nothing.
 
     @abstractmethod
     def _hold(self, tensor: Tensor) -> Places | None:
-        """The numbers as the core holds them; None where it does not."""
+        """Copy the numbers for the core; return None where it does not take them."""
 
     @abstractmethod
     def _clamping(self) -> Clamping:
-        """How what is moved beyond the canvas is clamped."""
+        """Return the last argument of methods of the core that move."""
 
     @abstractmethod
     def _attributes(self) -> dict[str, Any]:
-        """What the tv_tensor carries now."""
+        """Return what the tv_tensor carries now."""
 
     @abstractmethod
-    def _by_torch(self, op: str, arguments: dict[str, Any]) -> None:
-        """Does what the core does not, by torch."""
+    def _flipped(self, axis: int) -> Tensor:
+        """Mirror along x, axis 0, or along y, axis 1, by torch."""
+
+    @abstractmethod
+    def _scaled(self, across: float, down: float, canvas_size: Canvas) -> Tensor:
+        """Multiply by the ratios of a resize to a canvas, by torch."""
+
+    @abstractmethod
+    def _shifted(self, by: Callable[..., Tensor], left: Any, top: Any, canvas_size: Canvas) -> Tensor:
+        """Pad by torch.add or crop by torch.sub."""
+
+    @abstractmethod
+    def _mapped(
+        self, real: Tensor, move: Callable[[Tensor], Tensor], canvas_size: Canvas, corner: Tensor | None = None
+    ) -> Tensor:
+        """Map points of (points, 2) by a function, and subtract a corner from them, by torch."""
+
+    @abstractmethod
+    def _displaced(self, displacement: Tensor) -> Tensor:
+        """Move by a displacement of the canvas's size, by torch."""
 
     # What is common.
 
@@ -98,7 +121,7 @@ class PlacesDraft(Leaf):
 
     @property
     def shape(self) -> Sequence[int]:
-        """Of the tensor of numbers so far."""
+        """The shape of the tensor of numbers so far."""
         return self._shape
 
     @property
@@ -127,13 +150,13 @@ class PlacesDraft(Leaf):
         return self._tensor
 
     def copy(self: _Draft) -> _Draft:
-        """A draft of the same state, which does not change with this one."""
+        """Copy the draft with its state, which does not change with this one."""
         other = copy.copy(self)
         other._held = None if self._held is None else self._held.copy()
         return other
 
     def finish(self) -> Any:
-        """The tv_tensor: of the class of the original, with what it carries; the original itself if untouched."""
+        """Return the tv_tensor, of the original's class; the original itself if untouched."""
         if self.untouched:
             return self.original
         cls = type(self.original)
@@ -149,42 +172,59 @@ class PlacesDraft(Leaf):
     def _become(self, tensor: Tensor, canvas_size: Canvas | None = None) -> None:
         self._canvas = self.canvas_size if canvas_size is None else canvas_size
         self._held, self._tensor, self._shape = None, tensor, tensor.shape
+        self._moved()
+
+    def _moved(self) -> None:
+        """Record that the numbers are new."""
         self.untouched, self._changed = False, True
 
     def _touch(self) -> None:
-        """Something was asked for that leaves the numbers as they are: the result is another object of their memory."""
+        """Record an op that leaves the numbers as they are: the result is another object of their memory."""
         self.untouched = False
 
-    def _do(self, op: str, move: Callable[..., bool], *given: Any, **arguments: Any) -> None:
-        """An op by the core, by its name and arguments by torch where the core leaves it."""
-        held = self.held
-        if held is not None and move(held, *given):
-            self.untouched, self._changed = False, True
-        else:
-            self._by_torch(op, arguments)
-
     def horizontal_flip(self) -> None:
-        self._do("horizontal_flip", _horizontal_flip)
+        self._flip(0)
 
     def vertical_flip(self) -> None:
-        self._do("vertical_flip", _vertical_flip)
+        self._flip(1)
+
+    def _flip(self, axis: int) -> None:
+        held = self.held
+        if held is None:
+            return self._become(self._flipped(axis))
+        (held.vflip if axis else held.hflip)()
+        self._moved()
 
     def resize(self, size: Any, interpolation: Any = None, max_size: int | None = None, antialias: Any = True) -> None:
-        new = maps.resized_canvas(self.canvas_size, size, max_size)
-        if new == tuple(self.canvas_size):
+        self._resize_to(maps.resized_canvas(self.canvas_size, size, max_size))
+
+    def _resize_to(self, canvas_size: Canvas) -> None:
+        if canvas_size == tuple(self.canvas_size):
             return self._touch()
-        self._do("resize", moves.resize_to, *new, size=size, max_size=max_size)
+        held = self.held
+        if held is None or not moves.whole(*canvas_size):
+            ratios = canvas_size[1] / self.width, canvas_size[0] / self.height
+            return self._become(self._scaled(*ratios, canvas_size), canvas_size)
+        held.resize(*canvas_size)
+        self._moved()
 
     def crop(self, top: int, left: int, height: int, width: int) -> None:
-        self._do(
-            "crop", moves.crop, self._clamping(), top, left, height, width,
-            top=top, left=left, height=height, width=width,
-        )  # fmt: skip
+        held = self.held
+        if held is None or not moves.whole(top, left, height, width):
+            return self._become(self._shifted(torch.sub, left, top, (height, width)), (height, width))
+        held.crop(top, left, height, width, *self._clamping())
+        self._moved()
 
     def pad(self, padding: Any, fill: Any = None, padding_mode: str = "constant") -> None:
         if padding_mode != "constant":
-            return self._by_torch("pad", {"padding": padding, "padding_mode": padding_mode})
-        self._do("pad", moves.pad, self._clamping(), padding, padding=padding)
+            raise ValueError(f"Padding mode '{padding_mode}' is not supported with {self._plural}, only 'constant' is")
+        left, top, right, bottom = maps.padding_sides(padding)
+        held = self.held
+        if held is None or not moves.whole(left, top, right, bottom):
+            canvas_size = self.height + top + bottom, self.width + left + right
+            return self._become(self._shifted(torch.add, left, top, canvas_size), canvas_size)
+        held.pad(left, top, right, bottom, *self._clamping())
+        self._moved()
 
     def resized_crop(
         self,
@@ -196,13 +236,13 @@ class PlacesDraft(Leaf):
         interpolation: Any = None,
         antialias: Any = True,
     ) -> None:
-        self._do(
-            "resized_crop", moves.resized_crop, self._clamping(), top, left, height, width, size,
-            top=top, left=left, height=height, width=width, size=size,
-        )  # fmt: skip
+        canvas_size = maps.resized_canvas((height, width), size, None)
+        self.crop(top, left, height, width)
+        self._resize_to(canvas_size)
 
     def center_crop(self, output_size: Any) -> None:
-        self._do("center_crop", moves.center_crop, self._clamping(), output_size, output_size=output_size)
+        height, width = maps.output_size(output_size)
+        self.crop(*maps.central_corner(height, width, self.canvas_size), height, width)
 
     def rotate(
         self,
@@ -212,10 +252,7 @@ class PlacesDraft(Leaf):
         center: Sequence[float] | None = None,
         fill: Any = None,
     ) -> None:
-        self._do(
-            "rotate", moves.rotate, self._clamping(), angle, expand, center,
-            angle=angle, expand=expand, center=center,
-        )  # fmt: skip
+        self._map(-angle, [0.0, 0.0], 1.0, [0.0, 0.0], center, expand)
 
     def affine(
         self,
@@ -227,10 +264,24 @@ class PlacesDraft(Leaf):
         fill: Any = None,
         center: Sequence[float] | None = None,
     ) -> None:
-        self._do(
-            "affine", moves.affine, self._clamping(), angle, translate, scale, shear, center,
-            angle=angle, translate=translate, scale=scale, shear=shear, center=center,
-        )  # fmt: skip
+        self._map(angle, translate, scale, shear, center, False)
+
+    def _map(self, angle: Any, translate: Any, scale: Any, shear: Any, center: Any, expand: bool) -> None:
+        if 0 in self._shape:
+            # With the canvas as it was, even if images expand.
+            return self._touch()
+        canvas_size = self.canvas_size
+        forth, back = maps.affine_matrices(canvas_size, angle, translate, scale, shear, center)
+        held = self.held
+        if held is not None:
+            held.affine(forth, back if expand else None, *self._clamping())
+            return self._moved()
+        plain, corner = self.plain(), None
+        real = plain if plain.is_floating_point() else plain.float()
+        if expand:
+            corner = maps.corner_of(canvas_size, forth, real)
+            canvas_size = maps.expanded_canvas(back, canvas_size)
+        self._become(self._mapped(real, partial(maps.mapped, matrix=forth), canvas_size, corner), canvas_size)
 
     def perspective(
         self,
@@ -240,180 +291,22 @@ class PlacesDraft(Leaf):
         fill: Any = None,
         coefficients: Sequence[float] | None = None,
     ) -> None:
-        self._do(
-            "perspective", moves.perspective, self._clamping(), startpoints, endpoints, coefficients, self._plural,
-            startpoints=startpoints, endpoints=endpoints, coefficients=coefficients,
-        )  # fmt: skip
-
-    def elastic(self, displacement: Tensor, interpolation: Any = None, fill: Any = None) -> None:
-        self._do("elastic", moves.elastic, self._clamping(), displacement, displacement=displacement)
-
-    #: What error messages call them.
-    _plural: str
-
-
-def _horizontal_flip(places: Places) -> bool:
-    places.hflip()
-    return True
-
-
-def _vertical_flip(places: Places) -> bool:
-    places.vflip()
-    return True
-
-
-class BoxesDraft(PlacesDraft):
-    """Boxes under transforms.
-
-    Args:
-        original: BoundingBoxes of any format. Those that the core does not take (`moves.held_boxes`) go by torch.
-    """
-
-    __slots__ = ("_format", "_mode")
-
-    _plural = "bounding boxes"
-
-    def __init__(self, original: Any) -> None:
-        super().__init__(original)
-        self._format = format_name(original.format)
-        self._mode: str | None = clamping_mode_of(original)
-
-    @property
-    def format(self) -> Any:
-        """The BoundingBoxFormat so far."""
-        format = self.original.format
-        return format if format.name == self._format else type(format)[self._format]
-
-    @property
-    def clamping_mode(self) -> str | None:
-        return self._mode
-
-    @clamping_mode.setter
-    def clamping_mode(self, mode: str | None) -> None:
-        # A copy, as torchvision makes one.
-        if self.held is None:
-            self._become(self.plain().clone())
-        self._mode = mode
-        self.untouched, self._changed = False, True
-
-    def _hold(self, tensor: Tensor) -> _C.Boxes | None:
-        return moves.held_boxes(tensor, self._format, self._canvas)
-
-    def _clamping(self) -> tuple[bool]:
-        return kernels.clamps(self._mode)
-
-    def _attributes(self) -> dict[str, Any]:
-        return {"format": self.format, "canvas_size": self.canvas_size, "clamping_mode": self._mode}
-
-    def _by_torch(self, op: str, arguments: dict[str, Any]) -> None:
-        also: dict[str, Any] = {"format": self._format}
-        if op not in ("crop", "resized_crop"):
-            also["canvas_size"] = self.canvas_size
-        if op not in ("horizontal_flip", "vertical_flip"):
-            also["clamping_mode"] = self._mode
-        result = getattr(kernels, f"{op}_bounding_boxes")(self.plain(), **arguments, **also)
-        self._become(*result) if isinstance(result, tuple) else self._become(result)
-
-    def convert_bounding_box_format(self, new_format: Any) -> None:
-        name = format_name(new_format)
-        if name == self._format:
+        if 0 in self._shape:
             return self._touch()
-        held = self.held
-        if held is not None and moves.convert(held, name):
-            self.untouched, self._changed = False, True
-        else:
-            self._become(converted(self.plain(), self._format, name))
-        self._format = name
-
-    def clamp(self, clamping_mode: str | None = "auto") -> None:
-        """ClampBoundingBoxes."""
-        mode = self._mode if clamping_mode == "auto" else clamping_mode
-        (clamping,) = kernels.clamps(mode)
-        held = self.held
-        if held is None or not clamping:
-            return self._become(kernels.clamped(self.plain(), self._format, self.canvas_size, mode))
-        held.clamp()
-        self.untouched, self._changed = False, True
-
-    def sanitize(self, min_size: float = 1.0, min_area: float = 1.0) -> Tensor:
-        """Which boxes are large enough and wholly on the canvas, a bool for each; none is removed."""
-        held = self.held
-        valid = None if held is None else moves.valid_boxes(held, min_size, min_area)
-        if valid is None:
-            valid = kernels.valid_boxes(self.plain(), self._format, self.canvas_size, min_size, min_area)
-        return valid
-
-    def keep(self, kept: Tensor) -> None:
-        """Removes all boxes but these, a bool for each."""
-        held = self.held
-        if held is None or not moves.readable_mask(kept, held.count):
-            return self._become(self.plain()[kept])
-        held.keep(kept.data_ptr())
-        self._shape = (held.count, 4)
-        self.untouched, self._changed = False, True
-
-    def clear_but(self, kept: Tensor) -> None:
-        """Makes all boxes but these zeros, a bool for each: what RandomIoUCrop does to those outside of it."""
-        held = self.held
-        if held is None or not moves.readable_mask(kept, held.count):
-            tensor = self.plain().clone()
-            tensor[~kept] = 0
-            return self._become(tensor)
-        held.clear_but(kept.data_ptr())
-        self.untouched, self._changed = False, True
-
-    def for_draws(self) -> _C.Boxes | Callable[[], Tensor]:
-        """The boxes as `Draws.iou_crop` takes them."""
-        held = self.held
-        return held if held is not None else lambda: converted(self.plain(), self._format, "XYXY")
-
-
-class PointsDraft(PlacesDraft):
-    """Points under transforms.
-
-    Args:
-        original: KeyPoints. Those that the core does not take (`moves.held_points`) go by torch.
-    """
-
-    __slots__ = ()
-
-    _plural = "keypoints"
-
-    def _hold(self, tensor: Tensor) -> _C.Points | None:
-        return moves.held_points(tensor, self._canvas)
-
-    def _clamping(self) -> tuple[()]:
-        return ()
-
-    def _attributes(self) -> dict[str, Any]:
-        return {"canvas_size": self.canvas_size}
-
-    def _by_torch(self, op: str, arguments: dict[str, Any]) -> None:
-        also = {} if op in ("crop", "resized_crop") else {"canvas_size": self.canvas_size}
-        result = getattr(point_kernels, f"{op}_keypoints")(self.plain(), **arguments, **also)
-        self._become(*result) if isinstance(result, tuple) else self._become(result)
-
-    def clamp(self) -> None:
-        """ClampKeyPoints."""
+        numbers = maps.checked_coefficients(startpoints, endpoints, coefficients)
+        inverse = maps.inverse_perspective(numbers, self._plural)
         held = self.held
         if held is None:
-            return self._become(point_kernels.clamped(self.plain(), self.canvas_size))
-        held.clamp()
-        self.untouched, self._changed = False, True
+            move = partial(maps.projected, inverse=inverse)
+            return self._become(self._mapped(self.plain(), move, self.canvas_size))
+        held.perspective(inverse, *self._clamping())
+        self._moved()
 
-    def sanitize(self) -> Tensor:
-        """Which points, or groups of points, are wholly on the canvas, a bool for each; none is removed."""
+    def elastic(self, displacement: Tensor, interpolation: Any = None, fill: Any = None) -> None:
+        maps.check_displacement(displacement, self.canvas_size)
+        if 0 in self._shape:
+            return self._touch()
         held = self.held
-        if held is not None and len(self._shape) > 1:
-            return moves.valid_points(held, self._shape)
-        return point_kernels.valid_points(self.plain(), self.canvas_size)
-
-    def keep(self, kept: Tensor) -> None:
-        """Removes all points, or groups of points, but these, a bool for each."""
-        held = self.held
-        groups = self._shape[0]
-        if held is None or len(self._shape) < 2 or not moves.readable_mask(kept, groups) or not held.count:
-            return self._become(self.plain()[kept])
-        held.keep(kept.data_ptr(), held.count // groups)
-        self._shape = torch.Size((int(kept.sum()), *self._shape[1:]))
-        self.untouched, self._changed = False, True
+        if held is None or not moves.elastic(held, self._clamping(), displacement):
+            return self._become(self._displaced(displacement))
+        self._moved()

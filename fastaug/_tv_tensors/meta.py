@@ -6,36 +6,35 @@ from typing import Any
 
 from torch import Tensor
 
-from fastaug._tv_tensors import boxes, points
+from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.choice import loaded
-from fastaug._tv_tensors.formats import clamping_mode_of, converted, format_name
+from fastaug._tv_tensors.formats import converted, format_name
 from fastaug._tv_tensors.maps import Canvas
+from fastaug._tv_tensors.points import PointsDraft
 
 
-def _is_pure(inpt: Any) -> bool:
-    """Whether it is a tensor, and none that says what it holds."""
+def _is_plain(inpt: Any, name: str, error: type[Exception], **given: Any) -> bool:
+    """Return whether an input is a plain tensor, and not one of a class of tv_tensors.
+
+    Raises:
+        ValueError: a plain tensor without one of the attributes that are given with it; a tv_tensor with one.
+        error: another input.
+    """
     classes = loaded()
-    return isinstance(inpt, Tensor) and not (classes is not None and isinstance(inpt, classes.TVTensor))
-
-
-def _is_a(inpt: Any, name: str) -> bool:
-    classes = loaded()
-    return classes is not None and isinstance(inpt, getattr(classes, name))
+    if isinstance(inpt, Tensor) and not (classes is not None and isinstance(inpt, classes.TVTensor)):
+        if any(value is None for value in given.values()):
+            raise ValueError(f"A plain tensor needs {' and '.join(given)}.")
+        return True
+    if classes is None or not isinstance(inpt, getattr(classes, name)):
+        raise error(f"The input should be a plain tensor or tv_tensors.{name}, got {type(inpt)}.")
+    if any(value is not None for value in given.values()):
+        raise ValueError(f"tv_tensors.{name} have their own {' and '.join(given)}, which should not be passed.")
+    return False
 
 
 def _wrapped(tensor: Tensor, like: Any, **kwargs: Any) -> Any:
     classes: Any = loaded()
     return classes.wrap(tensor, like=like, **kwargs)
-
-
-def get_size_bounding_boxes(bounding_box: Any) -> list[int]:
-    """[height, width] of the canvas that BoundingBoxes carry."""
-    return list(bounding_box.canvas_size)
-
-
-def get_size_keypoints(keypoints: Any) -> list[int]:
-    """[height, width] of the canvas that KeyPoints carry."""
-    return list(keypoints.canvas_size)
 
 
 def convert_bounding_box_format(
@@ -61,23 +60,15 @@ def convert_bounding_box_format(
 
     Example:
         >>> import torch
-        >>> from fastaug._tv_tensors.meta import convert_bounding_box_format
-        >>> convert_bounding_box_format(torch.tensor([[1, 2, 5, 8]]), "XYXY", "XYWH")
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.convert_bounding_box_format(torch.tensor([[1, 2, 5, 8]]), "XYXY", "XYWH")
         tensor([[1, 2, 4, 6]])
     """
     if new_format is None:
         raise TypeError("convert_bounding_box_format() missing 1 required argument: 'new_format'")
     new = format_name(new_format)
-    if _is_pure(inpt):
-        if old_format is None:
-            raise ValueError("For pure tensor inputs, `old_format` has to be passed.")
+    if _is_plain(inpt, "BoundingBoxes", TypeError, old_format=old_format):
         return converted(inpt, format_name(old_format), new, inplace)
-    if not _is_a(inpt, "BoundingBoxes"):
-        raise TypeError(
-            f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead."
-        )
-    if old_format is not None:
-        raise ValueError("For bounding box tv_tensor inputs, `old_format` must not be passed.")
     return _wrapped(converted(inpt.as_subclass(Tensor), format_name(inpt.format), new, inplace), inpt, format=new)
 
 
@@ -103,24 +94,19 @@ def clamp_bounding_boxes(
 
     Example:
         >>> import torch
-        >>> from fastaug._tv_tensors.meta import clamp_bounding_boxes
-        >>> clamp_bounding_boxes(torch.tensor([[-1, 2, 50, 8]]), "XYXY", (10, 20), "soft")
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.clamp_bounding_boxes(torch.tensor([[-1, 2, 50, 8]]), "XYXY", (10, 20), "soft")
         tensor([[ 0,  2, 20,  8]])
     """
     if clamping_mode not in ("soft", "hard", "auto", None):
         raise ValueError(f"clamping_mode must be soft, hard, auto or None, got {clamping_mode}")
-    if _is_pure(inpt):
-        if format is None or canvas_size is None or clamping_mode == "auto":
-            raise ValueError("For pure tensor inputs, `format`, `canvas_size` and `clamping_mode` have to be passed.")
-        return boxes.clamped(inpt, format, canvas_size, clamping_mode)
-    if not _is_a(inpt, "BoundingBoxes"):
-        raise TypeError(
-            f"Input can either be a plain tensor or a bounding box tv_tensor, but got {type(inpt)} instead."
-        )
-    if format is not None or canvas_size is not None:
-        raise ValueError("For bounding box tv_tensor inputs, `format` and `canvas_size` must not be passed.")
-    mode = clamping_mode_of(inpt) if clamping_mode == "auto" else clamping_mode
-    return _wrapped(boxes.clamped(inpt.as_subclass(Tensor), inpt.format, inpt.canvas_size, mode), inpt)
+    if _is_plain(inpt, "BoundingBoxes", TypeError, format=format, canvas_size=canvas_size):
+        draft = BoxesDraft(None, inpt, canvas_size, format, clamping_mode)
+        draft.clamp()
+        return draft.plain()
+    draft = BoxesDraft(inpt)
+    draft.clamp(clamping_mode)
+    return _wrapped(draft.plain(), inpt)
 
 
 def clamp_keypoints(inpt: Any, canvas_size: Canvas | None = None) -> Any:
@@ -139,20 +125,15 @@ def clamp_keypoints(inpt: Any, canvas_size: Canvas | None = None) -> Any:
 
     Example:
         >>> import torch
-        >>> from fastaug._tv_tensors.meta import clamp_keypoints
-        >>> clamp_keypoints(torch.tensor([[-1, 2], [50, 8]]), (10, 20))
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.clamp_keypoints(torch.tensor([[-1, 2], [50, 8]]), (10, 20))
         tensor([[ 0,  2],
                 [19,  8]])
     """
-    if _is_pure(inpt):
-        if canvas_size is None:
-            raise ValueError("For pure tensor inputs, `canvas_size` has to be passed.")
-        return points.clamped(inpt, canvas_size)
-    if not _is_a(inpt, "KeyPoints"):
-        raise TypeError(f"Input can either be a plain tensor or a keypoints tv_tensor, but got {type(inpt)} instead.")
-    if canvas_size is not None:
-        raise ValueError("For keypoints tv_tensor inputs, `canvas_size` must not be passed.")
-    return _wrapped(points.clamped(inpt.as_subclass(Tensor), inpt.canvas_size), inpt)
+    plain = _is_plain(inpt, "KeyPoints", TypeError, canvas_size=canvas_size)
+    draft = PointsDraft(None, inpt, canvas_size) if plain else PointsDraft(inpt)
+    draft.clamp()
+    return draft.plain() if plain else _wrapped(draft.plain(), inpt)
 
 
 def sanitize_bounding_boxes(
@@ -181,31 +162,15 @@ def sanitize_bounding_boxes(
 
     Example:
         >>> import torch
-        >>> from fastaug._tv_tensors.meta import sanitize_bounding_boxes
-        >>> sanitize_bounding_boxes(torch.tensor([[1, 2, 5, 8], [3, 3, 3, 9]]), "XYXY", (10, 20))
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.sanitize_bounding_boxes(torch.tensor([[1, 2, 5, 8], [3, 3, 3, 9]]), "XYXY", (10, 20))
         (tensor([[1, 2, 5, 8]]), tensor([ True, False]))
     """
-    given = f"Got format={format} and canvas_size={canvas_size}."
-    if _is_pure(bounding_boxes):
-        if format is None or canvas_size is None:
-            raise ValueError(
-                f"format and canvas_size cannot be None if bounding_boxes is a pure tensor. {given} "
-                "Set those to appropriate values or pass bounding_boxes as a tv_tensors.BoundingBoxes object."
-            )
-        valid = boxes.valid_boxes(bounding_boxes, format, canvas_size, min_size, min_area)
-        return bounding_boxes[valid], valid
-    if not _is_a(bounding_boxes, "BoundingBoxes"):
-        raise ValueError(
-            f"bounding_boxes must be a tv_tensors.BoundingBoxes instance or a pure tensor, got {type(bounding_boxes)}."
-        )
-    if format is not None or canvas_size is not None:
-        raise ValueError(
-            "format and canvas_size must be None when bounding_boxes is a tv_tensors.BoundingBoxes instance. "
-            f"{given} Leave those to None or pass bounding_boxes as a pure tensor."
-        )
-    plain = bounding_boxes.as_subclass(Tensor)
-    valid = boxes.valid_boxes(plain, bounding_boxes.format, bounding_boxes.canvas_size, min_size, min_area)
-    return _wrapped(plain[valid], bounding_boxes), valid
+    plain = _is_plain(bounding_boxes, "BoundingBoxes", ValueError, format=format, canvas_size=canvas_size)
+    draft = BoxesDraft(None, bounding_boxes, canvas_size, format) if plain else BoxesDraft(bounding_boxes)
+    valid = draft.sanitize(min_size, min_area)
+    kept = draft.plain()[valid]
+    return kept if plain else _wrapped(kept, bounding_boxes), valid
 
 
 def sanitize_keypoints(key_points: Any, canvas_size: Canvas | None = None) -> tuple[Any, Tensor]:
@@ -225,27 +190,12 @@ def sanitize_keypoints(key_points: Any, canvas_size: Canvas | None = None) -> tu
 
     Example:
         >>> import torch
-        >>> from fastaug._tv_tensors.meta import sanitize_keypoints
-        >>> sanitize_keypoints(torch.tensor([[1, 2], [50, 8]]), (10, 20))
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.sanitize_keypoints(torch.tensor([[1, 2], [50, 8]]), (10, 20))
         (tensor([[1, 2]]), tensor([ True, False]))
     """
-    if _is_pure(key_points):
-        if canvas_size is None:
-            raise ValueError(
-                "canvas_size cannot be None if key_points is a pure tensor. "
-                "Set it to an appropriate value or pass key_points as a tv_tensors.KeyPoints object."
-            )
-        valid = points.valid_points(key_points, canvas_size)
-        return key_points[valid], valid
-    if not _is_a(key_points, "KeyPoints"):
-        raise ValueError(
-            f"key_points must be a tv_tensors.KeyPoints instance or a pure tensor, got {type(key_points)}."
-        )
-    if canvas_size is not None:
-        raise ValueError(
-            "canvas_size must be None when key_points is a tv_tensors.KeyPoints instance. "
-            f"Got canvas_size={canvas_size}. Leave it to None or pass key_points as a pure tensor."
-        )
-    plain = key_points.as_subclass(Tensor)
-    valid = points.valid_points(plain, key_points.canvas_size)
-    return _wrapped(plain[valid], key_points), valid
+    plain = _is_plain(key_points, "KeyPoints", ValueError, canvas_size=canvas_size)
+    draft = PointsDraft(None, key_points, canvas_size) if plain else PointsDraft(key_points)
+    valid = draft.sanitize()
+    kept = draft.plain()[valid]
+    return kept if plain else _wrapped(kept, key_points), valid

@@ -45,7 +45,7 @@ NOT_YET: dict[str, str] = {
     ),
     "_sample": "pipeline sample tape watch",
     "_self_test": "cases run",
-    "_tv_tensors": "base boxes choice draft formats meta moves places points rotated",
+    "_tv_tensors": "base choice formats places rotated",
     "_views": "batch drawn program seen views",
     "data/_load": (
         "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"

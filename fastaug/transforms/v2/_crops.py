@@ -13,7 +13,7 @@ from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Sample
-from fastaug._tv_tensors.draft import BoxesDraft
+from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug.transforms._base import check_ranges
 from fastaug.transforms._crops import draw_resized_crop
 from fastaug.transforms.v2 import _recipe
