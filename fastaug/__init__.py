@@ -12,10 +12,13 @@ or keep torchvision's transforms, and compile them::
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
-from fastaug._names import install
+from fastaug._compile.adapters import ADAPTERS
+from fastaug._tv_tensors import absent
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
     from fastaug import data, io, pathology, pillow, transforms, tv_tensors
     from fastaug._compile.compiled import Compiled
-    from fastaug._extend.drawn import Drawn
+    from fastaug._compile.drawn import Drawn
     from fastaug._image.pillow import DecodeError
     from fastaug._inspect.explain import Explanation
     from fastaug._inspect.info import Info
@@ -54,7 +57,27 @@ __all__ = [
 
 __version__ = "0.2.0"
 
-install()
+ADAPTERS.update(
+    {name: f"fastaug.adapters.{name}" for name in ("dinov2", "lightly", "open_clip", "timm", "torchvision")}
+)
+absent.stand_in()
+
+
+class _Moved(ModuleType):
+    """A module of an earlier version, of which pickles name one class."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name != _MOVED[self.__name__][1]:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(_MOVED[self.__name__][0]), name)
+
+
+_MOVED = {
+    "fastaug._compiled": ("fastaug", "Compiled"),
+    "fastaug._encoded": ("fastaug.io", "LazyImage"),
+    "fastaug._interpolation": ("fastaug.transforms", "InterpolationMode"),
+}
+sys.modules.update({name: _Moved(name, "Moved.") for name in _MOVED})
 
 
 def compile(  # as torch.compile, it is not the builtin
@@ -201,7 +224,7 @@ def register(cls: Any, reader: Callable[[Any], Any] | None = None) -> Any:
         >>> fastaug.compile(Thumbnail(8)).transforms
         (Resize(size=(8, 8), interpolation=bicubic, max_size=None, antialias=True),)
     """
-    from fastaug._extend import registry
+    from fastaug._compile import registry
 
     return registry.register(cls, reader)
 
@@ -305,7 +328,7 @@ def __getattr__(name: str) -> Any:
     if name == "Compiled":
         return importlib.import_module("fastaug._compile.compiled").Compiled
     if name == "Drawn":
-        return importlib.import_module("fastaug._extend.drawn").Drawn
+        return importlib.import_module("fastaug._compile.drawn").Drawn
     if name == "DecodeError":
         return importlib.import_module("fastaug._image.pillow").DecodeError
     if name == "Views":

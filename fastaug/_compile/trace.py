@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from fastaug._compile import registry
 from fastaug._draft.recognise import HOOKS
-from fastaug._extend import registry
 from fastaug._views.program import Value, built
 
 #: Builtins whose results depend on their arguments alone, and that ask nothing of a symbol but to be held.

@@ -12,8 +12,8 @@ from PIL import Image, ImageColor, ImageDraw
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect.canvas import colour
 from fastaug._inspect.picture import picture
-from fastaug._places import formats
 from fastaug._sample.sample import flatten
+from fastaug._tv_tensors import formats
 from fastaug._tv_tensors.choice import loaded
 
 # Pixels of the longer side of a picture, at least: lines are drawn smoothly in these.

@@ -21,11 +21,11 @@ from fastaug._inspect import log, words
 from fastaug._inspect.log import Ear, Log, Outside, Passage, Shape, library_of, reason_of_fallback
 from fastaug._inspect.twin import BASES
 from fastaug._names import is_ours
-from fastaug._places import formats, moves
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._sample.sample import Sample
 from fastaug._sample.tape import SampleRecording, SampleTape
 from fastaug._sample.watch import Watch
+from fastaug._tv_tensors import formats, moves
 from fastaug._tv_tensors.choice import loaded
 
 _Drawn = TypeVar("_Drawn")

@@ -21,10 +21,11 @@ from fastaug._draft.through import MAX_DRAFT, draft_through, hooked, known, repl
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
-from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._sample.tape import SampleTape
 from fastaug._sample.watch import Watch
+from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.points import PointsDraft
 
 _Drawn = TypeVar("_Drawn")
 

@@ -1,3 +1,3 @@
-"""Tensors that say what they hold: which classes a process has, and our own, for where torchvision is not installed."""
+"""Tensors that say what they hold: their classes, and what transforms do to boxes and points."""
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ def chosen() -> ModuleType:
         except ModuleNotFoundError as error:
             if error.name not in ("torchvision", "torchvision.tv_tensors"):
                 raise
-            _chosen = importlib.import_module("fastaug._tv_tensors.own")
+            from fastaug._tv_tensors import own
+
+            _chosen = own
     return _chosen
 
 

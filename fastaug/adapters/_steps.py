@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from fastaug._compile import registry
+from fastaug._compile.drawn import Drawn
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import python_random
 from fastaug._draft.progress import is_tensor
 from fastaug._draft.through import draft_through
-from fastaug._extend import registry
-from fastaug._extend.drawn import Drawn
 from fastaug.transforms import functional as F
 
 #: The readers of classes, by module and class.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastaug import pillow
+from fastaug._compile.drawn import Drawn
 from fastaug._draft.draws import numpy_random
 from fastaug._draft.progress import is_tensor
-from fastaug._extend.drawn import Drawn
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import Readers, register_all
 from fastaug.transforms import functional as F

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import fastaug.transforms as T
+from fastaug._compile.drawn import Drawn
+from fastaug._compile.functions import Convert
 from fastaug._draft.draws import python_random
 from fastaug._draft.progress import is_pil
-from fastaug._extend.drawn import Drawn
-from fastaug._extend.functions import Convert
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import SometimesByRandom, ToTensorUnlessTensor, register_all
 from fastaug.transforms import functional as F

@@ -19,13 +19,13 @@ from PIL import Image, ImageOps
 
 import fastaug.transforms.functional as F
 from fastaug import pillow
+from fastaug._compile.drawn import Drawn
+from fastaug._compile.registry import register
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import drawn_from, numpy_random, python_random
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.progress import begun, in_progress
 from fastaug._draft.tape import generator_at, noise_state
-from fastaug._extend.drawn import Drawn
-from fastaug._extend.registry import register
 from fastaug.adapters._known import Known
 from fastaug.adapters._timm_digests import DIGESTS
 

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 
 import fastaug.transforms as T
+from fastaug._compile.drawn import Drawn
 from fastaug._draft.progress import pixels
-from fastaug._extend.drawn import Drawn
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import PILToTensorUnlessTensor, register_all
 from fastaug.transforms import functional as F

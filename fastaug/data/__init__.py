@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fastaug._load.choice import LoaderChoice
-from fastaug._load.report import LoaderReport
-from fastaug._load.seeds import sample_seed
 from fastaug._names import publish
 from fastaug.data._cache import CacheResult, cache
 from fastaug.data._index import IndexResult, index
+from fastaug.data._load.choice import LoaderChoice
+from fastaug.data._load.report import LoaderReport
+from fastaug.data._load.seeds import sample_seed
 from fastaug.data._loader import DataLoader
 from fastaug.data._paired import PairedRandomCrop
 from fastaug.data._statistics import MeanStd, histogram, mean_std

@@ -19,10 +19,10 @@ from fastaug._batch.threads import threads_for
 from fastaug._draft.pipeline import blank
 from fastaug._image.encoded import CHANNELS
 from fastaug._image.lazy import LazyImage
-from fastaug._load.seeds import sample_seed
 from fastaug._program.arguments import resized_size
 from fastaug.data._cached_file import Job, SourceError, aside, done, header, newest, pixels, same
 from fastaug.data._folder import images_in
+from fastaug.data._load.seeds import sample_seed
 from fastaug.transforms._containers import Compose
 from fastaug.transforms._geometry import Resize
 

@@ -13,17 +13,17 @@ from torch.utils.data import IterableDataset, MapDataPipe
 
 from fastaug._batch.threads import threads_for
 from fastaug._draft.generators import get_states, set_all, set_own, set_states, states_of, untouched
-from fastaug._load.choice import PROMISE, LoaderChoice, choice_of, unknown_data
-from fastaug._load.flights import flights_of_folder, flights_of_items
-from fastaug._load.iterator import Plan, ThreadsIter
-from fastaug._load.probe import is_drafted
-from fastaug._load.processes import torchs_iterator
-from fastaug._load.rebuilt import dataset_for
-from fastaug._load.report import LoaderReport, Times
-from fastaug._load.seeds import word
-from fastaug._load.sources import Folder
-from fastaug._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
 from fastaug._views.views import Views
+from fastaug.data._load.choice import PROMISE, LoaderChoice, choice_of, unknown_data
+from fastaug.data._load.flights import flights_of_folder, flights_of_items
+from fastaug.data._load.iterator import Plan, ThreadsIter
+from fastaug.data._load.probe import is_drafted
+from fastaug.data._load.processes import torchs_iterator
+from fastaug.data._load.rebuilt import dataset_for
+from fastaug.data._load.report import LoaderReport, Times
+from fastaug.data._load.seeds import word
+from fastaug.data._load.sources import Folder
+from fastaug.data._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Side
@@ -293,7 +293,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
             # Threads make views, which are then moved.
             if self.device is None or isinstance(folder.transform, Views):
                 return Plan(flights_of_folder(folder, known), threads, False, made)
-            from fastaug._load.on_device import flights_on_device
+            from fastaug.data._load.on_device import flights_on_device
 
             return Plan(flights_on_device(folder, known), threads, False, f"on {self.device}")
         if self.rng == "torch":
@@ -301,7 +301,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
             threads = min(threads, max(workers, 1))
         promise = None
         if workers and not known:
-            from fastaug._load.promise import Promise
+            from fastaug.data._load.promise import Promise
 
             promise = Promise(self.dataset, workers, base_seed)
         flights = flights_of_items(self.dataset, self._auto_collation, not workers, known, promise)

@@ -21,7 +21,7 @@ from PIL import Image, ImageFilter
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from fastaug._extend import registry
+from fastaug._compile import registry
 from fastaug.adapters._known import Known, digest
 from fastaug.adapters.timm import AugmentOp, RandomErasing, _at_once
 from support.images import photo
@@ -155,7 +155,7 @@ def test_a_release_that_is_not_known_stays_as_it_is(
 
     adapter.install = install  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "adapter_of_borders", adapter)
-    monkeypatch.setattr(registry, "_ADAPTERS", {"borders": "adapter_of_borders"})
+    monkeypatch.setattr(registry, "ADAPTERS", {"borders": "adapter_of_borders"})
     monkeypatch.setattr(registry, "_readers", dict(registry._readers))
     monkeypatch.setattr(registry, "_told", set())
     assert [type(step) for step in fastaug.compile(older.Border()).transforms] == [T.CenterCrop]
@@ -175,7 +175,7 @@ def test_registered_objects_inside_of_containers(monkeypatch: pytest.MonkeyPatch
         def __call__(self, image: Any) -> Any:
             return image
 
-    monkeypatch.setattr(registry, "_ADAPTERS", dict(registry._ADAPTERS))
+    monkeypatch.setattr(registry, "ADAPTERS", dict(registry.ADAPTERS))
     monkeypatch.setattr(registry, "_readers", dict(registry._readers))
     fastaug.register(Half, lambda half: T.Resize(9))
     fastaug.register(Pair, lambda pair: [T.Resize(9), T.CenterCrop(5)])

@@ -18,7 +18,7 @@ import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
 from fastaug import pillow
-from fastaug._extend import registry
+from fastaug._compile import registry
 from fastaug.adapters._steps import SometimesByRandom
 from fastaug.io import LazyImage
 from fastaug.transforms import v2
@@ -29,7 +29,7 @@ from support.outcomes import assert_same, run, seed_all
 @pytest.fixture(autouse=True)
 def readers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_readers", dict(registry._readers))
-    monkeypatch.setattr(registry, "_ADAPTERS", dict(registry._ADAPTERS))
+    monkeypatch.setattr(registry, "ADAPTERS", dict(registry.ADAPTERS))
 
 
 class Own:

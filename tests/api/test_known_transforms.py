@@ -20,7 +20,7 @@ from torchvision.transforms import _presets
 
 import fastaug
 import fastaug.transforms as T
-from fastaug._extend import functions, registry
+from fastaug._compile import functions, registry
 from fastaug.io import LazyImage
 from support.differences import each
 from support.images import MODES, noise, photo, pil, to_chw
@@ -218,7 +218,7 @@ def dinov2(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Any]:
     (folder / "transforms.py").write_text(DINOV2)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(registry, "_readers", dict(registry._readers))
-    monkeypatch.setattr(registry, "_ADAPTERS", dict(registry._ADAPTERS))
+    monkeypatch.setattr(registry, "ADAPTERS", dict(registry.ADAPTERS))
     yield importlib.import_module("dinov2.data.transforms")
     for name in ("dinov2", "dinov2.data", "dinov2.data.transforms"):
         del sys.modules[name]

@@ -18,7 +18,7 @@ from torch import nn
 import fastaug
 import fastaug.transforms as T
 import fastaug.transforms.functional as F
-from fastaug._extend import registry
+from fastaug._compile import registry
 from support.differences import each
 from support.outcomes import seed_all
 
@@ -30,7 +30,7 @@ IMAGE = Image.fromarray(PIXELS)
 def readers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers of one test are none of another's."""
     monkeypatch.setattr(registry, "_readers", dict(registry._readers))
-    monkeypatch.setattr(registry, "_ADAPTERS", dict(registry._ADAPTERS))
+    monkeypatch.setattr(registry, "ADAPTERS", dict(registry.ADAPTERS))
     monkeypatch.setattr(registry, "_told", set())
 
 

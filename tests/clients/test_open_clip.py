@@ -134,7 +134,7 @@ def test_another_transform_inside() -> None:
 
 def test_patched_function(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code that somebody has changed is not the code that is known."""
-    from fastaug._extend import registry
+    from fastaug._compile import registry
 
     monkeypatch.setattr(registry, "_told", set())
     monkeypatch.setattr(theirs.ResizeKeepRatio, "get_params", staticmethod(lambda *arguments: (20, 30)))

@@ -19,7 +19,7 @@ from timm.data import transforms as timm_transforms
 
 import fastaug
 from fastaug import io
-from fastaug._extend import registry
+from fastaug._compile import registry
 from support.images import photo, pil
 from support.outcomes import assert_same, run, seed_all, snapshot
 from support.pages import run_blocks

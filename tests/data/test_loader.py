@@ -41,9 +41,9 @@ import fastaug.transforms as T
 from fastaug._batch.batch import Batch
 from fastaug._batch.task import Task
 from fastaug._batch.threads import Crew, threads_for
-from fastaug._load.flights import Flight
-from fastaug._load.iterator import ThreadsIter
 from fastaug.data import DataLoader
+from fastaug.data._load.flights import Flight
+from fastaug.data._load.iterator import ThreadsIter
 from support.garbage import left_by
 from support.images import photo
 from support.outcomes import seed_all

@@ -28,8 +28,8 @@ from torchvision.datasets import ImageFolder
 import fastaug.io
 import fastaug.transforms as T
 from fastaug._cuda import memory
-from fastaug._load.moving import moved
 from fastaug.data import DataLoader
+from fastaug.data._load.moving import moved
 from support.devices import HostBackend, HostDevice, install
 from support.outcomes import seed_all
 

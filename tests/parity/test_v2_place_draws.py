@@ -17,7 +17,7 @@ from torchvision.transforms import v2
 
 from fastaug import _C
 from fastaug._draft.draws import DEFAULT, Draws, TorchDraws
-from fastaug._places.moves import held_boxes
+from fastaug._tv_tensors.moves import held_boxes
 from support.differences import each
 from support.scale import cases
 

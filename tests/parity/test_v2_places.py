@@ -1,4 +1,4 @@
-"""Boxes and key points come out of the kernels of `_places` as out of torchvision.transforms.v2's, bit for bit."""
+"""Boxes and key points come out of the kernels of `_tv_tensors` as out of torchvision.transforms.v2's, bit for bit."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import torch
 import torchvision.transforms.v2.functional as F
 from torchvision import tv_tensors
 
-from fastaug._places import boxes as our_boxes
-from fastaug._places import meta
-from fastaug._places import points as our_points
-from fastaug._places.draft import BoxesDraft, PointsDraft
-from fastaug._places.formats import PLAIN, ROTATED
+from fastaug._tv_tensors import kernels, meta
+from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.formats import PLAIN, ROTATED
+from fastaug._tv_tensors.points import PointsDraft
+from fastaug.transforms.v2 import functional
 from support.differences import each, grouped
 from support.scale import cases, share
 
@@ -133,7 +133,7 @@ def test_kernels_of_boxes(name: str, dtype: torch.dtype, count: int) -> None:
             also: dict[str, Any] = {"format": format}
             also |= {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
             also |= {} if op in WITHOUT_CLAMPING else {"clamping_mode": mode}
-            ours = outcome(getattr(our_boxes, kernel), boxes, **arguments, **also)
+            ours = outcome(getattr(kernels, kernel), boxes, **arguments, **also)
             theirs = outcome(getattr(F, kernel), kept.clone(), **arguments, **also)
             assert same(ours, theirs), (op, arguments, mode, ours, theirs)
             assert same(boxes, kept), op
@@ -149,7 +149,7 @@ def test_kernels_of_points(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
         for op, arguments in geometry(rng):
             kernel = f"{op}_keypoints"
             also = {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
-            ours = outcome(getattr(our_points, kernel), points, **arguments, **also)
+            ours = outcome(getattr(kernels, kernel), points, **arguments, **also)
             theirs = outcome(getattr(F, kernel), kept.clone(), **arguments, **also)
             assert same(ours, theirs), (op, arguments, ours, theirs)
             assert same(points, kept), op
@@ -189,7 +189,7 @@ def test_formats_limits_and_what_is_kept(name: str, dtype: torch.dtype, count: i
                 meta.sanitize_bounding_boxes(plain, format, (50, 40), **least),
                 F.sanitize_bounding_boxes(plain, format, (50, 40), **least),
             )
-    assert meta.get_size_bounding_boxes(boxes) == [HEIGHT, WIDTH]
+    assert functional.get_size_bounding_boxes(boxes) == [HEIGHT, WIDTH]
 
 
 @pytest.mark.parametrize("dtype", POINTS, ids=str)
@@ -203,7 +203,7 @@ def test_limits_of_points(dtype: torch.dtype, shape: tuple[int, ...]) -> None:
             for name in ("clamp_keypoints", "sanitize_keypoints"):
                 both = [outcome(getattr(m, name), given, **also) for m in (meta, F)]
                 assert same(*both), (name, both)
-    assert meta.get_size_keypoints(points) == [HEIGHT, WIDTH]
+    assert functional.get_size_keypoints(points) == [HEIGHT, WIDTH]
 
 
 def test_layouts_and_batches() -> None:
@@ -215,7 +215,7 @@ def test_layouts_and_batches() -> None:
                 kernel = f"{op}_bounding_boxes"
                 also: dict[str, Any] = {"format": tv_tensors.BoundingBoxFormat[name]}
                 also |= {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
-                ours = outcome(getattr(our_boxes, kernel), boxes, **arguments, **also)
+                ours = outcome(getattr(kernels, kernel), boxes, **arguments, **also)
                 theirs = outcome(getattr(F, kernel), boxes.clone(), **arguments, **also)
                 assert same(ours, theirs), (op, arguments, ours, theirs)
 
@@ -232,7 +232,7 @@ def test_values_that_are_no_coordinates(value: float, dtype: torch.dtype) -> Non
             also: dict[str, Any] = {"format": tv_tensors.BoundingBoxFormat[name]}
             also |= {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
             also |= {} if op in WITHOUT_CLAMPING else {"clamping_mode": mode}
-            ours = outcome(getattr(our_boxes, kernel), boxes, **arguments, **also)
+            ours = outcome(getattr(kernels, kernel), boxes, **arguments, **also)
             theirs = outcome(getattr(F, kernel), boxes.clone(), **arguments, **also)
             assert same(ours, theirs), (op, arguments, ours, theirs)
         assert same(
@@ -269,8 +269,8 @@ def test_errors_have_torchvisions_types(op: str, arguments: dict[str, Any]) -> N
     boxes, points = torch.tensor([[1.0, 2, 30, 40]]), torch.tensor([[1.0, 2]])
     also: dict[str, Any] = {"canvas_size": (HEIGHT, WIDTH)}
     for kernel, module, tensor, more in (
-        (f"{op}_bounding_boxes", our_boxes, boxes, {"format": tv_tensors.BoundingBoxFormat.XYXY}),
-        (f"{op}_keypoints", our_points, points, {}),
+        (f"{op}_bounding_boxes", kernels, boxes, {"format": tv_tensors.BoundingBoxFormat.XYXY}),
+        (f"{op}_keypoints", kernels, points, {}),
     ):
         theirs = outcome(getattr(F, kernel), tensor, **arguments, **also, **more)
         assert isinstance(theirs, type)
@@ -313,28 +313,28 @@ def test_the_core_takes_plain_boxes_and_points(name: str, dtype: torch.dtype, mo
     monkeypatch.setattr(torch, "matmul", refuse)
     for op, arguments in ops:
         also = {} if op in WITHOUT_CANVAS else {"canvas_size": (HEIGHT, WIDTH)}
-        getattr(our_points, f"{op}_keypoints")(points, **arguments, **also)
-        getattr(our_boxes, f"{op}_bounding_boxes")(boxes, **arguments, **also, format=name)
+        getattr(kernels, f"{op}_keypoints")(points, **arguments, **also)
+        getattr(kernels, f"{op}_bounding_boxes")(boxes, **arguments, **also, format=name)
     meta.clamp_keypoints(points, (50, 40))
     meta.clamp_bounding_boxes(boxes, name, (50, 40), "soft")
-    our_boxes.valid_boxes(boxes, name, (50, 40), 1.0, 1.0)
+    meta.sanitize_bounding_boxes(boxes, name, (50, 40), 1.0, 1.0)
 
 
 def test_torch_sees_its_ops_where_it_watches() -> None:
     boxes = torch.tensor([[1.0, 2, 30, 40]], requires_grad=True)
-    moved, _ = our_boxes.crop_bounding_boxes(boxes, "XYXY", 1, 2, 20, 30)
+    moved, _ = kernels.crop_bounding_boxes(boxes, "XYXY", 1, 2, 20, 30)
     moved.sum().backward()
     assert boxes.grad is not None and boxes.grad.tolist() == [[0.0, 1.0, 1.0, 0.0]]
     points = torch.tensor([[1.0, 2]], requires_grad=True)
-    our_points.resize_keypoints(points, [20, 20], (10, 10))[0].sum().backward()
+    kernels.resize_keypoints(points, [20, 20], (10, 10))[0].sum().backward()
     assert points.grad is not None and points.grad.tolist() == [[2.0, 2.0]]
     batch = torch.tensor([[[1.0, 2, 3, 4]], [[5.0, 6, 7, 8]]])
-    flipped = torch.vmap(lambda one: our_points.horizontal_flip_keypoints(one, (9, 9)))(batch.reshape(2, 2, 2))
+    flipped = torch.vmap(lambda one: kernels.horizontal_flip_keypoints(one, (9, 9)))(batch.reshape(2, 2, 2))
     assert flipped.tolist() == [[[7.0, 2.0], [5.0, 4.0]], [[3.0, 6.0], [1.0, 8.0]]]
     torch.set_default_dtype(torch.float64)
     try:
         boxes = torch.tensor([[1.0, 2, 31, 41]], dtype=torch.float32)
-        ours = our_boxes.resize_bounding_boxes(boxes, (61, 83), [10, 11])
+        ours = kernels.resize_bounding_boxes(boxes, (61, 83), [10, 11])
         assert same(ours, F.resize_bounding_boxes(boxes, (61, 83), [10, 11]))
     finally:
         torch.set_default_dtype(torch.float32)

@@ -12,8 +12,8 @@ import torch
 from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
-from fastaug._places.draft import BoxesDraft
 from fastaug._sample.sample import Sample
+from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug.transforms._base import check_ranges
 from fastaug.transforms._crops import draw_resized_crop
 from fastaug.transforms.v2 import _recipe

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastaug._places.draft import BoxesDraft, PointsDraft
+from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping
 from fastaug.transforms.v2._utils import tv_types

@@ -17,8 +17,9 @@ from fastaug._draft import recipe
 from fastaug._draft.draws import drawing_from, python_random
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
 from fastaug._draft.recipe import Packed
-from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._sample.sample import Sample
+from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms._convert import check_matrix, length_for
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, reads_drafts, run

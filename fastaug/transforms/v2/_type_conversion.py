@@ -10,8 +10,8 @@ import torch
 
 from fastaug._draft.leaf import ImageDraft
 from fastaug._draft.recipe import NoRecipe, Packed
-from fastaug._places.draft import PlacesDraft
 from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.draft import PlacesDraft
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Transform
 from fastaug.transforms.v2._utils import settled, tv_types

@@ -9,33 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fastaug._places.boxes import (
+from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.kernels import (
     affine_bounding_boxes,
-    center_crop_bounding_boxes,
-    crop_bounding_boxes,
-    elastic_bounding_boxes,
-    horizontal_flip_bounding_boxes,
-    pad_bounding_boxes,
-    perspective_bounding_boxes,
-    resize_bounding_boxes,
-    resized_crop_bounding_boxes,
-    rotate_bounding_boxes,
-    vertical_flip_bounding_boxes,
-)
-from fastaug._places.draft import BoxesDraft, PointsDraft
-from fastaug._places.points import (
     affine_keypoints,
+    center_crop_bounding_boxes,
     center_crop_keypoints,
+    crop_bounding_boxes,
     crop_keypoints,
+    elastic_bounding_boxes,
     elastic_keypoints,
+    horizontal_flip_bounding_boxes,
     horizontal_flip_keypoints,
+    pad_bounding_boxes,
     pad_keypoints,
+    perspective_bounding_boxes,
     perspective_keypoints,
+    resize_bounding_boxes,
     resize_keypoints,
+    resized_crop_bounding_boxes,
     resized_crop_keypoints,
+    rotate_bounding_boxes,
     rotate_keypoints,
+    vertical_flip_bounding_boxes,
     vertical_flip_keypoints,
 )
+from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms.v2.functional import _affine, _crops, _flips, _sizes, _warps
 from fastaug.transforms.v2.functional._affine import *  # noqa: F403
 from fastaug.transforms.v2.functional._affine import _affine_image_pil, _rotate_image_pil  # noqa: F401

@@ -8,8 +8,9 @@ import PIL.Image
 import torch
 
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
-from fastaug._places.draft import BoxesDraft, PointsDraft
-from fastaug._places.meta import clamp_bounding_boxes, clamp_keypoints, convert_bounding_box_format
+from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.meta import clamp_bounding_boxes, clamp_keypoints, convert_bounding_box_format
+from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 
 __all__: list[str] = [

@@ -9,8 +9,8 @@ import torch
 
 from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
 from fastaug._image.types import InputT
-from fastaug._places.meta import sanitize_bounding_boxes, sanitize_keypoints
 from fastaug._program.kinds import TENSOR
+from fastaug._tv_tensors.meta import sanitize_bounding_boxes, sanitize_keypoints
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
 from fastaug.transforms.v2.functional._utils import registered
 

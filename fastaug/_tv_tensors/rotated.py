@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from fastaug._places.formats import converted
+from fastaug._tv_tensors.formats import converted
 
 
 def rectangles(corners: Tensor) -> Tensor:

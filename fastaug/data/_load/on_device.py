@@ -12,8 +12,8 @@ from fastaug._batch.batch import Batch
 from fastaug._batch.device import DeviceBatch
 from fastaug._batch.threads import Crew
 from fastaug._cuda.memory import Side
-from fastaug._load.flights import Flights, FolderFlight
-from fastaug._load.sources import Folder
+from fastaug.data._load.flights import Flights, FolderFlight
+from fastaug.data._load.sources import Folder
 
 
 class BatchAhead(DeviceBatch):

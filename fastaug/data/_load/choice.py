@@ -12,7 +12,7 @@ from torch.utils.data import ConcatDataset, IterableDataset, MapDataPipe, Subset
 
 from fastaug._draft.known import is_plain, named, unknown
 from fastaug._draft.pipeline import Pipeline
-from fastaug._load.sources import Folder
+from fastaug.data._load.sources import Folder
 
 _LISTS = (list, tuple)
 _INDICES = (list, tuple, range, np.ndarray, torch.Tensor)

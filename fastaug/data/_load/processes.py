@@ -18,8 +18,8 @@ from torch.utils.data.dataloader import (
 )
 
 from fastaug._draft.generators import seed_all
-from fastaug._load.report import Times
-from fastaug._load.seeds import COLLATION, sample_seed
+from fastaug.data._load.report import Times
+from fastaug.data._load.seeds import COLLATION, sample_seed
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Device
@@ -86,7 +86,7 @@ class _Counted(_BaseDataLoaderIter):
             raise
         self._progress.given = self._num_yielded
         if self._device is not None:
-            from fastaug._load.moving import moved
+            from fastaug.data._load.moving import moved
 
             data = moved(data, self._device)
         images = self._sizes.popleft() if self._sizes else 0

@@ -9,8 +9,8 @@ from types import FunctionType
 from typing import Any
 
 from fastaug import pillow
+from fastaug._compile.drawn import Drawn
 from fastaug._draft.progress import is_pil, pixels
-from fastaug._extend.drawn import Drawn
 
 # What has more than the arguments that it names, or does not return what its last line says.
 _OTHERWISE = (

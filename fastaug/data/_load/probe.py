@@ -12,11 +12,11 @@ from fastaug._draft.generators import untouched
 from fastaug._draft.known import unknown
 from fastaug._draft.outline import Outline
 from fastaug._draft.pipeline import Pipeline
-from fastaug._load.sources import Folder
-from fastaug._load.streams import WorkerStream
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 from fastaug._sample.pipeline import SamplePipeline
 from fastaug._views.views import Views
+from fastaug.data._load.sources import Folder
+from fastaug.data._load.streams import WorkerStream
 
 
 class _Asked(Outline):

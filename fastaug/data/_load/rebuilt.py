@@ -10,7 +10,7 @@ from typing import Any
 from torch.utils.data import Dataset, get_worker_info
 
 from fastaug._draft.generators import seed_all, untouched
-from fastaug._load.seeds import sample_seed
+from fastaug.data._load.seeds import sample_seed
 
 # Lightning makes a loader of the same class anew, with all of its arguments.
 _LIBRARIES = ("accelerate",)

@@ -17,14 +17,14 @@ from fastaug._batch.sources import Ahead
 from fastaug._batch.task import Drawing, Task
 from fastaug._batch.threads import Crew
 from fastaug._draft.draws import draws_from
-from fastaug._load.sources import Folder
-from fastaug._load.streams import Stream
+from fastaug.data._load.sources import Folder
+from fastaug.data._load.streams import Stream
 
 if TYPE_CHECKING:
     from fastaug._batch.batch import Batch
     from fastaug._cuda.memory import Side
-    from fastaug._load.moving import Sent
-    from fastaug._load.promise import Promise
+    from fastaug.data._load.moving import Sent
+    from fastaug.data._load.promise import Promise
 
 _SAMPLE = "sample {} of the data set"
 
@@ -114,7 +114,7 @@ class Flight:
     def advance(self) -> None:
         """Has a device begin with what can be begun by now. Errors wait until the batch is wanted."""
         if self._side is not None and self._plain and self.done and self._sent is None:
-            from fastaug._load.moving import Sent
+            from fastaug.data._load.moving import Sent
 
             self._sent = Sent(self._data, self._side)
 
@@ -127,7 +127,7 @@ class Flight:
 
     def _received(self, side: Side) -> Any:
         """The data on a device, for work on its current stream."""
-        from fastaug._load.moving import moved
+        from fastaug.data._load.moving import moved
 
         if not self._plain:
             return moved(self._data(), side.device)
@@ -352,7 +352,7 @@ class ItemsFlight(Flight):
     def _ready(self, data: Any) -> Any:
         if self._side is None:
             return data
-        from fastaug._load.moving import pinned
+        from fastaug.data._load.moving import pinned
 
         return pinned(data, self._side.device)
 

@@ -12,20 +12,12 @@ from typing import Any
 
 from torch import nn
 
+from fastaug._compile import functions
+from fastaug._compile.adapters import ADAPTERS
 from fastaug._draft.recognise import HOOKS, known_class
-from fastaug._extend import functions
 
 #: What reads a transform: it gives one, or a list of them, that do the same; or None where it does not know this one.
 Reader = Callable[[Any], Any]
-
-#: Packages whose transforms are read, and the modules that register readers for them.
-_ADAPTERS = {
-    "dinov2": "fastaug.adapters.dinov2",
-    "lightly": "fastaug.adapters.lightly",
-    "open_clip": "fastaug.adapters.open_clip",
-    "timm": "fastaug.adapters.timm",
-    "torchvision": "fastaug.adapters.torchvision",
-}
 
 # Methods, as a class has them.
 _FUNCTIONS = (FunctionType, classmethod, staticmethod)
@@ -168,12 +160,12 @@ def _found(cls: Any) -> _Registered | None:
 def _load_adapter(module: str) -> None:
     """Has the readers of a package's transforms registered, of whom an object is here, so that it is imported."""
     package = module.partition(".")[0]
-    if package not in _ADAPTERS:
+    if package not in ADAPTERS:
         return
     with _loading:
         # Another thread may have done it meanwhile.
-        if (adapter := _ADAPTERS.get(package)) is not None:
+        if (adapter := ADAPTERS.get(package)) is not None:
             try:
                 importlib.import_module(adapter).install()
             finally:
-                del _ADAPTERS[package]
+                del ADAPTERS[package]

@@ -15,10 +15,10 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from fastaug._batch.threads import GOING, Crew, torch_with_one_thread
 from fastaug._draft.generators import set_all, set_own, states_of, untouched
-from fastaug._load.flights import Flight, Flights
-from fastaug._load.report import Times
-from fastaug._load.states import generators_of, plain
-from fastaug._load.streams import GlobalStream, SampleStream, Stream, WorkerStream
+from fastaug.data._load.flights import Flight, Flights
+from fastaug.data._load.report import Times
+from fastaug.data._load.states import generators_of, plain
+from fastaug.data._load.streams import GlobalStream, SampleStream, Stream, WorkerStream
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Side

@@ -52,13 +52,13 @@ def initial_seed() -> int | None:
 def _get_worker_info() -> Any:
     import sys
 
-    return sys.modules["fastaug._load.promise"].info() if _worker_info is None else _worker_info  # type: ignore[name-defined]  # noqa: F821
+    return sys.modules["fastaug.data._load.promise"].info() if _worker_info is None else _worker_info  # type: ignore[name-defined]  # noqa: F821
 
 
 def _initial_seed() -> Any:
     import sys
 
-    seed = sys.modules["fastaug._load.promise"].initial_seed()
+    seed = sys.modules["fastaug.data._load.promise"].initial_seed()
     return default_generator.initial_seed() if seed is None else seed  # type: ignore[name-defined]  # noqa: F821
 
 

@@ -11,7 +11,7 @@ import torch
 from torch.utils.data._utils.worker import _generate_state
 
 from fastaug._draft.generators import Generators, get_states, seed_all, set_states, untouched
-from fastaug._load.seeds import COLLATION, sample_seed
+from fastaug.data._load.seeds import COLLATION, sample_seed
 
 
 class Stream(Protocol):

@@ -1,0 +1,201 @@
+"""torchvision's functions of boxes and points that take plain tensors and tv_tensors alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.formats import converted, format_name
+from fastaug._tv_tensors.maps import Canvas
+from fastaug._tv_tensors.points import PointsDraft
+
+
+def _is_plain(inpt: Any, name: str, error: type[Exception], **given: Any) -> bool:
+    """Return whether an input is a plain tensor, and not one of a class of tv_tensors.
+
+    Raises:
+        ValueError: a plain tensor without one of the attributes that are given with it; a tv_tensor with one.
+        error: another input.
+    """
+    classes = loaded()
+    if isinstance(inpt, Tensor) and not (classes is not None and isinstance(inpt, classes.TVTensor)):
+        if any(value is None for value in given.values()):
+            raise ValueError(f"A plain tensor needs {' and '.join(given)}.")
+        return True
+    if classes is None or not isinstance(inpt, getattr(classes, name)):
+        raise error(f"The input should be a plain tensor or tv_tensors.{name}, got {type(inpt)}.")
+    if any(value is not None for value in given.values()):
+        raise ValueError(f"tv_tensors.{name} have their own {' and '.join(given)}, which should not be passed.")
+    return False
+
+
+def _wrapped(tensor: Tensor, like: Any, **kwargs: Any) -> Any:
+    classes: Any = loaded()
+    return classes.wrap(tensor, like=like, **kwargs)
+
+
+def convert_bounding_box_format(
+    inpt: Any, old_format: Any = None, new_format: Any = None, inplace: bool = False
+) -> Any:
+    """The same boxes in another format.
+
+    Args:
+        inpt: BoundingBoxes, or a tensor of shape (..., 4), or (..., 5) or (..., 8) in formats of turned boxes; any
+            dtype. Integers are cut off where halves are lost.
+        old_format: the format of a plain tensor, a BoundingBoxFormat or the name of one; BoundingBoxes have theirs.
+        new_format: the format that is wanted; it is required.
+        inplace: whether the input may be written over.
+
+    Returns:
+        BoundingBoxes of the new format, or a tensor.
+
+    Raises:
+        TypeError: no ``new_format``; an input that is neither a plain tensor nor BoundingBoxes.
+        ValueError: a plain tensor without ``old_format``, or BoundingBoxes with one; one format is of turned boxes, and
+            the other is not.
+        KeyError: an unknown name of a format.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.convert_bounding_box_format(torch.tensor([[1, 2, 5, 8]]), "XYXY", "XYWH")
+        tensor([[1, 2, 4, 6]])
+    """
+    if new_format is None:
+        raise TypeError("convert_bounding_box_format() missing 1 required argument: 'new_format'")
+    new = format_name(new_format)
+    if _is_plain(inpt, "BoundingBoxes", TypeError, old_format=old_format):
+        return converted(inpt, format_name(old_format), new, inplace)
+    return _wrapped(converted(inpt.as_subclass(Tensor), format_name(inpt.format), new, inplace), inpt, format=new)
+
+
+def clamp_bounding_boxes(
+    inpt: Any, format: Any = None, canvas_size: Canvas | None = None, clamping_mode: str | None = "auto"
+) -> Any:
+    """Boxes cut to the canvas.
+
+    Args:
+        inpt: BoundingBoxes, or a tensor of boxes of any dtype.
+        format: of a plain tensor.
+        canvas_size: (height, width), of a plain tensor.
+        clamping_mode: "soft" leaves the smallest box around what is inside, "hard" the largest one inside, which for
+            boxes that are not turned is the same; None leaves all as it is, and "auto" is what BoundingBoxes have.
+
+    Returns:
+        BoundingBoxes or a tensor, a copy.
+
+    Raises:
+        TypeError: an input that is neither a plain tensor nor BoundingBoxes.
+        ValueError: another ``clamping_mode``; a plain tensor without one of the others, or with "auto"; BoundingBoxes
+            with a format or a canvas.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.clamp_bounding_boxes(torch.tensor([[-1, 2, 50, 8]]), "XYXY", (10, 20), "soft")
+        tensor([[ 0,  2, 20,  8]])
+    """
+    if clamping_mode not in ("soft", "hard", "auto", None):
+        raise ValueError(f"clamping_mode must be soft, hard, auto or None, got {clamping_mode}")
+    if _is_plain(inpt, "BoundingBoxes", TypeError, format=format, canvas_size=canvas_size):
+        draft = BoxesDraft(None, inpt, canvas_size, format, clamping_mode)
+        draft.clamp()
+        return draft.plain()
+    draft = BoxesDraft(inpt)
+    draft.clamp(clamping_mode)
+    return _wrapped(draft.plain(), inpt)
+
+
+def clamp_keypoints(inpt: Any, canvas_size: Canvas | None = None) -> Any:
+    """Points moved onto the pixels of the canvas.
+
+    Args:
+        inpt: KeyPoints, or a tensor of shape (..., 2) of any dtype.
+        canvas_size: (height, width), of a plain tensor.
+
+    Returns:
+        KeyPoints or a tensor, a copy, with x from 0 to width - 1 and y from 0 to height - 1.
+
+    Raises:
+        TypeError: an input that is neither a plain tensor nor KeyPoints.
+        ValueError: a plain tensor without a canvas, or KeyPoints with one.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.clamp_keypoints(torch.tensor([[-1, 2], [50, 8]]), (10, 20))
+        tensor([[ 0,  2],
+                [19,  8]])
+    """
+    plain = _is_plain(inpt, "KeyPoints", TypeError, canvas_size=canvas_size)
+    draft = PointsDraft(None, inpt, canvas_size) if plain else PointsDraft(inpt)
+    draft.clamp()
+    return draft.plain() if plain else _wrapped(draft.plain(), inpt)
+
+
+def sanitize_bounding_boxes(
+    bounding_boxes: Any,
+    format: Any = None,
+    canvas_size: Canvas | None = None,
+    min_size: float = 1.0,
+    min_area: float = 1.0,
+) -> tuple[Any, Tensor]:
+    """The boxes that are large enough and wholly on the canvas, and which of them these are.
+
+    Args:
+        bounding_boxes: BoundingBoxes, or a tensor of shape (boxes, numbers) of any dtype.
+        format: of a plain tensor.
+        canvas_size: (height, width), of a plain tensor.
+        min_size: the least width and height of a box that is kept.
+        min_area: its least area.
+
+    Returns:
+        BoundingBoxes or a tensor, and a bool tensor of shape (boxes,), for what else belongs to the boxes.
+
+    Raises:
+        ValueError: an input that is neither a plain tensor nor BoundingBoxes; a plain tensor without a format or a
+            canvas, BoundingBoxes with one.
+        KeyError: an unknown name of a format.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.sanitize_bounding_boxes(torch.tensor([[1, 2, 5, 8], [3, 3, 3, 9]]), "XYXY", (10, 20))
+        (tensor([[1, 2, 5, 8]]), tensor([ True, False]))
+    """
+    plain = _is_plain(bounding_boxes, "BoundingBoxes", ValueError, format=format, canvas_size=canvas_size)
+    draft = BoxesDraft(None, bounding_boxes, canvas_size, format) if plain else BoxesDraft(bounding_boxes)
+    valid = draft.sanitize(min_size, min_area)
+    kept = draft.plain()[valid]
+    return kept if plain else _wrapped(kept, bounding_boxes), valid
+
+
+def sanitize_keypoints(key_points: Any, canvas_size: Canvas | None = None) -> tuple[Any, Tensor]:
+    """The points, or groups of points, that are wholly on the canvas, and which of them these are.
+
+    Args:
+        key_points: KeyPoints, or a tensor of shape (..., 2) of any dtype. From three dimensions on the first one counts
+            groups, which are kept or removed whole.
+        canvas_size: (height, width), of a plain tensor.
+
+    Returns:
+        KeyPoints or a tensor, and a bool tensor with one value for each point or group.
+
+    Raises:
+        ValueError: an input that is neither a plain tensor nor KeyPoints; a plain tensor without a canvas, KeyPoints
+            with one.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.sanitize_keypoints(torch.tensor([[1, 2], [50, 8]]), (10, 20))
+        (tensor([[1, 2]]), tensor([ True, False]))
+    """
+    plain = _is_plain(key_points, "KeyPoints", ValueError, canvas_size=canvas_size)
+    draft = PointsDraft(None, key_points, canvas_size) if plain else PointsDraft(key_points)
+    valid = draft.sanitize()
+    kept = draft.plain()[valid]
+    return kept if plain else _wrapped(kept, key_points), valid
