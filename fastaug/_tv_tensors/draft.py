@@ -15,7 +15,10 @@ import torch
 from torch import Tensor
 
 from fastaug._draft.leaf import Leaf
+from fastaug._program.arguments import square_if_single
 from fastaug._program.eager import traced
+from fastaug._program.matrices import checked_coefficients, size_around
+from fastaug._program.v2_arguments import central_corner, padding_sides, resized_size
 from fastaug._tv_tensors import maps, moves
 from fastaug._tv_tensors.choice import is_builtin
 from fastaug._tv_tensors.maps import Canvas
@@ -196,7 +199,7 @@ class PlacesDraft(Leaf):
         self._moved()
 
     def resize(self, size: Any, interpolation: Any = None, max_size: int | None = None, antialias: Any = True) -> None:
-        self._resize_to(maps.resized_canvas(self.canvas_size, size, max_size))
+        self._resize_to(resized_size(*self.canvas_size, size, max_size))
 
     def _resize_to(self, canvas_size: Canvas) -> None:
         if canvas_size == tuple(self.canvas_size):
@@ -218,7 +221,7 @@ class PlacesDraft(Leaf):
     def pad(self, padding: Any, fill: Any = None, padding_mode: str = "constant") -> None:
         if padding_mode != "constant":
             raise ValueError(f"Padding mode '{padding_mode}' is not supported with {self._plural}, only 'constant' is")
-        left, top, right, bottom = maps.padding_sides(padding)
+        left, top, right, bottom = padding_sides(padding)
         held = self.held
         if held is None or not moves.whole(left, top, right, bottom):
             canvas_size = self.height + top + bottom, self.width + left + right
@@ -236,13 +239,13 @@ class PlacesDraft(Leaf):
         interpolation: Any = None,
         antialias: Any = True,
     ) -> None:
-        canvas_size = maps.resized_canvas((height, width), size, None)
+        canvas_size = resized_size(height, width, size, None)
         self.crop(top, left, height, width)
         self._resize_to(canvas_size)
 
     def center_crop(self, output_size: Any) -> None:
-        height, width = maps.output_size(output_size)
-        self.crop(*maps.central_corner(height, width, self.canvas_size), height, width)
+        height, width = square_if_single(output_size)
+        self.crop(*central_corner(height, width, self.canvas_size), height, width)
 
     def rotate(
         self,
@@ -280,7 +283,7 @@ class PlacesDraft(Leaf):
         real = plain if plain.is_floating_point() else plain.float()
         if expand:
             corner = maps.corner_of(canvas_size, forth, real)
-            canvas_size = maps.expanded_canvas(back, canvas_size)
+            canvas_size = size_around(back, *canvas_size, v2=True)
         self._become(self._mapped(real, partial(maps.mapped, matrix=forth), canvas_size, corner), canvas_size)
 
     def perspective(
@@ -293,7 +296,7 @@ class PlacesDraft(Leaf):
     ) -> None:
         if 0 in self._shape:
             return self._touch()
-        numbers = maps.checked_coefficients(startpoints, endpoints, coefficients)
+        numbers = checked_coefficients(startpoints, endpoints, coefficients)
         inverse = maps.inverse_perspective(numbers, self._plural)
         held = self.held
         if held is None:

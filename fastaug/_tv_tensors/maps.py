@@ -1,4 +1,4 @@
-"""Sizes, matrices and coefficients that boxes and points are moved by, with torchvision's roundings."""
+"""Matrices and coefficients that move boxes and points, with torchvision's roundings."""
 
 from __future__ import annotations
 
@@ -8,31 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fastaug._program import arguments, matrices, v2_arguments
-from fastaug._program.matrices import checked_coefficients as checked_coefficients
-from fastaug._program.v2_arguments import central_corner as central_corner
-from fastaug._program.v2_arguments import padding_sides as padding_sides
+from fastaug._program import arguments, matrices
 
 Canvas = tuple[int, int]
-
-
-def resized_canvas(canvas_size: Canvas, size: Any, max_size: int | None) -> Canvas:
-    """(height, width) after a resize.
-
-    Args:
-        canvas_size: before it.
-        size: (height, width); or the short side, as an int or a sequence of one; or None.
-        max_size: limit of the long side, where `size` is the short one; its length, where `size` is None.
-
-    Raises:
-        ValueError: `max_size` where it has no meaning, or is not above the short side.
-    """
-    return v2_arguments.resized_size(*canvas_size, size, max_size)
-
-
-def output_size(size: Any) -> list[int]:
-    """[height, width] of a central crop: a number or a sequence of one means a square."""
-    return list(arguments.square_if_single(size))
 
 
 def affine_matrices(
@@ -50,11 +28,6 @@ def affine_matrices(
     if center is None:
         center = (canvas_size[1] * 0.5, canvas_size[0] * 0.5)
     return matrices.affine_matrices([float(value) for value in center], float(angle), translate, scale, (across, down))
-
-
-def expanded_canvas(back: Sequence[float], canvas_size: Canvas) -> Canvas:
-    """(height, width) that hold a canvas mapped about its centre, by the map from output to input."""
-    return matrices.size_around(back, *canvas_size, v2=True)
 
 
 def inverse_perspective(coefficients: Sequence[float], of: str) -> list[float]:
