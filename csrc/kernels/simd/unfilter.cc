@@ -1,23 +1,15 @@
 // Filters of PNG undone.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/unfilter.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 #if FASTAUG_SIMD_TARGET
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using Block = hn::CappedTag<uint8_t, 16>;
 using BlockVec = hn::Vec<Block>;
@@ -415,18 +407,4 @@ void fill_unfilter(Kernels* table) { table->unfilter = unfilter; }
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_unfilter(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_unfilter(table);
-      FASTAUG_SIMD_CASES(fill_unfilter, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(unfilter)

@@ -7,13 +7,10 @@
 #define FASTAUG_SIMD_WIDE_INL_H_
 #endif
 
-#include "kernels/targets.h"
-// After targets.h.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
-#if FASTAUG_SIMD_TARGET
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -143,7 +140,6 @@ HWY_INLINE void store_rounded(V a, V b, V c, V d, uint8_t* dst) {
   hn::StoreU(in_row(packed), hn::ScalableTag<uint8_t>(), dst);
 }
 
-#endif  // FASTAUG_SIMD_TARGET
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
