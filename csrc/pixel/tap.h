@@ -164,9 +164,16 @@ FASTAUG_FN TapRange taps_of(TapAxis axis, int k, Weights weight) {
       return filter_taps<BilinearFilter>(axis, k, weight);
     case Filter::kBox:
       return filter_taps<BoxFilter>(axis, k, weight);
-    default:
+    case Filter::kBicubic:
       return filter_taps<BicubicFilter>(axis, k, weight);
+    case Filter::kLanczos:
+    case Filter::kHamming:
+    case Filter::kShortLanczos:
+    case Filter::kShortBilinear:
+    case Filter::kShortBicubic:
+      break;
   }
+  return {0, 0};
 }
 
 }  // namespace fastaug

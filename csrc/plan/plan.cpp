@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "base/pixel_source.h"
@@ -24,8 +25,8 @@ struct Part {
 // Whether ops of a kind are a pass each; others share one, or are done by the store.
 constexpr bool has_pass(OpKind kind) { return kind == OpKind::kGeometry || kind == OpKind::kFilter; }
 
-// The pass that an op of such a kind is; kStore stands for none.
-constexpr PassKind pass_of(OpId id) {
+// The pass that an op of such a kind is.
+constexpr std::optional<PassKind> pass_of(OpId id) {
   switch (id) {
     case OpId::WINDOW:
       return PassKind::kWindow;
@@ -54,12 +55,10 @@ constexpr PassKind pass_of(OpId id) {
     case OpId::BOX_BLUR:
       return PassKind::kBoxBlur;
     default:
-      return PassKind::kStore;
+      return std::nullopt;
   }
 }
-static_assert(registry::for_every_op([](OpId id) {
-                return has_pass(kind_of(id)) == (pass_of(id) != PassKind::kStore);
-              }),
+static_assert(registry::for_every_op([](OpId id) { return has_pass(kind_of(id)) == pass_of(id).has_value(); }),
               "an op of geometry, or a filter, has no pass");
 
 // The image that is in memory while a part is planned.
@@ -323,7 +322,7 @@ class Planner {
   size_t continue_with(const Part& part, size_t k) {
     const OpId id = ops_[k].id;
     if (!has_pass(kind_of(id))) return colour(part, k);
-    const PassKind kind = pass_of(id);
+    const PassKind kind = *pass_of(id);
     const Region out = part.regions[k + 1 - part.start];
     if (kind == PassKind::kFilter) {
       resize(k, out);

@@ -124,9 +124,14 @@ FASTAUG_HOST_DEVICE inline double stain_number(const Op& op, int k) {
 
 constexpr int kMaxOps = 64;
 
-// For functions that concern some ops alone. Throws Error: "plain_table: op HUE is none of those that it knows". Hosts
-// have it; a device gets programs that a host has validated.
+// For functions that concern some ops alone. Throws Error: "plain_table: op HUE is none of those that it knows".
 [[noreturn]] void fail_on(const char* function, OpId id);
+// The same in functions that devices have too. There it does nothing: the host has validated the program.
+FASTAUG_HOST_DEVICE inline void fail_on_host([[maybe_unused]] const char* function, [[maybe_unused]] OpId id) {
+#ifndef __CUDA_ARCH__
+  fail_on(function, id);
+#endif
+}
 
 // Size and channel count at one point of a program.
 struct Shape {
