@@ -4,16 +4,22 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <span>
 #include <tuple>
 #include <vector>
 
+#include "base/status.h"
 #include "cuda/part.h"
 #include "execute/execute.h"
 #include "plan/plan.h"
 
 namespace fastaug::cuda {
+
+constexpr int64_t kAlignment = 256;  // of what lies in the scratch
+
+constexpr int64_t aligned(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
 
 struct BagOptions {
   uint32_t rewrites = kExactRewrites;
@@ -68,7 +74,15 @@ class Bag {
   };
 
   template <class T>
-  uint32_t put(std::span<const T> values);
+  uint32_t put(std::span<const T> values) {
+    const size_t offset = (blob_.size() + 15) / 16 * 16;
+    if (offset + values.size_bytes() > kNowhere / 2) {
+      fail(ErrorCode::kValue, "a bag of so many images does not fit into one call: its programs take 2 GB");
+    }
+    blob_.resize(offset + values.size_bytes());
+    if (!values.empty()) std::memcpy(blob_.data() + offset, values.data(), values.size_bytes());
+    return static_cast<uint32_t>(offset);
+  }
   template <class T>
   uint32_t put(const T& value) {
     return put(std::span<const T>(&value, 1));
