@@ -62,7 +62,7 @@ void Bag::finish() { end_wave(); }
 namespace {
 
 Plan device_plan(Program program, const View& source, const Target& target, uint32_t rewrites) {
-  const Kernels& plain = *kernels("scalar");  // whose layout of taps nobody asks for
+  const Kernels& plain = *kernels("scalar");  // whose layout of taps is never used
   return make_plan(program, source, target, {plain, rewrites, false, true});
 }
 

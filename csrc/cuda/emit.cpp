@@ -13,7 +13,7 @@ namespace fastaug::cuda {
 namespace {
 
 constexpr double kCutWork = 40.0;  // to write a pixel and to read it again
-// Above this share of the work without neighbours, cutting is thought about.
+// Cuts are considered above this share of the work without neighbours.
 constexpr double kMuchWork = 1.7;
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace fastaug::cuda {
 
-// What pixels go through, after the source (the first one) or a step.
+// The source (the first link) or a step, and the colours behind it.
 struct Link {
   Step step{};
-  Region region{};   // that is made of its output
-  int channels = 0;  // that it leaves before its colours
+  Region region{};   // of its output that is made
+  int channels = 0;  // after it, before its colours
   std::vector<Colour> colours;
 
   int after() const {

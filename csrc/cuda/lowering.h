@@ -27,15 +27,15 @@ struct Lookups {
   size_t colour;
 };
 
-// One image of a bag.
+// The lowering of one image of a bag.
 class Lowering {
  public:
   Lowering(Bag& bag, const Plan& plan, const Job& job);
 
   void run();
 
-  // Whether a device does all of a plan. BOX_BLUR is left to the host: each of its passes rounds, so that a tile would
-  // have to be made with all that they reach around it.
+  // True if a device does all of a plan. BOX_BLUR is left to the host: each of its passes rounds, so a tile would
+  // have to be made with all pixels that they reach around it.
   static bool is_fit(const Plan& plan);
 
  private:
@@ -46,33 +46,33 @@ class Lowering {
   void take(const Pass& pass);
   void begin(const Pass& pass);
   void warp(const Op& op, Region region);
-  // Without shear it is a table for each axis.
+  // A nearest AFFINE without shear: a table for each axis.
   void scale(const Op& op, Region region);
-  // A window of the source needs no step: pixels are counted from its corner.
+  // A window of the source takes no step: pixels are counted from its corner.
   void shift(const Op& op, const Pass& pass);
   Link& add_link(const Op& op, StepKind kind, Region region);
   void add_step(const Pass& pass);
   void add_colours(int begin, int end, bool floats);
   void add_lookups(const Pass& pass);
   void keep(const Pass& pass);
-  // Scratch for a region of an image; the memory stands for the whole of it, after `turns`.
+  // Scratch for a region of an image. The returned memory stands for the whole image, after `turns`.
   Memory room(Region region, Shape shape, int channels, int turns);
   void store();
   void forms(const FloatStore& store);
 
   // Parts to the bag: emit.cpp.
-  // The part as it is; or in several, with an image in memory between them, where its pixels do not fit into shared
+  // Emits the part whole; or cut, with an image in memory between two pieces, where its pixels do not fit into shared
   // memory together, or where tiles would compute much of their neighbours.
   void emit();
-  // Where not even one step fits after the colours of what it reads: those with an image in memory behind them.
+  // Where not even one step fits behind the colours of the source: puts an image in memory between them.
   void emit_apart();
-  // The steps from `begin` on, up to `end`, and what is before the first.
+  // Takes steps [begin, end), and the source if `begin` is the first.
   void take_links(const std::vector<Link>& links, const std::vector<Lookups>& lookups, size_t begin, size_t end);
   void come_from_memory();
   void end_in(const Memory& kept, Region shown);
   void end_as(const Part& all);
   void finish(const Tiling& tiles);
-  // Room for the tables of a step, and who makes them.
+  // Reserves the tables of a step, and adds the tasks that make them.
   void tables(Step* step, int number, std::vector<Task>* tasks);
   Bag::HostTaps host_taps(TapAxis axis, bool down, int begin, int count);
 

@@ -1,6 +1,5 @@
-// What is made in the scratch before a tile can be: tables of steps, what of each step's input a tile needs, lookups.
-// A block does a task. On the host the same would take longer than all the rest of its work, and be fifty times as much
-// to copy.
+// Tables in the scratch that tiles need: tables of steps, the extent of each step's input that a tile needs, lookups. A
+// block does a task. On the host this would take longer than all its other work, and mean fifty times as much to copy.
 #pragma once
 
 #include "cuda/part.h"

@@ -3,7 +3,7 @@
 // bytes, channel beside channel; colours follow each; the last ones are stored. A body is a function of (part, tile,
 // thread): a device runs it for all threads at once, the emulation for one after the other.
 //
-// Spec says what can occur. What cannot is not compiled. A layer of the class has a file of its own in cuda/tile.
+// Spec names the features that can occur; only these are compiled. Each layer of the class has a file in cuda/tile.
 #pragma once
 
 #include "cuda/tile/step.h"

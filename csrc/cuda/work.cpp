@@ -15,7 +15,7 @@ namespace {
 constexpr int kTiles[][2] = {{32, 32}, {16, 32}, {16, 16}, {8, 16}, {8, 8}, {4, 8}, {4, 4}, {2, 2}, {1, 1}};
 
 constexpr double kStoreWork = 60.0;
-// A first step reads the source only where that saves so much: it is another loop in the kernel.
+// A first step reads the source itself only where that saves so much: it is another loop in the kernel.
 constexpr double kDirectShare = 0.8;
 
 double read_work(Source source) {
@@ -43,7 +43,7 @@ double read_work(Source source) {
   return 0.0;
 }
 
-// Of torch's resize.
+// Taps of torch's resize, on average.
 double mean_taps(TapAxis axis) { return axis.in == axis.out ? 1.0 : 2.0 * torch_scale(axis).support; }
 
 double step_work(const Step& s, double reads) {
@@ -95,7 +95,7 @@ uint32_t Work::fixed_bytes(size_t begin, size_t end) const {
 
 Tiling Work::tiling(size_t begin, size_t end) const {
   const bool takes = end > begin && links_[begin].step.kind == kTake;
-  // Whose colours lie in between has to be read first.
+  // Colours between the source and a step need the pixels to be read first.
   const bool reads = begin == 1 && !links_[0].colours.empty();
   Tiling best = takes && !reads ? Tiling{} : tiling(begin, end, false);
   if (end > begin && !reads) {

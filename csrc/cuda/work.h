@@ -25,11 +25,11 @@ class Work {
   Work(const std::vector<Link>& links, const Part& part, uint32_t shared_bytes)
       : links_(links), part_(part), shared_bytes_(shared_bytes) {}
 
-  // If tiles had no neighbours.
+  // The work if tiles had no neighbours.
   double ideal() const;
-  // Shared memory that colours and statistics of steps [begin, end) take.
+  // Bytes of shared memory for the colours and statistics of steps [begin, end).
   uint32_t fixed_bytes(size_t begin, size_t end) const;
-  // How steps [begin, end) had better be tiled, as one part.
+  // The best tiling of steps [begin, end) as one part.
   Tiling tiling(size_t begin, size_t end) const;
 
  private:

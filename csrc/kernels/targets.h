@@ -22,7 +22,7 @@
 #define FASTAUG_SIMD_TARGETS (HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON)
 #endif
 #endif
-// Whatever other targets this version of Highway knows are off.
+// All other targets of this version of Highway are off.
 #define HWY_DISABLED_TARGETS (~(FASTAUG_SIMD_TARGETS | HWY_SCALAR | HWY_EMU128))
 
 #include "hwy/detect_targets.h"

@@ -25,13 +25,13 @@ FASTAUG_FN Extent clipped_extent(int begin, int end, int size) {
   return {from, to < from ? from : to};
 }
 
-// What outputs [begin, begin + count) of an axis need when each needs `half` neighbours on both sides. What lies past
-// an end is reflected onto samples that are needed anyway.
+// The samples that outputs [begin, begin + count) of an axis need when each needs `half` neighbours on both sides.
+// Positions past an end are reflected onto samples that are needed anyway.
 FASTAUG_FN Extent neighbourhood(int begin, int count, int half, int size) {
   return clipped_extent(begin - half, begin + count + half, size);
 }
 
-// What a filter needs on each side of a sample.
+// The number of samples that a filter needs on each side of one.
 FASTAUG_FN int reach_of(const Op& op, bool rows) {
   switch (op.id) {
     case OpId::SHARPNESS:
@@ -101,10 +101,10 @@ FASTAUG_FN Extent torch_resize_extent(TapAxis axis, Extent out) {
   return {torch_window(axis, out.begin).first, last.first + last.count};
 }
 
-// What outputs `out` of an axis of `op` may read of its input: perhaps a little more than they do, never less. `rows`:
-// the axis that a column of pixels runs along, else the one of a row. It has `in` samples, and out_size after the op.
-// Empty for an empty `out`, and where a WINDOW shows nothing of its image. A warp or a rotation by quarter turns may
-// read anything.
+// The samples of its input that outputs `out` of an axis of `op` may read: perhaps a few more than they do, never less.
+// `rows`: the axis that a column of pixels runs along, else the one of a row. It has `in` samples, and out_size after
+// the op. Empty for an empty `out`, and where a WINDOW shows nothing of its image. A warp or a rotation by quarter
+// turns may read anything.
 FASTAUG_FN Extent source_extent(const Op& op, bool rows, Extent out, int in, int out_size) {
   if (out.begin >= out.end) return {0, 0};
   switch (op.id) {

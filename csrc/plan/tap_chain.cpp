@@ -11,7 +11,7 @@
 namespace fastaug {
 namespace {
 
-// What a run does to one axis, step by step; steps that leave it alone are left out.
+// A step of a run on one axis. Steps that leave the axis alone are left out.
 struct AxisStep {
   enum Kind : int { kFilter, kNearest, kPad, kShift, kReverse };
   Kind kind;
@@ -208,7 +208,7 @@ Matrix times(Matrix matrix, const AxisStep& step) {
   return matrix;
 }
 
-// What is left out at each end of a row of the matrix, and given to the next weight, at most: it moves a result by less
+// The most that each end of a row of the matrix loses to the next weight: it moves a result by less
 // than 255 * 2^-16 = 0.004 at both ends together.
 constexpr double kTrim = 0x1p-17;
 

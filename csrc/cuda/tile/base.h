@@ -1,5 +1,5 @@
-// What the layers of a tile share: the features that can occur, the layout of a block's shared memory, its words, and
-// the place of a tile in its part.
+// The base of a tile's layers: the features that can occur, the layout and words of a block's shared memory, and the
+// place of the tile in its part.
 #pragma once
 
 #include "cuda/part.h"
@@ -20,7 +20,7 @@ namespace fastaug::cuda {
 FASTAUG_FN constexpr uint64_t bit(OpId id) { return uint64_t{1} << static_cast<int>(id); }
 static_assert(kOpCount <= 64, "Features::ops has a bit for every op");
 
-// Everything can occur.
+// A Spec in which everything can occur.
 struct Anything {
   static constexpr int kSource = -1;
   static constexpr int kChannels = 0;
@@ -57,7 +57,7 @@ struct Body {
   float number[4];
 };
 
-// What the threads of a block share besides pixels, and numbers of their own for its statistics.
+// Statistics that the threads of a block share.
 struct Shared {
   uint32_t sum;
   uint32_t unused[3];
@@ -97,9 +97,9 @@ FASTAUG_FN void store_word(uint32_t word, int channels, uint8_t* p) {
   }
 }
 
-// Of a whole number from 0 to 255: 2^23 and it is a float whose last byte it is.
+// Takes a whole number from 0 to 255. Added to 2^23, it becomes the last byte of the float.
 FASTAUG_FN uint8_t to_byte(float v) { return static_cast<uint8_t>(bits_of(v + 8388608.0f)); }
-// Of a byte, without the conversion of 16-bit integers, which is slow.
+// Avoids the conversion of 16-bit integers, which is slow.
 FASTAUG_FN float to_float(uint8_t v) { return static_cast<float>(static_cast<uint32_t>(v)); }
 
 // The part of an image, and the tile of it that a block makes.
@@ -156,7 +156,7 @@ class TileBase {
            (place.scratch != 0 ? static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(scratch_)) : 0);
   }
 
-  // What this tile has of the input of step k, or of what is shown.
+  // The tile's extent in the input of step k, or in the result.
   FASTAUG_FN Extent rows(int k) const {
     return reinterpret_cast<const Extent*>(scratch_ + p_.row_extents)[k * p_.tiles_y + ty_];
   }

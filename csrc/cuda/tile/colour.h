@@ -122,7 +122,7 @@ class TileColour : protected TileRead<Spec> {
     FASTAUG_FN void permute(const int32_t* from, int channels) const {
       float before[kMost] = {};
       each_channel(channels, [&](int c) { before[c] = v[c]; });
-      // No index that only the program knows: it would put the pixel into memory.
+      // An index that the compiler does not know would put the pixel into memory.
       each_channel(channels, [&](int c) {
         for (int k = 0; k < kMost; ++k) v[c] = from[c] == k ? before[k] : v[c];
       });
@@ -145,7 +145,7 @@ class TileColour : protected TileRead<Spec> {
     }
   }
 
-  // Channels after it.
+  // Returns the number of channels after it.
   FASTAUG_FN int colour(const Body& body, int channels, float* v) const {
     if (has_flag(kHasLookups) && body.kind == Colour::kLookup) {
       each_channel(channels, [&](int c) { v[c] = scratch_[body.table + 256u * c + static_cast<uint32_t>(v[c])]; });

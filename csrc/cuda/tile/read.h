@@ -36,7 +36,7 @@ class TileRead : protected TileBase<Spec> {
  protected:
   using Base::p_, Base::address, Base::channels_of, Base::each_channel, Base::has_source;
 
-  // What a thread asks for at every pixel of the source, and so had better keep.
+  // Numbers that a thread needs at every pixel of the source, kept in registers.
   struct Origin {
     PlacedSource image;
     FixedMap fixed;

@@ -155,7 +155,7 @@ class TileStep : protected TileStore<Spec> {
     this->template put<kTake>(finish, y, x, pixel);
   }
 
-  // Some rows at a time, which share their weights.
+  // Makes several rows at a time, which share their weights.
   template <class Input>
   FASTAUG_FN void across(const Step& s, const Input& input, Finish& finish, int thread, int threads) {
     constexpr int kRows = 4;
@@ -248,7 +248,7 @@ class TileStep : protected TileStore<Spec> {
   }
 
   // blend(smooth, v) makes the sample. At the border, where the smoothed image is the image itself, Pillow's blend
-  // changes nothing; a border that is to be blended all the same is `blended`.
+  // changes nothing. `blended`: the border is blended all the same.
   template <int kKind, class Blend, class Input>
   FASTAUG_FN void sharpen(Blend blend, bool blended, const Step& s, const Input& input, Finish& finish, int y, int x) {
     const int channels = channels_of(s.channels);
@@ -280,7 +280,7 @@ class TileStep : protected TileStore<Spec> {
     return half[k < size - 1 - k ? k : size - 1 - k];
   }
 
-  // Some pixels side by side, which share samples and weights.
+  // Makes several pixels side by side, which share samples and weights.
   template <class Input>
   FASTAUG_FN void blur(const Step& s, const Input& input, Finish& finish, int thread, int threads) {
     constexpr int kSide = 4;
@@ -292,7 +292,7 @@ class TileStep : protected TileStore<Spec> {
     const bool fused = (s.op.flags & kUnfused) == 0;
     const int groups = (finish.columns.end - finish.columns.begin + kSide - 1) / kSide;
     const int count = groups * (finish.rows.end - finish.rows.begin);
-    // What pixels of a group that lie outside of the tile read is of no use, but has to be there.
+    // Pixels of a group outside of the tile are not used, but what they read must exist.
     const int most = s.in_width + width / 2 - 1;
     const int end = finish.columns.end + width / 2;
     const int last = (end < s.in_width ? end : s.in_width) - 1;

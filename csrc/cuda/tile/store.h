@@ -1,4 +1,4 @@
-// What becomes of a pixel that a stage made: its colours, its statistics, and its place in memory.
+// The end of a stage for a pixel: its colours, its statistics, and its place in memory.
 #pragma once
 
 #include "cuda/tile/colour.h"
@@ -48,7 +48,7 @@ class TileStore : protected TileColour<Spec> {
     TorchOrder order;  // of parts of a sum
   };
 
-  // Of step k, or of what is read (-1).
+  // `k`: the step, or -1 for the pixels that are read.
   FASTAUG_FN Finish finish_of(int stage, int k) const {
     Finish f{};
     f.last = k == p_.steps - 1;
@@ -119,7 +119,7 @@ class TileStore : protected TileColour<Spec> {
     if (has_flag(kHasGray) && f.statistics == kGraySum) f.seen.sum += of_colours(scalar::TorchGray(), f.after, pixel);
     if (has_flag(kHasV2Gray) && f.statistics == kV2GraySum) f.seen.sum += of_colours(scalar::V2Gray(), f.after, pixel);
     if (has_flag(kHasGrayParts) && is_parts(f.statistics)) {
-      // Of an image that is shown as a whole. Neighbours go to neighbouring counters: a warp's make one transaction.
+      // The part shows the whole image. Neighbours go to neighbouring counters: a warp's make one transaction.
       const int64_t n = int64_t{y} * p_.shown.width + x;
       const uint32_t gray = f.statistics == kV2GrayParts ? of_colours(scalar::V2Gray(), f.after, pixel)
                                                          : of_colours(scalar::TorchGray(), f.after, pixel);
@@ -136,7 +136,7 @@ class TileStore : protected TileColour<Spec> {
     }
   }
 
-  // A thread's statistics to the block's.
+  // Adds a thread's statistics to the block's.
   FASTAUG_FN void leave(const Finish& f) const {
     if (!f.last || !takes_statistics()) return;
     if (has_sums() && is_sum(p_.statistics)) add_to(&own().sum, f.seen.sum);
@@ -148,7 +148,7 @@ class TileStore : protected TileColour<Spec> {
     }
   }
 
-  // The block's to the image's.
+  // Adds the block's to the image's.
   FASTAUG_FN void give(int thread, int threads) const {
     Counts& to = counts(p_.counts);
     if (has_sums() && is_sum(p_.statistics) && thread == 0) add_to(&to.sum, uint64_t{own().sum});

@@ -445,7 +445,7 @@ int blur_rows(const BlurKernel& kernel, const uint8_t* const* rows, int count, i
   // Between zeros: every input row of a turn then serves all of its rows of output.
   float down[kMostTaps + 2 * kRows] = {};
   std::copy_n(kernel.down + kernel.skip_rows, taps, down + kRows);
-  // As many in each turn.
+  // The same number in each turn.
   const int turns = (count + kRows - 1) / kRows;
   int found = 0;
   for (int turn = 0, y = 0; turn < turns; ++turn) {

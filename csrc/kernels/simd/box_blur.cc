@@ -1,4 +1,4 @@
-// BOX_BLUR: each lane is a line of its own, along which a sum of samples slides. Columns lie side by side as they are;
+// BOX_BLUR: each lane is one line, along which a sum of samples slides. Columns lie side by side as they are;
 // rows are transposed in blocks of as many as there are lanes, and back.
 #define HWY_TARGET_INCLUDE "kernels/simd/box_blur.cc"
 
@@ -92,7 +92,7 @@ class NarrowSums {
     return hn::BitCast(SignedWords(), hn::Set(Longs(), whole | part << 16));
   }
 
-  // Of pairs of a sum and what is beside it.
+  // For pairs of a sum and the samples beside it.
   HWY_INLINE LongVec mean(WordVec pairs) const {
     const auto words = hn::BitCast(SignedWords(), pairs);
     const auto low = madd(words, low_weights_);

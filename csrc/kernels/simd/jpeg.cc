@@ -61,7 +61,7 @@ HWY_INLINE void load_lines(const int16_t* coefs, LineVec (&lines)[8]) {
   }
 }
 
-// Of each block, samples (y, x) and (x, y) change places.
+// In each block, samples (y, x) and (x, y) change places.
 HWY_INLINE void turn_lines(LineVec (&lines)[8]) {
   const Line d;
   for (int round = 0; round < 3; ++round) {

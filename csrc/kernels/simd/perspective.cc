@@ -85,7 +85,7 @@ class Sure {
     least_ = std::max(below * 0x1p-6, above * 0x1p-30);
   }
 
-  // Whether the box holds the positions of columns [begin, end) of the row, after `shift` is taken off them.
+  // True if the box holds the positions of columns [begin, end) of the row, after `shift` is taken off them.
   bool holds(const Box& box, double shift, int begin, int end) const {
     const auto below = [&](int x) {
       return row_.matrix[6] * (row_.x + x + 0.5) + row_.matrix[7] * (row_.y + 0.5) + 1.0;

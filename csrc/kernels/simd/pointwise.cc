@@ -35,7 +35,7 @@ struct Two {
   V b;
 };
 
-// What a loop of this file does at once.
+// The number of samples that a loop takes at once.
 HWY_INLINE int step_lanes() { return 2 * static_cast<int>(hn::Lanes(Floats())); }
 
 // Pixels of a piece; a multiple of every step_lanes().

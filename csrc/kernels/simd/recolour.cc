@@ -122,7 +122,7 @@ struct Switched {
   static constexpr int kVectors = 1;
 };
 
-// Samples by a map, and what is to be kept or full put back. Steps begin anywhere in a pixel.
+// Samples by a map; samples to keep, and full ones, are put back. Steps begin anywhere in a pixel.
 template <class Map>
 void recolour_with(const PixelTables& tables, const uint8_t* src, ptrdiff_t bytes, uint8_t* dst) {
   constexpr int kLanes = HWY_LANES(uint8_t);

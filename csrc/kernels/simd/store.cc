@@ -314,7 +314,7 @@ struct Quick {
         high(hn::Set(Floats(), store.inverse[channel])),
         low(hn::Set(Floats(), store.residue[channel])) {}
 
-  // Of 257 v.
+  // The bits of 257 v.
   template <bool kMultiplied, class Ints>
   HWY_INLINE Float of(Ints twice) const {
     const Floats d;

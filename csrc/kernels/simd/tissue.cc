@@ -1,4 +1,4 @@
-// What tissue is told from glass by, on planar rows.
+// Measures that separate tissue from glass, on planar rows.
 #define HWY_TARGET_INCLUDE "kernels/simd/tissue.cc"
 
 #include "pixel/tissue.h"

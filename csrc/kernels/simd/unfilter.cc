@@ -47,7 +47,7 @@ void sum_row(const uint8_t* src, ptrdiff_t size, uint8_t* dst) {
   ptrdiff_t i = 0;
   BlockVec left = hn::Zero(d);
   if (size >= 16) {
-    // What a store writes behind the pixels of its step was loaded before.
+    // Bytes that a store writes behind the pixels of its step were loaded before.
     BlockVec next = hn::LoadU(d, src);
     for (; i + kStep + 16 <= size; i += kStep) {
       const BlockVec sums = prefix_sums<kPixel>(next);
@@ -277,7 +277,7 @@ class RowWave {
 #endif
   }
 
-  // What is above the first row of each block, in the block's last 32 bits.
+  // The pixel above the first row of each block, in the block's last 32 bits.
   template <int kStep>
   HWY_INLINE WaveVec above_blocks(BlockVec above, WaveVec last) const {
     BlockVec pixel = above;

@@ -117,7 +117,7 @@ HWY_INLINE __m512i looked_up(const __m512i* table, __m512i samples) {
 
 #endif
 
-// What narrow() gives as the samples of one vector after the other.
+// The result of narrow(), as the samples of one vector after the other.
 HWY_INLINE hn::Vec<hn::ScalableTag<uint8_t>> in_row(hn::Vec<hn::ScalableTag<uint8_t>> packed) {
   constexpr int kLanes = HWY_LANES(float);
   if constexpr (kLanes == 4) {
