@@ -1,4 +1,4 @@
-// What time is measured by.
+// The clock of all measurements.
 #pragma once
 
 #include <chrono>

@@ -27,7 +27,7 @@ uint64_t size_of_file(int descriptor) {
   return known && status.st_size > 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
-// As many bytes as come at once: 0 at the end, -1 where reading fails.
+// Reads as many bytes as come at once: 0 at the end, -1 if reading fails.
 int64_t read_some(int descriptor, uint64_t offset, size_t size, uint8_t* out) {
 #if defined(_WIN32)
   OVERLAPPED place{};

@@ -8,7 +8,7 @@
 
 namespace fastaug {
 
-// Whether pixels of so many channels are made in the target itself: packed bytes, or three in pixels of four.
+// True if pixels of so many channels are made in the target itself: packed bytes, or three in pixels of four.
 inline bool is_decoder_target(const Target& target, int channels) {
   const bool packed = target.pixel_stride == target.channels || (target.pixel_stride == 4 && target.channels == 3);
   return target.dtype == DType::kUint8 && target.channels == channels && target.channel_stride == 1 && packed;

@@ -10,7 +10,7 @@
 
 namespace fastaug::bind {
 
-// Of "rgb", "ycbcr" or nothing; Error otherwise.
+// Takes "rgb", "ycbcr" or nothing; Error otherwise.
 codec::Components components_of(const std::optional<std::string>& colorspace);
 
 void register_encoded(pybind11::module_& m);

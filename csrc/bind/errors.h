@@ -21,7 +21,7 @@ inline pybind11::object owned(PyObject* result) {
   return pybind11::reinterpret_steal<pybind11::object>(result);
 }
 
-// What `body` returns, for a method with Python's own calling convention; null, and Python's error set, if it throws.
+// Runs `body` for a method with Python's own calling convention. Returns null, with Python's error set, if it throws.
 // The exceptions become what pybind11 makes of them.
 template <class Body>
 PyObject* guarded(const Body& body) {

@@ -50,7 +50,7 @@ py::object attribute(const py::handle& object, const py::str& name) {
   return {};
 }
 
-// Whether images of this mode hold `channels` bands of 8 bits, as bytes or in pixels of four.
+// True if images of this mode hold `channels` bands of 8 bits, as bytes or in pixels of four.
 void check_layout(const py::object& core, bool bytes, int channels) {
   struct Mode {
     const char* name;

@@ -23,7 +23,7 @@ struct Source {
   std::shared_ptr<PixelSource> pixels{};  // where they are made; the view is then its layout
 };
 
-// What Python knows as Target.
+// Python's Target.
 struct Sink {
   Target target;
   pybind11::object owner;
@@ -40,7 +40,7 @@ pybind11::object exportable(const pybind11::handle& image, const pybind11::objec
 // The same of what `exportable` gave.
 Source from_core(const pybind11::object& core, int channels);
 
-// The same memory to write to; only for an image that nobody else has seen yet.
+// The same memory to write to; only for an image that no other code has seen yet.
 Sink into_pil(const pybind11::object& image, int channels);
 
 void register_images(pybind11::module_& m);

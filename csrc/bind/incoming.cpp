@@ -23,7 +23,7 @@ py::object call(py::handle object, const py::object& name) {
   return owned(PyObject_CallMethodNoArgs(object.ptr(), name.ptr()));
 }
 
-// What is asked of images, looked up once.
+// Attributes of images, looked up once.
 struct Known {
   py::object image, array, mapped, tensor;  // types
   py::object uint8, strided;

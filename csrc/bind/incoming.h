@@ -26,7 +26,7 @@ std::optional<Incoming> as_incoming(pybind11::handle image, pybind11::handle tag
 // A tensor as one of a class.
 pybind11::object as_class(const pybind11::object& tensor, pybind11::handle cls);
 
-// Whether torch records what is done to tensors, or is inside a transform of torch.func.
+// True if torch records what is done to tensors, or is inside a transform of torch.func.
 bool is_recording();
 bool is_transforming();
 

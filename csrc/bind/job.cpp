@@ -28,7 +28,7 @@ const T& argument(const py::handle& object, const char* name) {
   return py::detail::cast_op<const T&>(caster);
 }
 
-// The plain executor knows only pixels that are there.
+// The plain executor reads only pixels in memory.
 void execute_plainly(const Job& job) {
   View view = job.source.view;
   Arena arena;

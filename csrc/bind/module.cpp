@@ -34,7 +34,7 @@ py::tuple op_table() {
   return ops;
 }
 
-// The numbers that Python writes into ops and asks runs for.
+// The numbers that Python writes into ops and passes to runs.
 void register_numbers(py::module_& m) {
   const auto number = [](auto value) { return py::int_(static_cast<int>(value)); };
   py::dict flags;

@@ -1,4 +1,4 @@
-// What is found out once, with Python's help.
+// Values that are found once, with Python's help.
 #pragma once
 
 #include <atomic>

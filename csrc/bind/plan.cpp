@@ -17,7 +17,7 @@ namespace py = pybind11;
 namespace fastaug::bind {
 namespace {
 
-// What an encoded source does for a plan.
+// The work of an encoded source in a plan.
 struct Decoded {
   std::string format;
   Region region;

@@ -74,7 +74,7 @@ std::optional<std::vector<float>> as_weights(py::handle value) {
   float total = 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* const item = PyList_GET_ITEM(value.ptr(), i);
-    // Of integers torch makes a tensor that it draws nothing from.
+    // torch turns integers into a tensor that it draws nothing from.
     if (!PyFloat_CheckExact(item)) return std::nullopt;
     const double weight = PyFloat_AS_DOUBLE(item);
     if (!(weight >= 0 && weight <= FLT_MAX)) return std::nullopt;
@@ -132,7 +132,7 @@ class Draws {
     }
   }
 
-  // The draws that this thread makes where it is told to make these ones.
+  // The draws that this thread makes instead of these.
   const Draws& here() const {
     if (!generator_.is_none() || (stream_ && stream_->held())) return *this;
     if (instead.told != nullptr) return in(instead.told);
@@ -202,7 +202,7 @@ class Draws {
   py::object zoom_out(py::handle height, py::handle width, py::handle low, py::handle high) const {
     const auto rows = as_side(height), columns = as_side(width);
     const auto ends = as_ends(low, high);
-    // The canvas is to be a float32, too.
+    // The canvas must be a float32, too.
     constexpr double kMaxScale = 1 << 8;
     if (!rows || !columns || !ends || std::abs(ends->first) > kMaxScale || std::abs(ends->second) > kMaxScale ||
         !acquired()) {
@@ -264,7 +264,7 @@ class Draws {
   }
 
  private:
-  // torch may run workers of a DataLoader as threads, each with a generator of its own.
+  // torch may run workers of a DataLoader as threads, each with its own generator.
   static PyObject* asked() {
     const auto generator = py::getattr(py::module_::import("torch"), "thread_safe_generator", py::none());
     if (generator.is_none()) return nullptr;

@@ -61,7 +61,7 @@ class ByTorch final : public Torch {
   py::object exp_, blur_, perspective_;
 };
 
-// What a result is to be, if that is said.
+// The form of a result, if it is given.
 struct Format {
   std::optional<DType> dtype;
   bool given = false;
@@ -104,7 +104,7 @@ class Recipe {
     name_of_run_ = py::reinterpret_steal<py::object>(PyUnicode_InternFromString("run"));
   }
 
-  // Whether it still is what the pipeline would do.
+  // True if it still does what the pipeline would do.
   bool holds() { return guard_.holds(); }
 
   // What a call makes of an image; NotImplemented, with nothing drawn, where that is Python's to do. After several of
@@ -163,10 +163,10 @@ class Recipe {
   void draft(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
     if (!transforms.is(transforms_) || is_recording()) return;
     try {
-      // What is asked first costs least: an image may be declined at each call, and a guard but once.
+      // The cheapest check comes first: an image may be declined at each call, and a guard only once.
       auto incoming = as_incoming(image, tag_);
       if (!incoming || !guard_.holds()) return;
-      // Who counts or watches runs puts a function in its place.
+      // Code that counts or watches runs puts a function in its place.
       const auto run = py::reinterpret_steal<py::object>(PyObject_GetAttr(call_.ptr(), name_of_run_.ptr()));
       if (!run.is(run_)) return;
       // v2 hands arrays on, and leaves it to torch how the channels of a single pixel lie.
@@ -195,7 +195,7 @@ class Recipe {
 
   void draw(Drafted& drafted) const {
     Stream* const stream = stream_of(draws_);
-    // What was drawn before, by who called this, is not to be forgotten.
+    // Keeps earlier draws, which are the caller's.
     if (stream != nullptr) stream->release();
     if (stream == nullptr || !stream->acquire()) {
       drafted.sketch.decline();

@@ -20,7 +20,7 @@ std::optional<T> maybe(const py::object& value, T (*read)(const py::object&)) {
   return read(value);
 }
 
-// What a transform is told, one after the other.
+// Reads the arguments of a transform, one after the other.
 class Told {
  public:
   explicit Told(const py::tuple& of) : of_(of) {}

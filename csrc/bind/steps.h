@@ -1,4 +1,4 @@
-// Transforms as fastaug._draft.packed describes them: tuples of a name and what the transform is told.
+// Transforms as fastaug._draft.packed describes them: tuples of a name and the transform's arguments.
 #pragma once
 
 #include <pybind11/pybind11.h>

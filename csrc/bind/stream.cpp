@@ -24,7 +24,7 @@ bool is_zero(const py::object& function) {
   return PyLong_AsLong(owned(PyObject_CallNoArgs(function.ptr())).ptr()) == 0;
 }
 
-// What is needed of torch, looked up once.
+// The functions of torch, looked up once.
 struct Torch {
   py::object get_state, set_state, data_ptr;  // names
   py::object float32, default_dtype, function_modes, dispatch_modes;
@@ -66,7 +66,7 @@ struct Torch {
     return torch.get([] { return Torch(); });
   }
 
-  // Whether torch.rand(1) and the like would now make plain float32 tensors on the CPU: no other default type, no
+  // True if torch.rand(1) and the like would now make plain float32 tensors on the CPU: no other default type, no
   // default device (which is a function mode), no other mode that wants to see calls, and no other functions, as tests
   // put in their places.
   bool plain() const {
@@ -88,7 +88,7 @@ struct Torch {
   }
 };
 
-// Whether the core draws what torch draws from the same state, and leaves the same state.
+// True if the core draws what torch draws from the same state, and leaves the same state.
 bool agrees(UniformForm form) {
   const Torch& torch = Torch::get();
   const py::object generator = py::module_::import("torch").attr("Generator")();

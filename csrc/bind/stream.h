@@ -1,4 +1,4 @@
-// Who draws from a generator of torch.
+// Draws from a generator of torch.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -10,7 +10,7 @@
 
 namespace fastaug::bind {
 
-// Whether torch draws categories as Random::choice does. To be asked when draws are plain, as they are for who holds a
+// True if torch draws categories as Random::choice does. To be asked when draws are plain, as they are for who holds a
 // stream.
 bool torch_chooses_so();
 
@@ -23,7 +23,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Of a torch.Generator on the CPU.
   static std::shared_ptr<Stream> of(const pybind11::object& generator);
 
-  // Whether torch would now draw plain float32 on the CPU, by its own functions, and nobody watches its calls.
+  // True if torch would now draw plain float32 on the CPU, by its own functions, and nobody watches its calls.
   static bool plain();
 
   // To be called before users can put functions of theirs in the place of torch's.
@@ -37,7 +37,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream& operator=(const Stream&) = delete;
   ~Stream();
 
-  // Whether this thread holds it. A thread holds one stream at most.
+  // True if this thread holds it. A thread holds one stream at most.
   bool held() const { return current == this; }
 
   // Waits until no other thread holds it, and gives up the interpreter for as long. Releases what else this thread

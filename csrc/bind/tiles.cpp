@@ -22,7 +22,7 @@ namespace py = pybind11;
 namespace fastaug::bind {
 namespace {
 
-// What binds them: several regions share it.
+// The binding of tiles: several regions share it.
 struct PyTiles {
   std::shared_ptr<const codec::Tiles> tiles;
 };

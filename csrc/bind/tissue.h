@@ -1,4 +1,4 @@
-// What tissue is told from glass by.
+// Measures that separate tissue from glass.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -12,7 +12,7 @@ namespace fastaug::bind {
 // Takes Python's lock again. Where the interpreter has ended meanwhile, it does not return.
 void take_gil(PyThreadState* state);
 
-// What `body` returns, without Python's lock while it runs.
+// Runs `body` without Python's lock, and returns its result.
 template <class Body>
 auto without_gil(const Body& body) {
   using Result = decltype(body());

@@ -19,7 +19,7 @@ constexpr Verdict kNotNative = deferred("not decoded natively");
 constexpr Verdict kNo16 = deferred("samples of 16 bits are not decoded in this format");
 constexpr Verdict kNoScale = deferred("scale: images are decoded at their own size only");
 
-// The row that decodes an image of this header; null where nobody here does.
+// The row that decodes an image of this header; null if there is none.
 const Codec* native_codec(const Header& header, int bits) {
   return header.native && header.bits == bits ? codec_of(header.format) : nullptr;
 }

@@ -31,7 +31,7 @@ const char* name_of(Format format);
 // By the first bytes alone.
 Format sniff(Bytes bytes);
 
-// What the bytes announce. Nothing of it is certain but what `native` promises.
+// The header of an encoded image. Only what `native` promises is certain.
 struct Header {
   Format format = Format::kOther;
   bool native = false;      // decode() takes it on; all other fields are then valid
@@ -55,7 +55,7 @@ Header luma_of(Header header);
 enum class Outcome : uint8_t {
   kDone,
   kDeferred,  // sound or not, it is not decoded here: Pillow's to say
-  kRefused,   // costs more than any honest image of its size: nobody is to try
+  kRefused,   // costs more than any honest image of its size: no decoder should try
 };
 
 struct Verdict {
@@ -68,13 +68,13 @@ struct Verdict {
   bool done() const { return outcome == Outcome::kDone; }
 };
 
-// Whether decode() makes `channels` of the channels of a file.
+// True if decode() makes `channels` of the channels of a file.
 inline bool converts(int from, int channels) { return channels >= (from <= 2 ? 1 : 3) && channels <= kMaxChannels; }
 inline bool converts(const Header& header, int channels) {
   return converts(header.channels, channels) && !(header.luma && channels > 2);
 }
 
-// Whether anybody is to decode these bytes, Pillow too: kDone, or kRefused. For what is not native or was deferred.
+// kDone if a decoder, Pillow included, should try these bytes; else kRefused. For what is not native or was deferred.
 Verdict afford(Bytes bytes);
 
 // Where the image that begins here ends: behind its last byte. kNoEnd where these bytes do not tell, as too few of a
@@ -82,7 +82,7 @@ Verdict afford(Bytes bytes);
 size_t image_end(Bytes bytes);
 constexpr size_t kNoEnd = ~size_t{0};
 
-// What the three components of a JPEG are.
+// The colours of a JPEG's three components.
 enum class Components : uint8_t {
   kAsMarked,  // by the stream's own markers, or as libjpeg guesses where it has none
   kRgb,
@@ -91,12 +91,12 @@ enum class Components : uint8_t {
 
 class ScanIndex;
 
-// What is known of a JPEG beside its stream. Nothing for every other image.
+// Facts about a JPEG beside its stream. Empty for every other image.
 struct Beside {
-  // What TIFF and whole-slide files say once for all of their streams.
+  // Tables that TIFF and whole-slide files hold once for all of their streams.
   Bytes tables;  // of a stream that has none (itself one: SOI, DQT, DHT, EOI); may be empty
   Components components = Components::kAsMarked;
-  // Of these very bytes, to begin by and to be extended; may be null.
+  // An index of these bytes, to begin with and to extend; may be null.
   ScanIndex* index = nullptr;
 };
 
@@ -107,7 +107,7 @@ struct Decoded {
   Region region;  // holds what was asked for, and maybe more columns or rows
 };
 
-// What decode() is to make of an image.
+// The result that decode() should make of an image.
 struct Wanted {
   Region region;  // inside the image
   int channels = 0;
@@ -121,7 +121,7 @@ struct Wanted {
 Decoded decode(Bytes bytes, const Header& header, const Wanted& wanted, Arena& arena, const Beside& beside = {});
 
 // The whole image straight into memory: uint8, interleaved, pixel_stride as many bytes as channels, or 4 for three (the
-// fourth then becomes 255). What was written before a verdict other than kDone is to be thrown away.
+// fourth then becomes 255). Discard pixels that were written before a verdict other than kDone.
 Verdict decode_into(Bytes bytes, const Header& header, const Target& target, Arena& arena, const Beside& beside = {});
 
 // A region of a PNG of 16 bits: `channels` is the file's; samples are uint16 in the machine's order, and the view's
@@ -136,7 +136,7 @@ Region decoded_region(const Header& header, Region wanted);
 // channels.
 int pixel_stride(const Header& header, int channels);
 
-// Whether decode() has a use for an index of such a file.
+// True if decode() has a use for an index of such a file.
 bool takes_index(const Header& header);
 
 // Who is asked first for a sequential JPEG: "own", with libjpeg for what that decoder leaves, or "libjpeg".

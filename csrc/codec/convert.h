@@ -6,7 +6,7 @@
 
 namespace fastaug::codec {
 
-// Whether pixels of `from` channels can stay as they are in the file.
+// True if pixels of `from` channels need no conversion.
 bool kept(int from, int channels, ptrdiff_t pixel_stride);
 
 // Where the pixels of `region` lie, which begin at `region_data`; that of pixel (0, 0) may be outside of memory.

@@ -34,7 +34,7 @@ enum Type : uint16_t {
 // Bytes of a value of each type; 0 for types that Pillow passes over.
 constexpr uint8_t kSizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
-// A TIFF file's numbers. Whoever asks for one has asked holds() before.
+// A TIFF file's numbers. Callers check holds() first.
 class Tiff {
  public:
   Tiff(Bytes bytes, bool big_endian) : bytes_(bytes), big_endian_(big_endian) {}

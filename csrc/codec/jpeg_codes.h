@@ -7,7 +7,7 @@
 
 namespace fastaug::codec::jpeg {
 
-// As a segment has it (ITU-T T.81, B.2.4.2): how many codes there are of each length, and their symbols.
+// The contents of a segment (ITU-T T.81, B.2.4.2): the number of codes of each length, and their symbols.
 struct CodeLengths {
   bool defined = false;
   uint8_t counts[16] = {};

@@ -53,7 +53,7 @@ uint32_t big_endian(const uint8_t* p, int bytes) {
   return value;
 }
 
-// Whether the resources of a segment of Photoshop's lie in it, one behind the other, until something else follows.
+// True if the resources of a segment of Photoshop's lie in it, one behind the other, until something else follows.
 bool holds_resources(Bytes content, size_t at) {
   constexpr size_t kResolution = 0x03ed, kOfResolution = 14;
   const auto left = [&] { return content.size - at; };
@@ -75,7 +75,7 @@ bool holds_resources(Bytes content, size_t at) {
   return true;
 }
 
-// Whether Pillow (JpegImagePlugin.APP and SOF) may look for a field behind the end of a segment, and raise or not: its
+// True if Pillow (JpegImagePlugin.APP and SOF) may look for a field behind the end of a segment, and raise or not: its
 // versions differ in that.
 bool is_short(const Segment& segment) {
   const Bytes content = segment.content;

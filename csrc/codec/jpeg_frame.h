@@ -49,8 +49,7 @@ int count_scans(Bytes bytes, size_t from);
 // The content of the first segment of a marker before the first scan's; without data where there is none.
 Bytes find_segment(Bytes bytes, uint8_t marker);
 
-// Whether so many scans of so many blocks cost more than any honest image. What is counted before anything is decoded,
-// the decoders count once more as they go.
+// True if so many scans of so many blocks cost more than any honest image. Decoders count once more, as they go.
 bool too_dear(int64_t scans, int64_t blocks);
 constexpr const char* kTooManyScans = "too many scans";
 

@@ -100,7 +100,7 @@ class Decoder {
     return int64_t{blocks.kept_columns.to - blocks.kept_columns.from} * (blocks.kept_rows.to - blocks.kept_rows.from);
   }
 
-  // Whether a scan has the bits that come next: libjpeg warns of all others, or fails.
+  // True if a scan has the bits that come next: libjpeg warns of all others, or fails.
   bool follows(const Scan& scan) {
     const bool dc = scan.from == 0;
     if (scan.to > 63 || (dc ? scan.to != 0 : scan.to < scan.from || scan.count != 1)) return false;

@@ -7,7 +7,7 @@
 
 namespace fastaug::codec::jpeg {
 
-// As run_sequential().
+// Like run_sequential().
 bool run_progressive(Bytes bytes, const Beside& beside, const Part& part, Arena& arena);
 
 }  // namespace fastaug::codec::jpeg

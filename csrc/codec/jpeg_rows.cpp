@@ -31,7 +31,7 @@ Rows::Rows(const Stream& stream, const Part& part, Arena& arena)
   down_ = {wanted.y / unit_height_, divided_up(wanted.y + wanted.height, unit_height_)};
   if (halved_down_) {
     down_.from = std::max(wanted.y - 2, 0) / unit_height_;
-    // As libjpeg, which makes both rows of a row of chroma.
+    // libjpeg also makes both rows of a row of chroma.
     const int below = std::min((wanted.y + wanted.height + 1) / 2 * 2 + 2, stream.height);
     down_.to = divided_up(below, unit_height_);
   }

@@ -12,7 +12,7 @@ constexpr int kSide = 8;  // samples of a block, across and down
 
 inline int divided_up(int value, int unit) { return (value + unit - 1) / unit; }
 
-// What is to be made of one file: a region of it, with `stride` bytes a pixel as in Job of jpeg_session.h.
+// The result to make of one file: a region of it, with `stride` bytes a pixel as in Job of jpeg_session.h.
 struct Part {
   Region region;
   int stride;     // below 3: luma alone

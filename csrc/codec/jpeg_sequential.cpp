@@ -195,7 +195,7 @@ bool run_sequential(Bytes bytes, const Beside& beside, const Part& part, Arena& 
   const Stream* stream = read_stream(bytes, beside, arena);
   if (stream == nullptr) return false;
   const Region& region = part.region;
-  // Whoever asked looked at bytes that somebody may have written to since.
+  // The bytes may have changed since the caller looked at them.
   if (region.y + region.height > stream->height || region.x + region.width > stream->width) return false;
   if (part.stride < 3 && stream->channels == 3 && !stream->ycbcr) return false;
   Decoder decoder(*stream, bytes, part, beside.index, arena);

@@ -164,7 +164,7 @@ void decompress(Session& session, const Job& job) {
     defer(session, "a second header");
   }
   name_components(info, job.beside.components);
-  // As Pillow decodes: accurate integers, smooth upsampling.
+  // Pillow's settings: accurate integers, smooth upsampling.
   info.out_color_space = colours(job.stride);
   info.dct_method = JDCT_ISLOW;
   info.do_fancy_upsampling = TRUE;

@@ -6,7 +6,7 @@
 
 namespace fastaug::codec::jpeg {
 
-// What libjpeg is to make of one file.
+// The result that libjpeg should make of one file.
 struct Job {
   Bytes bytes;
   Beside beside;  // its tables are read before the bytes

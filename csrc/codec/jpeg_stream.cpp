@@ -79,7 +79,7 @@ bool read_tables(Bytes bytes, Tables* tables) {
   return false;
 }
 
-// What tells libjpeg whether three components are YCbCr (jdapimin.c, default_decompress_parms).
+// The markers by which libjpeg decides if three components are YCbCr (jdapimin.c, default_decompress_parms).
 struct Marks {
   bool jfif = false;
   bool adobe = false;

@@ -35,11 +35,11 @@ class Window {
   // Bits up to the next marker that `scan` has not used yet, as far as they are readable; below 0 where it went beyond.
   ptrdiff_t left(const JpegScan& scan) const { return (end_ - scan.next) * 8 + scan.count; }
 
-  // Whether the data ends here, but for less than a byte; and where in the file it does.
+  // True if the data ends here, but for less than a byte; and where in the file it does.
   bool at_marker(JpegScan* scan);
   size_t marker() const { return static_cast<size_t>(from_ - source_); }
 
-  // Whether this marker is next, with less than a byte of data before it.
+  // True if this marker is next, with less than a byte of data before it.
   bool is_next(uint8_t marker, JpegScan* scan);
 
   // To the bytes behind the marker that is_next().

@@ -20,13 +20,13 @@ ptrdiff_t row_size(const Header& header) { return ptrdiff_t{header.width} * head
 
 Header read_header(Bytes bytes) { return parse(bytes).header; }
 
-// Pillow knows no such files: what is not read here is nobody's.
+// Pillow does not read such files: there is no fallback.
 Verdict afford(Bytes bytes) {
   const Parsed parsed = parse(bytes);
   return parsed.done() ? Verdict() : Verdict{Outcome::kRefused, parsed.reason, Verdict::kNowhere};
 }
 
-// Of a file that is not wholly there, parse() takes nothing.
+// parse() declines an incomplete file.
 size_t image_end(Bytes bytes) {
   const Parsed parsed = parse(bytes);
   if (!parsed.done()) return kNoEnd;

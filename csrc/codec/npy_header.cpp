@@ -7,7 +7,7 @@ namespace fastaug::codec::npy {
 namespace {
 
 constexpr size_t kMagicSize = 6;
-// As numpy.load, which reads no longer ones either.
+// The limit of numpy.load.
 constexpr size_t kMostText = 10000;
 constexpr int kMostAxes = 64;
 

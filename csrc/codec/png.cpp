@@ -54,7 +54,7 @@ class Inflater {
   // cannot be had.
   uint8_t* rows(int* count) {
     const size_t wanted = row_ * static_cast<size_t>(*count);
-    // Without an end of the file, only the checksum tells that all pixels are there.
+    // Without an end of the file, only the checksum proves that all pixels are there.
     if (layout_.ended && all_ - wanted > kFewBytes) {
       for (size_t slack : {kSlack, kSlack + kMostStored}) {
         if (wanted + slack >= all_) break;

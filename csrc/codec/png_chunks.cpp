@@ -47,7 +47,7 @@ bool inflates(std::string_view packed, size_t* bound) {
                                        bound) == LIBDEFLATE_SUCCESS;
 }
 
-// What the chunks beside IHDR, IDAT and IEND say, as far as Pillow listens: PngImagePlugin.PngStream.
+// The contents of the chunks beside IHDR, IDAT and IEND that Pillow reads: PngImagePlugin.PngStream.
 class Ancillary {
  public:
   // False when Pillow may stumble over the chunk, or make other pixels for it.
@@ -152,7 +152,7 @@ class Ancillary {
 
 bool is_letter(uint32_t byte) { return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z'; }
 
-// What Pillow takes for the name of a chunk, but for digits and underscores.
+// The letters that Pillow takes in the name of a chunk, beside digits and underscores.
 bool is_name(uint32_t type) {
   return is_letter(type >> 24) && is_letter(type >> 16 & 255) && is_letter(type >> 8 & 255) && is_letter(type & 255);
 }

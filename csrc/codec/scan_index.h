@@ -79,7 +79,7 @@ class ScanIndex {
   std::shared_ptr<const ScanPlaces> places_;
 };
 
-// Of any bytes; the same on all machines, and not for secrets.
+// A hash of any bytes; the same on all machines, and not for secrets.
 uint64_t hash_of(Bytes bytes);
 
 }  // namespace fastaug::codec

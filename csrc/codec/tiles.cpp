@@ -135,7 +135,7 @@ Region TiledSource::made(Region wanted) const {
   const Span down = span(y_ + wanted.y, wanted.height, tiles_->height, tiles_->tile_height);
   const Span across = span(x_ + wanted.x, wanted.width, tiles_->width, tiles_->tile_width);
   if (down.empty() || across.empty()) return {wanted.y, wanted.x, 0, 0};
-  // Of a tile, what lies outside of the region is not there for plans.
+  // Plans do not see the pixels of a tile outside of the region.
   const auto clipped = [](int64_t at, int64_t side) { return static_cast<int>(std::clamp<int64_t>(at, 0, side)); };
   const int top = clipped(down.first * tiles_->tile_height - y_, height_);
   const int bottom = clipped(down.last * tiles_->tile_height - y_, height_);

@@ -49,7 +49,7 @@ class TiledSource final : public PixelSource {
   const char* name() const override { return "JPEG tiles"; }
 
  private:
-  // Of the image, in its own pixels and in tiles.
+  // The image's size, in pixels and in tiles.
   struct Span {
     int64_t from;
     int64_t to;

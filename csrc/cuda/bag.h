@@ -1,25 +1,31 @@
-// A bag of images on a device, planned: what the host does of it, without a pixel and without a device. The images may
-// differ in size and in their programs. They go in waves, so that what is kept between the parts of an image stays in a
-// cache; each part of an image is in a launch with those of the other images of its wave that have the same features.
+// The host's plan for a bag of images on a device, made without a pixel and without a device. The images may differ in
+// size and in their programs. They go in waves, so that images between two parts stay in a cache. A launch does the
+// parts of a wave that have the same features.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <span>
 #include <tuple>
 #include <vector>
 
+#include "base/status.h"
 #include "cuda/part.h"
 #include "execute/execute.h"
 #include "plan/plan.h"
 
 namespace fastaug::cuda {
 
+constexpr int64_t kAlignment = 256;  // of what lies in the scratch
+
+constexpr int64_t aligned(int64_t bytes, int64_t to) { return (bytes + to - 1) / to * to; }
+
 struct BagOptions {
   uint32_t rewrites = kExactRewrites;
   // Bytes of scratch after which a wave ends; an image may need more by itself.
   int64_t wave_bytes = int64_t{32} << 20;
-  // Of shared memory that a block may have.
+  // Bytes of shared memory that a block may have.
   uint32_t shared_bytes = 48 << 10;
 };
 
@@ -36,15 +42,15 @@ class Bag {
  public:
   explicit Bag(const BagOptions& options) : options_(options) {}
 
-  // The next image. Pixels and memory of the result have to be where the device finds them; nothing here looks at them.
+  // The next image. Pixels and memory of the result must have the device's addresses; nothing here reads them.
   // False for what no device does: an encoded image, a result in Pillow's own memory (with gaps to fill, or LA as four
   // channels), and a nearest AFFINE with shear whose positions Pillow adds up. Throws Error where make_plan does, and
   // where `shared_bytes` are too few.
   bool add(const Job& job);
-  // No more images.
+  // Ends the last wave.
   void finish();
 
-  // What is to be copied to the device, aligned to 16 bytes there.
+  // The bytes to copy to the device, aligned to 16 bytes there.
   std::span<const uint8_t> blob() const { return blob_; }
   // Memory on the device, aligned to 256 bytes.
   int64_t scratch_bytes() const { return scratch_bytes_; }
@@ -68,7 +74,15 @@ class Bag {
   };
 
   template <class T>
-  uint32_t put(std::span<const T> values);
+  uint32_t put(std::span<const T> values) {
+    const size_t offset = (blob_.size() + 15) / 16 * 16;
+    if (offset + values.size_bytes() > kNowhere / 2) {
+      fail(ErrorCode::kValue, "a bag of so many images does not fit into one call: its programs take 2 GB");
+    }
+    blob_.resize(offset + values.size_bytes());
+    if (!values.empty()) std::memcpy(blob_.data() + offset, values.data(), values.size_bytes());
+    return static_cast<uint32_t>(offset);
+  }
   template <class T>
   uint32_t put(const T& value) {
     return put(std::span<const T>(&value, 1));
@@ -101,7 +115,7 @@ class Bag {
   bool has_forms_ = false;
 };
 
-// What of an image a program reads on a device, so that no more of it has to be copied there.
+// The region of an image that a program reads on a device. Only this must be copied there.
 Region needed_region(Program program, Shape in, uint32_t rewrites);
 
 }  // namespace fastaug::cuda

@@ -42,7 +42,7 @@ struct Free {
 };
 using Block = std::unique_ptr<uint8_t, Free>;
 
-// Of the very size, so that AddressSanitizer sees what lies outside.
+// Has the exact size, so that AddressSanitizer reports accesses outside.
 Block dirty(size_t bytes) {
   Block block(static_cast<uint8_t*>(::operator new(bytes, kAlign)));
   std::memset(block.get(), kDirt, bytes);

@@ -1,4 +1,4 @@
-// A device without one: the same bodies, block by block, phase by phase, thread by thread, on memory of the host.
+// An emulated device: the same bodies, block by block, phase by phase, thread by thread, on memory of the host.
 #pragma once
 
 #include <cstdint>
@@ -7,13 +7,13 @@
 
 namespace fastaug::cuda {
 
-// In which order the blocks, and the threads of a block, run.
+// The order in which blocks, and the threads of a block, run.
 enum Order : int { kForwards = 0, kBackwards = 1 };  // from 2 on: shuffled, by this number
 
-// One launch. Shared memory has the very size of each block's, and is dirty. `scratch` is aligned as on a device.
+// Runs one launch. Shared memory has the exact size of each block's, and is dirty. `scratch` is aligned as on a device.
 void emulate(const Launch& launch, const uint8_t* blob, uint8_t* scratch, int order);
 
-// All of a bag, with memory of its own for blob and scratch, dirty as well.
+// Runs all of a bag, with its own memory for blob and scratch, also dirty.
 void emulate(const Bag& bag, int order);
 
 }  // namespace fastaug::cuda

@@ -1,7 +1,7 @@
-// What a device is told of a bag of images: plain data in one block of bytes, the blob. Tables that are made of it, and
-// what images leave for their later parts, lie in a second block, the scratch. Places in either are offsets.
+// A bag of images as a device gets it: plain data in one block of bytes, the blob. A second block, the scratch, holds
+// the tables made from it, and images between two parts. Places in either are offsets.
 //
-// No header of the C++ library, so that a compiler at run time reads this as it is.
+// This includes no header of the C++ library, so that a compiler at run time reads it as it is.
 #pragma once
 
 #include "base/image.h"
@@ -14,7 +14,7 @@
 
 namespace fastaug::cuda {
 
-// How the pixels of a part are found. Each has kernels of its own.
+// The ways to find the pixels of a part. Each has its own kernels.
 enum Source : int32_t {
   kRead,           // where they lie
   kAffineNearest,  // in 16.16 fixed point
@@ -90,7 +90,7 @@ struct Strided {
   int64_t channel_stride;
 };
 
-// What a run of colour does to a pixel, one after the other.
+// One op of a run of colour ops on a pixel.
 struct Colour {
   enum Kind : int32_t {
     kLane,    // `op`, which is_lane_op
@@ -134,7 +134,7 @@ struct Erased {
   float value[kMaxChannels];
 };
 
-// What is done to an image between two places where it has to be in memory as a whole.
+// The work on an image between two places where all of it must be in memory.
 struct Part {
   Strided from;
   int32_t height, width, channels;
@@ -156,7 +156,7 @@ struct Part {
   uint32_t counted;
   OpId reduction;
   int64_t counted_pixels;
-  // Whether they are parts of a sum.
+  // True if they are parts of a sum.
   FASTAUG_HOST_DEVICE bool counts_parts() const {
     return counted != kNowhere && takes_torch_mean(reduction) && counted_pixels > kExactTorchPixels;
   }
@@ -189,7 +189,7 @@ struct Entry {
   uint32_t unused;
 };
 
-// What is made in the scratch before the parts that need it run. A block does a task.
+// A table to make in the scratch before the parts that need it run. A block does a task.
 struct Task {
   enum Kind : int32_t {
     kTakeRows,  // tables of step `step` of the part
@@ -214,8 +214,8 @@ struct Task {
   uint32_t unused;
 };
 
-// What can occur in the parts that a kernel is for. Where the first three differ, kernels do; the others are sets of
-// bits, and a kernel that has more of them serves as well.
+// The features that can occur in the parts of a kernel. Kernels differ where the first three differ. The others are
+// sets of bits, and a kernel with more of them serves as well.
 struct Features {
   int32_t source;
   int32_t channels;  // of the source
@@ -225,7 +225,7 @@ struct Features {
   uint64_t ops;      // bits of OpId, of colours
   uint32_t flags;    // of Flag
 };
-// Of each StepKind k, the bit k and one of these; and of pixels that are read, as if they were of kind kStepKinds.
+// Features::steps has, for each StepKind k, the bit k and one of these. Pixels that are read count as kind kStepKinds.
 constexpr int kOccurs = 0;
 constexpr int kColoured = 10;    // colours follow it
 constexpr int kFromSource = 20;  // it takes its pixels from the source

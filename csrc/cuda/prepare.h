@@ -1,6 +1,5 @@
-// What is made in the scratch before a tile can be: tables of steps, what of each step's input a tile needs, lookups.
-// A block does a task. On the host the same would take longer than all the rest of its work, and be fifty times as much
-// to copy.
+// Tables in the scratch that tiles need: tables of steps, the extent of each step's input that a tile needs, lookups. A
+// block does a task. On the host this would take longer than all its other work, and mean fifty times as much to copy.
 #pragma once
 
 #include "cuda/part.h"
@@ -83,8 +82,12 @@ class Preparation {
         return pad_position(static_cast<PadMode>(op.flags), k, op.i[rows ? 1 : 0], in);
       case OpId::NEAREST:
         return nearest_position(static_cast<NearestRule>(op.flags), k, in, out);
-      default:
+      case OpId::HFLIP:
+      case OpId::VFLIP:
         return rows == (op.id == OpId::VFLIP) ? in - 1 - k : k;
+      default:
+        fail_on_host("source_index", op.id);
+        return k;
     }
   }
 
@@ -258,10 +261,14 @@ class Preparation {
     return equalize_entry(step, step / 2 + below, sample);
   }
 
+  // False for an op that looks at more than a sample.
   template <OpId kId>
-  FASTAUG_FN void lane_as(const Op& op, float mean, float* v) const {
+  FASTAUG_FN bool lane_as(const Op& op, float mean, float* v) const {
     if constexpr (is_lane_op(kId) && kHas<kId, Trait::kPerSample>) {
       scalar::visit_as<kId>(op, mean, 1, OneSample{v});
+      return true;
+    } else {
+      return false;
     }
   }
 
@@ -272,14 +279,15 @@ class Preparation {
     const float mean = counted ? counted_mean() : 0.0f;
     float v = static_cast<float>(sample);
     switch (op.id) {
-#define FASTAUG_OP(name, ...)          \
-  case OpId::name:                     \
-    lane_as<OpId::name>(op, mean, &v); \
+#define FASTAUG_OP(name, ...)                                                                \
+  case OpId::name:                                                                           \
+    if (lane_as<OpId::name>(op, mean, &v)) return static_cast<uint8_t>(static_cast<int>(v)); \
     break;
 #include "program/ops.def"
 #undef FASTAUG_OP
     }
-    return static_cast<uint8_t>(static_cast<int>(v));
+    fail_on_host("looked_up", op.id);
+    return sample;
   }
 
   const uint8_t* blob_;

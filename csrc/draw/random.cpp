@@ -20,7 +20,7 @@ struct Rectangle {
   double sides[2];
 
   Rectangle(double target, double aspect)
-      // As Python rounds: halves to even.
+      // Rounds like Python: halves to even.
       : sides{std::nearbyint(std::sqrt(target * aspect)), std::nearbyint(std::sqrt(target / aspect))} {}
 
   bool operator==(const Rectangle&) const = default;

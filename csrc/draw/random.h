@@ -29,7 +29,7 @@ struct UniformForm {
   bool half_open = true;  // a draw that is rounded up to the upper limit becomes the lower one
 };
 
-// What RandomResizedCrop and RandomErasing look for: a rectangle of random area and proportions.
+// The rectangle of random area and proportions of RandomResizedCrop and RandomErasing.
 struct SidesLimits {
   double area;          // of the image
   double limits[2];     // of the sides

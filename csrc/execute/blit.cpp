@@ -68,7 +68,7 @@ class Mover {
   static constexpr size_t kAhead = 4;
   static constexpr ptrdiff_t kLine = 64;
 
-  // Whether rows of the source are left out, where processors, which foresee only what follows, would wait for each.
+  // True if rows of the source are left out, where processors, which foresee only what follows, would wait for each.
   bool skips_rows() const {
     const BlitIndex& down = map_.down;
     size_t skipped = 0;

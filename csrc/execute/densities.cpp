@@ -116,7 +116,7 @@ double direction_of(double x, double y) {
   return x < 0.0 ? turned : share;
 }
 
-// Of most groups, no number is within a range.
+// Most groups have no number within a range.
 void add_values(const double* numbers, int count, const DensityRange& range, DensityValues& values) {
   constexpr int kGroup = 8;
   const double low = range.low, high = range.high;
@@ -158,7 +158,7 @@ void append(const Pixels& pixels, std::vector<uint8_t>& kept) {
 
 DensityMoments density_moments(const View& image, const DensityRule& rule, std::vector<uint8_t>* kept) {
   DensityMoments total;
-  // Of what is not written, no page is ever there.
+  // Memory that is never written takes no pages.
   if (kept != nullptr) kept->reserve(static_cast<size_t>(image.height) * static_cast<size_t>(image.width) * 3);
   for_blocks(image, rule, 1, [&](const Pixels& pixels) {
     // Blocks have sums of their own, so that little is added to much seldom.

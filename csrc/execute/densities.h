@@ -41,7 +41,7 @@ struct DensityValues {
   std::vector<double> within;
 };
 
-// Of every `step`th pixel, row by row, that the rule does not leave out.
+// For every `step`th pixel, row by row, that the rule does not leave out.
 void density_values(const View& image, const DensityRule& rule, const DensityPlane& plane,
                     const DensityRange (&ranges)[2], int64_t step, DensityValues (&values)[2]);
 

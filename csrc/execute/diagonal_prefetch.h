@@ -8,7 +8,7 @@
 
 namespace fastaug {
 
-// Before each block of output rows this asks for the source lines that the block after it will read.
+// Before each block of output rows this prefetches the source lines that the block after it will read.
 class DiagonalPrefetch {
  public:
   // `matrix` as in WarpRow. `region` of the output is what is computed, in order of rows. Memory outside `read`, in

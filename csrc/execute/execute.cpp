@@ -41,7 +41,7 @@ class TimedStage final : public Stage {
   double* seconds_;
 };
 
-// The part of an image that begins at (crop.y, crop.x), as an image of its own.
+// The part of an image that begins at (crop.y, crop.x), as an image.
 View cropped(const View& image, Region crop) {
   View view = image;
   view.data = image.at(crop.y, crop.x, 0);
@@ -91,7 +91,7 @@ class Run {
   const Step& op_of(const Pass& pass) const { return plan_.ops[static_cast<size_t>(pass.begin)]; }
   Shape shape_of(const Pass& pass) const { return plan_.shapes[static_cast<size_t>(pass.begin)]; }
 
-  // What yields the rows of a pass.
+  // The stage that yields the rows of a pass.
   Stage* stage(const Pass& pass) {
     const int count = pass.end - pass.begin;
     switch (pass.kind) {
@@ -131,7 +131,7 @@ class Run {
     fail(ErrorCode::kRuntime, std::string("the pass ") + name_of(pass.kind) + " yields no rows");
   }
 
-  // What leaves an image in memory.
+  // The passes that leave an image in memory.
   void finish(const Pass& pass) {
     switch (pass.kind) {
       case PassKind::kDecode:

@@ -135,7 +135,7 @@ JobQueue::Seconds JobQueue::seconds() {
 std::optional<JobQueue::Number> JobQueue::take(double seconds, size_t least) {
   std::unique_lock lock(mutex_);
   least_ = least;
-  // Even a wait for no time at all is a system call, which whoever only looks has to be spared.
+  // Even a wait of zero seconds is a system call, which a mere look at the queue must not make.
   if (seconds > 0.0) {
     finished_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return done_.size() >= least; });
   }

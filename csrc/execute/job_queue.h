@@ -26,7 +26,7 @@ class JobQueue {
   // No more will be pushed: threads in work() come back once nothing is left.
   void close();
 
-  // As close(), and what nobody has begun is dropped. Jobs that run are run to their end.
+  // Like close(), but drops jobs that have not begun. Jobs that run go on to their end.
   void cancel();
 
   // Does entries one after the other, at most `limit` of them, and returns the number of the first errand that it
@@ -34,7 +34,7 @@ class JobQueue {
   // there is no more to do: where `wait`, not before the queue is closed; else as soon as it is empty.
   std::optional<Number> work(bool wait, int64_t limit);
 
-  // How many entries there are that nobody has begun.
+  // The number of entries that have not begun.
   int64_t left();
 
   // Says that an errand has been done.
@@ -44,7 +44,7 @@ class JobQueue {
   // many seconds: a thread that needs them all is not woken by each. By one thread at a time.
   std::optional<Number> take(double seconds, size_t least = 1);
 
-  // What jobs have taken so far, added up over all threads.
+  // The time of all jobs so far, added up over all threads.
   struct Seconds {
     double decoding = 0.0;
     double all = 0.0;  // decoding as well

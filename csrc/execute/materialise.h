@@ -9,7 +9,7 @@ namespace fastaug {
 // Planes, one after the other within each row; or pixels of four bytes, for ops that walk in any direction.
 enum class Layout { kPlanar, kInterleaved };
 
-// Pulls every row of the chain's region and tells `reduction` of it, if there is one.
+// Pulls every row of the chain's region and adds it to `reduction`, if there is one.
 View materialise(Context& context, Stage* chain, Layout layout, Reduction* reduction = nullptr);
 
 // The same, turned by 90 degrees, as planes.

@@ -10,7 +10,7 @@ namespace fastaug {
 
 namespace {
 
-// Whether the functions below know a reduction with these numbers; they fail on others.
+// True if the functions below have a case for a reduction with these numbers; they fail on others.
 constexpr bool knows(OpId id, WholeInput numbers) {
   switch (numbers) {
     case WholeInput::kMean:

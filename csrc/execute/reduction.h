@@ -1,4 +1,4 @@
-// What a reduction has to know of its whole input before it can treat one pixel.
+// Statistics of its whole input that a reduction needs before its first pixel.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ class Reduction {
 
   void add(const uint8_t* const* planes);
 
-  // Of ops that need the mean: what they blend with; see mean_of in pixel/statistics.h.
+  // For ops that need the mean: the value to blend with; see mean_of in pixel/statistics.h.
   float mean(bool unrounded) const;
-  // Of ops that need extremes or a histogram.
+  // For ops that need extremes or a histogram.
   void tables(ChannelTables* out) const;
 
  private:

@@ -106,7 +106,7 @@ class FloatTarget {
     }
   }
 
-  // Where the planes of row y are to be written.
+  // The addresses of the planes of row y in the target.
   void begin(int y, float** to) const {
     for (int c = 0; c < channels_; ++c) {
       to[c] = floats_[c] != nullptr ? floats_[c] : reinterpret_cast<float*>(sample_at(target_, y, 0, c));

@@ -1,4 +1,4 @@
-// What tissue is told from glass by, in one pass over an RGB image of bytes.
+// Measures that separate tissue from glass, in one pass over an RGB image of bytes.
 #pragma once
 
 #include <cstdint>

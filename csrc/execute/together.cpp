@@ -17,7 +17,7 @@ Arena& shared_arena() {
   return arena;
 }
 
-// What a source has made, for whoever wants any of it.
+// The pixels that a source has made, shared by all jobs that read it.
 class Made final : public PixelSource {
  public:
   Made(const PixelSource& source, const View& view) : source_(source), view_(view) {}
@@ -49,7 +49,7 @@ class Made final : public PixelSource {
   View view_;
 };
 
-// What a plan reads of an encoded image; nothing where it reads none of it.
+// The region that a plan reads of an encoded image; empty where it reads nothing of it.
 Region read_by(const Plan& plan) {
   const bool decodes = !plan.passes.empty() && plan.passes.front().kind == PassKind::kDecode;
   return decodes ? plan.passes.front().region : Region{};

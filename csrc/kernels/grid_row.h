@@ -1,4 +1,4 @@
-// What the scalar and the vector grid kernels share, none of it bound to an instruction set. Private to csrc/kernels.
+// Code that scalar and vector grid kernels share, independent of the instruction set. Private to csrc/kernels.
 #pragma once
 
 #include "kernels/warp_row.h"

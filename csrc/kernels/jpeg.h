@@ -1,4 +1,4 @@
-// What the JPEG kernels are given. The words are those of ITU-T T.81: an MCU is a run of blocks, one or more of each
+// The arguments of the JPEG kernels. The words are those of ITU-T T.81: an MCU is a run of blocks, one or more of each
 // component, that repeats over the image.
 #pragma once
 

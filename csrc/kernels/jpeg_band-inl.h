@@ -13,7 +13,7 @@
 FASTAUG_LANES_BEGIN
 namespace {
 
-// Whether jpeg_deposit() is one instruction, which is of BMI2.
+// True if jpeg_deposit() is one instruction, which is of BMI2.
 #if defined(HWY_TARGET) && HWY_ARCH_X86_64
 constexpr bool kJpegDeposits = HWY_TARGET <= HWY_AVX2;
 #else

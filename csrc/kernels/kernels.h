@@ -1,5 +1,5 @@
 // The table of row kernels, one table per instruction set. Everything that is fast goes through it; nothing outside
-// csrc/kernels knows an instruction set.
+// csrc/kernels depends on an instruction set.
 //
 // Contract for every planar row buffer that a kernel is given (rows of `uint8_t* const*`): kRowPad bytes after its last
 // sample belong to it too, so a kernel may read and write whole vectors past `width` (what it leaves there is garbage).
@@ -41,7 +41,7 @@ constexpr int kSquareSide = 16;
 // Arrays of counts that make a histogram.
 constexpr int kHistograms = 4;
 
-// What becomes of the bytes of pixels, each by itself.
+// A map of the bytes of pixels, each by itself.
 struct PixelTables {
   static constexpr int kKept = -1;  // as they were
   static constexpr int kFull = -2;  // 255
@@ -56,7 +56,7 @@ struct PixelTables {
   int mask = 255;
 };
 
-// What kernels cost per sample, for plans: measured, in units of a sixtieth of a nanosecond. The defaults are for AVX2
+// Costs of kernels per sample, for plans: measured, in units of a sixtieth of a nanosecond. The defaults are for AVX2
 // and SSE4 on rows of 64 to 512.
 struct ColourCosts {
   int lookup = 8;
@@ -145,7 +145,7 @@ struct FilteredRows {
   ptrdiff_t row_stride;
 };
 
-// Of pixels of RGB: the sums of their samples, and how many have all of them above, or below, a limit.
+// For pixels of RGB: the sums of their samples, and how many have all of them above, or below, a limit.
 struct TissueSums {
   uint64_t colour[3] = {};
   uint64_t white = 0;
@@ -235,7 +235,7 @@ struct Kernels {
   // A row of YCbCr to RGB, or with pixel_stride 4 RGB and 255. Writes exactly width pixels.
   void (*jpeg_colours)(const uint8_t* luma, const uint8_t* blue, const uint8_t* red, int width, int pixel_stride,
                        uint8_t* foreign);
-  // Whether these together were measured to be faster than libjpeg-turbo, for sequential files and for progressive
+  // True if these together were measured to be faster than libjpeg-turbo, for sequential files and for progressive
   // ones.
   bool quick_jpeg;
   bool quick_progressive_jpeg;

@@ -50,23 +50,9 @@ class Tables {
       have_[i] = built(kIsas[i].isa) && machine_has(kIsas[i].isa);
       if (!have_[i]) continue;
       tables_[i].name = kIsas[i].name;
-      set_resample(kIsas[i].isa, &tables_[i]);
-      set_torch_resize(kIsas[i].isa, &tables_[i]);
-      set_convert(kIsas[i].isa, &tables_[i]);
-      set_move(kIsas[i].isa, &tables_[i]);
-      set_store(kIsas[i].isa, &tables_[i]);
-      set_unfilter(kIsas[i].isa, &tables_[i]);
-      set_jpeg(kIsas[i].isa, &tables_[i]);
-      set_affine(kIsas[i].isa, &tables_[i]);
-      set_perspective(kIsas[i].isa, &tables_[i]);
-      set_grid(kIsas[i].isa, &tables_[i]);
-      set_pointwise(kIsas[i].isa, &tables_[i]);
-      set_float(kIsas[i].isa, &tables_[i]);
-      set_adjust(kIsas[i].isa, &tables_[i]);
-      set_recolour(kIsas[i].isa, &tables_[i]);
-      set_blur(kIsas[i].isa, &tables_[i]);
-      set_box_blur(kIsas[i].isa, &tables_[i]);
-      set_tissue(kIsas[i].isa, &tables_[i]);
+#define FASTAUG_SET(family) set_##family(kIsas[i].isa, &tables_[i]);
+      FASTAUG_FAMILIES(FASTAUG_SET)
+#undef FASTAUG_SET
     }
   }
   const Kernels* find(const char* name) const {

@@ -9,65 +9,34 @@ namespace fastaug {
 // Worst first. kAvx512 is AVX-512 F, BW, CD, DQ and VL; kAvx512Vbmi has VBMI, VBMI2, VNNI, BITALG and VPOPCNTDQ too.
 enum class Isa { kScalar, kSse4, kAvx2, kAvx512, kAvx512Vbmi, kNeon };
 
-// Each is called only for an instruction set that both the build and the machine have, and sets every member of its
-// family.
+// The families, and the members of Kernels that each sets.
+#define FASTAUG_FAMILIES(X)                                                                                      \
+  X(resample)     /* build_row_table, resample_row, resample_column */                                           \
+  X(torch_resize) /* torch_resize_rows, widen, torch_resize_column */                                            \
+  X(convert)      /* deinterleave, interleave, take, reverse, mix */                                             \
+  X(move)         /* reverse_pixels, turn_square */                                                              \
+  X(store)        /* prepare_store, store_float, move_floats, narrow, interleave_float, deinterleave_float */    \
+  X(unfilter)     /* unfilter */                                                                                 \
+  X(jpeg)         /* jpeg_blocks, jpeg_skip, jpeg_band, jpeg_inverse, jpeg_upsample, jpeg_colours, quick_jpeg */ \
+  X(affine)       /* affine_nearest, affine_linear, affine_cubic, affine_nearest_pixels */                       \
+  X(perspective)  /* perspective_nearest, perspective_linear, perspective_cubic */                               \
+  X(grid)         /* grid_nearest, grid_linear, map_grid */                                                      \
+  X(pointwise)    /* pointwise, luma_sum, gray_sums, v2_gray_sums */                                             \
+  X(float)        /* pointwise_float, pointwise_store */                                                         \
+  X(adjust)       /* lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen, v2_sharpen */     \
+  X(recolour)     /* recolour, gray, gray_pixels, costs */                                                       \
+  X(blur)         /* blur_rows, blur_samples, blur_float_rows */                                                 \
+  X(box_blur)     /* box_blur_across, box_blur_down */                                                           \
+  X(tissue)       /* tissue_row, laplacian_row */
 
-// build_row_table, resample_row, resample_column
-void set_resample(Isa isa, Kernels* table);
-// torch_resize_rows, widen, torch_resize_column
-void set_torch_resize(Isa isa, Kernels* table);
-// deinterleave, interleave, take, reverse, mix
-void set_convert(Isa isa, Kernels* table);
-// reverse_pixels, turn_square
-void set_move(Isa isa, Kernels* table);
-// prepare_store, store_float, move_floats, narrow, interleave_float, deinterleave_float
-void set_store(Isa isa, Kernels* table);
-// unfilter
-void set_unfilter(Isa isa, Kernels* table);
-// jpeg_blocks, jpeg_skip, jpeg_band, jpeg_inverse, jpeg_upsample, jpeg_colours, quick_jpeg
-void set_jpeg(Isa isa, Kernels* table);
-// affine_nearest, affine_linear, affine_cubic, affine_nearest_pixels
-void set_affine(Isa isa, Kernels* table);
-// perspective_nearest, perspective_linear, perspective_cubic
-void set_perspective(Isa isa, Kernels* table);
-// grid_nearest, grid_linear, map_grid
-void set_grid(Isa isa, Kernels* table);
-// pointwise, luma_sum, gray_sums, v2_gray_sums
-void set_pointwise(Isa isa, Kernels* table);
-// pointwise_float, pointwise_store
-void set_float(Isa isa, Kernels* table);
-// lookup, solarize, posterize, extremes, histogram, sharpen, torch_sharpen, v2_sharpen
-void set_adjust(Isa isa, Kernels* table);
-// recolour, gray, gray_pixels, costs
-void set_recolour(Isa isa, Kernels* table);
-// blur_rows, blur_samples, blur_float_rows
-void set_blur(Isa isa, Kernels* table);
-// box_blur_across, box_blur_down
-void set_box_blur(Isa isa, Kernels* table);
-// tissue_row, laplacian_row
-void set_tissue(Isa isa, Kernels* table);
-
-namespace scalar {
-
-// Plain C++.
-void fill_resample(Kernels* table);
-void fill_torch_resize(Kernels* table);
-void fill_convert(Kernels* table);
-void fill_move(Kernels* table);
-void fill_store(Kernels* table);
-void fill_unfilter(Kernels* table);
-void fill_jpeg(Kernels* table);
-void fill_affine(Kernels* table);
-void fill_perspective(Kernels* table);
-void fill_grid(Kernels* table);
-void fill_pointwise(Kernels* table);
-void fill_float(Kernels* table);
-void fill_adjust(Kernels* table);
-void fill_recolour(Kernels* table);
-void fill_blur(Kernels* table);
-void fill_box_blur(Kernels* table);
-void fill_tissue(Kernels* table);
-
-}  // namespace scalar
+// set_family sets every member for an instruction set that both the build and the machine have; scalar::fill_family
+// takes plain C++.
+#define FASTAUG_DECLARE(family)               \
+  void set_##family(Isa isa, Kernels* table); \
+  namespace scalar {                          \
+  void fill_##family(Kernels* table);         \
+  }
+FASTAUG_FAMILIES(FASTAUG_DECLARE)
+#undef FASTAUG_DECLARE
 
 }  // namespace fastaug

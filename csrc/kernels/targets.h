@@ -1,28 +1,5 @@
-// Which Highway targets exist; included by every kernel file before hwy/foreach_target.h, so that all families agree:
-//
-//   #undef HWY_TARGET_INCLUDE
-//   #define HWY_TARGET_INCLUDE "kernels/simd/family.cc"
-//   #include "kernels/targets.h"
-//   #include "hwy/foreach_target.h"
-//   #include "hwy/highway.h"
-//   HWY_BEFORE_NAMESPACE();
-//   namespace fastaug::HWY_NAMESPACE {
-//   #if FASTAUG_SIMD_TARGET
-//   ... kernels, and void fill_family(Kernels* table)
-//   #endif
-//   }
-//   HWY_AFTER_NAMESPACE();
-//   #if HWY_ONCE
-//   namespace fastaug {
-//   void set_family(Isa isa, Kernels* table) {
-//     switch (isa) {
-//       case Isa::kScalar: return scalar::fill_family(table);
-//       FASTAUG_SIMD_CASES(fill_family, table)
-//       default: return;
-//     }
-//   }
-//   }
-//   #endif
+// The Highway targets that exist. Every kernel file includes this before hwy/foreach_target.h
+// (kernels/simd/family-inl.h does), so that all families agree.
 //
 // Highway is used header-only: nothing of libhwy is linked (its HWY_DYNAMIC_DISPATCH is not used). Its own baseline
 // target, which gcc compiles as SCALAR or EMU128, stays empty: our scalar kernels are plain C++.
@@ -45,7 +22,7 @@
 #define FASTAUG_SIMD_TARGETS (HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON)
 #endif
 #endif
-// Whatever other targets this version of Highway knows are off.
+// All other targets of this version of Highway are off.
 #define HWY_DISABLED_TARGETS (~(FASTAUG_SIMD_TARGETS | HWY_SCALAR | HWY_EMU128))
 
 #include "hwy/detect_targets.h"

@@ -63,7 +63,7 @@ BlurWeights::BlurWeights(const Op& op) : fused_((op.flags & kUnfused) == 0) {
   finish();
 }
 
-// What the chain and the two passes differ by, at most, on samples of 0 to 255. Both are compared with the exact value
+// The most that the chain and the two passes differ by, on samples of 0 to 255. Both are compared with the exact value
 // of the sum of down[i] * across[j] * sample; w is 255 times a weight.
 //   chain: its weights are products rounded to float32, each off by half a unit or, below the normal numbers, by
 //   2^-150;

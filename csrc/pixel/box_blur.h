@@ -31,7 +31,7 @@ FASTAUG_FN BoxBlur box_blur(const Op& op, bool rows) {
   return box_blur(static_cast<float>(op.f[rows ? 1 : 0]), op.i[0]);
 }
 
-// What a pass makes of the sum of the 2r + 1 samples and that of the two beside them; modulo 2^32, as Pillow's.
+// The result of a pass for the sum of the 2r + 1 samples and that of the two beside them; modulo 2^32, as Pillow's.
 FASTAUG_FN uint8_t box_mean(const BoxBlur& blur, uint32_t sum, uint32_t beside) {
   return static_cast<uint8_t>((sum * blur.whole + beside * blur.part + (1u << 23)) >> 24);
 }

@@ -25,21 +25,32 @@ FASTAUG_FN Extent clipped_extent(int begin, int end, int size) {
   return {from, to < from ? from : to};
 }
 
-// What outputs [begin, begin + count) of an axis need when each needs `half` neighbours on both sides. What lies past
-// an end is reflected onto samples that are needed anyway.
+// The samples that outputs [begin, begin + count) of an axis need when each needs `half` neighbours on both sides.
+// Positions past an end are reflected onto samples that are needed anyway.
 FASTAUG_FN Extent neighbourhood(int begin, int count, int half, int size) {
   return clipped_extent(begin - half, begin + count + half, size);
 }
 
-// What a filter needs on each side of a sample.
+// The number of samples that a filter needs on each side of one.
 FASTAUG_FN int reach_of(const Op& op, bool rows) {
-  if (sharpens(op.id)) return 1;
-  if (op.id == OpId::BOX_BLUR) {
-    const auto radius = static_cast<float>(op.f[rows ? 1 : 0]);
-    const int whole = static_cast<int>(radius);
-    return op.i[0] * (static_cast<float>(whole) < radius ? whole + 1 : whole);
+  switch (op.id) {
+    case OpId::SHARPNESS:
+    case OpId::TORCH_SHARPNESS:
+    case OpId::V2_SHARPNESS:
+      return 1;
+    case OpId::BLUR:
+      return op.i[rows ? 1 : 0] / 2;
+    case OpId::BOX_BLUR: {
+      const auto radius = static_cast<float>(op.f[rows ? 1 : 0]);
+      const int whole = static_cast<int>(radius);
+      return op.i[0] * (static_cast<float>(whole) < radius ? whole + 1 : whole);
+    }
+    default:  // pixels alone, but for geometry, and filters that are not named
+#ifndef __CUDA_ARCH__
+      if (kind_of(op.id) == OpKind::kGeometry || kind_of(op.id) == OpKind::kFilter) fail_on("reach_of", op.id);
+#endif
+      return 0;
   }
-  return op.id == OpId::BLUR ? op.i[rows ? 1 : 0] / 2 : 0;
 }
 
 // a / b, rounded down, for b > 0.
@@ -90,10 +101,10 @@ FASTAUG_FN Extent torch_resize_extent(TapAxis axis, Extent out) {
   return {torch_window(axis, out.begin).first, last.first + last.count};
 }
 
-// What outputs `out` of an axis of `op` may read of its input: perhaps a little more than they do, never less. `rows`:
-// the axis that a column of pixels runs along, else the one of a row. It has `in` samples, and out_size after the op.
-// Empty for an empty `out`, and where a WINDOW shows nothing of its image. A warp or a rotation by quarter turns may
-// read anything.
+// The samples of its input that outputs `out` of an axis of `op` may read: perhaps a few more than they do, never less.
+// `rows`: the axis that a column of pixels runs along, else the one of a row. It has `in` samples, and out_size after
+// the op. Empty for an empty `out`, and where a WINDOW shows nothing of its image. A warp or a rotation by quarter
+// turns may read anything.
 FASTAUG_FN Extent source_extent(const Op& op, bool rows, Extent out, int in, int out_size) {
   if (out.begin >= out.end) return {0, 0};
   switch (op.id) {
@@ -118,7 +129,7 @@ FASTAUG_FN Extent source_extent(const Op& op, bool rows, Extent out, int in, int
     case OpId::TORCH_AFFINE:
     case OpId::TORCH_PERSPECTIVE:
       return {0, in};
-    default:
+    default:  // not geometry, or reach_of fails
       return neighbourhood(out.begin, out.end - out.begin, reach_of(op, rows), in);
   }
 }
@@ -128,6 +139,11 @@ FASTAUG_FN int extent_bound(const Op& op, bool rows, int length, int in, int out
   // Numbers too large for int end up at `in`, which is never exceeded.
   double most = length;
   switch (op.id) {
+    case OpId::WINDOW:
+    case OpId::PAD:
+    case OpId::HFLIP:
+    case OpId::VFLIP:
+      break;
     case OpId::NEAREST: {
       const double scale = nearest_scale(in, out_size);
       most = (most - 1.0) * scale + 2.001;
@@ -158,7 +174,7 @@ FASTAUG_FN int extent_bound(const Op& op, bool rows, int length, int in, int out
     case OpId::TORCH_AFFINE:
     case OpId::TORCH_PERSPECTIVE:
       return in;
-    default:
+    default:  // not geometry, or reach_of fails
       most += 2.0 * reach_of(op, rows);
   }
   return most < in ? static_cast<int>(most) : in;

@@ -159,9 +159,7 @@ FASTAUG_FN FloatOp float_op(const Op& op, float mean, int channels) {
 #include "program/ops.def"
 #undef FASTAUG_OP
   }
-#ifndef __CUDA_ARCH__
-  fail_on("float_op", op.id);
-#endif
+  fail_on_host("float_op", op.id);
   return result;
 }
 

@@ -20,7 +20,7 @@ constexpr int kJpeg0_298 = 2446, kJpeg0_390 = 3196, kJpeg0_541 = 4433, kJpeg0_76
               kJpeg1_175 = 9633, kJpeg1_501 = 12299, kJpeg1_847 = 15137, kJpeg1_961 = 16069, kJpeg2_053 = 16819,
               kJpeg2_562 = 20995, kJpeg3_072 = 25172;
 
-// Whether a dequantised coefficient of the first row is one that all versions make the same of: for blocks with nothing
+// True if a dequantised coefficient of the first row is one that all versions make the same of: for blocks with nothing
 // below that row some have a shorter way, that wraps around where the longer one saturates.
 inline bool jpeg_is_certain(int16_t value) { return value >= -8192 && value < 8192; }
 

@@ -23,7 +23,7 @@ struct Luma {
   }
 };
 
-// What becomes of a blend: clipped and truncated.
+// Clips and truncates a blend.
 template <class V>
 FASTAUG_FN V clipped(V mixed) {
   return trunc(min(max(mixed, set<V>(0.0f)), set<V>(255.0f)));
@@ -343,7 +343,7 @@ struct HsvHue {
 using TorchHue = HsvHue<TorchHsv>;
 using V2Hue = HsvHue<V2Hsv>;
 
-// What every op does to a channel that it leaves alone.
+// The body of every op for a channel that it leaves alone.
 struct Keep {
   template <class V>
   FASTAUG_FN V operator()(V v) const {

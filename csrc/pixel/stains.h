@@ -24,10 +24,10 @@ FASTAUG_TABLE float kDensities32[257] = {
 #include "pixel/densities.def"
 };
 
-// -log(1e-6), by which these shares are to be multiplied.
+// -log(1e-6), the factor of these shares.
 constexpr double kDensityOfBlack = 13.815510557964274;
 constexpr double kLog2OfE = 1.4426950408889634;
-// Of white, in tiatoolbox's rgb2od.
+// The value of white in tiatoolbox's rgb2od.
 constexpr double kLeastDensity = 1e-6;
 // 0.85 of white, in thousandths of samples: what a pixel without tissue has, as the sum of its weighted samples.
 constexpr float kLeastBackground = 216750.0f;

@@ -94,7 +94,7 @@ FASTAUG_FN float torch_mean(const uint32_t* sums, int64_t pixels) {
   return total / static_cast<float>(pixels);
 }
 
-// What an op blends with: an integer for CONTRAST, any number for those of takes_torch_mean, which have at most
+// The mean that an op blends with: an integer for CONTRAST, any number for ops of takes_torch_mean, which have at most
 // kExactTorchPixels. `unrounded`, for fast mode's colour: any number for CONTRAST too.
 FASTAUG_FN float mean_of(OpId id, uint64_t sum, int64_t pixels, bool unrounded) {
   if (id == OpId::CONTRAST && unrounded) {
@@ -102,11 +102,8 @@ FASTAUG_FN float mean_of(OpId id, uint64_t sum, int64_t pixels, bool unrounded) 
   }
   if (id == OpId::CONTRAST) return pillow_mean(sum, pixels);
   if (takes_torch_mean(id)) return torch_mean(sum, pixels);
-#ifndef __CUDA_ARCH__
-  fail_on("mean_of", id);
-#else
+  fail_on_host("mean_of", id);
   return 0.0f;
-#endif
 }
 
 }  // namespace fastaug

@@ -114,7 +114,7 @@ class TorchPower {
 
   uint8_t entry(double gain) const { return entry(power_, gain); }
 
-  // Whether every number that torch could have in the place of the power gives the same entry.
+  // True if every number that torch could compute instead of the power gives the same entry.
   bool is_certain(double gain) const {
     if (exact_) return true;
     // Powers that are not normal numbers may have lost digits, or all of them.
@@ -153,7 +153,7 @@ class TorchPower {
   bool exact_;
 };
 
-// Whether the table of TORCH_GAMMA is torchvision's, whatever the last bits of torch's powers.
+// True if the table of TORCH_GAMMA is torchvision's, whatever the last bits of torch's powers.
 inline bool torch_gamma_is_certain(double exponent, double gain) {
   if (!(exponent >= 0.0 && exponent <= 1e30 && std::fabs(gain) <= 1e30)) return false;
   for (int v = 0; v < 256; ++v) {
@@ -162,7 +162,7 @@ inline bool torch_gamma_is_certain(double exponent, double gain) {
   return true;
 }
 
-// Whether it is that of torchvision.transforms.v2 as well, of which the same is asked.
+// The same for the table of torchvision.transforms.v2.
 inline bool v2_gamma_is_certain(double exponent, double gain) {
   if (!torch_gamma_is_certain(exponent, gain)) return false;
   for (int v = 0; v < 256; ++v) {

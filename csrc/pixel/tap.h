@@ -53,7 +53,7 @@ struct BicubicFilter {
   }
 };
 
-// Whether taps_of knows a filter. Lanczos and Hamming call for sines and cosines, whose last bits differ from library
+// True if taps_of has a filter. Lanczos and Hamming call for sines and cosines, whose last bits differ from library
 // to library; short weights of one output depend on those of all others.
 FASTAUG_FN bool has_plain_taps(int filter) {
   const auto known = static_cast<Filter>(filter);
@@ -155,8 +155,8 @@ FASTAUG_FN TapRange filter_taps(TapAxis axis, int k, Weights weight) {
   return {window.first + lead, used};
 }
 
-// What output k mixes, for a filter of has_plain_taps: the weights, and zeros up to tap_stride(axis), go to weight[t],
-// which may lie anywhere.
+// The samples that output k mixes, for a filter of has_plain_taps. The weights, and zeros up to tap_stride(axis), go to
+// weight[t], which may lie anywhere.
 template <class Weights>
 FASTAUG_FN TapRange taps_of(TapAxis axis, int k, Weights weight) {
   switch (static_cast<Filter>(axis.filter)) {
@@ -164,9 +164,16 @@ FASTAUG_FN TapRange taps_of(TapAxis axis, int k, Weights weight) {
       return filter_taps<BilinearFilter>(axis, k, weight);
     case Filter::kBox:
       return filter_taps<BoxFilter>(axis, k, weight);
-    default:
+    case Filter::kBicubic:
       return filter_taps<BicubicFilter>(axis, k, weight);
+    case Filter::kLanczos:
+    case Filter::kHamming:
+    case Filter::kShortLanczos:
+    case Filter::kShortBilinear:
+    case Filter::kShortBicubic:
+      break;
   }
+  return {0, 0};
 }
 
 }  // namespace fastaug

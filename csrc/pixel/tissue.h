@@ -1,4 +1,4 @@
-// What tissue is told from glass by: OpenCV's gray and saturation of 8 bits, and its Laplacian of that gray.
+// Measures that separate tissue from glass: OpenCV's gray and saturation of 8 bits, and its Laplacian of that gray.
 #pragma once
 
 #include <cstdint>

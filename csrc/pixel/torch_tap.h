@@ -68,7 +68,7 @@ FASTAUG_FN float torch_bicubic(float x) {
   return 0.0f;
 }
 
-// What output k mixes; its weights go to weight[t], which may lie anywhere.
+// The samples that output k mixes. Its weights go to weight[t], which may lie anywhere.
 template <class Weights>
 FASTAUG_FN TapRange torch_taps_of(TapAxis axis, int k, Weights weight) {
   const TapRange window = torch_window(axis, k);

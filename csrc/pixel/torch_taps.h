@@ -8,7 +8,7 @@
 
 namespace fastaug {
 
-// As Taps, with weights in float32.
+// Taps with weights in float32.
 struct FloatTaps {
   int out = 0;
   int stride = 0;

@@ -5,7 +5,7 @@
 
 namespace fastaug {
 
-// What the four numbers are: corners; a corner, width and height; the middle, width and height.
+// The meaning of the four numbers: corners; a corner, width and height; the middle, width and height.
 enum class BoxFormat { kXyxy, kXywh, kCxcywh };
 
 // Changes boxes in place. `clamping` says whether an operation ends by cutting boxes to the canvas.
@@ -33,14 +33,14 @@ class Boxes {
   void convert(BoxFormat format);
   void clamp();
 
-  // Whether each box has sides and an area of a least size and is inside of the canvas.
+  // True if each box has sides and an area of a least size and is inside of the canvas.
   void valid(const Limit& size, const Limit& area, bool* out) const;
   // Makes the others all zeros.
   void clear_but(const bool* kept);
   // Removes the others.
   void keep(const bool* kept);
 
-  // Whether the centres of boxes are within a rectangle; true when one of these is, and one of these has an
+  // Sets within[k] if the centre of box k is within a rectangle. True if one is, and one of these boxes has an
   // intersection over union with the rectangle that is not below `least`.
   bool overlap(int64_t left, int64_t top, int64_t right, int64_t bottom, double least, bool* within) const;
 

@@ -36,7 +36,7 @@ Coordinates copied(const CoordinateRows& rows, int columns);
 // Dense, in the type that they have.
 void written(const Coordinates& from, void* to);
 
-// What coordinates of a type are mapped in: integers in float32.
+// The type in which coordinates are mapped: float32 for integers.
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -153,7 +153,7 @@ struct DisplacedBy {
   const Displacement& by;
   Canvas canvas;
 
-  // What the pixel at a whole x and y becomes, or the nearest one of the canvas.
+  // The new place of the pixel at a whole x and y, or of the nearest one of the canvas.
   Point<T> operator()(int64_t x, int64_t y) const {
     x = clamped(x, int64_t{0}, canvas.width - 1);
     y = clamped(y, int64_t{0}, canvas.height - 1);

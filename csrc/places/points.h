@@ -28,7 +28,7 @@ class Points {
   // Onto the pixels of the canvas.
   void clamp();
 
-  // Whether all points of each group of so many are inside of the canvas.
+  // True if all points of each group of so many are inside of the canvas.
   void valid(int64_t group, int64_t groups, bool* out) const;
   // Removes the other groups.
   void keep(const bool* kept, int64_t group);

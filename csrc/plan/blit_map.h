@@ -23,13 +23,13 @@ struct BlitMap {
   bool operator==(const BlitMap&) const = default;
 };
 
-// Whether all ops are moves.
+// True if all ops are moves.
 bool only_moves(const OpList& ops);
 
 // The map of a program of moves.
 BlitMap blit_map(const OpList& ops, Shape in);
 
-// Whether whole pixels can be moved from one image to the other: planes, or 2 to 4 interleaved bytes on both sides.
+// True if whole pixels can be moved from one image to the other: planes, or 2 to 4 interleaved bytes on both sides.
 bool is_blit(const View& source, const Target& target);
 
 }  // namespace fastaug

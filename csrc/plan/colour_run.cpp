@@ -9,7 +9,7 @@ bool is_table(const Op& op) { return has(op.id, Trait::kTable); }
 bool is_per_sample(const Op& op) { return has(op.id, Trait::kPerSample); }
 bool is_cheap(const Op& op) { return has(op.id, Trait::kCheap); }
 
-// What ops[0] to ops[count - 1], all is_per_sample(), cost as stages of their own. `left` and `right`: pointwise ops
+// The cost of ops[0] to ops[count - 1], all is_per_sample(), as single stages. `left` and `right`: pointwise ops
 // that are not surround them, which convert samples anyway.
 int cost_of_stages(const Step* ops, int count, bool left, bool right, const ColourCosts& costs) {
   int cost = 0;

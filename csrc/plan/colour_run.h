@@ -19,10 +19,10 @@ struct ColourRun {
 };
 ColourRun colour_run(const Step* ops, int count, int64_t samples, uint32_t rewrites, const ColourCosts& costs);
 
-// Whether Kernels::recolour does a run of pointwise ops well, on an image that lies like `source`.
+// True if Kernels::recolour does a run of pointwise ops well, on an image that lies like `source`.
 bool recolours_straight(const Step* ops, int count, const View& source, uint32_t rewrites, const ColourCosts& costs);
 
-// Whether Kernels::gray or gray_pixels does it.
+// True if Kernels::gray or gray_pixels does it.
 bool grays_straight(const Step* ops, int count, const View& source, const Target& target);
 
 }  // namespace fastaug

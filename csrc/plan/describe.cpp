@@ -1,4 +1,4 @@
-// What of a plan is not planning: checks of layouts, comparison and print.
+// Checks of layouts, comparison and print of plans.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-// What a filter with a fixed reach reads of its input.
+// The region that a filter with a fixed reach reads of its input.
 #pragma once
 
 #include "base/image.h"
@@ -7,15 +7,15 @@
 
 namespace fastaug {
 
-// What a region of the output needs of an image of shape `in`, with so many neighbours above and below, and on the left
-// and the right.
+// The region of an image of shape `in` that a region of the output needs, with so many neighbours above and below, and
+// on the left and the right.
 inline Region neighbourhood(Region out, int half_height, int half_width, Shape in) {
   const Extent rows = neighbourhood(out.y, out.height, half_height, in.height);
   const Extent columns = neighbourhood(out.x, out.width, half_width, in.width);
   return {rows.begin, columns.begin, rows.end - rows.begin, columns.end - columns.begin};
 }
 
-// What a region of a filter's output needs: of those that sharpen, and blurs.
+// The region that a region of a filter's output needs.
 inline Region filter_region(const Op& op, Shape in, Region out) {
   return neighbourhood(out, reach_of(op, true), reach_of(op, false), in);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "base/pixel_source.h"
@@ -21,11 +22,11 @@ struct Part {
   Region source;                // what is needed of what enters op `begin`
 };
 
-// Whether ops of a kind are a pass each; others share one, or are done by the store.
+// True if ops of a kind are a pass each; others share one, or are done by the store.
 constexpr bool has_pass(OpKind kind) { return kind == OpKind::kGeometry || kind == OpKind::kFilter; }
 
-// The pass that an op of such a kind is; kStore stands for none.
-constexpr PassKind pass_of(OpId id) {
+// The pass that an op of such a kind is.
+constexpr std::optional<PassKind> pass_of(OpId id) {
   switch (id) {
     case OpId::WINDOW:
       return PassKind::kWindow;
@@ -54,12 +55,10 @@ constexpr PassKind pass_of(OpId id) {
     case OpId::BOX_BLUR:
       return PassKind::kBoxBlur;
     default:
-      return PassKind::kStore;
+      return std::nullopt;
   }
 }
-static_assert(registry::for_every_op([](OpId id) {
-                return has_pass(kind_of(id)) == (pass_of(id) != PassKind::kStore);
-              }),
+static_assert(registry::for_every_op([](OpId id) { return has_pass(kind_of(id)) == pass_of(id).has_value(); }),
               "an op of geometry, or a filter, has no pass");
 
 // The image that is in memory while a part is planned.
@@ -83,20 +82,20 @@ void add_decode(Plan* plan, Region wanted) {
   pass.channels = plan->in.channels;
 }
 
-// Whether a level that a sample is off by can become many.
+// True if a level that a sample is off by can become many.
 bool magnifies(const Op& op) {
   const bool by_table = has(op.id, Trait::kTable) && op.id != OpId::INVERT;
   const bool by_factor = whole_input_of(op.id) == WholeInput::kMean && op.f[0] > 2.0;
   return by_table || by_factor || pass_of(op.id) == PassKind::kSharpen;
 }
 
-// Whether one of fast mode's rewrites computes an op otherwise.
+// True if one of fast mode's rewrites computes an op in another way.
 bool is_inexact(const Op& op) {
   return has(op.id, Trait::kFloatForm) || has(op.id, Trait::kWarp) || pass_of(op.id) == PassKind::kFilter ||
          pass_of(op.id) == PassKind::kTorchFilter;
 }
 
-// Whether an op gives bytes from bytes without a rounding.
+// True if an op gives bytes from bytes without a rounding.
 bool is_whole(const Op& op) {
   switch (op.id) {
     case OpId::INVERT:
@@ -111,12 +110,12 @@ bool is_whole(const Op& op) {
   }
 }
 
-// Whether the roundings of an op go up more often than down: a box of two samples has a half for every other sum.
+// True if the roundings of an op go up more often than down: a box of two samples has a half for every other sum.
 bool rounds_up(const Op& op) {
   return op.id == OpId::RESIZE && (op.flags & kFilterMask) == static_cast<uint16_t>(Filter::kBox);
 }
 
-// Of fewer pixels, chance decides whose roundings are nearer to the truth.
+// With fewer pixels, chance decides which roundings are nearer to the truth.
 constexpr int64_t kFewPixels = 32 * 32;
 
 bool has_few_pixels(Shape shape) { return int64_t{shape.height} * shape.width < kFewPixels; }
@@ -225,7 +224,7 @@ class Planner {
       if (part.end == ops_.size()) break;
       const OpId id = ops_[part.end].id;
       if (kind_of(id) == OpKind::kReduction) reduced_until = part.end;
-      // What is kept between parts lies as a warp wants it, if a warp comes next.
+      // An image kept between parts has the layout that a warp needs, if one comes next.
       walks = options_.device || has(id, Trait::kWarp);
       begin = whole_input_of(id) == WholeInput::kTurn ? part.end + 1 : part.end;
     }
@@ -267,7 +266,7 @@ class Planner {
 
   Pass& add(PassKind kind, size_t begin, size_t end) { return add_pass(&plan_, kind, part_, ops_, begin, end); }
 
-  // Whether the last part is a run of ops on samples, from a source to a target that lies alike.
+  // True if the last part is a run of ops on samples, from a source to a target that lies alike.
   bool goes_straight(const Part& part, const View& source) const {
     if ((rewrites_of(options_) & kRecolourPixels) == 0 || options_.device) return false;
     if (memory_.kept || part.start == part.end || plan_.store.floats || plan_.store.hflip) return false;
@@ -323,7 +322,7 @@ class Planner {
   size_t continue_with(const Part& part, size_t k) {
     const OpId id = ops_[k].id;
     if (!has_pass(kind_of(id))) return colour(part, k);
-    const PassKind kind = pass_of(id);
+    const PassKind kind = *pass_of(id);
     const Region out = part.regions[k + 1 - part.start];
     if (kind == PassKind::kFilter) {
       resize(k, out);
@@ -437,7 +436,7 @@ class Planner {
   int channels_ = 0;
 };
 
-// Whether one nearest AFFINE moves pixels of four bytes from the source to the target.
+// True if one nearest AFFINE moves pixels of four bytes from the source to the target.
 bool is_warped_blit(const OpList& ops, const View& source, const Target& target) {
   if (ops.size() != 1 || ops[0].id != OpId::AFFINE || ops[0].flags != 0) return false;
   return source.pixel_stride == 4 && source.channel_stride == 1 && target.pixel_stride == 4 &&
@@ -445,7 +444,7 @@ bool is_warped_blit(const OpList& ops, const View& source, const Target& target)
          (target.fill_gaps || target.channels == 4) && is_in_reach(source);
 }
 
-// What a program of moves shows of its source.
+// The region of its source that a program of moves shows.
 Region shown_region(const Plan& plan, const Kernels& kernels) {
   Regions regions(kernels, plan.ops, plan.in, kExactRewrites);
   Region region = whole(plan.out);

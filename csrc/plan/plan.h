@@ -16,8 +16,8 @@
 
 namespace fastaug {
 
-// What a pass does. Passes up to and with kColour yield rows to the pass after them; those from kKeep on, and kDecode
-// and kMove, pull all the rows of the pass before them and leave an image in memory.
+// The kinds of passes. Those up to kColour yield rows to the pass after them. Those from kKeep on, and kDecode and
+// kMove, pull all the rows of the pass before them and leave an image in memory.
 enum class PassKind : uint8_t {
   kDecode,       // the pixels of an encoded image
   kMove,         // whole pixels from the image in memory to the target, through Plan::blit
@@ -50,7 +50,7 @@ struct Pass {
   int end = 0;
   // The ops of the program as it was written that it does, bit k for op k.
   uint64_t origin = 0;
-  // What it computes of its output, in the output's coordinates; kDecode: of the encoded image.
+  // The region of its output that it computes, in the output's coordinates; kDecode: of the encoded image.
   Region region{};
   int channels = 0;
   // kRead, kRecolour, kWarp: the part of the image in memory that ops see as their input, and what is read of that
@@ -93,7 +93,7 @@ struct Erase {
 struct StorePlan {
   bool hflip = false;
   bool vflip = false;
-  // Of float targets alone.
+  // For float targets only.
   bool floats = false;
   FloatStore normalize{};
   std::vector<Erase> erases{};  // one after the other, when all rows are stored
@@ -133,11 +133,11 @@ struct PlanOptions {
   bool device = false;
 };
 
-// Of source and target only shape, layout and dtype are looked at: their data may be null. Throws Error when the
+// Reads only shape, layout and dtype of source and target: their data may be null. Throws Error when the
 // program makes no sense for them.
 Plan make_plan(Program program, const View& source, const Target& target, const PlanOptions& wanted);
 
-// What a program gives: a target of its shape, as interleaved bytes or planes of float32, without memory.
+// The usual target of a program: its shape, as interleaved bytes or planes of float32, without memory.
 Target usual_target(Program program, Shape in, DType source = DType::kUint8);
 
 // A line for each pass: "filter height 887 to 512, 4 taps: RESIZE -> 512x887x3".
@@ -151,11 +151,11 @@ int64_t pixel_bytes(const View& view);
 
 inline int64_t area(Region region) { return int64_t{region.height} * region.width; }
 
-// Whether the kernels of warps and of grid_sample read an image where it lies: one plane, or pixels of three or four
+// True if the kernels of warps and of grid_sample read an image where it lies: one plane, or pixels of three or four
 // bytes.
 bool is_warp_source(const View& view);
 
-// Whether vector kernels reach all of an image: they keep byte offsets in 32 bits. Plain code has no such limit.
+// True if vector kernels reach all of an image: they keep byte offsets in 32 bits. Plain code has no such limit.
 bool is_in_reach(const View& view);
 
 }  // namespace fastaug

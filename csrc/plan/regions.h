@@ -1,4 +1,4 @@
-// What part of an op's input a part of its output needs, and the tables by which geometry finds it.
+// The part of an op's input that a part of its output needs, and the tables by which geometry finds it.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Regions {
   Regions(const Kernels& kernels, OpList ops, Shape in, uint32_t rewrites, bool tables = true);
 
   const OpList& ops() const { return ops_; }
-  // What enters op k; shape(ops().size()) is the result's.
+  // The shape that enters op k; shape(ops().size()) is the result's.
   Shape shape(size_t k) const { return shapes_[k]; }
 
   // Region of the input of op k that `out` of its output needs. Never empty. Keeps the tables of RESIZE for it.

@@ -301,7 +301,7 @@ int hoist_windows(OpList& ops, Shape in) {
   return changed;
 }
 
-// Whether torch's float32 positions of one axis, of `in` and `out` samples, are so near to the centres of pixels that
+// True if torch's float32 positions of one axis, of `in` and `out` samples, are so near to the centres of pixels that
 // bilinear weights do not move any sample by half a level. In units of 2^-24 pixels the roundings of theta and of its
 // product with a column add up to `out`, that of the shift to itself, those of the sum, of the sum with one and of the
 // multiply-add to two and a half times `in`. An error of e on both axes takes 2 e from the weight of a pixel, and as

@@ -42,7 +42,7 @@ enum Rewrites : uint32_t {
   kFastRewrites = kExactRewrites | kComposeTaps | kRoundWarps | kFloatColour,
 };
 
-// Whether these are fast mode's, which has a contract: one of them alone has none. A device composes no taps.
+// True if these are fast mode's, which has a contract: one of them alone has none. A device composes no taps.
 constexpr bool is_fast(uint32_t rewrites) {
   constexpr uint32_t kBoth = kRoundWarps | kFloatColour;
   return (rewrites & kBoth) == kBoth;

@@ -11,10 +11,10 @@
 namespace fastaug {
 namespace {
 
-// What a run does to one axis, step by step; steps that leave it alone are left out.
+// A step of a run on one axis. Steps that leave the axis alone are left out.
 struct AxisStep {
   enum Kind : int { kFilter, kNearest, kPad, kShift, kReverse };
-  int kind;
+  Kind kind;
   int in;
   int out;
   int what;    // the filter, the rule, the mode
@@ -185,6 +185,10 @@ Matrix times_choice(const Matrix& matrix, int in, const Index& index) {
   return product;
 }
 
+Matrix times_index(const Matrix& matrix, int in, const std::vector<int32_t>& index) {
+  return times_choice(matrix, in, [&](int k) { return index[static_cast<size_t>(k)]; });
+}
+
 Matrix times(Matrix matrix, const AxisStep& step) {
   if (step.kind == AxisStep::kShift && shift_inside(&matrix, step)) return matrix;
   switch (step.kind) {
@@ -194,17 +198,17 @@ Matrix times(Matrix matrix, const AxisStep& step) {
       return times_choice(matrix, step.in, [&](int k) { return step.in - 1 - k; });
     case AxisStep::kShift:
       return times_choice(matrix, step.in, [&](int k) { return k + step.offset; });
-    default: {
-      const std::vector<int32_t> index =
-          step.kind == AxisStep::kPad
-              ? pad_index(static_cast<PadMode>(step.what), step.in, step.offset, step.out - step.in - step.offset)
-              : nearest_index(static_cast<NearestRule>(step.what), step.in, step.out);
-      return times_choice(matrix, step.in, [&](int k) { return index[static_cast<size_t>(k)]; });
-    }
+    case AxisStep::kPad:
+      return times_index(
+          matrix, step.in,
+          pad_index(static_cast<PadMode>(step.what), step.in, step.offset, step.out - step.in - step.offset));
+    case AxisStep::kNearest:
+      return times_index(matrix, step.in, nearest_index(static_cast<NearestRule>(step.what), step.in, step.out));
   }
+  return matrix;
 }
 
-// What is left out at each end of a row of the matrix, and given to the next weight, at most: it moves a result by less
+// The most that each end of a row of the matrix loses to the next weight: it moves a result by less
 // than 255 * 2^-16 = 0.004 at both ends together.
 constexpr double kTrim = 0x1p-17;
 

@@ -1,4 +1,4 @@
-// What a warp reads of its input.
+// The region that a warp reads of its input.
 #pragma once
 
 #include "base/image.h"

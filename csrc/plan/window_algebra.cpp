@@ -47,7 +47,7 @@ PaddedAxis padded_axis(PadMode mode, int before, int size, int begin, int length
   axis.image_end = std::min(begin + length - before, size);
   const int left = axis.image_end - axis.image_begin;
   const bool cut = axis.image_begin > 0 || axis.image_end < size;
-  // What the padding mirrors must still be there.
+  // The samples that the padding mirrors must still exist.
   const int reach = mode == PadMode::kEdge ? 0 : std::max(axis.before, axis.after);
   axis.hoistable = left > 0 && (!cut || reach <= (mode == PadMode::kReflect ? left - 1 : left));
   return axis;

@@ -45,7 +45,7 @@ constexpr uint16_t kUnclipped = 1;
 constexpr uint16_t kRoundsStains = 1;
 constexpr uint16_t kKeepsBackground = 2;
 constexpr uint16_t kNextDensities = 4;
-// What the operands of HED and STAINS are at most, so that nothing overflows in float32.
+// The largest operands of HED and STAINS, so that nothing overflows in float32.
 constexpr double kMostStain = 1e6;
 constexpr int kBlurWeights = 16;
 // Radii and passes that BOX_BLUR takes at most, so that nothing that is counted in samples overflows.
@@ -61,7 +61,7 @@ constexpr uint16_t kFloatFill = 0x2000;
 constexpr uint16_t kV2Fill = 0x4000;
 // What shows where the image of such a warp ends: zeros, or a fill, blended with in one way or the other.
 enum class Filling : uint8_t { kNone, kTorch, kV2 };
-// Whether a warp samples as torch's grid_sample does, and whether its map has a denominator.
+// The first is true if a warp samples as torch's grid_sample does, the second if its map has a denominator.
 FASTAUG_HOST_DEVICE constexpr bool samples_grid(OpId id) {
   return id == OpId::TORCH_AFFINE || id == OpId::TORCH_PERSPECTIVE;
 }
@@ -69,17 +69,17 @@ FASTAUG_HOST_DEVICE constexpr bool is_perspective(OpId id) {
   return id == OpId::PERSPECTIVE || id == OpId::TORCH_PERSPECTIVE;
 }
 
-// Whether a filter blends with the 3x3 mean of pixel/smooth.h.
+// True if a filter blends with the 3x3 mean of pixel/smooth.h.
 FASTAUG_HOST_DEVICE constexpr bool sharpens(OpId id) {
   return id == OpId::SHARPNESS || id == OpId::TORCH_SHARPNESS || id == OpId::V2_SHARPNESS;
 }
 
-// Whether a reduction blends with torch's mean of gray (pixel/statistics.h), whose order of additions matters.
+// True if a reduction blends with torch's mean of gray (pixel/statistics.h), whose order of additions matters.
 FASTAUG_HOST_DEVICE constexpr bool takes_torch_mean(OpId id) {
   return id == OpId::TORCH_CONTRAST || id == OpId::V2_CONTRAST;
 }
 
-// Whether an op turns bytes into shares of 255: the first of the store.
+// True if an op turns bytes into shares of 255: the first of the store.
 FASTAUG_HOST_DEVICE constexpr bool to_shares(OpId id) { return id == OpId::TO_FLOAT || id == OpId::V2_TO_FLOAT; }
 
 // One op. 96 bytes, little-endian, packed in Python by struct format "<HH4B6i8d".
@@ -124,9 +124,14 @@ FASTAUG_HOST_DEVICE inline double stain_number(const Op& op, int k) {
 
 constexpr int kMaxOps = 64;
 
-// For functions that concern some ops alone. Throws Error: "plain_table: op HUE is none of those that it knows". Hosts
-// have it; a device gets programs that a host has validated.
+// Throws Error for an op that a function has no case for: "plain_table: op HUE is none of those that it knows".
 [[noreturn]] void fail_on(const char* function, OpId id);
+// The same in functions that devices have too. There it does nothing: the host has validated the program.
+FASTAUG_HOST_DEVICE inline void fail_on_host([[maybe_unused]] const char* function, [[maybe_unused]] OpId id) {
+#ifndef __CUDA_ARCH__
+  fail_on(function, id);
+#endif
+}
 
 // Size and channel count at one point of a program.
 struct Shape {

@@ -29,12 +29,12 @@ Shape shape_after(const Op& op, Shape in);
 // `source` float32 has moves of rows and columns, whose fill is zero, and then NORMALIZE, ERASE, both or neither.
 Shape validate(Program program, Shape in, DType source = DType::kUint8);
 
-// Whether the result of a program is float.
+// True if the result of a program is float.
 inline bool gives_floats(Program program, DType source) {
   return source != DType::kUint8 || (!program.empty() && kind_of(program.back().id) == OpKind::kStore);
 }
 
-// Whether an op is one of those that floats can go through before the store: it moves whole rows and columns.
+// True if an op is one of those that floats can go through before the store: it moves whole rows and columns.
 inline bool moves_floats(OpId id) { return has(id, Trait::kMove) && has(id, Trait::kSeparable); }
 
 // One line per op: "RESIZE 224x224 bilinear".

@@ -1,4 +1,4 @@
-// What an op is: the columns of program/ops.def, for whoever asks about one.
+// The traits of ops: the columns of program/ops.def.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct Operands {
   static constexpr Operands own() { return {kOwn}; }  // its own, in program.cpp
 };
 
-// Why an op needs its whole input before it makes its first pixel; kRowOrder is no op's own: it asks for rows in an
-// order in which a filter before it does not give them.
+// Why an op needs its whole input before it makes its first pixel; kRowOrder belongs to no op: it reads
+// rows in an order in which a filter before it does not yield them.
 enum class WholeInput : uint8_t { kNo, kAnyOrder, kTurn, kMean, kExtremes, kHistogram, kRowOrder };
 
 enum class Trait : uint32_t {
@@ -124,7 +124,7 @@ inline constexpr bool kIsLaneOp = is_lane_op(kId);
 
 namespace registry {
 
-// Whether `holds` is true of every op.
+// True if `holds` is true of every op.
 template <class Condition>
 constexpr bool for_every_op(Condition holds) {
   for (int k = 0; k < kOpCount; ++k) {
@@ -135,7 +135,7 @@ constexpr bool for_every_op(Condition holds) {
 
 constexpr bool follows(bool fact, bool consequence) { return !fact || consequence; }
 
-// Whether all ops with one trait have another, too.
+// True if all ops with one trait have another, too.
 constexpr bool implies(Trait fact, Trait consequence) {
   return for_every_op([=](OpId id) { return follows(has(id, fact), has(id, consequence)); });
 }

@@ -8,7 +8,7 @@
 namespace fastaug {
 namespace {
 
-// As Python's math module calls them: each by itself, and never merged into one that might round otherwise.
+// Each called by itself, as in Python's math module, and never merged into one that might round differently.
 [[gnu::noinline]] double cosine(double x) { return std::cos(x); }
 [[gnu::noinline]] double sine(double x) { return std::sin(x); }
 

@@ -12,7 +12,7 @@ struct AffineMatrix {
   double numbers[6];
 
   bool finite() const;
-  // Whether it does nothing but move the image by whole pixels.
+  // True if it only moves the image by whole pixels.
   bool is_shift() const;
 };
 

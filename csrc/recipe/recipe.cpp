@@ -169,8 +169,9 @@ class Drafter {
         case 2:
           sketch_.adjust_saturation(factor);
           break;
-        default:
+        case 3:
           sketch_.adjust_hue(factor);
+          break;
       }
     }
   }

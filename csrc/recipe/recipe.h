@@ -18,7 +18,7 @@ struct Range {
   float high = 0;
 };
 
-// What transforms are told, by the names of their classes. `p` is a probability.
+// The arguments of transforms, by the names of their classes. `p` is a probability.
 namespace steps {
 
 struct ToTensor {};
@@ -128,7 +128,7 @@ struct Group {
 
 using Steps = std::vector<steps::Step>;
 
-// What only torch computes with its own roundings.
+// Matrices that only torch computes with its own roundings.
 class Torch {
  public:
   virtual ~Torch() = default;
@@ -136,14 +136,14 @@ class Torch {
   virtual double exp(float power) const = 0;
   // A BLUR; nothing where there is none.
   virtual std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const = 0;
-  // Of a map that takes each of the ends to the corner that it was: top left, top right, bottom right, bottom left.
+  // The map that takes each of the ends back to its corner: top left, top right, bottom right, bottom left.
   virtual void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
 };
 
-// Whether any of the steps draws.
+// True if any of the steps draws.
 bool draws(const Steps& steps);
 
-// Draws and drafts all that is to be done to the image of a sketch. Where it is declined, so is what was drawn.
+// Draws and drafts all steps on the image of a sketch. Where the sketch declines, discard the draws.
 void draft(const Steps& steps, Sketch& sketch, Random& random, UniformForm form, const Torch& torch);
 
 }  // namespace fastaug

@@ -104,7 +104,7 @@ LACKING = {
         "a warp has no kernel",
     ),
     "store": ("kStore, kAny, plain(), kNo, kNone", "execute/reference.cpp", "pixel/store.h", "a store op has no body"),
-    "lane, device": ("kPointwise, kColour, plain(), kNo, kNone", "cuda/emulate.cpp", "cuda/tile.h", "body_of"),
+    "lane, device": ("kPointwise, kColour, plain(), kNo, kNone", "cuda/emulate.cpp", "cuda/tile/colour.h", "body_of"),
     "lane, float form, device": (
         "kPointwise, kColour, plain(), kNo, kFloatForm",
         "cuda/emulate.cpp",
@@ -114,7 +114,7 @@ LACKING = {
     "from gray, device": (
         'kPointwise, kFromGray, integer("channels", 1, 4), kNo, kNone',
         "cuda/emulate.cpp",
-        "cuda/tile.h",
+        "cuda/tile/colour.h",
         "an op from gray has no body",
     ),
     "table, device": (
@@ -125,26 +125,26 @@ LACKING = {
     ),
     "histogram, device": (
         "kReduction, kAny, plain(), kHistogram, kTable | kPerSample | kChannelwise",
-        "cuda/bag.cpp",
-        "cuda/bag.cpp",
+        "cuda/lowering.cpp",
+        "cuda/lowering.cpp",
         "a reduction has no statistics on a device",
     ),
     "geometry, device": (
         "kGeometry, kAny, own(), kNo, kMove | kAxisIndex | kSeparable | kChannelwise",
-        "cuda/bag.cpp",
-        "cuda/bag.cpp",
+        "cuda/lowering.cpp",
+        "cuda/lowering.cpp",
         "an op of geometry, or a filter, has no step on a device",
     ),
     "filter, device": (
         "kFilter, kAny, factor(), kNo, kChannelwise | kCanVanish",
-        "cuda/bag.cpp",
-        "cuda/bag.cpp",
+        "cuda/lowering.cpp",
+        "cuda/lowering.cpp",
         "an op of geometry, or a filter, has no step on a device",
     ),
     "warp, device": (
         "kGeometry, kAny, own(), kAnyOrder, kWarp | kFills | kChannelwise",
-        "cuda/bag.cpp",
-        "cuda/bag.cpp",
+        "cuda/lowering.cpp",
+        "cuda/lowering.cpp",
         "a warp is no source of a device",
     ),
 }
@@ -162,19 +162,12 @@ DRIVER = """
 
 namespace fastaug {
 
-namespace scalar {
-#define FAMILY(name) void fill_##name(Kernels* table);
-FAMILIES
-#undef FAMILY
-}  // namespace scalar
-
 const Kernels* kernels(const char*) {
   static const Kernels kTable = [] {
     Kernels table{};
     table.name = "scalar";
-#define FAMILY(name) scalar::fill_##name(&table);
-    FAMILIES
-#undef FAMILY
+#define FILL(family) scalar::fill_##family(&table);
+    FASTAUG_FAMILIES(FILL)
     return table;
   }();
   return &kTable;
@@ -307,7 +300,7 @@ def test_op_runs_as_itself_or_fails_by_name(tmp_path: Path, csrc: Path) -> None:
         lambda text: text.replace("    case OpId::PAD:", "    case OpId::SHIFT:\n    case OpId::PAD:", 1),
     )
     edit(
-        csrc / "cuda/bag.cpp",
+        csrc / "cuda/lowering.cpp",
         lambda text: text.replace("    case OpId::PAD:", "    case OpId::SHIFT:\n    case OpId::PAD:", 1),
     )
     line = "FASTAUG_FN Sepia body_of(OpTag<OpId::{}>, const Op&, float) {{ return {{}}; }}\n"
@@ -316,8 +309,7 @@ def test_op_runs_as_itself_or_fails_by_name(tmp_path: Path, csrc: Path) -> None:
         lambda text: text.replace(line.format("SEPIA"), line.format("SEPIA") + line.format("LOST")),
     )
     driver = tmp_path / "driver.cpp"
-    families = re.findall(r"^void set_(\w+)\(", (csrc / "kernels/table.h").read_text(), re.MULTILINE)
-    driver.write_text(DRIVER.replace("FAMILIES", " ".join(f"FAMILY({name})" for name in families)))
+    driver.write_text(DRIVER)
     sources = [driver, *(path for room in CORE for path in (csrc / room).glob("*.cpp"))]
     objects = [tmp_path / f"{k}.o" for k in range(len(sources))]
     with ThreadPoolExecutor(2) as workers:

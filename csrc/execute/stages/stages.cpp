@@ -152,7 +152,7 @@ class IndexStage final : public Stage {
         auto table = tables_.begin();
         for (const Run& run : runs_) {
           if (run.step == 0) {
-            // What it writes past the run comes after it.
+            // Later runs overwrite samples that it writes past the run.
             kernels_.take(*table++, cached_.row[c], dst.row[c] + run.begin);
           } else {
             move(run, cached_.row[c], dst.row[c]);

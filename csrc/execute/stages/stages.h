@@ -15,7 +15,7 @@
 
 namespace fastaug {
 
-// What every stage of one run shares.
+// State that all stages of one run share.
 struct Context {
   const Kernels& kernels;
   Arena& arena;
@@ -51,7 +51,7 @@ Stage* warp_stage(Context& context, const View& view, const Op& op, Region regio
 // The kernels for warps of this image: vector kernels keep byte offsets into it in 32 bits; plain code has no such
 // limit.
 const Kernels& kernels_in_reach(const Kernels& wanted, const View& view);
-// What a warp's kernels are given for whole rows; y, and a narrower part, are to be set.
+// The arguments of a warp's kernels for whole rows. Callers set y, and a narrower part.
 using WarpKernel = void (*)(const WarpRow&, uint8_t* const*);
 using GridKernel = void (*)(const GridRow&, uint8_t* const*);
 WarpRow warp_row(const Op& op, const View& source);

@@ -19,7 +19,7 @@ class TorchResizeStage final : public Stage {
     samples_ = across_->source_end - across_->source_begin;
     end_ = down_->source_end - down_->source_begin;
     const FloatTaps& taps = down_->taps;
-    // What a band reads ahead must not take the place of the first row that is still needed.
+    // Rows that a band reads ahead must not overwrite the first row that is still needed.
     int most = 1;
     for (int k = 0; k < taps.out; ++k) most = std::max(most, taps.count[static_cast<size_t>(k)]);
     const int band = std::min(kTorchRows, end_);

@@ -1,25 +1,19 @@
 // Ops on single samples by table, threshold or mask, what AUTOCONTRAST and EQUALIZE count, and SHARPNESS, on planar
 // rows.
 #define FASTAUG_VBMI
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/adjust.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-#include "kernels/simd/wide-inl.h"
-// clang-format on
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 #include "pixel/smooth.h"
 #include "pixel/table.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
 #include "kernels/simd/lookup-inl.h"
+#include "kernels/simd/wide-inl.h"
 // After the lanes that its bodies call.
 #include "pixel/pointwise.h"
 #endif
@@ -179,18 +173,4 @@ void fill_adjust(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_adjust(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_adjust(table);
-      FASTAUG_SIMD_CASES(fill_adjust, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(adjust)

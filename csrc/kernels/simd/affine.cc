@@ -4,17 +4,11 @@
 // Linear and cubic interiors are computed in float32, within a proven distance of Pillow's double arithmetic. Pillow
 // truncates, so only a result that close to an integer can differ; those pixels are redone by the scalar body. Rounded
 // rows (WarpRow::rounded) are computed in fixed point instead, and nothing is redone.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/affine.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 #include "kernels/warp_row.h"
 
 #if FASTAUG_SIMD_TARGET
@@ -177,18 +171,4 @@ void fill_affine(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_affine(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_affine(table);
-      FASTAUG_SIMD_CASES(fill_affine, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(affine)

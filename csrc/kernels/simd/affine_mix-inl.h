@@ -101,7 +101,7 @@ class FixedAxis {
   hn::Vec<hn::ScalableTag<float>> rest_, first_rest_, rest_leap_;
 };
 
-// The same for both axes. False where a position is so close to an edge of its pixel that only locate() tells its side.
+// The same for both axes. False where a position is so close to an edge of its pixel that only locate() can decide.
 HWY_INLINE bool locate_fixed(const View& v, Position middle, int count, FixedAxis* across, FixedAxis* down,
                              Positions* out) {
   const hn::ScalableTag<float> df;

@@ -4,23 +4,20 @@
 // Floats are given that chain. For uint8 it costs too much: two passes, down the columns and then along the row, come
 // within kernel.error of it (pixel/blur.cpp proves the bound), and the chain is formed only for samples that are so
 // near to a half that it may round them the other way.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/blur.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-#include "kernels/simd/turn-inl.h"
-#include "kernels/simd/wide-inl.h"
-// clang-format on
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 #include "pixel/fma.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/turn-inl.h"
+#include "kernels/simd/wide-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -448,7 +445,7 @@ int blur_rows(const BlurKernel& kernel, const uint8_t* const* rows, int count, i
   // Between zeros: every input row of a turn then serves all of its rows of output.
   float down[kMostTaps + 2 * kRows] = {};
   std::copy_n(kernel.down + kernel.skip_rows, taps, down + kRows);
-  // As many in each turn.
+  // The same number in each turn.
   const int turns = (count + kRows - 1) / kRows;
   int found = 0;
   for (int turn = 0, y = 0; turn < turns; ++turn) {
@@ -473,18 +470,4 @@ void fill_blur(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_blur(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_blur(table);
-      FASTAUG_SIMD_CASES(fill_blur, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(blur)

@@ -1,18 +1,15 @@
-// BOX_BLUR: each lane is a line of its own, along which a sum of samples slides. Columns lie side by side as they are;
+// BOX_BLUR: each lane is one line, along which a sum of samples slides. Columns lie side by side as they are;
 // rows are transposed in blocks of as many as there are lanes, and back.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/box_blur.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-#include "kernels/simd/wide-inl.h"
-// clang-format on
 
 #include <algorithm>
 #include <utility>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/wide-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -95,7 +92,7 @@ class NarrowSums {
     return hn::BitCast(SignedWords(), hn::Set(Longs(), whole | part << 16));
   }
 
-  // Of pairs of a sum and what is beside it.
+  // For pairs of a sum and the samples beside it.
   HWY_INLINE LongVec mean(WordVec pairs) const {
     const auto words = hn::BitCast(SignedWords(), pairs);
     const auto low = madd(words, low_weights_);
@@ -263,18 +260,4 @@ void fill_box_blur(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_box_blur(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_box_blur(table);
-      FASTAUG_SIMD_CASES(fill_box_blur, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(box_blur)

@@ -1,25 +1,17 @@
 // Between foreign images and planar rows: interleaved samples, mirrored rows.
 #define FASTAUG_VBMI
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/convert.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 #if FASTAUG_SIMD_TARGET
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using Bytes = hn::ScalableTag<uint8_t>;
 using Block = hn::CappedTag<uint8_t, 16>;
@@ -185,18 +177,4 @@ void fill_convert(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_convert(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_convert(table);
-      FASTAUG_SIMD_CASES(fill_convert, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(convert)

@@ -24,15 +24,15 @@ HWY_INLINE __mmask64 bytes_before(ptrdiff_t left) {
   return _bzhi_u64(~uint64_t{0}, static_cast<uint32_t>(std::clamp<ptrdiff_t>(left, 0, kBlock)));
 }
 
-// Of pixels of two bytes: the samples of channel c in 128 bytes.
+// For pixels of two bytes: the samples of channel c in 128 bytes.
 template <int c>
 alignas(64) constexpr ByteIndex kEverySecond = index_of([](int j) { return 2 * j + c; });
 
-// Of pixels of four bytes: those of channel c in 128 bytes, and then those of channel c + 1.
+// For pixels of four bytes: those of channel c in 128 bytes, and then those of channel c + 1.
 template <int c>
 alignas(64) constexpr ByteIndex kTwoOfFour = index_of([](int j) { return 4 * (j % 32) + c + j / 32; });
 
-// Of pixels of three bytes: those of channel c in the first 128 bytes, then what is missing from the other 64.
+// For pixels of three bytes: those of channel c in the first 128 bytes, then what is missing from the other 64.
 template <int c>
 alignas(64) constexpr ByteIndex kThirdBegun = index_of([](int j) { return (3 * j + c) % 128; });
 template <int c>
@@ -79,7 +79,7 @@ HWY_INLINE void split_some(const uint8_t* foreign, ptrdiff_t size, int channels,
 
 template <int kStride>
 void split(const uint8_t* foreign, int channels, int width, uint8_t* const* dst) {
-  // Of the last pixel the image may have no more than its channels.
+  // The image may end behind the channels of its last pixel.
   const int missing = kStride - channels;
   if (width < kBlock) return split_some<kStride>(foreign, ptrdiff_t{width} * kStride - missing, channels, dst, 0);
   const int whole = missing > 0 ? width - 1 : width;

@@ -1,18 +1,12 @@
 // Fast mode's colour: a run of pointwise ops in 16 bits, or in float32. A pixel's samples stay in registers from the
 // first op to the last; every step of the loop goes through the whole run.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/float.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
@@ -316,18 +310,4 @@ void fill_float(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_float(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_float(table);
-      FASTAUG_SIMD_CASES(fill_float, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(float)

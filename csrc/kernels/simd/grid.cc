@@ -3,16 +3,10 @@
 // the bits are the same too; what is not inside is left to the scalar bodies.
 //
 // Instruction sets without a fused multiply-add use the scalar kernels.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/grid.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include "kernels/grid_row.h"
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
@@ -386,18 +380,4 @@ void fill_grid(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_grid(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_grid(table);
-      FASTAUG_SIMD_CASES(fill_grid, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(grid)

@@ -1,18 +1,13 @@
 // JPEG: entropy codes, the inverse DCT of pairs of blocks, upsampling and colours of rows. See pixel/jpeg.h for the
 // formulas.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/jpeg.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
+
+#include "pixel/jpeg.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/table.h"
-#include "pixel/jpeg.h"
+#include "kernels/simd/family-inl.h"
 
 // Elsewhere vectors of 16 bits are multiplied and added in another order.
 #if FASTAUG_SIMD_TARGET && HWY_ARCH_X86
@@ -27,8 +22,6 @@ namespace fastaug::HWY_NAMESPACE {
 #if FASTAUG_SIMD_TARGET
 #if HWY_ARCH_X86
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 // 16 bits to as many samples, of each 128 bits first those of the one and then those of the other: Highway has no word
 // for it before 1.1.
@@ -68,7 +61,7 @@ HWY_INLINE void load_lines(const int16_t* coefs, LineVec (&lines)[8]) {
   }
 }
 
-// Of each block, samples (y, x) and (x, y) change places.
+// In each block, samples (y, x) and (x, y) change places.
 HWY_INLINE void turn_lines(LineVec (&lines)[8]) {
   const Line d;
   for (int round = 0; round < 3; ++round) {
@@ -368,18 +361,4 @@ void fill_jpeg(Kernels* table) { scalar::fill_jpeg(table); }
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_jpeg(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_jpeg(table);
-      FASTAUG_SIMD_CASES(fill_jpeg, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(jpeg)

@@ -7,14 +7,11 @@
 #define FASTAUG_SIMD_LOOKUP_INL_H_
 #endif
 
-#include "kernels/targets.h"
-// After targets.h.
 #include "hwy/highway.h"
 #include "kernels/simd/wide-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
-#if FASTAUG_SIMD_TARGET
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -99,7 +96,6 @@ class Table {
 
 #endif
 
-#endif  // FASTAUG_SIMD_TARGET
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

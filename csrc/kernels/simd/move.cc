@@ -1,24 +1,19 @@
 // Moves of whole pixels: mirrored rows, and squares turned about their diagonal.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/move.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-#include "kernels/simd/turn-inl.h"
-// clang-format on
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/turn-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 #if FASTAUG_SIMD_TARGET
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 template <class D>
 void reverse_vectors(D d, const uint8_t* src, int width, uint8_t* dst) {
@@ -168,18 +163,4 @@ void fill_move(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_move(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_move(table);
-      FASTAUG_SIMD_CASES(fill_move, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(move)

@@ -1,15 +1,9 @@
 // Perspective maps, one output row at a time, in chunks. Every position is computed as Pillow computes it, in double
 // and with its roundings, so that what is outside, at the border or inside is known exactly. The inside of a chunk is
 // done in vectors as if the whole chunk were there; the rest is then written over it.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/perspective.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 #include "kernels/warp_row.h"
 
 #if FASTAUG_SIMD_TARGET
@@ -91,7 +85,7 @@ class Sure {
     least_ = std::max(below * 0x1p-6, above * 0x1p-30);
   }
 
-  // Whether the box holds the positions of columns [begin, end) of the row, after `shift` is taken off them.
+  // True if the box holds the positions of columns [begin, end) of the row, after `shift` is taken off them.
   bool holds(const Box& box, double shift, int begin, int end) const {
     const auto below = [&](int x) {
       return row_.matrix[6] * (row_.x + x + 0.5) + row_.matrix[7] * (row_.y + 0.5) + 1.0;
@@ -351,18 +345,4 @@ void fill_perspective(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_perspective(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_perspective(table);
-      FASTAUG_SIMD_CASES(fill_perspective, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(perspective)

@@ -1,20 +1,14 @@
 // Pointwise ops on planar rows. A run of ops goes over a piece of the row at a time; between its ops the piece stays in
 // cache as float32, so that only the run's ends convert.
 #define FASTAUG_VBMI
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/pointwise.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 #include "pixel/statistics.h"
 
 #if FASTAUG_SIMD_TARGET
@@ -41,7 +35,7 @@ struct Two {
   V b;
 };
 
-// What a loop of this file does at once.
+// The number of samples that a loop takes at once.
 HWY_INLINE int step_lanes() { return 2 * static_cast<int>(hn::Lanes(Floats())); }
 
 // Pixels of a piece; a multiple of every step_lanes().
@@ -287,18 +281,4 @@ void fill_pointwise(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_pointwise(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_pointwise(table);
-      FASTAUG_SIMD_CASES(fill_pointwise, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(pointwise)

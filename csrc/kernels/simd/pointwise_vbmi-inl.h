@@ -53,7 +53,7 @@ struct BlendTables {
     }
   }
 
-  // Whether samples below, or above, the degenerate ones are moved up.
+  // True if samples below, or above, the degenerate ones are moved up.
   bool goes_up(bool below) const { return below == (factor < 1.0f); }
 };
 
@@ -89,7 +89,7 @@ void saturate(const BlendTables& tables, uint8_t* const* planes, int width) {
   }
 }
 
-// Whether an op needs no floats. Where blends come close to the next integer they do.
+// True if an op needs no floats. Where blends come close to the next integer they do.
 bool goes_in_bytes(const Op& op) {
   if (op.id == OpId::SATURATION) return blend_tables(static_cast<float>(op.f[0])).exact;
   return op.id == OpId::LUMA || op.id == OpId::REPLICATE;

@@ -1,17 +1,11 @@
 // Samples by tables, and luma, straight from one image to another.
 #define FASTAUG_VBMI
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/recolour.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lookup-inl.h"
@@ -128,7 +122,7 @@ struct Switched {
   static constexpr int kVectors = 1;
 };
 
-// Samples by a map, and what is to be kept or full put back. Steps begin anywhere in a pixel.
+// Samples by a map; samples to keep, and full ones, are put back. Steps begin anywhere in a pixel.
 template <class Map>
 void recolour_with(const PixelTables& tables, const uint8_t* src, ptrdiff_t bytes, uint8_t* dst) {
   constexpr int kLanes = HWY_LANES(uint8_t);
@@ -265,18 +259,4 @@ void fill_recolour(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_recolour(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_recolour(table);
-      FASTAUG_SIMD_CASES(fill_recolour, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(recolour)

@@ -4,20 +4,17 @@
 // A 22-bit weight w is split into high = w >> 12 (signed) and low = w & 4095, so that both fit the 16-bit multiply-add,
 // and sum(w * v) = (sum(high * v) << 12) + sum(low * v), exactly, in whatever order. Shorter weights fit as they are.
 #define FASTAUG_VBMI
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/resample.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-#include "kernels/simd/wide-inl.h"
-// clang-format on
 
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/simd/family-inl.h"
 #include "kernels/simd/resample_layout.h"
-#include "kernels/table.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/wide-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -411,18 +408,4 @@ void fill_resample(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_resample(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_resample(table);
-      FASTAUG_SIMD_CASES(fill_resample, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(resample)

@@ -212,7 +212,7 @@ struct Digits {
   static constexpr int kMost = 3;
 
   static int count(int bits) { return bits == kWeightBits ? 3 : 2; }
-  // Whether so many digits are enough.
+  // True if so many digits are enough.
   static bool fit(int32_t weight, int digits) {
     const int32_t half = digits == 3 ? 0x808080 : 0x8080;
     return weight >= -half && weight < (1 << 8 * digits) - half;

@@ -30,7 +30,7 @@ HWY_INLINE __m512i packed_high(const __m512i* sums, __m512i power) {
 // shifted by 8, rounded down, and the products with the next digit are added to that.
 HWY_INLINE __m512i above(__m512i sum) { return _mm512_srai_epi32(sum, 8); }
 
-// What is left of the sums of several groups of taps, one for each digit.
+// The rests of the sums of several groups of taps, one for each digit.
 template <int kDigits>
 HWY_INLINE __m512i joined(const __m512i* digit) {
   __m512i all = _mm512_add_epi32(above(digit[0]), digit[1]);

@@ -15,7 +15,7 @@
 
 FASTAUG_LANES_BEGIN
 
-// What the two maps of densities have in common: the light behind a mixture, in float32, with a bound on how far a
+// The common part of the two maps of densities: the light behind a mixture, in float32, with a bound on how far a
 // sample may be off by that. Where an integer is within the bound, the sample is done again in float64; so neither what
 // float32 rounds nor what is fused shows anywhere.
 class Mixture {

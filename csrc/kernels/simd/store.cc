@@ -1,24 +1,16 @@
 // Rows of results in float32, float16 and bfloat16.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/store.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 #if FASTAUG_SIMD_TARGET
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::ScalableTag<float>;
 using Float = hn::Vec<Floats>;
@@ -322,7 +314,7 @@ struct Quick {
         high(hn::Set(Floats(), store.inverse[channel])),
         low(hn::Set(Floats(), store.residue[channel])) {}
 
-  // Of 257 v.
+  // The bits of 257 v.
   template <bool kMultiplied, class Ints>
   HWY_INLINE Float of(Ints twice) const {
     const Floats d;
@@ -427,18 +419,4 @@ void fill_store(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_store(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_store(table);
-      FASTAUG_SIMD_CASES(fill_store, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(store)

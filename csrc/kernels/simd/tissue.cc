@@ -1,20 +1,15 @@
-// What tissue is told from glass by, on planar rows.
-#undef HWY_TARGET_INCLUDE
+// Measures that separate tissue from glass, on planar rows.
 #define HWY_TARGET_INCLUDE "kernels/simd/tissue.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-#include "kernels/simd/wide-inl.h"
-// clang-format on
+
+#include "pixel/tissue.h"
 
 #include <algorithm>
 
-#include "kernels/table.h"
-#include "pixel/tissue.h"
+#include "kernels/simd/family-inl.h"
 
 #if FASTAUG_SIMD_TARGET
 #include "kernels/simd/lane-inl.h"
+#include "kernels/simd/wide-inl.h"
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -160,18 +155,4 @@ void fill_tissue(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_tissue(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_tissue(table);
-      FASTAUG_SIMD_CASES(fill_tissue, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(tissue)

@@ -3,20 +3,17 @@
 // Down columns, lanes are columns. Along rows, lanes are rows: bytes of as many rows as there are lanes are turned into
 // vectors of one column each, so that all lanes have the same taps and weights; sums are turned back four outputs at a
 // time.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/torch_resize.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-#include "kernels/simd/wide-inl.h"
-// clang-format on
 
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 #include "pixel/fma.h"
+
+#if FASTAUG_SIMD_TARGET
+#include "kernels/simd/wide-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
@@ -228,18 +225,4 @@ void fill_torch_resize(Kernels* table) {
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_torch_resize(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_torch_resize(table);
-      FASTAUG_SIMD_CASES(fill_torch_resize, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(torch_resize)

@@ -7,13 +7,10 @@
 #define FASTAUG_SIMD_TURN_INL_H_
 #endif
 
-#include "kernels/targets.h"
-// After targets.h.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
-#if FASTAUG_SIMD_TARGET
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -32,7 +29,6 @@ HWY_INLINE void turn_block(D d, V (&rows)[kRows]) {
   }
 }
 
-#endif  // FASTAUG_SIMD_TARGET
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -1,23 +1,15 @@
 // Filters of PNG undone.
-#undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/simd/unfilter.cc"
-#include "kernels/targets.h"
-// clang-format off: after targets.h, in this order
-#include "hwy/foreach_target.h"
-#include "hwy/highway.h"
-// clang-format on
 
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/simd/family-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
 #if FASTAUG_SIMD_TARGET
 namespace {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using Block = hn::CappedTag<uint8_t, 16>;
 using BlockVec = hn::Vec<Block>;
@@ -55,7 +47,7 @@ void sum_row(const uint8_t* src, ptrdiff_t size, uint8_t* dst) {
   ptrdiff_t i = 0;
   BlockVec left = hn::Zero(d);
   if (size >= 16) {
-    // What a store writes behind the pixels of its step was loaded before.
+    // Bytes that a store writes behind the pixels of its step were loaded before.
     BlockVec next = hn::LoadU(d, src);
     for (; i + kStep + 16 <= size; i += kStep) {
       const BlockVec sums = prefix_sums<kPixel>(next);
@@ -285,7 +277,7 @@ class RowWave {
 #endif
   }
 
-  // What is above the first row of each block, in the block's last 32 bits.
+  // The pixel above the first row of each block, in the block's last 32 bits.
   template <int kStep>
   HWY_INLINE WaveVec above_blocks(BlockVec above, WaveVec last) const {
     BlockVec pixel = above;
@@ -415,18 +407,4 @@ void fill_unfilter(Kernels* table) { table->unfilter = unfilter; }
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace fastaug {
-
-void set_unfilter(Isa isa, Kernels* table) {
-  switch (isa) {
-    case Isa::kScalar:
-      return scalar::fill_unfilter(table);
-      FASTAUG_SIMD_CASES(fill_unfilter, table)
-    default:
-      return;
-  }
-}
-
-}  // namespace fastaug
-#endif  // HWY_ONCE
+FASTAUG_FAMILY(unfilter)

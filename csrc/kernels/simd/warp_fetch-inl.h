@@ -1,5 +1,5 @@
 // Fetching whole pixels from anywhere in an image, once per instruction set. Included by perspective.cc and grid.cc.
-// Only pixels that a warp asks for are read: the rest of the image need not be memory.
+// Only pixels that a warp reads are touched: the rest of the image need not be memory.
 #if defined(FASTAUG_SIMD_WARP_FETCH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef FASTAUG_SIMD_WARP_FETCH_INL_H_
 #undef FASTAUG_SIMD_WARP_FETCH_INL_H_

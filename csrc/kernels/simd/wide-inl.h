@@ -7,13 +7,10 @@
 #define FASTAUG_SIMD_WIDE_INL_H_
 #endif
 
-#include "kernels/targets.h"
-// After targets.h.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace fastaug::HWY_NAMESPACE {
-#if FASTAUG_SIMD_TARGET
 
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -120,7 +117,7 @@ HWY_INLINE __m512i looked_up(const __m512i* table, __m512i samples) {
 
 #endif
 
-// What narrow() gives as the samples of one vector after the other.
+// The result of narrow(), as the samples of one vector after the other.
 HWY_INLINE hn::Vec<hn::ScalableTag<uint8_t>> in_row(hn::Vec<hn::ScalableTag<uint8_t>> packed) {
   constexpr int kLanes = HWY_LANES(float);
   if constexpr (kLanes == 4) {
@@ -143,7 +140,6 @@ HWY_INLINE void store_rounded(V a, V b, V c, V d, uint8_t* dst) {
   hn::StoreU(in_row(packed), hn::ScalableTag<uint8_t>(), dst);
 }
 
-#endif  // FASTAUG_SIMD_TARGET
 }  // namespace fastaug::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

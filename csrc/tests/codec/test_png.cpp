@@ -37,7 +37,7 @@ bool holds(const Region& outer, const Region& inner) {
          outer.x + outer.width >= inner.x + inner.width;
 }
 
-// Whether the region was decoded, and to the right pixels.
+// True if the region was decoded, and to the right pixels.
 bool right(const PngFile& file, const Decoded& decoded, const Region& region, int channels) {
   const View& view = decoded.view;
   bool same = decoded.verdict.done() && holds(decoded.region, region) && holds(whole(file), decoded.region) &&

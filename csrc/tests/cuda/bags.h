@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -176,6 +178,22 @@ inline Member* first_difference(Members& members) {
     if (member->got.bytes() != member->expected.bytes()) return member.get();
   }
   return nullptr;
+}
+
+using Ops = std::vector<Op>;
+
+// An op, with zeros for operands that are left out.
+inline Op op(OpId id, std::array<int, 6> i = {}, std::array<double, 8> f = {}, int flags = 0) {
+  Op made{};
+  made.id = id;
+  made.flags = static_cast<uint16_t>(flags);
+  std::copy(i.begin(), i.end(), made.i);
+  std::copy(f.begin(), f.end(), made.f);
+  return made;
+}
+
+inline Op resize(int height, int width, Filter filter = Filter::kBilinear, int flags = 0) {
+  return op(OpId::RESIZE, {height, width}, {}, static_cast<int>(filter) | flags);
 }
 
 }  // namespace fastaug::test

@@ -77,7 +77,7 @@ class Device {
 // Something that is done to a device before a launch of tiles; true where it found what it is for.
 using Fault = std::function<bool(Device&, const Launch&)>;
 
-// Whether a bag of one image tells a run with a fault, planted before the first launch that has what it needs, from one
+// True if a bag of one image tells a run with a fault, planted before the first launch that has what it needs, from one
 // without. The fault is planted once.
 bool is_found(const Ops& program, Shape in, const Fault& fault) {
   RandomProgram random(11);
@@ -148,7 +148,7 @@ struct Threads {
   bool wait = true;
 };
 
-// Whether a launch by hand gives other pixels than the executor.
+// True if a launch by hand gives other pixels than the executor.
 bool is_found(const Ops& program, Threads threads) {
   RandomProgram random(12);
   Members members;

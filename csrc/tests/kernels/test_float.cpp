@@ -100,7 +100,7 @@ struct Run {
   }
   int count() const { return static_cast<int>(ops.size()); }
 
-  // Whether vectors of 16 bits hold it: all factors of blends are from 0 to 2.
+  // True if vectors of 16 bits hold it: all factors of blends are from 0 to 2.
   bool is_short() const {
     return std::all_of(ops.begin(), ops.end(),
                        [](const Op& op) { return op.id == OpId::HUE || (op.f[0] >= 0.0 && op.f[0] <= 2.0); });

@@ -142,7 +142,7 @@ std::vector<Extent> read_by(const Axis& axis) {
   return reads;
 }
 
-// Whether the extent is what is read, and nothing more.
+// True if the extent is what is read, and nothing more.
 bool is_exact(const Axis& axis) {
   if (axis.op.id == OpId::NEAREST) return static_cast<NearestRule>(axis.op.flags) != NearestRule::kPillow;
   return axis.op.id != OpId::RESIZE;
