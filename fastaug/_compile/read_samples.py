@@ -19,7 +19,8 @@ from fastaug._compile.adopt import Reader, copied
 from fastaug._compile.of_release import of_release
 from fastaug._compile.trace import inside
 from fastaug._draft import releases
-from fastaug._draft.recognise import HOOKS, altered, is_own, known_class
+from fastaug._draft.recognise import altered, is_own, known_class
+from fastaug._draft.written import has_hooks
 from fastaug._names import is_ours
 from fastaug.transforms import v2
 
@@ -143,7 +144,7 @@ class SampleReader:
     def steps(self, transform: Any) -> list[Any]:
         """Those that a callable is made of, one after the other."""
         cls: Any = type(transform)
-        if cls is nn.Identity and not any(vars(transform).get(hooks) for hooks in HOOKS):
+        if cls is nn.Identity and not has_hooks(transform):
             return []
         known = _of_v2(cls)
         if known is not None and known.__name__ == "Compose" and reason(transform) is None:

@@ -16,7 +16,7 @@ from PIL import Image
 
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.replaced import functions
-from fastaug._draft.through import global_hooks, global_pre_hooks, replaced
+from fastaug._draft.written import global_hooks, global_pre_hooks
 from fastaug._names import is_ours
 
 # Values that call nothing when they are used.
@@ -53,7 +53,7 @@ _HARMLESS = frozenset([
 _CALLED = ("__call__", "forward", "get_params", "make_params", "transform", "_sample", "_draft", "sample")
 
 # Attributes that are derived from the others, and what was compiled, which is not called.
-_DERIVED = frozenset(("_book", "_call", "_kernels", "_own", "_program", "_steps", "original"))
+_DERIVED = frozenset(("_book", "_call", "_kernels", "_program", "original"))
 
 
 def unknown(value: Any, generator: bool = False) -> str | None:
@@ -121,7 +121,7 @@ def _unknown_object(value: Any, seen: set[int], generator: bool) -> str | None:
             break
         if not vars(base).keys() <= _HARMLESS or base is object:
             return named(value)
-    if replaced(cls) or not all(_is_own(cls, name) for name in _CALLED):
+    if not all(_is_own(cls, name) for name in _CALLED):
         return f"{cls.__name__} has a function of the user's in the place of its own"
     if isinstance(value, Pipeline):
         if not value._is_own():

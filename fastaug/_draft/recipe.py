@@ -15,12 +15,13 @@ from typing import Any, NamedTuple
 from torch import nn
 
 from fastaug import _C
-from fastaug._draft import through
 from fastaug._draft.draws import TorchDraws
 from fastaug._draft.filter import is_width
 from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
+from fastaug._draft.through import step_of
+from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
 from fastaug._fallback import rounding
 from fastaug._program import arguments, convolution, matrices, ops, pil, resizing
 from fastaug._program.job import DTYPES
@@ -30,7 +31,6 @@ Packed = tuple[Any, ...]
 
 # What every module has, and what is looked at there.
 _OF_MODULES = frozenset(vars(nn.Module()))
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
 # What a step computes that Pillow or torch may round in another way (rounding.follows).
 _WARPS, _BLENDS = ("warps", "warps of tensors"), ("blends", "colours")
@@ -178,7 +178,7 @@ def packed(transform: Any) -> Packed:
     """
     cls = type(transform)
     pack = cls.__dict__.get("_packed")
-    if pack is None or through.step_of(cls) is None or through.hooked(vars(transform)):
+    if pack is None or step_of(transform) is None:
         raise NoRecipe
     own = getattr(cls, "_own_params", None)
     if own is not None and transform.get_params is not own:
@@ -210,7 +210,7 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
     """What a recipe of these looks at before each call: objects, lists and dictionaries."""
     objects: list[Any] = []
     lists: list[Any] = []
-    empty: list[Any] = [through.global_hooks, through.global_pre_hooks, functions]
+    empty: list[Any] = [global_hooks, global_pre_hooks, functions]
 
     def watch(several: Any) -> None:
         if type(several) is list:
@@ -220,8 +220,8 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
             module = isinstance(transform, nn.Module)
             names = tuple(name for name in own if not (module and name in _OF_MODULES))
             if module:
-                empty.extend(own[name] for name in _HOOKS)
-                names += _HOOKS
+                empty.extend(own[name] for name in CALL_HOOKS)
+                names += CALL_HOOKS
             objects.append((transform, len(own), names, tuple(own[name] for name in names)))
             inner = own.get("transforms")
             if inner is not None:

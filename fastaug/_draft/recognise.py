@@ -19,6 +19,7 @@ from torch import nn
 
 from fastaug._draft import releases
 from fastaug._draft.through import replaced
+from fastaug._draft.written import has_hooks
 
 # Where torchvision defines the classes of its v1 API.
 _V1 = ("torchvision.transforms.transforms", "torchvision.transforms.autoaugment")
@@ -38,8 +39,6 @@ _HARMLESS = {"__getitem__", "__getstate__", "__init__", "__len__", "__repr__", "
 # Those of nn.Sequential that do.
 _OF_SEQUENTIAL = {"__iter__", "forward"}
 
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-
 # Attributes that no argument of the constructor is named after.
 _FURTHER_ATTRIBUTES = {"AutoAugment": ("policies",), "AugMix": ("_PARAMETER_MAX",)}
 
@@ -58,7 +57,7 @@ def _names() -> frozenset[str]:
 def altered(transform: Any, known: type, behaviour: Set[str]) -> str | None:
     """Why an object is none that only `known` made, in words: of hooks, or of names of its `behaviour` that differ."""
     own, cls = vars(transform), type(transform)
-    if any(own.get(hooks) for hooks in HOOKS):
+    if has_hooks(transform):
         return "has hooks that want to see images"
     if own.get("_compiled_call_impl") is not None:
         return "is compiled by torch"
@@ -112,11 +111,11 @@ def reason_of_barrier(transform: Any) -> str:
     ours = next((base for base in cls.__mro__ if base.__module__.startswith(_OUR_MODULES)), None)
     if cls.__name__ == "Lambda" and ours is cls:
         return "a function of yours"
-    if own.get("_forward_hooks") or own.get("_forward_pre_hooks"):
+    if has_hooks(transform):
         return "has hooks that want to see images"
     if "forward" in own:
         return "has a forward of its own"
-    if name := replaced(cls):
+    if name := replaced(ours or cls):
         return f"its {name} is a function of yours"
     if ours is cls:
         return "hooks on all modules want to see images"

@@ -12,7 +12,8 @@ from typing import Any
 
 from torch import nn
 
-from fastaug._draft.recognise import HOOKS, known_class
+from fastaug._draft.recognise import known_class
+from fastaug._draft.written import has_hooks
 from fastaug._extend import functions
 
 #: What reads a transform: it gives one, or a list of them, that do the same; or None where it does not know this one.
@@ -144,7 +145,7 @@ def _altered(transform: Any, cls: Any, registered: _Registered) -> str | None:
     """Why an object may do something else than its class does, in words."""
     own = getattr(transform, "__dict__", {})
     if not isinstance(transform, FunctionType):
-        if any(own.get(hooks) for hooks in HOOKS):
+        if has_hooks(transform):
             return "it has hooks that want to see images"
         if name := next((name for name in own if name in _CALLS or _hides_method(cls, name)), None):
             return f"it has a {name} of its own"

@@ -29,7 +29,7 @@ NOT_YET: dict[str, str] = {
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": (
         "base call color draft draws finish generators geometry interpolation known leaf leaf_color leaf_geometry "
-        "outline pillow pipeline progress recipe recognise releases replaced tape through"
+        "outline pillow pipeline progress recipe recognise releases replaced tape"
     ),
     "_extend": "drawn functions registry",
     "_fallback": "pil pillow v2",
