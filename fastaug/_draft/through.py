@@ -57,7 +57,7 @@ def step_of(transform: Any) -> Step | None:
 def replaced(cls: type) -> str | None:
     """Return the name of the method that user code has replaced in a class that is drafted otherwise, or None."""
     owner = nn.Sequential if cls is nn.Sequential else _owner_of(cls)
-    return None if owner is None else written.replaced_method(cls, owner)
+    return None if owner is None else next(iter(written.other_methods(cls, owner)), None)
 
 
 def _draft_sequential(sequential: Any, draft: Draft, params: None) -> None:

@@ -65,9 +65,9 @@ def check_of(cls: type, known: type, *further: str) -> Callable[[Any], bool]:
     return _C.as_written(cls, tuple(methods), tuple(methods.values()), (*methods, *further), hooks)
 
 
-def replaced_method(cls: type, known: type) -> str | None:
-    """Return the name of a method in which a class differs from a known one as it was written, or None."""
-    return next((name for name, value in note(known).items() if getattr(cls, name) != value), None)
+def other_methods(cls: type, known: type) -> list[str]:
+    """Return the names of the methods in which a class differs from a known one as it was written."""
+    return [name for name, value in note(known).items() if getattr(cls, name) != value]
 
 
 def has_hooks(transform: Any) -> bool:

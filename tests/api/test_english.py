@@ -27,11 +27,8 @@ NOT_YET: dict[str, str] = {
     "_batch": "batch device each map methods run seeds slots sources task threads",
     "_compile": "__init__ adopt compiled of_release prepare read_samples samples trace views",
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
-    "_draft": (
-        "base call color draft draws finish generators geometry interpolation known leaf leaf_color leaf_geometry "
-        "outline pillow pipeline progress recipe recognise releases replaced tape"
-    ),
-    "_extend": "drawn functions registry",
+    "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
+    "_extend": "drawn functions",
     "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
     "_inspect": (
@@ -50,7 +47,7 @@ NOT_YET: dict[str, str] = {
     "_self_test": "cases run",
     "_tv_tensors": "base choice places",
     "_views": "batch drawn program seen views",
-    "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps functional",
+    "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps",
     "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",
     "transforms/v2/functional": "_augment _crops _kernels _sizes _utils _warps",
 }
