@@ -19,32 +19,22 @@ import fastaug.transforms as T
 from fastaug._compile.trace import inside
 from fastaug._draft import releases
 from fastaug._draft.pipeline import Pipeline
-from fastaug._draft.recognise import HOOKS, attributes_of, known_class, reason
-from fastaug._draft.through import hooked, step_of
+from fastaug._draft.recognise import attributes_of, known_class, reason
+from fastaug._draft.through import step_of
+from fastaug._draft.written import has_hooks
 from fastaug._inspect import words
 
 _ENUMS = (T.AutoAugmentPolicy, T.InterpolationMode)
 
 
-def adopt(transform: Any) -> tuple[list[Any], list[bool]]:
-    """The steps that a callable is made of, and for each whether it is new: nobody else's.
-
-    Steps of a Compose or nn.Sequential inside another are steps of the whole. An object that occurs several times stays
-    one object.
-    """
-    reader = Reader()
-    steps = reader.steps(transform)
-    return steps, [id(step) in reader.new for step in steps]
-
-
 def unread(transform: Any) -> str | None:
-    """That a callable which `adopt` left as it is is not read, why, and what to do instead, in words.
+    """That a callable which `Reader` left as it is is not read, why, and what to do instead, in words.
 
     None where it is drafted as it is, as a subclass of fastaug's own.
     """
     cls = type(transform)
     why = reason(transform)
-    if why is None or (step_of(cls) is not None and not hooked(vars(transform))):
+    if why is None or step_of(transform) is not None:
         return None
     name = words.called(transform)
     if name == cls.__name__:
@@ -85,7 +75,6 @@ class Reader:
 
     def __init__(self, alone: bool = True) -> None:
         self._alone = alone
-        self.new: set[int] = set()
         # By the id of what was read, which is alive as long as this is.
         self._read: dict[int, Any] = {}
         self._inner: dict[int, list[Any] | None] = {}
@@ -96,12 +85,16 @@ class Reader:
         return reason(transform) is None
 
     def steps(self, transform: Any) -> list[Any]:
-        """Those that a callable is made of, one after the other."""
+        """Return the steps that a callable is made of.
+
+        Steps of a Compose or nn.Sequential inside another are steps of the whole. An object that occurs several times
+        stays one object.
+        """
         cls = type(transform)
         if isinstance(transform, Pipeline) and not isinstance(transform, T.Compose):
             # Compiled already; its steps are nobody else's.
             return list(transform.transforms) if transform._is_plain() else [transform]  # type: ignore[attr-defined]
-        if cls is nn.Identity and not any(vars(transform).get(hooks) for hooks in HOOKS):
+        if cls is nn.Identity and not has_hooks(transform):
             return []
         if reason(transform) is None:
             known = known_class(cls)
@@ -133,7 +126,7 @@ class Reader:
 
     def is_read(self, transform: Any) -> bool:
         """Whether more is known of a transform, or of one inside of it, than how to call it."""
-        return any(step_of(type(step)) is not None for step in self.steps(transform))
+        return any(step_of(step) is not None for step in self.steps(transform))
 
     def _one(self, transform: Any) -> Any:
         """As one object."""
@@ -161,7 +154,6 @@ class Reader:
             for name in attributes_of(known.__name__):
                 value = getattr(transform, name)
                 vars(made)[name] = list(map(self._one, value)) if name == "transforms" else copied(value)
-        self.new.add(id(made))
         return made
 
 

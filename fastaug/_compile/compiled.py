@@ -8,14 +8,14 @@ from typing import Any, NoReturn
 
 import torch
 
-from fastaug._compile.adopt import adopt, unread
+from fastaug._compile.adopt import Reader, unread
 from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import draws_from
 from fastaug._draft.pipeline import ONE_IMAGE, checked_arithmetic, checked_mode, refuse
 from fastaug._draft.recipe import recipe_of
-from fastaug._draft.through import MAX_DRAFT, Step, draft_through, global_hooks, global_pre_hooks, step_of
+from fastaug._draft.through import draft_through
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program.eager import compiling
 from fastaug._program.job import Job
@@ -91,18 +91,12 @@ class Compiled(SeenPipeline):
         The settings are there by now, the arithmetic as None where it is the original's own. What was found out about
         the original already, and given to the constructor as `found`, comes in the place of it.
         """
-        steps, own = adopt(original)
-        self.transforms: Any = tuple(steps)
-        self._own = tuple(own)
-        return unread(original) if len(steps) == 1 and steps[0] is original else None
+        self.transforms: Any = tuple(Reader().steps(original))
+        return unread(original) if len(self.transforms) == 1 and self.transforms[0] is original else None
 
     def _prepare(self) -> None:
         """Derives what is not part of a pickle."""
         self._renew_call()
-        # What is nobody else's can get no hooks, and needs no questions.
-        self._steps: tuple[tuple[Any, Step | None], ...] = tuple(
-            (transform, step_of(type(transform)) if own else None) for transform, own in zip(self.transforms, self._own)
-        )
 
     def _own_call(self) -> Call:
         call = super()._own_call()
@@ -137,19 +131,7 @@ class Compiled(SeenPipeline):
     def _draft_all(self, draft: Draft) -> None:
         if self.generator is not None:
             self._follow_worker()
-        if global_hooks or global_pre_hooks or draft.call.log is not None or draft.call.tape is not None:
-            draft_through(self.transforms, draft)
-            return
-        for transform, step in self._steps:
-            if step is None:
-                draft_through((transform,), draft)
-                continue
-            prepare, sample, do = step
-            if prepare is not None:
-                prepare(transform, draft)
-            do(transform, draft, None if sample is None else sample(transform, draft))
-            if len(draft.ops) > MAX_DRAFT:
-                draft.shorten()
+        draft_through(self.transforms, draft)
 
     def _draft(self, draft: Draft, params: None = None) -> None:
         """Inside another pipeline: its mode, log and tape rule, the generator and the format are those of this one."""
@@ -234,7 +216,7 @@ class Compiled(SeenPipeline):
             self._worker_seed = seed
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels", "_steps")}
+        state = {name: value for name, value in vars(self).items() if name not in ("_call", "_kernels")}
         if self.generator is not None:
             state["generator"] = self.generator.get_state()
         # Below protocol 4 torch's memory formats do not pickle.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Sequence
-from types import FunctionType
 from typing import Any
 
 from torch import nn
@@ -19,28 +18,12 @@ from fastaug._compile.adopt import Reader, copied
 from fastaug._compile.of_release import of_release
 from fastaug._compile.trace import inside
 from fastaug._draft import releases
-from fastaug._draft.recognise import HOOKS, altered, is_own, known_class
+from fastaug._draft.recognise import altered, known_class
+from fastaug._draft.written import has_hooks
 from fastaug._names import is_ours
 from fastaug.transforms import v2
 
 _THEIRS = "torchvision.transforms.v2."
-
-# What no call of a transform depends on.
-_HARMLESS = {
-    "__getstate__",
-    "__init__",
-    "__init_subclass__",
-    "__module__",
-    "__prepare_scriptable__",
-    "__repr__",
-    "__setstate__",
-    "_extract_params_for_v1_transform",
-    "extra_repr",
-    "get_params",
-}
-
-# What decides, beside the methods of a class's own, what a call of an object does.
-_CALLING = {"__call__", "__getattr__", "__getattribute__", "_call_impl", "_slow_forward", "_wrapped_call_impl"}
 
 
 @functools.cache
@@ -105,30 +88,7 @@ def reason(transform: Any) -> str | None:
     theirs = known.__module__.startswith(_THEIRS)
     if theirs and (why := releases.left("v2", known.__name__)):
         return why
-    behaviour = _behaviour(known)
-    if changed := altered(transform, known, behaviour):
-        return changed
-    for owner in known.__mro__:
-        if owner.__module__.startswith(_THEIRS):
-            for name in sorted(behaviour & vars(owner).keys()):
-                function = getattr(vars(owner)[name], "__func__", vars(owner)[name])
-                if isinstance(function, FunctionType) and not is_own(function, owner.__module__, None):
-                    return f"{owner.__name__}.{name} is not torchvision's own"
-    return None
-
-
-@functools.cache
-def _behaviour(known: type) -> frozenset[str]:
-    """The names that decide what a call of an object of this class does."""
-    names = {"_transformed_types", "forward"} | _CALLING
-    for owner in known.__mro__:
-        if owner is not nn.Module and owner is not object:
-            names |= {
-                name
-                for name, value in vars(owner).items()
-                if isinstance(getattr(value, "__func__", value), FunctionType)
-            }
-    return frozenset(names - _HARMLESS)
+    return altered(transform, known, (_THEIRS,))
 
 
 class SampleReader:
@@ -143,7 +103,7 @@ class SampleReader:
     def steps(self, transform: Any) -> list[Any]:
         """Those that a callable is made of, one after the other."""
         cls: Any = type(transform)
-        if cls is nn.Identity and not any(vars(transform).get(hooks) for hooks in HOOKS):
+        if cls is nn.Identity and not has_hooks(transform):
             return []
         known = _of_v2(cls)
         if known is not None and known.__name__ == "Compose" and reason(transform) is None:

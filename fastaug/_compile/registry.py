@@ -1,4 +1,4 @@
-"""Which transforms of other packages are read, and by whom."""
+"""The registry of readers for transforms of other packages."""
 
 from __future__ import annotations
 
@@ -14,54 +14,39 @@ from torch import nn
 
 from fastaug._compile import functions
 from fastaug._compile.adapters import ADAPTERS
-from fastaug._draft.recognise import HOOKS, known_class
+from fastaug._draft.recognise import known_class
+from fastaug._draft.written import has_hooks
 
-#: What reads a transform: it gives one, or a list of them, that do the same; or None where it does not know this one.
+#: A reader returns a transform, or a list of them, that do the same as a given one; or None if it cannot.
 Reader = Callable[[Any], Any]
 
-# Methods, as a class has them.
-_FUNCTIONS = (FunctionType, classmethod, staticmethod)
 
 # Held while an adapter registers its readers, which may compile something themselves.
 _loading = threading.RLock()
 
-# What a call of an object does, where it is not put in its place later.
+# What a call of an object does.
 _CALLS = ("__call__", "forward")
 
+# For each class or function its reader, and the methods that the class had when it was registered.
+_readers: dict[Any, tuple[Reader, dict[str, Any]]] = {}
 
-class _Registered:
-    """A reader, and what calling an object of the class was when it was registered."""
-
-    def __init__(self, cls: Any, reader: Reader) -> None:
-        self.reader = reader
-        self._calls = _calls_of(cls)
-
-    def changed(self, cls: Any) -> str | None:
-        """The name of what somebody has put another function in the place of since."""
-        now = _calls_of(cls)
-        return next((name for name in {**self._calls, **now} if now.get(name) is not self._calls.get(name)), None)
-
-
-_readers: dict[Any, _Registered] = {}
-
-#: Classes and functions that somebody was told are not read.
+#: Classes and functions that users were warned about.
 _told: set[Any] = set()
 
 
-def _calls_of(cls: Any) -> dict[str, Any]:
-    """What a call of an object of a class does, and all that it may call of the object's own; nothing of a function."""
+def _methods_of(cls: Any) -> dict[str, Any]:
+    """Return what a call of an object of a class may call of its own; nothing of a function."""
     if not inspect.isclass(cls):
         return {}
-    calls = {name: inspect.getattr_static(cls, name, None) for name in _CALLS}
-    for owner in reversed(cls.__mro__):
-        if owner is not object and owner is not nn.Module:
-            calls.update({name: value for name, value in vars(owner).items() if _is_called(name, value)})
-    return calls
+    members = {name: inspect.getattr_static(cls, name, None) for name in {*_CALLS, *dir(cls)}}
+    return {name: value for name, value in members.items() if name in _CALLS or _is_method(name, value)}
 
 
-def _is_called(name: str, value: Any) -> bool:
-    """Whether a call may come to an attribute of a class; those of Python's own names are for other ends."""
-    return isinstance(value, (*_FUNCTIONS, property)) and not (name.startswith("__") and name.endswith("__"))
+def _is_method(name: str, value: Any) -> bool:
+    """Return whether a call may come to an attribute of a class. It does not to Python's own, and to nn.Module's."""
+    of_python = name.startswith("__") and name.endswith("__")
+    is_method = isinstance(value, (FunctionType, classmethod, staticmethod, property))
+    return is_method and not of_python and value is not vars(nn.Module).get(name)
 
 
 def name_of(cls: Any) -> str:
@@ -69,7 +54,7 @@ def name_of(cls: Any) -> str:
 
 
 def register(cls: Any, reader: Any = None) -> Any:
-    """What fastaug.register is."""
+    """Implement fastaug.register."""
     if reader is None:
 
         def decorate(function: Reader) -> Reader:
@@ -87,13 +72,13 @@ def register(cls: Any, reader: Any = None) -> Any:
     if inspect.isclass(cls) and known_class(cls) is cls:
         raise ValueError(f"{name_of(cls)} is read by fastaug itself, and takes no reader")
     if cls in _readers:
-        raise ValueError(f"{name_of(cls)} has a reader already: {_readers[cls].reader!r}")
-    _readers[cls] = _Registered(cls, reader)
+        raise ValueError(f"{name_of(cls)} has a reader already: {_readers[cls][0]!r}")
+    _readers[cls] = reader, _methods_of(cls)
     return reader
 
 
 def read(transform: Any) -> list[Any] | None:
-    """The transforms that one of another package is made of, one after the other; None where nobody reads it."""
+    """Return the transforms that one of another package is made of, in order, or None if it has no reader."""
     function = isinstance(transform, FunctionType)
     cls: Any = transform if function else type(transform)
     registered = _found(cls)
@@ -104,10 +89,11 @@ def read(transform: Any) -> list[Any] | None:
         if base := next((one for one in cls.__mro__[1:] if _found(one) is not None), None):
             tell(cls, f"a subclass of {name_of(base)}, whose reader knows that class alone")
         return None
-    if why := _altered(transform, cls, registered):
+    reader, methods = registered
+    if why := _altered(transform, cls, methods):
         tell(cls, why)
         return None
-    made = registered.reader(transform)
+    made = reader(transform)
     if made is None:
         tell(cls, "its reader does not know it as it is here")
         return None
@@ -123,7 +109,7 @@ def read(transform: Any) -> list[Any] | None:
 
 
 def tell(cls: Any, why: str) -> None:
-    """Says once of a class, or a function, that it is called as it is, and why."""
+    """Warn, once for each class or function, that it is called as it is, and why."""
     if cls in _told:
         return
     _told.add(cls)
@@ -132,33 +118,30 @@ def tell(cls: Any, why: str) -> None:
     )
 
 
-def _altered(transform: Any, cls: Any, registered: _Registered) -> str | None:
-    """Why an object may do something else than its class does, in words."""
-    own = getattr(transform, "__dict__", {})
+def _altered(transform: Any, cls: Any, methods: dict[str, Any]) -> str | None:
+    """Return why an object may do something else than its class did when it was registered, in words, or None."""
     if not isinstance(transform, FunctionType):
-        if any(own.get(hooks) for hooks in HOOKS):
+        if has_hooks(transform):
             return "it has hooks that want to see images"
-        if name := next((name for name in own if name in _CALLS or _hides_method(cls, name)), None):
+        own = getattr(transform, "__dict__", {})
+        if name := next((name for name in own if name in methods), None):
             return f"it has a {name} of its own"
         if own.get("_compiled_call_impl") is not None:
             return "it is compiled by torch"
-    if name := registered.changed(cls):
+    now = _methods_of(cls)
+    if name := next((name for name in {**methods, **now} if now.get(name) is not methods.get(name)), None):
         return f"somebody has put another function in the place of its {name}"
     return None
 
 
-def _hides_method(cls: Any, name: str) -> bool:
-    return isinstance(inspect.getattr_static(cls, name, None), _FUNCTIONS)
-
-
-def _found(cls: Any) -> _Registered | None:
+def _found(cls: Any) -> tuple[Reader, dict[str, Any]] | None:
     if cls not in _readers:
         _load_adapter(getattr(cls, "__module__", None) or "")
     return _readers.get(cls)
 
 
 def _load_adapter(module: str) -> None:
-    """Has the readers of a package's transforms registered, of whom an object is here, so that it is imported."""
+    """Register the readers of the transforms of a package, of which an object is at hand, so that it is imported."""
     package = module.partition(".")[0]
     if package not in ADAPTERS:
         return

@@ -23,7 +23,7 @@ import numpy as np
 from torch import nn
 
 from fastaug._compile import registry
-from fastaug._draft.recognise import HOOKS
+from fastaug._draft.written import has_hooks
 from fastaug._views.program import Value, built
 
 #: Builtins whose results depend on their arguments alone, and that ask nothing of a symbol but to be held.
@@ -169,7 +169,7 @@ def _is_plain(transform: Any) -> bool:
     if "__getattr__" in vars(cls) or cls.__getattribute__ is not object.__getattribute__:
         return False
     if isinstance(transform, nn.Module):
-        return cls.__call__ is nn.Module.__call__ and not any(own.get(hooks) for hooks in HOOKS)
+        return cls.__call__ is nn.Module.__call__ and not has_hooks(transform)
     return True
 
 

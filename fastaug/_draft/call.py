@@ -1,4 +1,4 @@
-"""What one call of a pipeline shares: where its random numbers come from, and who else wants to know of it."""
+"""The settings that one call of a pipeline shares: the source of its random numbers, its log and its tape."""
 
 from __future__ import annotations
 
@@ -13,62 +13,62 @@ if TYPE_CHECKING:
 
 
 class Log(Protocol):
-    """Hears what becomes of an image on its way through a pipeline.
+    """A log records how a pipeline changes an image.
 
-    A draft knows its call; a call knows no drafts, so these have no type here.
+    A draft has a call, so a call cannot import the class of drafts, and these have no type here.
     """
 
     def begin(self, transform: Any, draft: Any) -> None:
-        """A transform is about to be drafted. Calls nest: containers begin before, and end after, what they hold."""
+        """Record that a transform will be drafted. Containers begin before, and end after, what they hold."""
 
     def end(self, transform: Any, draft: Any) -> None:
-        """It has been."""
+        """Record that it has been drafted."""
 
     def barrier(self, transform: Any, draft: Any) -> None:
-        """`transform` cannot be drafted and will be called with the image so far."""
+        """Record that a transform cannot be drafted, and will be called with the image so far."""
 
     def replaced(self, draft: Any, name: str) -> None:
-        """What stands in the place of the function `name` is about to be called with the image so far."""
+        """Record that the replacement of a function will be called with the image so far."""
 
     def eager(self, draft: Any, name: str) -> None:
-        """Pillow or torch are about to do the op `name` on the image so far: the native core does not."""
+        """Record that Pillow or torch, instead of the core, will do an op on the image so far."""
 
     def decoding(self, draft: Any, reason: str) -> None:
-        """Pillow is about to decode the draft's image."""
+        """Record that Pillow will decode the image of a draft."""
 
     def kept(self, draft: Any, before: bool) -> None:
-        """The draft's image has the pixels that it keeps: since before this call, or it was just decoded for it."""
+        """Record that an image has the pixels that it keeps, since before this call or decoded for it."""
 
     def delegated(self, draft: Any, library: str) -> None:
-        """`library` is about to do the draft's one op."""
+        """Record that a library will do the only op of a draft."""
 
     def run(self, jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], rewrites: int) -> None:
-        """In place of _C.run, with its arguments."""
+        """Do the jobs instead of _C.run, with its arguments."""
 
 
 class Tape(Protocol):
-    """Keeps the parameters that transforms draw, or hands out those that were kept."""
+    """A tape keeps the parameters that transforms draw, or returns those that were kept."""
 
     def take(self, transform: Any, draft: Any) -> Any:
-        """In place of transform._sample(draft)."""
+        """Return parameters instead of transform._sample(draft)."""
 
 
 class Beside(Protocol):
-    """Has drafts that wait, of images which somebody who is handed an image may write to."""
+    """A holder of pending drafts, whose images user code may write to once it gets one."""
 
     def settle(self) -> None:
-        """Does all that waits."""
+        """Do all pending drafts."""
 
 
 class Call:
     """The settings of a call."""
 
     __slots__ = (
-        "beside",  # what waits beside the draft; None where nothing does
+        "beside",  # pending drafts besides this one, or None
         "draws",
-        "family",  # of the kernels for devices; None is that of all calls which have none of their own
+        "family",  # of the kernels for devices; None for the shared family
         "log",
-        "pillow",  # uint8 tensors, too, are computed by Pillow's rules
+        "pillow",  # uint8 tensors, too, follow Pillow's rules
         "rewrites",
         "run",
         "tape",
@@ -97,7 +97,7 @@ class Call:
         self.traced = traced
 
     def as_traced(self) -> Call:
-        """The same call while torch traces."""
+        """Return the same call for the time that torch traces."""
         if self is PLAIN:
             return _TRACED
         if self.traced:
@@ -105,7 +105,7 @@ class Call:
         return self.like(draws=TorchDraws(self.draws.generator), traced=True)
 
     def like(self, **settings: Any) -> Call:
-        """The same call but for these arguments of the constructor."""
+        """Return the same call with other arguments of the constructor."""
         for name in _SETTINGS:
             settings.setdefault(name, getattr(self, name))
         return Call(**settings)
@@ -114,7 +114,7 @@ class Call:
 _SETTINGS = ("draws", "rewrites", "log", "tape", "traced", "family", "pillow", "beside")
 
 
-#: An exact call that nobody watches.
+#: An exact call without a log or a tape.
 PLAIN = Call()
 
 _TRACED = Call(TorchDraws(), traced=True)

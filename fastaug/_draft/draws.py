@@ -7,94 +7,12 @@ import math
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from fastaug import _C
-
-
-class Draws(Protocol):
-    """Where random numbers come from.
-
-    Draws of several threads from one generator wait for each other from the first draw to release().
-    """
-
-    @property
-    def generator(self) -> Any:
-        """What they are drawn from; None is torch's default CPU generator."""
-
-    def rand(self) -> float:
-        """torch.rand(1)"""
-
-    def uniform(self, low: float, high: float, /) -> float:
-        """torch.empty(1).uniform_(low, high)"""
-
-    def randint(self, low: int, high: int, /) -> int:
-        """torch.randint(low, high, (1,))"""
-
-    def randperm(self, count: int, /) -> list[int]:
-        """torch.randperm(count)"""
-
-    def sides(
-        self,
-        area: int,
-        limits: tuple[int, int],
-        scale: tuple[float, float],
-        log_ratio: tuple[float, float],
-        strict: bool,
-        /,
-    ) -> tuple[int, int] | None:
-        """Two sides of a rectangle of random area and proportions, as RandomResizedCrop and RandomErasing draw them.
-
-        Up to ten times: target = area * uniform(scale), aspect = exp(uniform(log_ratio)) in float32, and the sides
-        round(sqrt(target * aspect)), round(sqrt(target / aspect)); they are accepted when each is above 0 and at most
-        its limit or, if strict, each below its limit. None when no draw was accepted.
-        """
-
-    def scaled(self, low: float, high: float, /) -> float:
-        """low + torch.rand(1) * (high - low), a float32."""
-
-    def choice(self, weights: list[float], /) -> int:
-        """torch.multinomial(torch.tensor(weights), 1)"""
-
-    def zoom_out(self, height: int, width: int, low: float, high: float, /) -> tuple[int, int, int, int]:
-        """How far an image is padded to the left, top, right and bottom, as RandomZoomOut draws it.
-
-        Its sides are multiplied by one number from `low` to `high`, and its place there is random.
-        """
-
-    def iou_crop(
-        self,
-        boxes: _C.Boxes | Callable[[], torch.Tensor],
-        height: int,
-        width: int,
-        scales: tuple[float, float],
-        aspects: tuple[float, float],
-        options: Sequence[float],
-        trials: int,
-        /,
-    ) -> tuple[int, int, int, int, bytearray] | None:
-        """A crop of an image that overlaps with boxes, as RandomIoUCrop draws it.
-
-        An option is the least intersection over union of a box and the crop, and from 1 on says that there is no crop.
-        For each that is drawn, `trials` crops are: their sides are the image's, each times a number within `scales`,
-        and width / height is within `aspects`. A crop is taken that has the centre of a box in it and, among the boxes
-        with such centres, one of enough overlap. Without a crop or option to be taken this does not end.
-
-        Args:
-            boxes: of the image; or what gives them as a tensor of XYXY, of any dtype, and is called for each crop.
-
-        Returns:
-            None; or top, left, height and width, and for each box whether its centre is in there, as bytes 0 and 1.
-
-        Raises:
-            ZeroDivisionError: a crop without rows was drawn.
-        """
-
-    def release(self) -> None:
-        """Hands the generator back to torch: whoever draws next, draws from where these draws ended."""
 
 
 class _Here(threading.local):
@@ -104,30 +22,30 @@ class _Here(threading.local):
 
 _here = _Here()
 
-# How many threads draw from generators of their own: who follows torch's calls need not follow what a thread has.
+# The number of threads with their own generators. Code that follows torch's calls need not follow these.
 _threads = 0
 _counting = threading.Lock()
 
 
 def drawn_from(generator: torch.Generator | None) -> dict[str, Any]:
-    """The arguments of torch's functions that say so. For the default generator there are none, as in torchvision."""
+    """Return the arguments for torch's functions; none for the default generator, as in torchvision."""
     if generator is None and _threads:
         generator = DEFAULT.generator
     return {} if generator is None else {"generator": generator}
 
 
 def python_random() -> Any:
-    """What transforms of this thread draw from in the place of Python's ``random``; or that module."""
+    """Return the object that transforms of this thread draw from instead of Python's ``random``, or that module."""
     return random if _here.python is None else _here.python
 
 
 def numpy_random() -> Any:
-    """What transforms of this thread draw from in the place of NumPy's ``np.random``; or that module."""
+    """Return the object that transforms of this thread draw from instead of ``np.random``, or that module."""
     return np.random if _here.numpy is None else _here.numpy
 
 
 def _as_tensor(boxes: _C.Boxes) -> torch.Tensor:
-    """Boxes in the format XYXY."""
+    """Return boxes in the format XYXY."""
     boxes = boxes.copy()
     boxes.convert(_C.BOX_FORMATS["XYXY"])
     edges = torch.empty((boxes.count, 4), dtype=getattr(torch, boxes.type), device="cpu")
@@ -136,9 +54,9 @@ def _as_tensor(boxes: _C.Boxes) -> torch.Tensor:
 
 
 def _overlap(boxes: torch.Tensor, crop: tuple[int, int, int, int], least: float) -> torch.Tensor | None:
-    """Whether the centres of boxes, XYXY, are in a crop; None unless one of these boxes overlaps with it enough.
+    """Return which boxes, XYXY, have their centres in a crop, or None unless one of these overlaps with it enough.
 
-    In the types and the order of torchvision.ops.box_iou.
+    It computes in the types and the order of torchvision.ops.box_iou.
     """
     left, top, right, bottom = crop
     x, y = 0.5 * (boxes[..., 0] + boxes[..., 2]), 0.5 * (boxes[..., 1] + boxes[..., 3])
@@ -157,21 +75,23 @@ def _overlap(boxes: torch.Tensor, crop: tuple[int, int, int, int], least: float)
 
 
 def _wide(values: torch.Tensor) -> torch.Tensor:
-    """Values of a type that their products fit."""
+    """Return values in a type that their products fit."""
     if values.is_floating_point():
         return values if values.dtype in (torch.float32, torch.float64) else values.float()
     return values if values.dtype in (torch.int32, torch.int64) else values.int()
 
 
 class TorchDraws:
-    """Draws that torch makes, one by one.
+    """Draws that torch makes, one by one. The class of the core (_C.Draws) draws the same numbers.
+
+    Draws of several threads from one generator wait for each other from the first draw to release().
 
     Args:
         generator: None for torch's default CPU generator.
     """
 
     def __init__(self, generator: torch.Generator | None = None) -> None:
-        self.generator = generator
+        self.generator: Any = generator
 
     @property
     def _from(self) -> dict[str, Any]:
@@ -198,6 +118,12 @@ class TorchDraws:
         log_ratio: tuple[float, float],
         strict: bool,
     ) -> tuple[int, int] | None:
+        """Draw two sides of a rectangle of random area and proportions, as RandomResizedCrop and RandomErasing do.
+
+        Up to ten times: target = area * uniform(scale), aspect = exp(uniform(log_ratio)) in float32, and the sides
+        round(sqrt(target * aspect)), round(sqrt(target / aspect)). They are accepted if each is above 0 and at most
+        its limit or, if strict, each below its limit. None if no draw was accepted.
+        """
         draw = torch.empty(1)
         for _ in range(10):
             target = area * draw.uniform_(scale[0], scale[1], **self._from).item()
@@ -212,12 +138,18 @@ class TorchDraws:
         return None
 
     def scaled(self, low: float, high: float) -> float:
+        """Draw a float32 between two numbers."""
         return float((low + torch.rand(1, **self._from) * (high - low)).item())
 
     def choice(self, weights: list[float]) -> int:
+        """Draw an index with probabilities in proportion to weights."""
         return int(torch.multinomial(torch.tensor(weights), 1, **self._from))
 
     def zoom_out(self, height: int, width: int, low: float, high: float) -> tuple[int, int, int, int]:
+        """Draw the padding to the left, top, right and bottom of an image, as RandomZoomOut does.
+
+        Its sides are multiplied by one number from `low` to `high`, and its place there is random.
+        """
         scale = low + torch.rand(1, **self._from) * (high - low)
         across, down = int(width * scale) - width, int(height * scale) - height
         place = torch.rand(2, **self._from)
@@ -234,6 +166,22 @@ class TorchDraws:
         options: Sequence[float],
         trials: int,
     ) -> tuple[int, int, int, int, bytearray] | None:
+        """Draw a crop of an image that overlaps with boxes, as RandomIoUCrop does.
+
+        An option is the least intersection over union of a box and the crop; from 1 on it means that there is no crop.
+        For each drawn option, `trials` crops are drawn. Their sides are the image's, each times a number within
+        `scales`, and width / height is within `aspects`. A crop is taken if it has the centre of a box in it and, among
+        the boxes with such centres, one of enough overlap. Without an acceptable crop or option this does not end.
+
+        Args:
+            boxes: of the image; or a function, called for each crop, that returns them as a tensor of XYXY.
+
+        Returns:
+            None; or top, left, height and width, and for each box whether its centre is in there, as bytes 0 and 1.
+
+        Raises:
+            ZeroDivisionError: a crop without rows was drawn.
+        """
         if isinstance(boxes, _C.Boxes):
             edges = _as_tensor(boxes)
             boxes = lambda: edges  # noqa: E731
@@ -260,13 +208,18 @@ class TorchDraws:
         return torch.full((1,), power).exp_().item()
 
     def release(self) -> None:
-        pass
+        """Give the generator back to torch, whose next draws follow these."""
+
+
+#: A source of random numbers, in the order and under the conditions of torchvision.
+Draws = TorchDraws  # or the core's class, with the same methods
 
 
 def draws_from(generator: Any = None, *, native: bool = True) -> Draws:
-    """From `generator`, a torch.Generator on the CPU; None is torch's default one.
+    """Return draws from a generator.
 
     Args:
+        generator: a torch.Generator on the CPU; None for torch's default one.
         native: False leaves every draw to torch, which gives the same numbers.
     """
     torch_draws = TorchDraws(generator)
@@ -275,7 +228,7 @@ def draws_from(generator: Any = None, *, native: bool = True) -> Draws:
     return DEFAULT if generator is None else cast(Draws, _C.Draws(generator, torch_draws))
 
 
-#: From torch's default CPU generator, or from what the thread has in the place of it.
+#: Draws from torch's default CPU generator, or from the one that the thread has instead.
 DEFAULT = cast(Draws, _C.Draws(None, TorchDraws()))
 
 
@@ -283,9 +236,9 @@ DEFAULT = cast(Draws, _C.Draws(None, TorchDraws()))
 def drawing_from(
     generator: torch.Generator, python: random.Random, numpy: np.random.RandomState | None = None
 ) -> Iterator[None]:
-    """Has transforms of this thread draw from these, in the place of the default generators of torch, Python and NumPy.
+    """Have transforms of this thread draw from these instead of the default generators of torch, Python and NumPy.
 
-    NumPy's stays the process's where there is none for it.
+    Without a generator for NumPy, NumPy's stays the process's.
     """
     global _threads
     DEFAULT.release()

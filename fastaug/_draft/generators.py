@@ -1,4 +1,4 @@
-"""The random generators that a call may draw from: seeded, and left as they were; and generators of one's own."""
+"""The random generators of a process, seeded or left as they were, and separate generators."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fastaug._draft.draws import drawing_from
 
 
 def generator_of(pipeline: Any) -> Any:
-    """The generator that a pipeline draws from; None is torch's."""
+    """Return the generator that a pipeline draws from; None is torch's."""
     return getattr(pipeline._call.draws, "generator", None)
 
 
-#: Where the generators of torch (on the CPU), Python and NumPy are: user callables may draw from any of them.
+#: The states of the generators of torch (on the CPU), Python and NumPy. User code may draw from any of them.
 States = tuple[torch.Tensor, tuple[Any, ...], Any]
 
 
@@ -35,12 +35,12 @@ def set_states(states: States) -> None:
 
 
 def states_of(own: list[torch.Generator]) -> dict[str, Any]:
-    """Where these are, and the global ones."""
+    """Return the states of these generators and of the global ones."""
     return {"global": get_states(), "own": [generator.get_state() for generator in own]}
 
 
 def set_all(own: list[torch.Generator], states: dict[str, Any]) -> None:
-    """Has all be where they were for `states_of`."""
+    """Set the states that `states_of` returned."""
     set_states(states["global"])
     set_own(own, states)
 
@@ -50,12 +50,12 @@ def set_own(own: list[torch.Generator], states: dict[str, Any]) -> None:
         generator.set_state(state)
 
 
-# While a thread has other states in the process's generators: two at a time would get each other's.
+# Held while a thread has other states in the process's generators. Two at a time would get each other's.
 _lock = threading.RLock()
 
 
 def _renew_lock() -> None:
-    """In a forked child, which lacks the thread that may have had it."""
+    """Replace the lock in a forked child, which lacks the thread that may have held it."""
     global _lock
     _lock = threading.RLock()
 
@@ -66,10 +66,10 @@ if hasattr(os, "register_at_fork"):
 
 @contextlib.contextmanager
 def untouched(*generators: Any) -> Iterator[None]:
-    """Leaves the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now.
+    """Leave the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now.
 
-    One thread at a time. What may draw in another thread meanwhile, without this, draws from whatever is in them: so
-    this is for callables of the user's, which know no other generators.
+    One thread at a time. Other threads that draw meanwhile, without this, draw from these states. So this is only for
+    user code, which has no other generators.
     """
     own = [generator for generator in generators if generator is not None]
     with _lock:
@@ -81,7 +81,7 @@ def untouched(*generators: Any) -> Iterator[None]:
 
 
 def states_now(seconds: float) -> States | None:
-    """Where the process's generators are, and not what stands in them for a while; None if it stands for longer."""
+    """Return the states of the process's generators, or None if others replace them for longer than so many seconds."""
     if not _lock.acquire(timeout=seconds):
         return None
     try:
@@ -91,7 +91,7 @@ def states_now(seconds: float) -> States | None:
 
 
 def seed_all(seed: int, *generators: Any) -> None:
-    """Seeds the generators of torch (on the CPU), Python and NumPy, and those given."""
+    """Seed the generators of torch (on the CPU), Python and NumPy, and those given."""
     for generator in (torch.default_generator, *generators):
         if generator is not None:
             generator.manual_seed(seed)
@@ -100,13 +100,13 @@ def seed_all(seed: int, *generators: Any) -> None:
 
 
 class Generators:
-    """Generators of torch, Python and NumPy of one's own, in the place of the process's."""
+    """Generators of torch, Python and NumPy that can be used instead of the process's."""
 
     def __init__(self) -> None:
         self.torch, self.python, self.numpy = torch.Generator(), random.Random(), np.random.RandomState()
 
     def seed(self, seed: int) -> None:
-        """As `seed_all` seeds the process's."""
+        """Seed them as `seed_all` seeds the process's."""
         self.torch.manual_seed(seed)
         self.python.seed(seed)
         self.numpy.seed(seed % 2**32)
@@ -120,12 +120,12 @@ class Generators:
         self.numpy.set_state(states[2])
 
     def in_thread(self) -> contextlib.AbstractContextManager[None]:
-        """Transforms of this package draw from these in this thread, for the length of the context."""
+        """Have transforms of this package draw from these in this thread, within the context."""
         return drawing_from(self.torch, self.python, self.numpy)
 
     @contextlib.contextmanager
     def as_global(self) -> Iterator[None]:
-        """The process's generators are these, for the length of the context, for callables that know no others."""
+        """Put these states into the process's generators, within the context, for user code."""
         with untouched():
             set_states(self.states())
             try:

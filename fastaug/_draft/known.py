@@ -1,4 +1,4 @@
-"""What is known to draw nothing but by transforms of this package, from what a thread has for them to draw from."""
+"""Find out what draws only by transforms of this package, so that a thread can have its own generators."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from PIL import Image
 
 from fastaug._draft.pipeline import Pipeline
 from fastaug._draft.replaced import functions
-from fastaug._draft.through import global_hooks, global_pre_hooks, replaced
+from fastaug._draft.written import global_hooks, global_pre_hooks
 from fastaug._names import is_ours
 
-# Values that call nothing when they are used.
+# Values that call nothing.
 _PLAIN = (
     bool, int, float, complex, str, bytes, bytearray, types.NoneType, types.EllipsisType, range, slice,
     torch.Tensor, torch.nn.Parameter, torch.Size, torch.dtype, torch.device, torch.layout, torch.memory_format,
@@ -42,28 +42,29 @@ _FUNCTIONS = {
     "builtins": ("float", "int", "len", "list", "str", "tuple"),
 }
 
-# What a subclass of the user's may have without a change to what an object does.
+# Attributes with which a user's subclass does not change what an object does.
 _HARMLESS = frozenset([
     "__abstractmethods__", "__annotations__", "__annotate_func__", "__annotations_cache__", "__dict__", "__doc__",
     "__firstlineno__", "__init__", "__module__", "__orig_bases__", "__parameters__", "__qualname__", "__repr__",
     "__slots__", "__static_attributes__", "__str__", "__weakref__", "_abc_impl",
 ])  # fmt: skip
 
-# What a user may have put in the place of a class's own, and a draft would call.
+# Methods of a class that a draft would call, and a user may have replaced.
 _CALLED = ("__call__", "forward", "get_params", "make_params", "transform", "_sample", "_draft", "sample")
 
-# Attributes that are derived from the others, and what was compiled, which is not called.
-_DERIVED = frozenset(("_book", "_call", "_kernels", "_own", "_program", "_steps", "original"))
+# Attributes that are derived from others, and what was compiled, which is not called.
+_DERIVED = frozenset(("_book", "_call", "_kernels", "_program", "original"))
 
 
 def unknown(value: Any, generator: bool = False) -> str | None:
-    """What of a transform, or of a function, is not known to draw nothing by itself, in words; None if all is known.
+    """Return which part of a transform or function is not known to draw nothing by itself, in words, or None.
 
-    It has no bearing on whether it draws: that is asked of nothing. Other libraries' functions are known by their
-    identity, and this package's transforms by their class, with all that they are made of.
+    Functions of other libraries are known by their identity. Transforms of this package are known by their class, if
+    all that they are made of is known.
 
     Args:
-        generator: whether a pipeline with a generator of its own is known as well.
+        value: the transform or function.
+        generator: whether a pipeline with its own generator is known as well.
     """
     if functions:
         return f"something is put in the place of fastaug.transforms.functional.{next(iter(functions))}"
@@ -121,7 +122,7 @@ def _unknown_object(value: Any, seen: set[int], generator: bool) -> str | None:
             break
         if not vars(base).keys() <= _HARMLESS or base is object:
             return named(value)
-    if replaced(cls) or not all(_is_own(cls, name) for name in _CALLED):
+    if not all(_is_own(cls, name) for name in _CALLED):
         return f"{cls.__name__} has a function of the user's in the place of its own"
     if isinstance(value, Pipeline):
         if not value._is_own():
@@ -135,21 +136,21 @@ def _unknown_object(value: Any, seen: set[int], generator: bool) -> str | None:
 
 
 def _is_own(cls: type, name: str) -> bool:
-    """Whether a class has nothing of that name, or a function of this package or of torch."""
+    """Return whether a class has a function of this package or of torch by that name, or nothing."""
     value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
     module = getattr(getattr(value, "__func__", value), "__module__", None)
     return value is None or str(module).partition(".")[0] in ("fastaug", "torch")
 
 
 def named(value: Any) -> str:
-    """That it is not known, by its name or that of its class."""
+    """Return that a value is not known, in words, by its name or that of its class."""
     name = getattr(value, "__name__", None)
     what = f"the function {name}" if isinstance(value, types.FunctionType) else str(name or type(value).__name__)
     return f"{what} is not known to draw nothing by itself"
 
 
 def is_plain(values: Any) -> bool:
-    """Whether what is in a list, a tuple or a dictionary is numbers, strings, arrays and images, or such lists."""
+    """Return whether a container holds only numbers, strings, arrays and images, or lists of them."""
     if type(values) in _DICTS:
         values = [*values.keys(), *values.values()]
     kinds = set(map(type, values))

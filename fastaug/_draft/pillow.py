@@ -63,7 +63,7 @@ _ORIENTATION = 0x0112
 
 
 def _pair(name: str, value: Any) -> tuple[float, float] | None:
-    """A number for both axes, or two; None for one that Pillow does not take for a number."""
+    """Return one number for both axes, or two, or None if Pillow does not accept it."""
     both = tuple(value) if isinstance(value, (tuple, list)) else (value, value)
     if len(both) != 2 or not all(isinstance(number, (numbers.Real, np.ndarray)) for number in both):
         raise TypeError(f"{name} must be a number, or a tuple of two, got {value!r}")
@@ -74,7 +74,7 @@ def _pair(name: str, value: Any) -> tuple[float, float] | None:
 
 
 def _index(number: Any) -> int | None:
-    """A number of an enumeration; None for one that is no integer, such as 2.0, which C does not take."""
+    """Return a number of an enumeration, or None for one that is not an integer, such as 2.0, which C refuses."""
     try:
         return operator.index(number)
     except TypeError:
@@ -83,7 +83,7 @@ def _index(number: Any) -> int | None:
 
 @functools.lru_cache(maxsize=256)
 def _box_radius(radius: float) -> float:
-    """The radius of the box that Pillow passes three times for a Gaussian of this standard deviation.
+    """Return the radius of the box that Pillow passes three times for a Gaussian of this standard deviation.
 
     Pillow, src/libImaging/BoxBlur.c, _gaussian_blur_radius: in float32, but for the root and what it is made of.
     """
@@ -98,14 +98,14 @@ def _box_radius(radius: float) -> float:
 
 
 def _ink(mode: str, color: Any) -> bytes:
-    """The samples of a pixel that Pillow fills with a colour."""
+    """Return the samples of a pixel that Pillow fills with a colour."""
     if color is None:
         return ops.NO_FILL
     return Image.new(mode, (1, 1), color).tobytes().ljust(4, b"\0")
 
 
 def _sides(size: Any) -> tuple[int, int] | None:
-    """(width, height), where the core makes such an image."""
+    """Return (width, height), or None where the core makes no such image."""
     try:
         width, height = map(operator.index, size)
     except (TypeError, ValueError):
@@ -116,7 +116,7 @@ def _sides(size: Any) -> tuple[int, int] | None:
 
 
 def _borders(border: Any) -> tuple[int, int, int, int]:
-    """Left, top, right and bottom, as ImageOps reads them."""
+    """Return left, top, right and bottom, as ImageOps reads them."""
     if not isinstance(border, tuple):
         return border, border, border, border
     if len(border) == 2:
@@ -127,12 +127,12 @@ def _borders(border: Any) -> tuple[int, int, int, int]:
 
 
 class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
-    """A draft's methods for what Pillow does to its images."""
+    """The methods of a draft for Pillow's own operations."""
 
     __slots__ = ()
 
     def _by_pillow(self, name: str, *given: Any, size: Sequence[int] | None = None, mode: str | None = None) -> None:
-        """Does one of pillow_fallback.FUNCTIONS at once. `size` and `mode` say what comes out, where they change."""
+        """Do one of pillow_fallback.FUNCTIONS at once. `size` and `mode` are those of the result, where they change."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
         self.reset(pillow_fallback.FUNCTIONS[name](self.handed(), *given))
@@ -176,7 +176,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     # Tables.
 
     def _looked_up(self) -> bool:
-        """Whether ImageOps looks the samples up, and the core does so too."""
+        """Return whether ImageOps looks the samples up, and the core does so too."""
         self._need_pillow()
         return self.native and self.mode in ("L", "RGB")
 
@@ -297,7 +297,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self.info = info or None
 
     def _with_exif(self) -> Image.Image:
-        """An image with the metadata of the one so far."""
+        """Return an image with the metadata of the one so far."""
         image: Image.Image = self.image
         if self.ops or self.copied or self.source != PIL_IMAGE:
             image = Image.new("L", (1, 1))
@@ -425,7 +425,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         self._in_proportion("cover", size, method)
 
     def _in_proportion(self, name: str, size: Any, method: Any) -> None:
-        """To the largest size within `size` of the image's proportions, or to the smallest around it."""
+        """Resize to the largest size within `size` of the image's proportions, or to the smallest around it."""
         self._need_pillow()
         wanted_size = size
         if not (self.height and size[1]):
@@ -470,7 +470,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self._by_pillow("expand", border, fill, size=size)
 
     def _placed(self, size: Any, left: int, top: int, fill: Any) -> bool:
-        """On a canvas of a colour; False, with nothing done, where that is Pillow's to do."""
+        """Put the image on a canvas of a colour. Return False, with nothing done, where Pillow must do it."""
         sides = _sides(size)
         try:
             left, top = operator.index(left), operator.index(top)
@@ -504,7 +504,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
 
 
 def _coefficients(method: int, data: Any, size: tuple[int, int]) -> list[float] | None:
-    """Those of a map from output to input, six or eight, where it is one that the core knows."""
+    """Return the six or eight coefficients of a map from output to input, or None if the core lacks such maps."""
     try:
         if method == _AFFINE:
             coefficients = [float(number) for number in data[:6]]

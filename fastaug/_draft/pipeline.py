@@ -1,4 +1,4 @@
-"""What a Compose and a compiled transform share: one call over many transforms."""
+"""The base of Compose and of compiled transforms: one call over many transforms."""
 
 from __future__ import annotations
 
@@ -46,32 +46,19 @@ _CALLS = {
 
 
 def checked_mode(mode: Any) -> str:
-    """
-    Raises:
-        ValueError: there is no such mode.
-    """
     if not isinstance(mode, str) or mode not in REWRITES:
         raise ValueError(f"mode should be 'exact' or 'fast', got {mode!r}")
     return mode
 
 
 def checked_arithmetic(arithmetic: Any) -> str:
-    """
-    Raises:
-        ValueError: there is no such arithmetic.
-    """
     if not isinstance(arithmetic, str) or arithmetic not in ARITHMETIC_NAMES:
         raise ValueError(f"arithmetic should be 'container' or 'pil', got {arithmetic!r}")
     return arithmetic
 
 
 def checked_settings(name: str, mode: Any, arithmetic: Any) -> None:
-    """Those that a Compose is made with.
-
-    Raises:
-        TypeError: a transform in the place of the mode: that of whoever forgot the brackets.
-        ValueError: there is no such mode or arithmetic.
-    """
+    # The brackets around the transforms were forgotten.
     if callable(mode):
         raise TypeError(
             f"{name} takes its transforms in one list: {name}([a, b]), not {name}(a, b). "
@@ -82,14 +69,14 @@ def checked_settings(name: str, mode: Any, arithmetic: Any) -> None:
 
 
 def refuse(pipeline: Any, others: tuple[Any, ...]) -> NoReturn:
-    """Says what to do where a pipeline of images is called with more than an image."""
+    """Raise an error for a pipeline of images that is called with more than an image."""
     raise TypeError(
         f"{type(pipeline).__name__} takes one image, and was called with {1 + len(others)} arguments. To transform an "
         "image together with its target, use transforms of fastaug.transforms.v2, and pass both to their Compose"
     )
 
 
-#: What a call of a pipeline of images takes, as it is for torchvision's Compose.
+#: The signature of a call of a pipeline of images, which is that of torchvision's Compose.
 ONE_IMAGE = inspect.Signature(
     [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in ("self", "img")]
 )
@@ -98,18 +85,18 @@ ONE_IMAGE = inspect.Signature(
 class Pipeline:
     """Transforms, one after the other, in one call."""
 
-    # The book is no attribute that anybody sees, or that is pickled: it is derived from the others, by calls.
+    # The book is derived from the attributes by calls. It is neither visible in vars() nor pickled.
     __slots__ = ("__dict__", "__weakref__", "_book")
     _book: Book
 
     transforms: Sequence[Any]
 
-    # Only a pipeline that is not exact keeps its own: a subclass need not call __init__, as with torchvision's.
+    # Defaults, because a subclass need not call __init__, as with torchvision's.
     _mode: Any = "exact"
     _arithmetic: Any = "container"
     _call = PLAIN
 
-    # Of the kernels for devices, from when one is first used.
+    # The kernels for devices, once one is used.
     _kernels: Family | None = None
 
     @property
@@ -137,41 +124,40 @@ class Pipeline:
         self._call, self._book = self._own_call(), Book()
 
     def _own_call(self) -> Call:
-        """The settings of a call of the pipeline."""
         mode = "fast" if self._mode == "fast" else "exact"
         return _CALLS[mode, "pil" if self._arithmetic == "pil" else "container"]
 
     def _settings(self) -> list[str]:
-        """What is not as it is by default, as arguments are written."""
+        """Return the arguments that differ from their defaults, in Python's syntax."""
         settings = ["mode='fast'"] if self._mode == "fast" else []
         return [*settings, "arithmetic='pil'"] if self._arithmetic == "pil" else settings
 
     @abstractmethod
     def _draft_all(self, draft: Draft) -> None:
-        """Drafts all transforms."""
+        """Draft all transforms."""
 
     def _delivered(self, draft: Draft) -> Any:
-        """What the user gets."""
+        """Return the result for the user."""
         return draft.finish()
 
     def _is_own(self) -> bool:
-        """Whether a call of it is this package's: a subclass of the user's may do anything when it is called."""
+        """Return whether __call__ is this package's. A user's subclass may do anything when it is called."""
         return is_ours(next(cls for cls in type(self).__mro__ if "__call__" in vars(cls)))
 
     def _begin(self, image: Any, call: Call) -> Any:
-        """What parameters are drawn for: an outline of an image."""
+        """Return the outline of an image, for which parameters are drawn."""
         return Outline(image, call)
 
     def _presented(self, drawn: Any, result: Any) -> Any:
-        """What the user gets of the result of the one job of an outline."""
+        """Return the result for the user from the result of the one job of an outline."""
         return result
 
     def _job(self, draft: Draft) -> Job | None:
-        """The one job that makes what the user gets of a draft; None where it takes something else."""
+        """Return the one job that makes the user's result of a draft, or None if one job does not."""
         return finish.one_job(draft)
 
     def _handle(self, source: Any) -> LazyImage | None:
-        """Of encoded bytes, or a path, as the pipeline would open them; None of a dictionary that it would not open."""
+        """Return encoded bytes or a path as the pipeline opens them, or None for a dictionary that it does not open."""
         decode = first_of(self.transforms)
         handle = getattr(decode, "_lazy", None)
         if handle is None:
@@ -180,10 +166,10 @@ class Pipeline:
         return opened
 
     def _formatted(self, result: Any) -> Any:
-        """The result of the transforms in the format that the user gets."""
+        """Return the result of the transforms in the format for the user."""
         return result
 
-    # Whatever happens, torch's generator is torch's again after a call: `finish` hands it back, or the handler does.
+    # After a call torch has its generator again: `finish` gives it back, or the handler of errors does.
 
     def __call__(self, img: Any, *others: NoReturn) -> Any:
         if others:
@@ -205,7 +191,7 @@ class Pipeline:
     __call__.__signature__ = ONE_IMAGE  # type: ignore[attr-defined]
 
     def _at_once(self, img: Any) -> Any:
-        """The result of a call that is one of the native core; NotImplemented, with nothing drawn, where it is not."""
+        """Return the result of the core, or NotImplemented, with nothing drawn, if Python must do the call."""
         try:
             book = self._book
         except AttributeError:
@@ -219,11 +205,11 @@ class Pipeline:
         return NotImplemented
 
     def _recipe(self) -> Any:
-        """What calls it in the native core; None where there is nothing for that."""
+        """Return the recipe by which the core can do a call, or None."""
         return recipe_of(self, self.transforms)
 
     def _run(self, img: Any, call: Call) -> Any:
-        """As a call of the pipeline, with other settings."""
+        """Return the result of a call of the pipeline with other settings."""
         draft = TransformDraft(img, call)
         if draft.device is not None:
             draft.call = self._call_on_device(draft.call)
@@ -234,7 +220,7 @@ class Pipeline:
             draft.call.draws.release()
 
     def _call_on_device(self, call: Call) -> Call:
-        """The same call, with kernels that are this pipeline's."""
+        """Return the same call with the kernels of this pipeline."""
         return call.like(family=self._family())
 
     def _family(self) -> Family:
@@ -245,14 +231,14 @@ class Pipeline:
         return self._kernels
 
     def sample(self, size: Any) -> Any:
-        """Draws the parameters for one image, as a call would, and processes no pixels.
+        """Draw the parameters for one image, as a call would, and process no pixels.
 
-        The random generators go on as in a call. A callable of your own, and whatever else fastaug does not know, is
-        called, with a black image that the transforms before it were applied to; only for it are there pixels.
+        The random generators advance as in a call. Your own callables, and others that fastaug cannot read, are called
+        with a black image to which the earlier transforms were applied. Only these get pixels.
 
         Args:
-            size: (height, width), or an int for a square: of an RGB image, or whatever else the first transform takes;
-                or an image, which is not changed, and takes the place of the black one.
+            size: (height, width), or an int for a square, of an RGB image or of another input that the first transform
+                takes; or an image, which is used instead of the black one and is not changed.
 
         Returns:
             The parameters as plain data, in lists and dictionaries of strings and numbers. :meth:`replay` takes them.
@@ -279,17 +265,17 @@ class Pipeline:
         return tape.params
 
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
-        """The transformed image, with parameters that :meth:`sample` has drawn. Draws nothing.
+        """Return the transformed image, with parameters that :meth:`sample` has drawn. Draws nothing.
 
-        The same parameters apply to any number of images, in any container. Functions of your own are called, and draw
-        what they draw.
+        The same parameters apply to any number of images, in any container. Your own functions are called, and may
+        draw.
 
         Args:
             image: as in a call; of any size that the parameters fit.
             params: what :meth:`sample` returned, unchanged or edited.
             subset: whether this pipeline has only some of the transforms that ``params`` were drawn for, in the same
-                order, as a pipeline of masks may have the geometry of the one of the images. Entries of other classes
-                than the one that comes next are skipped then.
+                order, as a pipeline of masks may have the geometry of the one of the images. Then entries of other
+                classes than the next transform's are skipped.
 
         Raises:
             TypeError: ``params`` are no list of dictionaries.
@@ -320,7 +306,7 @@ class Pipeline:
             self._call = self._own_call()
 
 
-# What the first transform takes, where it is no PIL image.
+# The inputs of first transforms that do not take PIL images.
 _FIRST = {
     "ToPILImage": ARRAY,
     **dict.fromkeys(("ConvertImageDtype", "LinearTransformation", "Normalize", "RandomErasing"), TENSOR),
@@ -328,7 +314,7 @@ _FIRST = {
 
 
 def _outline(transforms: Iterable[Any], size: Any, call: Call) -> Outline:
-    """That of a black image."""
+    """Return the outline of a black image."""
     height, width = checked_size(size)
     first = _first(transforms)
     if first == "Decode":
@@ -344,7 +330,7 @@ def checked_size(size: Any) -> tuple[int, int]:
 
 
 def blank(transforms: Iterable[Any], size: Any) -> Any:
-    """A black image of `size`, (height, width) or an int, that the first of the transforms takes.
+    """Return a black image of `size`, (height, width) or an int, that the first of the transforms takes.
 
     Raises:
         ValueError: wrong length, or a size that is not positive.
@@ -367,7 +353,7 @@ def _black_png(height: int, width: int) -> bytes:
 
 
 def first_of(transforms: Iterable[Any]) -> Any:
-    """The transform that sees the image first; None where there is none."""
+    """Return the transform that gets the image first, or None."""
     for transform in transforms:
         inner = getattr(transform, "transforms", None)
         if isinstance(transform, torch.nn.Sequential):
@@ -380,5 +366,5 @@ def first_of(transforms: Iterable[Any]) -> Any:
 
 
 def _first(transforms: Iterable[Any]) -> str:
-    """The name of its class."""
+    """Return the name of the class of the first transform."""
     return type(first_of(transforms)).__name__

@@ -1,38 +1,37 @@
-"""Recipes: pipelines that the native core draws, drafts and runs by itself, in one call for an image.
+"""Recipes: pipelines that the native core draws, drafts and runs in one call for an image.
 
-A recipe is made of what transforms are told, as plain data, and holds as long as they are told nothing else: it watches
-them, and hands a call back to Python, with nothing drawn, from when anything has changed. So does it for an image or a
-draw that is not plain, and for whatever may be an error or a warning.
+A recipe is made of the settings of transforms, as plain data. The core watches the transforms, and hands a call back to
+Python, with nothing drawn, once anything has changed. It does the same for an image or a draw that is not plain, and
+for anything that may be an error or a warning.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from torch import nn
 
 from fastaug import _C
-from fastaug._draft import through
 from fastaug._draft.draws import TorchDraws
 from fastaug._draft.filter import is_width
 from fastaug._draft.geometry import RESIZE_FLAGS
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
 from fastaug._draft.replaced import functions
+from fastaug._draft.through import step_of
+from fastaug._draft.written import CALL_HOOKS, global_hooks, global_pre_hooks
 from fastaug._fallback import rounding
 from fastaug._program import arguments, convolution, matrices, ops, pil, resizing
 from fastaug._program.job import DTYPES
 
-#: The name of a step, and what it is told, in the order of csrc/bind/steps.cpp.
+#: The name of a step, and its settings in the order of csrc/bind/steps.cpp.
 Packed = tuple[Any, ...]
 
-# What every module has, and what is looked at there.
+# The attributes of every module. Only its hooks are watched.
 _OF_MODULES = frozenset(vars(nn.Module()))
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 
-# What a step computes that Pillow or torch may round in another way (rounding.follows).
+# Results of steps that Pillow or torch may round in another way (rounding.follows).
 _WARPS, _BLENDS = ("warps", "warps of tensors"), ("blends", "colours")
 _LIBRARIES = {
     "ColorJitter": _BLENDS,
@@ -42,23 +41,23 @@ _LIBRARIES = {
     "RandomPerspective": _WARPS,
 }
 
-# Calls of Python's between one try to make a recipe and the next, at first and at most.
+# The number of Python's calls between two tries to make a recipe, at first and at most.
 _SOON, _LATE = 4, 1 << 10
 
 
 class NoRecipe(Exception):
-    """A transform is told what is Python's, Pillow's or torch's to understand."""
+    """The settings of a transform need Python, Pillow or torch."""
 
 
 def number(value: Any) -> float:
-    """A number of Python's, as it is."""
+    """Return a number of Python's unchanged."""
     if type(value) not in (int, float):
         raise NoRecipe
     return value  # type: ignore[no-any-return]
 
 
 def whole(value: Any) -> int:
-    """An int of Python's."""
+    """Return an int of Python's unchanged."""
     if type(value) is not int:
         raise NoRecipe
     return value
@@ -71,27 +70,26 @@ def truth(value: Any) -> bool:
 
 
 def sequence(value: Any, *lengths: int) -> Sequence[Any]:
-    """A list or tuple of one of these lengths."""
+    """Return a list or tuple of one of these lengths unchanged."""
     if type(value) not in (list, tuple) or len(value) not in lengths:
         raise NoRecipe
     return value  # type: ignore[no-any-return]
 
 
 def chance(p: Any) -> float:
-    """A probability that is compared with draws in float32."""
+    """Return a probability in float32, as it is compared with draws."""
     if type(p) is int and not -(2**53) <= p <= 2**53:
         raise NoRecipe
     return arguments.as_float32(number(p))
 
 
 def interval(value: Any) -> tuple[float, float]:
-    """Two numbers to draw between."""
+    """Return two numbers to draw between."""
     low, high = sequence(value, 2)
     return float(number(low)), float(number(high))
 
 
 def lengths(value: Any) -> tuple[int, int]:
-    """Two sides."""
     height, width = sequence(value, 2)
     if min(whole(height), whole(width)) <= 0:
         raise NoRecipe
@@ -99,7 +97,7 @@ def lengths(value: Any) -> tuple[int, int]:
 
 
 def size(value: Any, most: Any = None) -> tuple[int, int, int]:
-    """The size of a resize: of both sides, or of the shorter one and a limit for the longer one."""
+    """Return the size of a resize: both sides, or the shorter one and a limit for the longer one."""
     if type(value) is not int and len(sequence(value, 1, 2)) == 2:
         if most is not None:
             raise NoRecipe
@@ -111,7 +109,7 @@ def size(value: Any, most: Any = None) -> tuple[int, int, int]:
 
 
 def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    """The number of a filter, flags of a resize, and how tensors are sampled."""
+    """Return the number of a filter, flags of a resize, and how tensors are sampled."""
     filter_number = pillow_filter(interpolation)
     if antialias is not None:
         truth(antialias)
@@ -120,7 +118,7 @@ def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool
 
 
 def resampling_as_v1(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool, bool]:
-    """The same; tensors are torch's where the core does not add as torch does."""
+    """Return the same, but leave tensors to torch where the core does not add as torch does."""
     number, flags, exact, smooth, warns = resampling(interpolation, antialias)
     return number, flags, exact, smooth and (number not in (2, 3) or resizing.follows(number == 3)), warns
 
@@ -139,7 +137,7 @@ def centre(value: Any) -> tuple[float, float] | None:
 
 
 def filling(fill: Any) -> tuple[bytes | None, bytes | None, bool]:
-    """The colour of what lies outside images of one channel, and of three; and whether torch pads with it."""
+    """Return the colour outside images of one channel, and of three, and whether torch pads with it."""
     if fill is not None and type(fill) not in (int, float):
         for value in sequence(fill, 1, 3):
             number(value)
@@ -155,14 +153,14 @@ def sides(padding: Any) -> tuple[int, int, int, int]:
 
 
 def padding_mode(mode: Any) -> int | None:
-    """The number of a mode; None for a colour."""
+    """Return the number of a mode, or None for a colour."""
     if type(mode) is not str:
         raise NoRecipe
     return None if mode == "constant" else ops.PAD_MODES[mode]
 
 
 def normalization(pack: Callable[[Any, Any, int], Any], mean: Any, std: Any) -> tuple[bytes | None, bytes | None]:
-    """The NORMALIZE of one channel, and of three."""
+    """Return the op NORMALIZE of one channel, and of three."""
     for values in (mean, std):
         for value in sequence(values, *range(1, 5)):
             number(value)
@@ -170,15 +168,15 @@ def normalization(pack: Callable[[Any, Any, int], Any], mean: Any, std: Any) -> 
 
 
 def packed(transform: Any) -> Packed:
-    """What a transform is told, of this package's own classes.
+    """Return the settings of a transform of this package.
 
     Raises:
-        NoRecipe: it is another's, or told what a recipe does not know, or somebody wants to see what it does, or a
-            library rounds in another way.
+        NoRecipe: the class or a setting is unknown to recipes, the transform is patched or has hooks, or a library
+            rounds in another way.
     """
     cls = type(transform)
     pack = cls.__dict__.get("_packed")
-    if pack is None or through.step_of(cls) is None or through.hooked(vars(transform)):
+    if pack is None or step_of(transform) is None:
         raise NoRecipe
     own = getattr(cls, "_own_params", None)
     if own is not None and transform.get_params is not own:
@@ -187,7 +185,7 @@ def packed(transform: Any) -> Packed:
 
 
 def agreed(told: Packed) -> Packed:
-    """Return what a transform is told, where the libraries that it stands for round as the core does.
+    """Return the settings of a transform if the libraries that it replaces round as the core does.
 
     Raises:
         NoRecipe: one of them rounds in another way.
@@ -200,17 +198,17 @@ def agreed(told: Packed) -> Packed:
 
 
 def group(transforms: Any, p: Any = None, pack: Callable[[Any], Packed] = packed) -> Packed:
-    """Several in a row, done if a draw is at most `p`."""
+    """Return the settings of several transforms in a row, done if a draw is at most `p`."""
     if type(transforms) not in (list, tuple):
         raise NoRecipe
     return "Group", None if p is None else chance(p), tuple(map(pack, transforms))
 
 
 def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """What a recipe of these looks at before each call: objects, lists and dictionaries."""
+    """Return the objects, lists and dictionaries that a recipe of these transforms checks before each call."""
     objects: list[Any] = []
     lists: list[Any] = []
-    empty: list[Any] = [through.global_hooks, through.global_pre_hooks, functions]
+    empty: list[Any] = [global_hooks, global_pre_hooks]
 
     def watch(several: Any) -> None:
         if type(several) is list:
@@ -220,8 +218,8 @@ def _watched(transforms: Any) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[A
             module = isinstance(transform, nn.Module)
             names = tuple(name for name in own if not (module and name in _OF_MODULES))
             if module:
-                empty.extend(own[name] for name in _HOOKS)
-                names += _HOOKS
+                empty.extend(own[name] for name in CALL_HOOKS)
+                names += CALL_HOOKS
             objects.append((transform, len(own), names, tuple(own[name] for name in names)))
             inner = own.get("transforms")
             if inner is not None:
@@ -240,7 +238,7 @@ def blur(
     sigma: float,
     shape: tuple[int, int, int],
 ) -> bytes | None:
-    """The BLUR of an image of (channels, height, width)."""
+    """Return the op BLUR of an image of (channels, height, width)."""
     if not is_width(sigma):
         return None
     channels, height, width = shape
@@ -252,7 +250,7 @@ def blur(
     return ops.blur(across, down, fused)
 
 
-# As it is before anybody can put another in its place.
+# The original, before user code can replace it.
 _RUN = _C.run
 
 
@@ -264,26 +262,25 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 class Family(NamedTuple):
-    """What recipes of v1 and of v2 have each of their own."""
+    """The differences between recipes of v1 and of v2."""
 
-    #: What a transform is told.
+    #: Returns the settings of a transform.
     pack: Callable[[Any], Packed]
-    #: What only torch computes with its own roundings.
+    #: Functions that only torch computes with its roundings.
     functions: dict[str, Callable[..., Any]]
-    #: A module, and the names of what is in it that transforms look up whenever they are called.
-    module: ModuleType | None = None
-    names: tuple[str, ...] = ()
-    #: The class of tagged images, or None while nobody has one.
+    #: The functions of user code that transforms call instead of this package's.
+    replaced: dict[str, Any]
+    #: Returns the class of tagged images, or None while there are none.
     tag: Callable[[], type | None] = lambda: None
 
 
-V1 = Family(packed, FUNCTIONS)
+V1 = Family(packed, FUNCTIONS, functions)
 
 
 def recipe_of(
     pipeline: Any, transforms: Any, format: tuple[Any, bool] | None = None, family: Family = V1
 ) -> _C.Recipe | None:
-    """The recipe of what a pipeline does with its transforms; None where there is none.
+    """Return the recipe of a pipeline with these transforms, or None.
 
     Args:
         format: the dtype of the resulting tensors (None for float32), and whether the channels of a pixel lie side by
@@ -296,9 +293,6 @@ def recipe_of(
     try:
         steps = tuple(map(family.pack, transforms))
         objects, lists, empty = _watched(transforms)
-        if family.module is not None:
-            own = vars(family.module)
-            objects += ((family.module, len(own), family.names, tuple(own[name] for name in family.names)),)
         settings = {
             "v2": family is not V1,
             "tag": family.tag(),
@@ -312,14 +306,14 @@ def recipe_of(
             "dtype": None if format is None or format[0] is None else DTYPES[format[0]][0],
             "channels_last": format is not None and format[1],
         }
-        watched = objects, lists, empty, transforms
+        watched = objects, lists, (*empty, family.replaced), transforms
         return _C.Recipe(steps, watched, call, call.draws, family.functions, settings)
     except (NoRecipe, ValueError, OverflowError, KeyError):
         return None
 
 
 class Book:
-    """The recipe of a pipeline, and when to make one where there is none that holds."""
+    """The recipe of a pipeline, made again some calls after it has ceased to hold."""
 
     __slots__ = ("_left", "_pause", "recipe")
 
@@ -329,12 +323,12 @@ class Book:
         self._pause = _SOON
 
     def renew(self, pipeline: Any) -> None:
-        """After a call that the recipe has left to Python."""
+        """Make a recipe if it is time, after a call that Python has done."""
         if self.recipe is not None and self.recipe.holds():
             return
         self.recipe = None
         self._left -= 1
         if self._left < 0:
             self.recipe = pipeline._recipe()
-            # What changes all the time, or has none, is not asked for ever.
+            # Pipelines that change all the time, or have no recipe, are tried ever more rarely.
             self._left, self._pause = self._pause, min(2 * self._pause, _LATE)

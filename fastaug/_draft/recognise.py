@@ -1,7 +1,7 @@
-"""Recognises transforms: fastaug's own and those of torchvision's v1 API, as long as they behave as these do.
+"""Recognise transforms: fastaug's own and those of torchvision's v1 API, while they behave as these do.
 
-torchvision is never imported, and neither are the transforms of fastaug, which lie above: whoever has an object of
-theirs has imported them, so both are looked up among the modules that there are.
+Neither torchvision nor the transforms of fastaug, which lie above, are imported here. An object of theirs shows that
+they are imported already, so both are looked up in sys.modules.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from enum import Enum
 from types import FunctionType
 from typing import Any
@@ -18,27 +18,33 @@ import torch
 from torch import nn
 
 from fastaug._draft import releases
+from fastaug._draft.replaced import is_function
 from fastaug._draft.through import replaced
+from fastaug._draft.written import has_hooks, other_methods
 
-# Where torchvision defines the classes of its v1 API.
+# The modules in which torchvision defines the classes of its v1 API, and the functions that they call.
 _V1 = ("torchvision.transforms.transforms", "torchvision.transforms.autoaugment")
-
-# Where it has the functions that they call.
 _FUNCTIONS = "torchvision.transforms.functional"
 
-# Where this package has transforms that torchvision's v1 API has, or might have.
+# The modules of this package with transforms that torchvision's v1 API has, or might have.
 _OUR_MODULES = ("fastaug.transforms", "fastaug.pathology")
 
-# What decides, beside the methods of a class's own, what a call of an object does.
+# The attributes that decide what a call of an object does, besides the functions of its class.
 _CALLING = {"__call__", "__getattr__", "__getattribute__", "_call_impl", "_slow_forward", "_wrapped_call_impl"}
 
-# Methods that do not.
-_HARMLESS = {"__getitem__", "__getstate__", "__init__", "__len__", "__repr__", "__setstate__", "extra_repr"}
-
-# Those of nn.Sequential that do.
-_OF_SEQUENTIAL = {"__iter__", "forward"}
-
-HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+# The functions that do not decide on it.
+_HARMLESS = {
+    "__getitem__",
+    "__getstate__",
+    "__init__",
+    "__init_subclass__",
+    "__len__",
+    "__prepare_scriptable__",
+    "__repr__",
+    "__setstate__",
+    "_extract_params_for_v1_transform",
+    "extra_repr",
+}
 
 # Attributes that no argument of the constructor is named after.
 _FURTHER_ATTRIBUTES = {"AutoAugment": ("policies",), "AugMix": ("_PARAMETER_MAX",)}
@@ -50,28 +56,47 @@ def _ours() -> Any:
 
 @functools.cache
 def _names() -> frozenset[str]:
-    """The classes that are known, by their names."""
+    """Return the names of the known classes."""
     classes = ((name, value) for name, value in vars(_ours()).items() if inspect.isclass(value))
     return frozenset(name for name, value in classes if not issubclass(value, Enum))
 
 
-def altered(transform: Any, known: type, behaviour: Set[str]) -> str | None:
-    """Why an object is none that only `known` made, in words: of hooks, or of names of its `behaviour` that differ."""
+def altered(transform: Any, known: type, theirs: tuple[str, ...]) -> str | None:
+    """Return why an object may do something else than a class was written to do, in words, or None.
+
+    Args:
+        transform: an object of the class, or of a class derived from it.
+        known: the class.
+        theirs: the modules whose methods must be torchvision's own.
+    """
     own, cls = vars(transform), type(transform)
-    if any(own.get(hooks) for hooks in HOOKS):
+    if has_hooks(transform):
         return "has hooks that want to see images"
     if own.get("_compiled_call_impl") is not None:
         return "is compiled by torch"
+    behaviour = _behaviour(known)
     overridden = [
         name
         for name in sorted(behaviour)
         if name in own or inspect.getattr_static(cls, name, None) is not inspect.getattr_static(known, name, None)
     ]
-    return f"overrides {' and '.join(overridden)} of {known.__name__}" if overridden else None
+    if overridden:
+        return f"overrides {' and '.join(overridden)} of {known.__name__}"
+    called: set[str] = set()
+    for owner in known.__mro__:
+        if owner.__module__.startswith(theirs):
+            for name in sorted(behaviour & vars(owner).keys() - {"_transformed_types"}):
+                function = getattr(vars(owner)[name], "__func__", vars(owner)[name])
+                if not _is_own(function, owner.__module__, f"{owner.__qualname__}.{name}"):
+                    return f"{owner.__name__}.{name} is not torchvision's own"
+                if owner.__module__ in _V1:
+                    called |= set(function.__code__.co_names)
+    other = replaced_function(called) if called else None
+    return None if other is None else f"{other} is not torchvision's own"
 
 
 def reason(transform: Any) -> str | None:
-    """Why a callable is not read and stays the object that it is, in words; None if it is read."""
+    """Return why a callable is not read and stays the object that it is, in words, or None if it is read."""
     cls = type(transform)
     known = known_class(cls)
     if known is None:
@@ -82,11 +107,8 @@ def reason(transform: Any) -> str | None:
         if inspect.isroutine(transform) or isinstance(transform, functools.partial):
             return "a function of yours"
         return "a callable that fastaug does not know"
-    behaviour = _behaviour(known)
-    if changed := altered(transform, known, behaviour):
+    if changed := altered(transform, known, _V1):
         return changed
-    if other := _replaced(known, behaviour):
-        return f"{other} is not torchvision's own"
     if name := replaced(known):
         return f"{known.__name__}.{name} is a function of yours"
     if known is nn.Sequential:
@@ -106,28 +128,28 @@ def reason(transform: Any) -> str | None:
 
 
 def reason_of_barrier(transform: Any) -> str:
-    """Why a transform is called with an image instead of being drafted, in words."""
+    """Return why a transform is called with an image instead of being drafted, in words."""
     cls = type(transform)
     own = getattr(transform, "__dict__", {})
     ours = next((base for base in cls.__mro__ if base.__module__.startswith(_OUR_MODULES)), None)
     if cls.__name__ == "Lambda" and ours is cls:
         return "a function of yours"
-    if own.get("_forward_hooks") or own.get("_forward_pre_hooks"):
+    if has_hooks(transform):
         return "has hooks that want to see images"
     if "forward" in own:
         return "has a forward of its own"
-    if name := replaced(cls):
+    if name := replaced(ours or cls):
         return f"its {name} is a function of yours"
     if ours is cls:
         return "hooks on all modules want to see images"
     if ours is not None and ours.__name__ != "Transform":
-        over = [name for name in ("forward", "__call__") if getattr(cls, name, None) is not getattr(ours, name, None)]
-        return f"a subclass of {ours.__name__} that overrides {' and '.join(over) or 'what calling it does'}"
+        over = " and ".join(other_methods(cls, ours))
+        return f"a subclass of {ours.__name__} that overrides {over or 'what calling it does'}"
     return reason(transform) or "is torchvision's; fastaug.compile reads it"
 
 
 def known_class(cls: type[Any]) -> type[Any] | None:
-    """The class that `cls` is, or is derived from, of those that are read."""
+    """Return the class that a class is, or is derived from, among those that are read, or None."""
     for base in cls.__mro__:
         module = sys.modules.get(base.__module__) if base.__module__ in _V1 else _ours()
         ours_or_theirs = base.__name__ in _names() and getattr(module, base.__name__, None) is base
@@ -137,43 +159,31 @@ def known_class(cls: type[Any]) -> type[Any] | None:
     return None
 
 
-def _behaviour(known: type) -> set[str]:
-    """The names that decide what a call of an object of this class does."""
+@functools.cache
+def _behaviour(known: type) -> frozenset[str]:
+    """Return the names that decide what a call of an object of a class does."""
     if known is nn.Sequential:
-        return _CALLING | _OF_SEQUENTIAL
-    methods = {
+        return frozenset(_CALLING | {"__iter__", "forward"})
+    functions = {
         name
         for owner in known.__mro__
         if owner is not nn.Module
         for name, value in vars(owner).items()
         if isinstance(getattr(value, "__func__", value), FunctionType) or name == "forward"
     }
-    return (methods | _CALLING) - _HARMLESS
+    # Classes of v2 have those of v1 draw by get_params, which no call comes to.
+    harmless = _HARMLESS | {"get_params"} if hasattr(known, "_v1_transform_cls") else _HARMLESS
+    return frozenset((functions | _CALLING | {"_transformed_types"}) - harmless)
 
 
-def _replaced(known: type, behaviour: set[str]) -> str | None:
-    """What somebody has put something else in the place of: a method of torchvision's class, or a function it calls."""
-    called: set[str] = set()
-    for owner in known.__mro__:
-        if owner.__module__ in _V1:
-            for name in sorted(behaviour & vars(owner).keys()):
-                function = getattr(vars(owner)[name], "__func__", vars(owner)[name])
-                if not is_own(function, owner.__module__, f"{owner.__qualname__}.{name}"):
-                    return f"{owner.__name__}.{name}"
-                called |= set(function.__code__.co_names)
-    return replaced_function(called) if called else None
-
-
-def is_own(function: Any, module: str, name: str | None) -> bool:
-    """Whether a function was written in a module, by that name if one is given, and stands there by itself."""
-    if name is not None and getattr(function, "__qualname__", None) != name:
-        return False
-    written = getattr(function, "__module__", None) == module
-    return isinstance(function, FunctionType) and written and not hasattr(function, "__wrapped__")
+def _is_own(function: Any, module: str, name: str) -> bool:
+    """Return whether a function was written in a module by that name, and is not wrapped."""
+    written = getattr(function, "__module__", None) == module and getattr(function, "__qualname__", None) == name
+    return written and isinstance(function, FunctionType) and not hasattr(function, "__wrapped__")
 
 
 def replaced_function(called: set[str]) -> str | None:
-    """Of torchvision's functions of these names, and of those that these call in turn, one that is not its own."""
+    """Return one of torchvision's functions of these names, or of those that they call, that is not its own."""
     functions, apply_op = vars(sys.modules[_FUNCTIONS]), vars(sys.modules[_V1[1]]).get("_apply_op")
     seen: set[str] = set()
     while names := called - seen:
@@ -181,7 +191,7 @@ def replaced_function(called: set[str]) -> str | None:
         called = set()
         for name in sorted(names):
             function = apply_op if name == "_apply_op" else functions.get(name)
-            if name in _ours().functional._FUNCTIONS and not is_own(function, _FUNCTIONS, name):
+            if is_function(name) and not _is_own(function, _FUNCTIONS, name):
                 return f"functional.{name}"
             if isinstance(function, FunctionType):
                 called |= set(function.__code__.co_names)
@@ -190,7 +200,7 @@ def replaced_function(called: set[str]) -> str | None:
 
 @functools.cache
 def attributes_of(name: str) -> tuple[str, ...]:
-    """The attributes that hold all that an object of the class of this name is told."""
+    """Return the attributes that hold all settings of an object of the class of this name."""
     if name == "Compose":
         return ("transforms",)
     arguments = inspect.signature(getattr(_ours(), name)).parameters

@@ -1,7 +1,7 @@
-"""Where older releases of torchvision give other results than the one that this package follows.
+"""The table of results in which older releases of torchvision differ from the one that this package follows.
 
-This is the one table of it. What is compiled from objects of an older torchvision gives what that gives: an op that has
-a rule here is left to it, always or on the leaves that the rule is about. docs/versions.md prints the table.
+A pipeline that is compiled from objects of an older torchvision gives that release's results. An op with a rule here is
+left to that release, always or on the leaves that the rule is about. docs/versions.md prints the table.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from fastaug._program import resizing
 
 Release = tuple[int, int]
 
-#: The release that the names, arguments and pixels of this package are those of.
+#: The release whose names, arguments and pixels this package has.
 FOLLOWED: Release = (0, 29)
 
 
 class Leaf(NamedTuple):
-    """What a rule may ask of a leaf of a sample."""
+    """The properties of a leaf of a sample that a rule may use."""
 
     #: The name of its class; "PIL" of Pillow's images.
     kind: str
-    #: The tensor or tv_tensor itself; None of an image that is drafted.
+    #: The tensor or tv_tensor itself; None for an image that is drafted.
     value: Any
 
 
 class Rule(NamedTuple):
-    """One difference, and the ops that it shows in."""
+    """One difference, and the ops that show it."""
 
-    #: The first release that does as this package.
+    #: The first release that agrees with this package.
     since: Release
     #: "v1" or "v2".
     api: str
-    #: Classes; and functions, which nothing is compiled of.
+    #: Classes, and functions, which are not compiled.
     ops: tuple[str, ...]
-    #: What older ones do.
+    #: The difference in older releases, in words.
     differs: str
-    #: On which leaves, in words, and what says of one whether it is such a leaf; None for all.
+    #: The affected leaves, in words, and the check for one; None for all.
     on: str | None = None
     meets: Callable[[Leaf], bool] | None = None
-    #: Of which objects; None for all.
+    #: The check for an affected object; None for all.
     about: Callable[[Any], bool] | None = None
     #: Whether single images are among the leaves.
     of_images: bool = False
@@ -54,7 +54,6 @@ class Rule(NamedTuple):
 
     @property
     def called(self) -> str:
-        """The ops, in words."""
         return {_MOVES: "geometry", _RESIZES: "resizes"}.get(self.ops, ", ".join(self.ops))
 
 
@@ -77,7 +76,7 @@ _MOVES = (
 
 
 def _mode(transform: Any) -> str:
-    """The name of its interpolation, which may be given by name, or by Pillow's number."""
+    """Return the name of an interpolation that is given as an enum, by name or by Pillow's number."""
     mode = transform.interpolation
     numbers = {1: "lanczos", 2: "bilinear"}
     return str(numbers.get(mode, "") if isinstance(mode, int) else getattr(mode, "value", mode))
@@ -178,7 +177,7 @@ RULES = (
 
 @functools.cache
 def installed() -> Release | None:
-    """The release of the torchvision that is installed; None where none is."""
+    """Return the release of the installed torchvision, or None."""
     try:
         version = importlib.import_module("torchvision").__version__
     except ImportError:
@@ -189,7 +188,7 @@ def installed() -> Release | None:
 
 @functools.cache
 def rules(api: str, op: str) -> tuple[Rule, ...]:
-    """Those of a class that are in force with the torchvision that is installed."""
+    """Return the rules of a class that apply to the installed torchvision."""
     release = installed()
     if release is None:
         return ()
@@ -197,7 +196,7 @@ def rules(api: str, op: str) -> tuple[Rule, ...]:
 
 
 def left(api: str, op: str) -> str | None:
-    """Why all objects of a class are left to the torchvision that is installed, in words; None where they are not."""
+    """Return why all objects of a class are left to the installed torchvision, in words, or None."""
     for rule in rules(api, op):
         if rule.meets is None:
             return f"in torchvision {spelled(installed() or FOLLOWED)} {rule.differs}"
@@ -209,7 +208,7 @@ def spelled(release: Release) -> str:
 
 
 def described() -> str:
-    """What the torchvision that is installed does otherwise, in words."""
+    """Return the differences of the installed torchvision, in words."""
     release = installed()
     own = f"as torchvision {spelled(FOLLOWED)}'s"
     if release is None:

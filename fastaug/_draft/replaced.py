@@ -1,24 +1,60 @@
-"""Functions that a user has put in the place of those of fastaug.transforms.functional.
+"""Functions that users put instead of those of fastaug.transforms.functional, and of that module of v2.
 
-torchvision's transforms look a function up in its module whenever they call it, so that one put there, by a test or a
-patch, is called. Transforms of this package draft what the functions do, and call none. So putting one there changes
-the drafts that transforms work on: nothing has to be asked while there is none.
+torchvision's transforms look a function up in its module at each call, so a test or a patch can replace it. Transforms
+of images draft what the functions do, without a call. So a replacement changes the methods of the drafts that
+transforms work on, and costs nothing while there is none. Transforms of samples do look functions up; only their
+recipes depend on this record.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode
 
-#: What stands in the place of functions, by their names.
+#: The replacements of functions of images, and of samples, by their names.
 functions: dict[str, Any] = {}
+sample_functions: dict[str, Any] = {}
+
+# For each module its functions as they were written, and where replacements are recorded.
+_recorded: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+
+
+class _Functional(ModuleType):
+    """A module that records replacements of its functions."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        own, replacements = _recorded[self.__name__]
+        if name not in own:
+            return
+        if value is own[name]:
+            replacements.pop(name, None)
+        else:
+            replacements[name] = value
+        if replacements is functions:
+            _change_drafts(name)
+
+
+def record(module: dict[str, Any], replacements: dict[str, Any]) -> None:
+    """Record from now on which functions of a module are replaced; given its globals."""
+    name = module["__name__"]
+    own = {name: module[name] for name in module["__all__"] if isinstance(module[name], FunctionType)}
+    _recorded[name] = own, replacements
+    sys.modules[name].__class__ = _Functional
+
+
+def is_function(name: str) -> bool:
+    """Return whether fastaug.transforms.functional has a function of that name."""
+    return name in _recorded["fastaug.transforms.functional"][0]
 
 
 class TransformDraft(Draft):
-    """A draft that transforms work on; a function works on a plain one, and so may be called by what stands for it."""
+    """A draft that transforms work on. Functions work on a plain one, so a replacement may call the original."""
 
     __slots__ = ()
 
@@ -26,13 +62,13 @@ class TransformDraft(Draft):
         if not functions:
             super()._await_pixels()
             return
-        # An unread draft would be no draft of this class.
+        # An unread draft would not be a draft of this class.
         self.image.load()
         self.reset(self.image, True)
 
 
 def called(transform: Any, image: Any) -> Any:
-    """What a transform that draws, and is no part of a pipeline, makes of an image."""
+    """Return what a transform, alone, makes of an image."""
     draft = TransformDraft(image)
     try:
         transform._draft(draft, transform._sample(draft))
@@ -41,55 +77,50 @@ def called(transform: Any, image: Any) -> Any:
         draft.call.draws.release()
 
 
-def _calling(name: str) -> Callable[..., None]:
-    """A method that calls what stands in the place of a function, with the image so far."""
+# The methods of drafts that are not named as their functions are.
+_METHODS = {
+    "convert_image_dtype": "convert_dtype",
+    "pil_to_tensor": "to_uint8_tensor",
+    "rgb_to_grayscale": "grayscale",
+    "to_pil_image": "to_pil",
+    "to_tensor": "to_float",
+}
 
-    def method(draft: Draft, *arguments: Any, **named: Any) -> None:
-        if draft.call.log is not None:
-            draft.call.log.replaced(draft, name)
-        draft.reset(functions[name](draft.flush(), *arguments, **named))
-
-    return method
-
-
-def _methods(name: str) -> tuple[str, Callable[..., Any]]:
-    """The method of a draft that does what a function does; and one that calls what stands in its place.
-
-    Its arguments are handed on as torchvision's transforms hand them.
-    """
-    call = _calling(name)
-    if name == "resized_crop":
-        return name, lambda draft, *box_size_mode: call(draft, *box_size_mode[:-1], antialias=box_size_mode[-1])
-    if name == "affine":
-        return name, lambda draft, angle, translate, scale, shear, interpolation, fill, center: call(
-            draft, angle, translate, scale, shear, interpolation=interpolation, fill=fill, center=center
-        )
-    if name == "elastic_transform":
-        return name, lambda draft, displacement, mode, fill: call(draft, displacement, InterpolationMode(mode), fill)
-    if name == "rgb_to_grayscale":
-        return "grayscale", lambda draft, channels: call(draft, num_output_channels=channels)
-    if name == "normalize":
-        return name, lambda draft, mean, std, inplace, packed=None: call(draft, mean, std, inplace)
-    if name == "erase":
-        return name, lambda draft, *box: False  # RandomErasing calls it then
-    return {
-        "convert_image_dtype": "convert_dtype",
-        "pil_to_tensor": "to_uint8_tensor",
-        "to_pil_image": "to_pil",
-        "to_tensor": "to_float",
-    }.get(name, name), call
+# From the arguments of a method to those with which torchvision's transforms call the function, where these differ.
+_ARGUMENTS: dict[str, Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "affine": lambda angle, translate, scale, shear, interpolation, fill, center: (
+        (angle, translate, scale, shear),
+        {"interpolation": interpolation, "fill": fill, "center": center},
+    ),
+    "elastic_transform": lambda displacement, mode, fill: ((displacement, InterpolationMode(mode), fill), {}),
+    "normalize": lambda mean, std, inplace, packed=None: ((mean, std, inplace), {}),
+    "resized_crop": lambda *box_size_mode: (box_size_mode[:-1], {"antialias": box_size_mode[-1]}),
+    "rgb_to_grayscale": lambda channels: ((), {"num_output_channels": channels}),
+}
 
 
-def replace(name: str, function: Any) -> None:
-    """Lets transforms call `function` in the place of the function of that name; None gives that one back."""
-    if function is None:
-        functions.pop(name, None)
-    else:
-        functions[name] = function
-    method, calling = _methods(name)
+def _change_drafts(name: str) -> None:
+    """Have the drafts of transforms call the replacement of a function, or do what the function does again."""
+    method = _METHODS.get(name, name)
     if not hasattr(Draft, method):
-        return  # no transform drafts it: those that call it look it up
-    if function is not None:
-        setattr(TransformDraft, method, calling)
+        return  # the transforms that call it look it up
+    if name in functions:
+        setattr(TransformDraft, method, _calling(name))
     elif method in vars(TransformDraft):
         delattr(TransformDraft, method)
+
+
+def _calling(name: str) -> Callable[..., Any]:
+    """Return a method that calls the replacement of a function with the image so far."""
+
+    def method(draft: Draft, *arguments: Any, **named: Any) -> Any:
+        if name == "erase":
+            return False  # RandomErasing calls it then
+        if draft.call.log is not None:
+            draft.call.log.replaced(draft, name)
+        if name in _ARGUMENTS:
+            arguments, named = _ARGUMENTS[name](*arguments, **named)
+        draft.reset(functions[name](draft.flush(), *arguments, **named))
+        return None
+
+    return method

@@ -1,4 +1,4 @@
-"""Parameters as plain data: kept while a pipeline draws them, and handed out again in place of new ones."""
+"""Parameters as plain data: kept while a pipeline draws them, and used again instead of new ones."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import torch
 from fastaug._draft.draws import Draws
 from fastaug._draft.generators import States, get_states
 
-#: One entry for each transform that drew, in the order in which they did: its class's name under "transform", and its
-#: parameters by their names.
+#: One entry for each transform that drew, in their order: the name of its class under "transform", and its parameters
+#: by their names.
 Params = list[dict[str, Any]]
 
 
-# Most of what is drawn. To ask whether something is an iterator takes longer.
+# The types of most parameters. The check for an iterator takes longer.
 _PLAIN = frozenset((int, float, bool, str, type(None)))
 
 
 def at_once(drawn: Any) -> Any:
-    """What `_sample` returned, with lists in the place of iterators, which draw the more the further they get."""
+    """Return the result of `_sample` with lists instead of iterators, which draw as they advance."""
     if type(drawn) in _PLAIN:
         return drawn
     if isinstance(drawn, tuple):
@@ -29,7 +29,7 @@ def at_once(drawn: Any) -> Any:
 
 
 def while_used(drawn: Any) -> tuple[Any, Any]:
-    """What `_sample` returned, to be used in its place; and the same with lists, which fill as it is used."""
+    """Return a replacement for the result of `_sample`, and the same with lists, which fill while it is used."""
     if isinstance(drawn, tuple):
         parts = [while_used(part) for part in drawn]
         return tuple(used for used, _ in parts), tuple(kept for _, kept in parts)
@@ -46,14 +46,14 @@ def _filling(drawn: Iterator[Any], kept: list[Any]) -> tuple[Iterator[Any], list
     return use(), kept
 
 
-# The packages whose classes are transforms, and those of them that call functions of the user's.
+# The packages whose classes are transforms, and their classes that call user code.
 _TRANSFORMS, _OF_FUNCTIONS = ("torchvision.transforms.", "fastaug."), ("Lambda",)
 
 
 def called(tape: Any, transform: Any, call: Callable[[], Any]) -> Any:
-    """What a transform gives that is called, and whose draws no tape keeps.
+    """Return the result of a transform that is called, so that no tape keeps its draws.
 
-    A function of the user's draws what it draws. A tape that is strict refuses a transform that does.
+    User code may draw. A strict tape refuses a transform that draws.
 
     Raises:
         ValueError: the transform drew.
@@ -73,7 +73,7 @@ def called(tape: Any, transform: Any, call: Callable[[], Any]) -> Any:
 
 
 def _is_transform(transform: Any) -> bool:
-    """Whether a callable is a transform of torchvision's or of this package, or is derived from one."""
+    """Return whether a callable is a transform of torchvision or of this package, or is derived from one."""
     names = [base.__name__ for base in type(transform).__mro__ if base.__module__.startswith(_TRANSFORMS)]
     return bool(names) and names[0] not in _OF_FUNCTIONS
 
@@ -85,12 +85,11 @@ def _are_equal(one: States, other: States) -> bool:
 
 
 class Recording:
-    """Keeps what transforms draw, in `params`.
+    """A tape that keeps the parameters that transforms draw, in `params`.
 
-    That is made of numbers, strings, None, lists and tuples, and pickles. It survives JSON too, but for noise (of
-    ElasticTransform and of RandomErasing with value="random"), which is kept as the state that torch's generator had
-    before it: bytes. What a user's own get_params returns is kept as it is. Callables that are no transforms of this
-    package draw for themselves and are not recorded.
+    They are numbers, strings, None, lists and tuples, and can be pickled. They survive JSON too, except for noise (of
+    ElasticTransform and of RandomErasing with value="random"). Noise is kept as bytes, the earlier state of torch's
+    generator. The result of a user's get_params is kept as it is. The draws of other callables are not recorded.
 
     Args:
         strict: whether a transform that is called, and draws, is an error.
@@ -101,7 +100,7 @@ class Recording:
         self.params: Params = []
 
     def take(self, transform: Any, draft: Any) -> Any:
-        """Draws, and keeps it."""
+        """Draw the parameters of a transform, and keep them."""
         used, drawn = while_used(transform._sample(draft))
         names = transform._drawn
         entry = {"transform": type(transform).__name__}
@@ -114,10 +113,10 @@ class Recording:
 
 
 class Replaying:
-    """Hands out parameters that were kept, in their order. Nothing is drawn.
+    """A tape that returns parameters that were kept, in their order. Nothing is drawn.
 
     Args:
-        params: what a `Recording` of the same pipeline kept, also after a way through JSON.
+        params: the parameters that a `Recording` of the same pipeline kept, possibly after a way through JSON.
         subset: whether entries of transforms that the pipeline does not have are skipped.
         strict: whether a transform that is called, and draws, is an error.
 
@@ -137,10 +136,10 @@ class Replaying:
         self._position = 0
 
     def take(self, transform: Any, draft: Any) -> Any:
-        """The next parameters.
+        """Return the next parameters.
 
         Raises:
-            ValueError: they are not such as `transform` draws.
+            ValueError: they do not belong to this transform.
         """
         name, names = type(transform).__name__, transform._drawn
         if self.subset:
@@ -163,7 +162,7 @@ class Replaying:
         return None if all(value is None for value in drawn) else drawn
 
     def _skip(self, name: str, names: Any) -> None:
-        """Goes to the next entry of a transform of this name."""
+        """Go to the next entry of a transform of this name."""
         for position in range(self._position, len(self.params)):
             if self.params[position].get("transform") == name:
                 self._position = position
@@ -174,10 +173,10 @@ class Replaying:
         )
 
     def end(self) -> None:
-        """The pipeline is through.
+        """Check that the pipeline has used all parameters.
 
         Raises:
-            ValueError: there are parameters left.
+            ValueError: some are left.
         """
         left = len(self.params) - self._position
         if left and not self.subset:
@@ -192,14 +191,14 @@ def _listed(names: Any) -> str:
 
 
 def noise_state(draws: Draws) -> bytes:
-    """The state of the generator that torch itself is about to draw from: what noise is kept as."""
+    """Return the state of the generator from which torch draws next, as which noise is kept."""
     generator = torch.default_generator if draws.generator is None else draws.generator
     state: bytes = generator.get_state().numpy().tobytes()
     return state
 
 
 def generator_at(state: bytes) -> torch.Generator:
-    """A generator of its own that draws what torch's drew from there.
+    """Return a separate generator with that state.
 
     Raises:
         TypeError: not bytes: JSON does not keep them.

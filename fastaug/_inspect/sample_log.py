@@ -16,6 +16,7 @@ from fastaug._draft.call import Tape
 from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import Leaf, MaskDraft, PixelDraft
 from fastaug._draft.recognise import reason_of_barrier
+from fastaug._draft.written import has_hooks, other_methods
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import log, words
 from fastaug._inspect.log import Ear, Log, Outside, Passage, Shape, library_of, reason_of_fallback
@@ -29,17 +30,6 @@ from fastaug._tv_tensors import formats, moves
 from fastaug._tv_tensors.choice import loaded
 
 _Drawn = TypeVar("_Drawn")
-
-# What a subclass of a transform of v2 may have of its own that keeps it from drafts.
-_OVERRIDDEN = (
-    "__call__",
-    "_call_kernel",
-    "_needs_transform_list",
-    "check_inputs",
-    "forward",
-    "make_params",
-    "transform",
-)
 
 
 @dataclass
@@ -86,15 +76,14 @@ def reason_apart(transform: Any) -> str:
     base = next((one for one in cls.__mro__ if is_ours(one) and ".v2" in one.__module__), None)
     if base is None:
         return reason_of_barrier(transform)
-    own = vars(transform)
-    if own.get("_forward_hooks") or own.get("_forward_pre_hooks"):
+    if has_hooks(transform):
         return "has hooks that want to see images"
     if base.__name__ in BASES:
         return "a transform of yours"
     if base is cls:
         return "works on the sample itself"
-    over = [name for name in _OVERRIDDEN if getattr(cls, name, None) is not getattr(base, name, None)]
-    return f"a subclass of {base.__name__} that overrides {' and '.join(over) or 'what calling it does'}"
+    over = " and ".join(other_methods(cls, base))
+    return f"a subclass of {base.__name__} that overrides {over or 'what calling it does'}"
 
 
 class SampleLog(Log, Watch):

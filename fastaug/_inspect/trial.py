@@ -17,7 +17,7 @@ from torch import nn
 
 from fastaug._draft.generators import untouched
 from fastaug._draft.replaced import functions
-from fastaug._draft.through import hooked
+from fastaug._draft.written import global_hooks, global_pre_hooks, has_hooks
 from fastaug._image.sample import PHOTOGRAPH
 from fastaug._inspect import explain, notebook, words
 from fastaug._inspect.overlay import sample_picture
@@ -126,7 +126,7 @@ def user_code(transform: Any) -> str:
     if not _trusted(type(transform)):
         return words.called(transform)
     own = getattr(transform, "__dict__", {})
-    if hooked(own):
+    if has_hooks(transform) or "forward" in own or global_hooks or global_pre_hooks:
         return f"a hook of {words.called(transform)}"
     # Functions that a transform was made with, and what it is made of.
     held = [value for name, value in own.items() if name == "lambd" or _is_function(value)]

@@ -17,7 +17,7 @@ from fastaug._draft.draws import Draws
 from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
 from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import called
-from fastaug._draft.through import MAX_DRAFT, draft_through, hooked, known, replaced, step_of
+from fastaug._draft.through import MAX_DRAFT, draft_through, step_of
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
@@ -251,8 +251,8 @@ class Sample:
 
     def _drafted(self, function: Any) -> bool:
         """Whether a callable is a transform of single images that is drafted; the sample is one image of Pillow's."""
-        step, forward, _ = known(type(function))
-        if step is None or forward is not None or replaced(type(function)) or self.spec is not None or self.unpacked:
+        step = None if isinstance(function, nn.Module) else step_of(function)
+        if step is None or self.spec is not None or self.unpacked:
             return False
         prepare, draw, do = step
         records = self.tape is not None and (draw is not None or hasattr(function, "transforms"))
@@ -284,8 +284,8 @@ class Sample:
 
 def _draws_as_one(function: Any) -> bool:
     """Whether a callable is a transform of single images, of this package, that may draw or hold others that do."""
-    step = step_of(type(function))
-    if step is None or hooked(getattr(function, "__dict__", {})):
+    step = step_of(function)
+    if step is None:
         return False
     return step[1] is not None or isinstance(function, nn.Sequential) or hasattr(function, "transforms")
 

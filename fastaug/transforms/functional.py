@@ -8,12 +8,8 @@ written to.
 
 from __future__ import annotations
 
-import sys
-from types import FunctionType, ModuleType
-from typing import Any
-
 from fastaug._draft.interpolation import InterpolationMode, pil_modes_mapping
-from fastaug._draft.replaced import replace
+from fastaug._draft.replaced import functions, record
 from fastaug._names import publish
 from fastaug.transforms._functional_color import (
     adjust_brightness,
@@ -101,16 +97,4 @@ __all__ = [
 
 publish(globals())
 
-_FUNCTIONS = {name: globals()[name] for name in __all__ if isinstance(globals()[name], FunctionType)}
-
-
-class _Functional(ModuleType):
-    """This module. A function that is put in the place of one of its own is called by the transforms, too."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in _FUNCTIONS:
-            replace(name, None if value is _FUNCTIONS[name] else value)
-
-
-sys.modules[__name__].__class__ = _Functional
+record(globals(), functions)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import fastaug
 from fastaug import tv_tensors
+from fastaug._draft.replaced import sample_functions
 from fastaug.transforms import v2
-from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from support.differences import each
 from support.native_calls import Random, compared, mode, p, plain_image, random_image
@@ -125,7 +125,13 @@ def test_every_transform_that_is_packed_is_tested() -> None:
     assert {name for name in v2.__all__ if "_packed" in vars(getattr(v2, name))} == KNOWN
 
 
-def test_what_they_call_is_watched() -> None:
+def test_what_they_call_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
     called = {name for cls in KNOWN for name in getattr(v2, cls).transform.__code__.co_names}
     called |= {"adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation"}  # by name, in ColorJitter
-    assert called & set(F.__all__) - {"is_pure_tensor"} == set(_recipe._FUNCTIONALS)
+    called &= set(F.__all__) - {"is_pure_tensor"}
+    assert "resize" in called and not sample_functions
+    for name in called:
+        with monkeypatch.context() as patch:
+            patch.setattr(F, name, None)
+            assert sample_functions.keys() == {name}
+        assert not sample_functions

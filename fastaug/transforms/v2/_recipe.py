@@ -10,41 +10,11 @@ import torch
 from fastaug._draft import recipe
 from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.recipe import NoRecipe, Packed
+from fastaug._draft.replaced import sample_functions
 from fastaug._program import resizing
 from fastaug._program.arguments import v2_half_kernel
 from fastaug._tv_tensors.choice import loaded
-from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import reads_drafts
-
-# What the transforms of recipes call: others may be put in the places of these.
-_FUNCTIONALS = (
-    "adjust_brightness",
-    "adjust_contrast",
-    "adjust_hue",
-    "adjust_saturation",
-    "adjust_sharpness",
-    "autocontrast",
-    "center_crop",
-    "crop",
-    "equalize",
-    "erase",
-    "gaussian_blur",
-    "horizontal_flip",
-    "invert",
-    "normalize",
-    "pad",
-    "perspective",
-    "pil_to_tensor",
-    "posterize",
-    "resize",
-    "resized_crop",
-    "rgb_to_grayscale",
-    "rotate",
-    "solarize",
-    "to_dtype",
-    "to_image",
-    "vertical_flip",
-)
 
 
 def packed(transform: Any) -> Packed:
@@ -103,5 +73,5 @@ def _tag() -> type | None:
 
 
 FAMILY = recipe.Family(
-    packed, {**recipe.FUNCTIONS, "blur": partial(recipe.blur, v2_half_kernel)}, F, _FUNCTIONALS, _tag
+    packed, {**recipe.FUNCTIONS, "blur": partial(recipe.blur, v2_half_kernel)}, sample_functions, _tag
 )

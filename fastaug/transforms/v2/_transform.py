@@ -5,16 +5,16 @@ from __future__ import annotations
 import enum
 import functools
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 import PIL.Image
 import torch
 from torch import nn
-from torch.nn.modules import module as _module
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
-from fastaug import _C
-from fastaug._draft.through import is_plain_sequential
+from fastaug._draft import written
+from fastaug._draft.through import step_of
+from fastaug._draft.written import global_hooks, global_pre_hooks
 from fastaug._inspect.methods import Shown
 from fastaug._names import is_ours
 from fastaug._program.eager import compiling
@@ -26,37 +26,8 @@ from fastaug.transforms.v2.functional._utils import _get_kernel, drafting, found
 
 _Sample = TypeVar("_Sample")
 
-# What a class or an object may have of its own that changes what a call does: it gets leaves then, not drafts.
-_BEHAVIOUR = frozenset(
-    (
-        "__call__",
-        "_apply_image_or_video_transform",
-        "_call_kernel",
-        "_flatten_and_extract_image_or_video",
-        "_needs_transform_list",
-        "_sample_dirichlet",
-        "_transformed_types",
-        "_unflatten_and_insert_image_or_video",
-        "check_inputs",
-        "forward",
-        "make_params",
-        "transform",
-    )
-)
-
-# Hooks on all modules. torch changes these dictionaries in place.
-_pre_hooks, _hooks = _module._global_forward_pre_hooks, _module._global_forward_hooks
-
-# Of a class of this package, the names of all that decides on a call, and of those that are methods what it was
-# written with.
-_written: dict[type, tuple[tuple[str, ...], dict[str, Any]]] = {}
-
-# The hooks that an object has itself.
-_OWN_HOOKS = "_forward_hooks", "_forward_pre_hooks"
-
-
-# What says of an object of a class whether it is of this package in all that it does; False if none is.
-_reads: dict[type, Callable[[Any], bool] | Literal[False]] = {}
+# For each class of transforms, the check that an object is as its class was written. None for a class of user code.
+_checks: dict[type, Callable[[Any], bool] | None] = {}
 
 # A class keeps so many plans: samples of one pipeline are mostly of the same types.
 _MOST_PLANS = 1000
@@ -111,8 +82,7 @@ class Transform(Shown, nn.Module):
         if cls._v1_transform_cls is not None and hasattr(cls._v1_transform_cls, "get_params"):
             cls.get_params = staticmethod(cls._v1_transform_cls.get_params)  # type: ignore[attr-defined]
         if is_ours(cls):
-            names = tuple(sorted(name for name in _BEHAVIOUR if getattr_of(cls, name) is not None))
-            _written[cls] = names, {name: getattr(cls, name) for name in names if name != "_transformed_types"}
+            written.note(cls)
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
         """Raises an error if the transform cannot be applied to a sample of these leaves."""
@@ -326,55 +296,33 @@ def _apart(transform: Any, sample: Sample) -> None:
 
     With several arguments nn.Sequential is called too, for its error.
     """
-    if sample.unpacked or compiling() or not is_plain_sequential(transform):
+    is_plain = type(transform) is nn.Sequential and step_of(transform) is not None
+    if sample.unpacked or compiling() or not is_plain:
         sample.apart(transform)
     else:
         take_all(transform._modules.values(), sample)
 
 
 def reads_drafts(transform: Any) -> bool:
-    """Whether a transform is one of this package in all that it does, and nobody wants to see its inputs."""
-    if _pre_hooks or _hooks:
+    """Return whether a transform does what a class of this package was written to do, so that it can take drafts.
+
+    torch.compile follows the functions that other transforms call.
+    """
+    if compiling() or global_hooks or global_pre_hooks:
         return False
     cls = type(transform)
-    if compiling():
-        known = _known(cls)
-        return known is not None and _as_written(transform, known)
-    reads = _reads.get(cls)
-    if reads is None:
-        reads = _reads[cls] = _reading(cls)
-    # It is asked in each call: users and their tests replace methods of our classes for a while.
-    return reads is not False and reads(transform)
+    if cls not in _checks:
+        _checks[cls] = _check_of(cls)
+    check = _checks[cls]
+    return check is not None and check(transform)
 
 
-def _known(cls: type) -> type | None:
-    """The class of this package that a class is in all that it does as long as it has that one's methods, if any."""
+def _check_of(cls: type) -> Callable[[Any], bool] | None:
     known = next((base for base in cls.__mro__ if is_ours(base)), None)
-    if known is None or not issubclass(cls, Transform) or known in (Transform, _RandomApplyTransform):
+    if known is None or not issubclass(known, Transform) or known in (Transform, _RandomApplyTransform):
         return None
     same = getattr_of(cls, "_transformed_types") is getattr_of(known, "_transformed_types")
-    return known if same else None
-
-
-def _reading(cls: type) -> Callable[[Any], bool] | Literal[False]:
-    """What says of an object of a class whether it is of this package in all that it does; False if none is."""
-    known = _known(cls)
-    if known is None:
-        return False
-    names, methods = _written[known]
-    same: Callable[[Any], bool] = _C.as_written(cls, tuple(methods), tuple(methods.values()), names, _OWN_HOOKS)
-    return same
-
-
-def _as_written(transform: Any, known: type) -> bool:
-    """What the core says of a transform, for torch.compile, which reads Python alone."""
-    names, methods = _written[known]
-    own = transform.__dict__
-    return (
-        all(getattr(type(transform), name) == method for name, method in methods.items())
-        and not any(own[hooks] for hooks in _OWN_HOOKS)
-        and own.keys().isdisjoint(names)
-    )
+    return written.check_of(cls, known, "_transformed_types") if same else None
 
 
 def _types_of(transform: Transform) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastaug._draft.interpolation import InterpolationMode
+from fastaug._draft.replaced import record, sample_functions
 from fastaug._names import publish
 from fastaug.transforms.v2.functional import (
     _adjust,
@@ -55,3 +56,4 @@ __all__ += _utils.__all__
 __all__ += _warps.__all__
 
 publish(globals())
+record(globals(), sample_functions)
