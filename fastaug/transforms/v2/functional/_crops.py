@@ -209,36 +209,25 @@ def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
     return _get_kernel(five_crop, type(inpt))(inpt, size=size)
 
 
-def _five(image: Any, size: int | Sequence[int], height: int, width: int) -> tuple[Any, ...]:
-    """Return the crops of a tensor or PIL image of that size."""
+@registered(five_crop, torch.Tensor, PIL.Image.Image)
+def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
     pair = square_if_single(size)
     if len(pair) != 2:
         raise ValueError(f"Please provide only two dimensions (h, w) for size, got {size!r}")
     rows, columns = pair
+    given: Any = image
+    if isinstance(given, Tensor) and given.ndim < 2:
+        raise ValueError(f"A tensor should have the shape (..., height, width), got {tuple(image.shape)}")
+    height, width = given.shape[-2:] if isinstance(given, Tensor) else (given.height, given.width)
     if columns > width or rows > height:
         raise ValueError(f"Requested crop size {pair} is bigger than input size {(height, width)}")
     corners = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]
     return (*[crop_image(image, *corner, rows, columns) for corner in corners], center_crop_image(image, pair))
 
 
-@registered(five_crop, torch.Tensor)
-def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
-    if image.ndim < 2:
-        raise ValueError(f"A tensor should have the shape (..., height, width), got {tuple(image.shape)}")
-    return _five(image, size, *image.shape[-2:])
-
-
-@registered(five_crop, PIL.Image.Image)
-def _five_crop_image_pil(image: PIL.Image.Image, size: int | Sequence[int]) -> tuple[PIL.Image.Image, ...]:
-    return _five(image, size, image.height, image.width)
-
-
 def five_crop_video(video: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
     """The kernel of :func:`five_crop` for videos, of shape (..., frames, channels, height, width)."""
     return five_crop_image(video, size)
-
-
-__all__ += ["five_crop", "five_crop_image", "five_crop_video", "ten_crop", "ten_crop_image", "ten_crop_video"]
 
 
 def _each_wrapped(kernel: Callable[..., tuple[Tensor, ...]]) -> Callable[..., tuple[Any, ...]]:
@@ -275,20 +264,11 @@ def ten_crop(inpt: InputT, size: int | Sequence[int], vertical_flip: bool = Fals
     return _get_kernel(ten_crop, type(inpt))(inpt, size=size, vertical_flip=vertical_flip)
 
 
-@registered(ten_crop, torch.Tensor)
+@registered(ten_crop, torch.Tensor, PIL.Image.Image)
 def ten_crop_image(image: Tensor, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Tensor, ...]:
     crops = five_crop_image(image, size)
     mirrored = vertical_flip_image(image) if vertical_flip else horizontal_flip_image(image)
     return crops + five_crop_image(mirrored, size)
-
-
-@registered(ten_crop, PIL.Image.Image)
-def _ten_crop_image_pil(
-    image: PIL.Image.Image, size: int | Sequence[int], vertical_flip: bool = False
-) -> tuple[PIL.Image.Image, ...]:
-    crops = _five_crop_image_pil(image, size)
-    mirrored = _vertical_flip_image_pil(image) if vertical_flip else _horizontal_flip_image_pil(image)
-    return crops + _five_crop_image_pil(mirrored, size)
 
 
 def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Tensor, ...]:
@@ -297,3 +277,5 @@ def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool
 
 
 registered(ten_crop, "Image", "Video", wrapped=False)(_each_wrapped(ten_crop_image))
+_five_crop_image_pil, _ten_crop_image_pil = five_crop_image, ten_crop_image
+__all__ += ["five_crop", "five_crop_image", "five_crop_video", "ten_crop", "ten_crop_image", "ten_crop_video"]

@@ -100,10 +100,13 @@ def on_masks(functional: _Functional[_P], *, as_images: bool = False, without: s
     """Make and register the kernel for masks, which are drafted as masks or as images.
 
     Args:
-        without: the names of arguments that the kernel does not have.
+        without: names of arguments that the functional has, and the kernel that users call has not.
     """
     leaves, finish = "for masks, of shape (..., height, width).", done if as_images else done_mask
-    return _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, "Mask", finish=finish, without=without)
+    made = _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, "Mask", finish=finish)
+    if without:
+        made = _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, finish=finish, without=without)
+    return made
 
 
 def on_pillow(
