@@ -37,6 +37,7 @@ class GaussianBlur(Transform):
     """
 
     _drawn = ("sigma",)
+    _shown = ("kernel_size", "sigma")
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
         super().__init__()
@@ -79,6 +80,3 @@ class GaussianBlur(Transform):
         if width % 2 == 0 or height % 2 == 0:
             raise recipe.NoRecipe
         return "GaussianBlur", width, height, recipe.interval(self.sigma)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(kernel_size={self.kernel_size}, sigma={self.sigma})"

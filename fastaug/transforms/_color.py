@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from abc import abstractmethod
 from typing import Any
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
-from fastaug.transforms._base import Transform, happens
+from fastaug.transforms._base import RandomTransform, Transform
 
 __all__ = [
     "ColorJitter",
@@ -56,6 +55,7 @@ class ColorJitter(Transform):
     """
 
     _drawn = ("order", "brightness", "contrast", "saturation", "hue")
+    _shown = ("brightness", "contrast", "saturation", "hue")
 
     def __init__(
         self,
@@ -78,21 +78,7 @@ class ColorJitter(Transform):
         bound: Range = (0, float("inf")),
         clip_first_on_zero: bool = True,
     ) -> Range | None:
-        """The range of factors; None when it is only the neutral one."""
-        if isinstance(value, numbers.Number):
-            number: Any = value
-            if number < 0:
-                raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
-            low, high = center - float(number), center + float(number)
-            if clip_first_on_zero:
-                low = max(low, 0.0)
-        elif isinstance(value, (tuple, list)) and len(value) == 2:
-            low, high = float(value[0]), float(value[1])
-        else:
-            raise TypeError(f"{name} should be a single number or a list/tuple with length 2. Got {value!r}.")
-        if not bound[0] <= low <= high <= bound[1]:
-            raise ValueError(f"{name} values should be between {bound}, but got {[low, high]}.")
-        return None if low == high == center else (low, high)
+        return checked_factors(value, name, center, bound, clip_first_on_zero, numbers.Number, (tuple, list))
 
     @staticmethod
     def get_params(
@@ -135,11 +121,24 @@ class ColorJitter(Transform):
         ranges = (self.brightness, self.contrast, self.saturation, self.hue)
         return "ColorJitter", *(None if limits is None else recipe.interval(limits) for limits in ranges)
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(brightness={self.brightness}, contrast={self.contrast}, "
-            f"saturation={self.saturation}, hue={self.hue})"
-        )
+
+def checked_factors(
+    value: Any, name: str, center: float, bound: Range, clips: bool, single: Any, pair: Any
+) -> Range | None:
+    """Return the range of factors, or None for the neutral one alone. `single` and `pair` are the types it takes."""
+    if isinstance(value, single):
+        if value < 0:
+            raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
+        low, high = center - float(value), center + float(value)
+        if clips:
+            low = max(low, 0.0)
+    elif isinstance(value, pair) and len(value) == 2:
+        low, high = float(value[0]), float(value[1])
+    else:
+        raise TypeError(f"{name} should be a single number or a pair of them. Got {value!r}.")
+    if not bound[0] <= low <= high <= bound[1]:
+        raise ValueError(f"{name} values should be between {bound} and increasing, but got {[low, high]}.")
+    return None if low == high == center else (low, high)
 
 
 def draw_factors(
@@ -170,6 +169,8 @@ class Grayscale(Transform):
         'L'
     """
 
+    _shown = ("num_output_channels",)
+
     def __init__(self, num_output_channels: int = 1) -> None:
         super().__init__()
         self.num_output_channels = num_output_channels
@@ -180,11 +181,8 @@ class Grayscale(Transform):
     def _packed(self) -> recipe.Packed:
         return "Grayscale", recipe.whole(self.num_output_channels)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(num_output_channels={self.num_output_channels})"
 
-
-class RandomGrayscale(Transform):
+class RandomGrayscale(RandomTransform):
     """The image in gray with probability ``p``, with as many channels as before.
 
     Args:
@@ -200,55 +198,32 @@ class RandomGrayscale(Transform):
         (118, 118, 118)
     """
 
-    _drawn = ("applied",)
-
     def __init__(self, p: float = 0.1) -> None:
-        super().__init__()
-        self.p = p
+        super().__init__(p)
 
     def _sample(self, draft: Draft) -> bool:
         draft.dimensions()
-        return happens(draft.call.draws, self.p)
+        return super()._sample(draft)
 
-    def _draft(self, draft: Draft, params: bool) -> None:
-        if params:
-            channels, _, _ = draft.dimensions()
-            draft.grayscale(channels)
+    def _adjust(self, draft: Draft) -> None:
+        channels, _, _ = draft.dimensions()
+        draft.grayscale(channels)
 
     def _packed(self) -> recipe.Packed:
         return "RandomGrayscale", recipe.chance(self.p)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
-
-class _RandomColor(Transform):
+class _RandomColor(RandomTransform):
     """One adjustment with probability ``p``."""
-
-    _drawn = ("applied",)
-
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
-    @abstractmethod
-    def _adjust(self, draft: Draft) -> None: ...
 
     def _sample(self, draft: Draft) -> bool:
         # Compared in float64, as torchvision does here; its other transforms compare in float32.
         return bool(draft.call.draws.rand() < self.p)
 
-    def _draft(self, draft: Draft, params: bool) -> None:
-        if params:
-            self._adjust(draft)
-
     def _packed_with(self, number: Any = 0) -> recipe.Packed:
-        """With what it is told beside the probability."""
+        """Return the recipe's step, with the number that the adjustment takes."""
         is_float = type(recipe.number(number)) is float
         return "RandomAdjustment", type(self).__name__, float(recipe.number(self.p)), float(number), is_float
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
 
 class RandomInvert(_RandomColor):
@@ -258,8 +233,8 @@ class RandomInvert(_RandomColor):
         p: probability.
 
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -271,8 +246,7 @@ class RandomInvert(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.invert()
 
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with()
+    _packed = _RandomColor._packed_with
 
 
 class RandomPosterize(_RandomColor):
@@ -283,8 +257,8 @@ class RandomPosterize(_RandomColor):
         p: probability.
 
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
         ValueError: when it happens, ``bits`` out of range.
 
     Example:
@@ -316,8 +290,8 @@ class RandomSolarize(_RandomColor):
         p: probability.
 
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -379,8 +353,8 @@ class RandomAutocontrast(_RandomColor):
         p: probability.
 
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -392,8 +366,7 @@ class RandomAutocontrast(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.autocontrast()
 
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with()
+    _packed = _RandomColor._packed_with
 
 
 class RandomEqualize(_RandomColor):
@@ -403,8 +376,8 @@ class RandomEqualize(_RandomColor):
         p: probability.
 
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -416,5 +389,4 @@ class RandomEqualize(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.equalize()
 
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with()
+    _packed = _RandomColor._packed_with

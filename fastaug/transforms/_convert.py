@@ -155,6 +155,8 @@ class Normalize(Transform):
         tensor([[[2., 2.]]])
     """
 
+    _shown = ("mean", "std")
+
     def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:
         super().__init__()
         self.mean = mean
@@ -171,9 +173,6 @@ class Normalize(Transform):
     def forward(self, tensor: Tensor) -> Any:
         """The normalised tensor."""
         return super().forward(tensor)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(mean={self.mean}, std={self.std})"
 
 
 def check_matrix(matrix: Tensor, mean: Tensor) -> None:

@@ -42,6 +42,8 @@ class CenterCrop(Transform):
         (10, 10)
     """
 
+    _shown = ("size",)
+
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
         self.size = setup_size(size)
@@ -51,9 +53,6 @@ class CenterCrop(Transform):
 
     def _packed(self) -> recipe.Packed:
         return "CenterCrop", *recipe.lengths(self.size)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size})"
 
 
 class FiveCrop(Transform):
@@ -75,6 +74,8 @@ class FiveCrop(Transform):
         torch.Size([5, 3, 8, 8])
     """
 
+    _shown = ("size",)
+
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
         self.size = setup_size(size)
@@ -85,9 +86,6 @@ class FiveCrop(Transform):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.apart(lambda draft: draft.reset(F.five_crop(draft.flush(), self.size)), ())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size})"
 
 
 class TenCrop(Transform):
@@ -107,6 +105,8 @@ class TenCrop(Transform):
         10
     """
 
+    _shown = ("size", "vertical_flip")
+
     def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
         super().__init__()
         self.size = setup_size(size)
@@ -118,9 +118,6 @@ class TenCrop(Transform):
 
     def _draft(self, draft: Draft, params: None) -> None:
         draft.apart(lambda draft: draft.reset(F.ten_crop(draft.flush(), self.size, self.vertical_flip)), ())
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size}, vertical_flip={self.vertical_flip})"
 
 
 class RandomCrop(Transform):
@@ -146,6 +143,7 @@ class RandomCrop(Transform):
     """
 
     _drawn = ("top", "left", "height", "width")
+    _shown = ("size", "padding")
 
     def __init__(
         self,
@@ -216,9 +214,6 @@ class RandomCrop(Transform):
         mode = recipe.padding_mode(self.padding_mode)
         pads = recipe.truth(self.pad_if_needed)
         return "RandomCrop", *recipe.lengths(self.size), padding, pads, recipe.filling(self.fill), mode
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size}, padding={self.padding})"
 
 
 def _draw_crop(draws: Draws, height: int, width: int, size: tuple[int, ...]) -> Box:

@@ -69,6 +69,7 @@ class RandomErasing(Transform):
     """
 
     _drawn = ("top", "left", "height", "width", "noise")
+    _shown = ("p", "scale", "ratio", "value", "inplace")
 
     def __init__(
         self,
@@ -192,12 +193,6 @@ class RandomErasing(Transform):
             draft.reset(functions["erase"](image, top, left, height, width, filling, self.inplace))
         else:
             draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(p={self.p}, scale={self.scale}, ratio={self.ratio}, value={self.value}, "
-            f"inplace={self.inplace})"
-        )
 
 
 def _check_count(values: list[float] | None, channels: int) -> None:

@@ -266,6 +266,7 @@ class RandomPerspective(Transform):
     """
 
     _drawn = ("startpoints", "endpoints")
+    _shown = ("p",)
 
     def __init__(
         self,
@@ -311,9 +312,6 @@ class RandomPerspective(Transform):
         scale = float(recipe.number(self.distortion_scale))
         return "RandomPerspective", scale, recipe.chance(self.p), number, fill
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
-
 
 def draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
     half_height, half_width = height // 2, width // 2
@@ -354,6 +352,7 @@ class ElasticTransform(Transform):
     """
 
     _drawn = ("noise",)
+    _shown = ("alpha", "sigma", "interpolation", "fill")
 
     def __init__(
         self,
@@ -412,12 +411,6 @@ class ElasticTransform(Transform):
     def forward(self, tensor: Any) -> Any:
         """The transformed image, in the container of ``tensor``."""
         return super().forward(tensor)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(alpha={self.alpha}, sigma={self.sigma}, interpolation={self.interpolation}, "
-            f"fill={self.fill})"
-        )
 
 
 def _draw_noise(generator: torch.Generator | None, sigma: Sequence[float], size: list[int]) -> Noise:

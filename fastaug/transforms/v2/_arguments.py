@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from fastaug._draft.interpolation import InterpolationMode
 
-_SIZE = "Please provide only two dimensions (h, w) for size"
 _Interpolation = str | InterpolationMode | int
 _Number = int | float
 _Fill = _Number | Sequence[_Number] | None | dict[Any, Any]

@@ -18,12 +18,12 @@ from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Leaves, Sample
 from fastaug.transforms._base import check_ranges
 from fastaug.transforms._erasing import check_share, check_value, draw_box
+from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._crops import warn_of_passing
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
-    _check_sequence_input,
     _parse_labels_getter,
     draws_of,
     has_any,
@@ -321,7 +321,7 @@ class JPEG(Keeping):
         if isinstance(quality, int):
             quality = [quality, quality]
         else:
-            _check_sequence_input(quality, "quality", req_sizes=(2,))
+            check_lengths(quality, "quality", (2,))
         if not (1 <= quality[0] <= quality[1] <= 100 and all(isinstance(one, int) for one in quality)):
             raise ValueError(f"quality must be an integer from 1 to 100, got {quality =}")
         self.quality = quality

@@ -11,7 +11,7 @@ from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug.transforms._base import happens
-from fastaug.transforms._color import draw_factors
+from fastaug.transforms._color import checked_factors, draw_factors
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
@@ -143,22 +143,9 @@ class ColorJitter(Keeping):
         bound: _Range = (0, float("inf")),
         clip_first_on_zero: bool = True,
     ) -> _Range | None:
-        """The range of factors; None when there is none, or only the neutral one."""
         if value is None:
             return None
-        if isinstance(value, (int, float)):
-            if value < 0:
-                raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
-            low, high = center - value, center + value
-            if clip_first_on_zero:
-                low = max(low, 0.0)
-        elif isinstance(value, Sequence) and len(value) == 2:
-            low, high = float(value[0]), float(value[1])
-        else:
-            raise TypeError(f"{name}={value} should be a single number or a sequence with length 2.")
-        if not bound[0] <= low <= high <= bound[1]:
-            raise ValueError(f"{name} values should be between {bound} and increasing, but got {[low, high]}.")
-        return None if low == high == center else (float(low), float(high))
+        return checked_factors(value, name, center, bound, clip_first_on_zero, (int, float), Sequence)
 
     @staticmethod
     def _generate_value(left: float, right: float) -> float:
@@ -293,8 +280,7 @@ class RandomEqualize(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.equalize, inpt)
 
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self)
+    _packed = _recipe.adjustment
 
 
 class RandomInvert(_RandomApplyTransform):
@@ -318,8 +304,7 @@ class RandomInvert(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.invert, inpt)
 
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self)
+    _packed = _recipe.adjustment
 
 
 class RandomPosterize(_RandomApplyTransform):
@@ -408,8 +393,7 @@ class RandomAutocontrast(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.autocontrast, inpt)
 
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self)
+    _packed = _recipe.adjustment
 
 
 class RandomAdjustSharpness(_RandomApplyTransform):

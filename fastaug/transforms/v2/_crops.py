@@ -14,19 +14,18 @@ from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug._places.draft import BoxesDraft
 from fastaug._sample.sample import Sample
-from fastaug.transforms._base import check_ranges
+from fastaug.transforms._base import check_ranges, setup_size
 from fastaug.transforms._crops import draw_resized_crop
+from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
-from fastaug.transforms.v2._arguments import _SIZE, _Fill, _Interpolation, _PaddingMode, _scalar_fill
+from fastaug.transforms.v2._arguments import _Fill, _Interpolation, _PaddingMode, _scalar_fill
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
     _check_padding_arg,
     _check_padding_mode_arg,
-    _check_sequence_input,
     _get_fill,
     _setup_fill_arg,
-    _setup_size,
     draws_of,
     get_bounding_boxes,
     has_all,
@@ -59,7 +58,7 @@ class CenterCrop(Keeping):
 
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.center_crop, inpt, output_size=self.size)
@@ -102,7 +101,7 @@ class RandomResizedCrop(Keeping):
         antialias: bool | None = True,
     ) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
         check_ranges(scale, ratio, pairs=True)
         self.scale = scale
         self.ratio = ratio
@@ -180,7 +179,7 @@ class FiveCrop(_Crops):
 
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.five_crop, inpt, self.size)
@@ -208,7 +207,7 @@ class TenCrop(_Crops):
 
     def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
         self.vertical_flip = vertical_flip
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
@@ -284,7 +283,7 @@ class RandomZoomOut(_RandomApplyTransform):
         super().__init__(p=p)
         self.fill = fill
         self._fill = _setup_fill_arg(fill)
-        _check_sequence_input(side_range, "side_range", req_sizes=(2,))
+        check_lengths(side_range, "side_range", (2,))
         self.side_range = side_range
         if side_range[0] < 1.0 or side_range[0] > side_range[1]:
             raise ValueError(f"Invalid side range provided {side_range}.")
@@ -333,7 +332,7 @@ class RandomCrop(Keeping):
         padding_mode: _PaddingMode = "constant",
     ) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
         if pad_if_needed or padding is not None:
             if padding is not None:
                 _check_padding_arg(padding)

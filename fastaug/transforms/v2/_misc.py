@@ -19,6 +19,7 @@ from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
 from fastaug._draft.recipe import Packed
 from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._sample.sample import Sample
+from fastaug.transforms._base import setup_size
 from fastaug.transforms._convert import check_matrix, length_for
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, reads_drafts, run
@@ -27,7 +28,6 @@ from fastaug.transforms.v2._utils import (
     _no_labels,
     _parse_labels_getter,
     _setup_number_or_seq,
-    _setup_size,
     draws_of,
     get_bounding_boxes,
     get_keypoints,
@@ -195,7 +195,7 @@ class GaussianBlur(Keeping):
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: int | float | Sequence[float] = (0.1, 2.0)) -> None:
         super().__init__()
-        self.kernel_size = _setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
+        self.kernel_size = setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
         if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
             raise ValueError(f"Kernel size value should be an odd and positive number. Got {kernel_size}")
         self.sigma = _setup_number_or_seq(sigma, "sigma")

@@ -14,8 +14,6 @@ from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
 from fastaug._image.lazy import LazyImage
 from fastaug._sample.sample import Leaves
 from fastaug._tv_tensors.choice import chosen, loaded
-from fastaug.transforms._base import setup_size
-from fastaug.transforms._warps import angles, check_lengths
 from fastaug.transforms.v2.functional._meta import get_dimensions, get_size
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
@@ -222,20 +220,6 @@ def _first(flat_inputs: list[Any], cls: str, name: str) -> Any:
         if issubclass(type_of(inpt), types):
             return inpt
     raise ValueError(f"No {name} were found in the sample")
-
-
-def _setup_size(size: Any, error_msg: str) -> Any:
-    """Two sides; a number or a sequence of one means a square."""
-    return setup_size(size, error_msg)
-
-
-def _setup_angle(x: Any, name: str, req_sizes: tuple[int, ...] = (2,)) -> list[float]:
-    """[-x, x] for a number; else the numbers themselves."""
-    return angles(x, name, req_sizes)
-
-
-def _check_sequence_input(x: Any, name: str, req_sizes: tuple[int, ...]) -> None:
-    check_lengths(x, name, req_sizes)
 
 
 def _setup_number_or_seq(arg: Any, name: str) -> list[float]:

@@ -12,15 +12,13 @@ from fastaug._draft import recipe
 from fastaug._draft.draws import drawn_from
 from fastaug._draft.recipe import Packed
 from fastaug._program.matrices import perspective_coefficients
-from fastaug.transforms._warps import check_affine, draw_affine, draw_corners, kernel_size
+from fastaug.transforms._warps import angles, check_affine, check_lengths, draw_affine, draw_corners, kernel_size
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
 from fastaug.transforms.v2._transform import Keeping, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
-    _check_sequence_input,
     _get_fill,
-    _setup_angle,
     _setup_fill_arg,
     _setup_number_or_seq,
     draws_of,
@@ -62,13 +60,13 @@ class RandomRotation(Keeping):
         fill: _Fill = 0,
     ) -> None:
         super().__init__()
-        self.degrees = _setup_angle(degrees, name="degrees", req_sizes=(2,))
+        self.degrees = angles(degrees, "degrees", (2,))
         self.interpolation = interpolation
         self.expand = expand
         self.fill = fill
         self._fill = _setup_fill_arg(fill)
         if center is not None:
-            _check_sequence_input(center, "center", req_sizes=(2,))
+            check_lengths(center, "center", (2,))
         self.center = center
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
@@ -130,11 +128,11 @@ class RandomAffine(Keeping):
         center: list[float] | None = None,
     ) -> None:
         super().__init__()
-        self.degrees = _setup_angle(degrees, name="degrees", req_sizes=(2,))
+        self.degrees = angles(degrees, "degrees", (2,))
         check_affine(translate, scale, center)
         self.translate = translate
         self.scale = scale
-        self.shear = None if shear is None else _setup_angle(shear, name="shear", req_sizes=(2, 4))
+        self.shear = None if shear is None else angles(shear, "shear", (2, 4))
         self.interpolation = interpolation
         self.fill = fill
         self._fill = _setup_fill_arg(fill)
