@@ -34,6 +34,8 @@ from fastaug.transforms.v2._utils import (
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
+__all__ = ["JPEG", "CutMix", "MixUp", "RandomErasing"]
+
 
 class RandomErasing(_RandomApplyTransform):
     """Tensor images and videos with a random box overwritten, with probability ``p``.

@@ -46,6 +46,8 @@ from fastaug.transforms.v2._utils import (
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
+__all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
+
 #: Names of ops with their magnitudes.
 _Ops = Iterator[tuple[str, float]]
 

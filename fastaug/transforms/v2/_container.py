@@ -16,6 +16,8 @@ from fastaug._sample.sample import Sample
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2._transform import Transform, applied, reads_drafts, run, take, take_all
 
+__all__ = ["Compose", "RandomApply", "RandomChoice", "RandomOrder"]
+
 
 class _Container(Transform):
     """What holds transforms in a list, of which it calls some."""
@@ -205,6 +207,3 @@ class RandomOrder(_Container):
     def _take(self, sample: Sample) -> None:
         order = sample.drawn(self, "order", lambda: sample.call.draws.randperm(len(self.transforms)))
         take_all([self.transforms[index] for index in order], sample)
-
-
-__all__ = ["Compose", "RandomApply", "RandomChoice", "RandomOrder"]

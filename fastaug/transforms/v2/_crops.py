@@ -37,6 +37,17 @@ from fastaug.transforms.v2._utils import (
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
+__all__ = [
+    "CenterCrop",
+    "FiveCrop",
+    "Pad",
+    "RandomCrop",
+    "RandomIoUCrop",
+    "RandomResizedCrop",
+    "RandomZoomOut",
+    "TenCrop",
+]
+
 
 class CenterCrop(Keeping):
     """The middle of the sample, with zeros around it where it is smaller than that.

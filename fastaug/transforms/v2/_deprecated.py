@@ -12,6 +12,8 @@ from fastaug._draft.leaf import ImageDraft
 from fastaug.transforms import functional as _F
 from fastaug.transforms.v2._transform import Transform
 
+__all__ = ["ToTensor"]
+
 
 class ToTensor(Transform):
     """PIL images and HWC arrays as CHW float tensors, uint8 samples in [0, 1]. Deprecated by torchvision.

@@ -8,6 +8,8 @@ from fastaug import transforms as _v1
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import _RandomApplyTransform
 
+__all__ = ["RandomHorizontalFlip", "RandomVerticalFlip"]
+
 
 class RandomHorizontalFlip(_RandomApplyTransform):
     """The sample mirrored left to right with probability ``p``: images, videos, masks, boxes and points.

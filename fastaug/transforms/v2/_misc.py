@@ -40,6 +40,19 @@ from fastaug.transforms.v2._utils import (
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
+__all__ = [
+    "ConvertImageDtype",
+    "GaussianBlur",
+    "GaussianNoise",
+    "Identity",
+    "Lambda",
+    "LinearTransformation",
+    "Normalize",
+    "SanitizeBoundingBoxes",
+    "SanitizeKeyPoints",
+    "ToDtype",
+]
+
 _LabelsGetter = Callable[[Any], Any] | str | None
 
 

@@ -18,6 +18,8 @@ from fastaug.transforms.v2._utils import (
     query_size,
 )
 
+__all__ = ["RandomResize", "RandomShortestSize", "Resize", "ScaleJitter"]
+
 
 class Resize(Keeping):
     """The sample in another size: images, videos, masks, boxes and points.

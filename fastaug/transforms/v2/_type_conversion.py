@@ -17,6 +17,8 @@ from fastaug.transforms.v2._transform import Transform
 from fastaug.transforms.v2._utils import settled, tv_types
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
+__all__ = ["PILToTensor", "ToImage", "ToPILImage", "ToPureTensor"]
+
 
 class PILToTensor(Transform):
     """PIL images as CHW tensors of the same samples.

@@ -17,6 +17,8 @@ from fastaug._tv_tensors.choice import chosen, loaded
 from fastaug.transforms.v2.functional._meta import get_dimensions, get_size
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
+__all__ = ["check_type", "get_bounding_boxes", "get_keypoints", "has_all", "has_any", "query_chw", "query_size"]
+
 _TORCH = TorchDraws()
 
 

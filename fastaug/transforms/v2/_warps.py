@@ -26,6 +26,8 @@ from fastaug.transforms.v2._utils import (
     type_of,
 )
 
+__all__ = ["ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation"]
+
 
 class RandomRotation(Keeping):
     """The sample rotated by a random angle.
