@@ -25,9 +25,8 @@ from fastaug.transforms._base import Transform, check_fill, fill_of
 
 __all__ = ["AugMix"]
 
-#: For each image of a batch a row: how much of the original and of the mixture, and how much of each chain. Tensors
-#: only when torch traces, or a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the
-#: ops of chains.
+#: For each image of a batch a row of shares, of the original and the mixture, and a row of weights, of each chain:
+#: tensors when torch traces, or a user's `_sample_dirichlet` gives another dtype than torch's default. Then chains.
 Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, Iterable[Ops]]
 
 _CPU = torch.device("cpu")
@@ -37,8 +36,7 @@ class AugMix(Transform):
     """The image mixed with several chains of random ops on it (https://arxiv.org/abs/1912.02781).
 
     Draws the weights, then for each chain its length, and for each op of it the op, its strength where it has one, and
-    the sign of that. Images have 1 or 3 channels and 8 bits; in every container, PIL images too, the ops are those that
-    torchvision has for tensors.
+    the sign of that. Images have 1 or 3 channels and 8 bits; the ops are torchvision's for tensors in every container.
 
     Args:
         severity: strength of the ops, 1 to 10.

@@ -19,8 +19,8 @@ _TORCH = TorchDraws()
 class GaussianBlur(Transform):
     """The image blurred by a Gaussian of random width.
 
-    Draws one standard deviation for both axes. Images in every container, PIL images too, are blurred as torchvision
-    blurs tensors. The border is mirrored, so the image must be larger than half the kernel.
+    Draws one standard deviation for both axes. Every container is blurred as torchvision blurs tensors. The border is
+    mirrored, so the image must be larger than half the kernel.
 
     Args:
         kernel_size: (width, height) of the kernel in pixels, both odd; or a number or sequence of one for both.
@@ -69,8 +69,7 @@ class GaussianBlur(Transform):
     def _sample(self, draft: Draft) -> float:
         if self.get_params is self._own_params:
             return draft.call.draws.uniform(self.sigma[0], self.sigma[1])
-        sigma: float = self._asked(draft, self.sigma[0], self.sigma[1])
-        return sigma
+        return self._asked(draft, self.sigma[0], self.sigma[1])  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: float) -> None:
         draft.gaussian_blur(self.kernel_size, [params, params])

@@ -56,9 +56,7 @@ class CenterCrop(Transform):
 
 
 class FiveCrop(Transform):
-    """The four corners and the middle of the image, as a tuple.
-
-    What follows in a :class:`Compose` gets the tuple: a :class:`Lambda` can take it apart.
+    """The four corners and the middle of the image, as a tuple. In a :class:`Compose`, a :class:`Lambda` can follow.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -89,7 +87,7 @@ class FiveCrop(Transform):
 
 
 class TenCrop(Transform):
-    """As :class:`FiveCrop`, followed by the same five of the mirrored image.
+    """The crops of :class:`FiveCrop`, and the same five of the mirrored image.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -128,7 +126,7 @@ class RandomCrop(Transform):
     Args:
         size: (height, width), or a number or sequence of one for a square.
         padding: border to add first, as in :class:`Pad`; None for none.
-        pad_if_needed: pad an image that is smaller than ``size``, by the missing width and height on both sides.
+        pad_if_needed: pad a smaller image, by the missing width and height on both sides.
         fill: colour of the border, as in :class:`Pad`.
         padding_mode: as in :class:`Pad`.
 
@@ -187,7 +185,7 @@ class RandomCrop(Transform):
             draft.call.draws.release()
 
     def _before_drawing(self, draft: Draft) -> None:
-        """What is done to the image before parameters are drawn for it."""
+        """Pad the image, before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
         pads: Any = self.pad_if_needed
@@ -202,8 +200,7 @@ class RandomCrop(Transform):
         _, height, width = draft.dimensions()
         if self.get_params is self._own_params:
             return _draw_crop(draft.call.draws, height, width, self.size)
-        box: Box = self._asked(draft, draft.flush(), self.size)
-        return box
+        return self._asked(draft, draft.flush(), self.size)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: Box) -> None:
         top, left, height, width = params
@@ -285,8 +282,7 @@ class RandomResizedCrop(Transform):
 
     def _sample(self, draft: Draft) -> Box:
         if self.get_params is not self._own_params:
-            box: Box = self._asked(draft, draft.flush(), self.scale, self.ratio)
-            return box
+            return self._asked(draft, draft.flush(), self.scale, self.ratio)  # type: ignore[no-any-return]
         _, height, width = draft.dimensions()
         bounds = log_bounds(draft.call.draws, self.ratio, self.scale)
         return draw_resized_crop(draft.call.draws, height, width, self.scale, self.ratio, bounds)
@@ -312,7 +308,7 @@ class RandomResizedCrop(Transform):
 
 
 def log_bounds(draws: Draws, ratio: Any, scale: Any) -> tuple[float, float]:
-    """The logarithms in torch's default dtype, as torchvision takes them."""
+    """Return the logarithms in torch's default dtype."""
     if type(ratio) in (tuple, list) and len(ratio) == 2 and type(ratio[0]) is type(ratio[1]) is float:
         return logarithms(ratio[0], ratio[1], torch.get_default_dtype())
     bounds = torch.log(torch.tensor(ratio))

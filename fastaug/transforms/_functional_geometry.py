@@ -370,7 +370,7 @@ def five_crop(img: ImageT, size: int | Sequence[int]) -> tuple[ImageT, ImageT, I
 
 
 def ten_crop(img: ImageT, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[ImageT, ...]:
-    """As :func:`five_crop`, followed by the same five of the mirrored image.
+    """The crops of :func:`five_crop`, and the same five of the mirrored image.
 
     Args:
         img: image.

@@ -17,7 +17,7 @@ from fastaug._draft.draws import Draws, drawn_from
 from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Leaves, Sample
 from fastaug.transforms._base import check_ranges
-from fastaug.transforms._erasing import check_share, check_value, draw_box
+from fastaug.transforms._erasing import check_share, check_value, draw_box, written_value
 from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
@@ -40,8 +40,8 @@ __all__ = ["JPEG", "CutMix", "MixUp", "RandomErasing"]
 class RandomErasing(_RandomApplyTransform):
     """Tensor images and videos with a random box overwritten, with probability ``p``.
 
-    Draws whether it happens, then area and proportions, up to ten times until the box fits, then the noise if there is
-    to be any, then the top row and the left column of the box. If no box fits, the sample stays as it is.
+    Draws whether it happens, then area and proportions, up to ten times until the box fits, then the noise, if any, and
+    the top row and left column. If no box fits, the sample stays as it is.
 
     Args:
         p: probability.
@@ -52,8 +52,7 @@ class RandomErasing(_RandomApplyTransform):
 
     Raises:
         TypeError: wrong type of an argument.
-        ValueError: a string other than "random", ``p`` or ``scale`` out of range; when it happens, wrong length of
-            ``value``.
+        ValueError: another string, ``p`` or ``scale`` out of range; when it happens, wrong length of ``value``.
 
     Example:
         >>> import torch
@@ -79,13 +78,7 @@ class RandomErasing(_RandomApplyTransform):
         check_share(scale)
         self.scale = scale
         self.ratio = ratio
-        self.value: Any = value
-        if isinstance(value, (int, float)):
-            self.value = [float(value)]
-        elif isinstance(value, str):
-            self.value = None
-        elif isinstance(value, (list, tuple)):
-            self.value = [float(number) for number in value]
+        self.value = written_value(value)
         self.inplace = inplace
         self._log_ratio = torch.log(torch.tensor(self.ratio))
 
@@ -139,7 +132,7 @@ class _BaseMixUpCutMix(Transform):
         self._labels_getter = _parse_labels_getter(labels_getter)
 
     def forward(self, *inputs: Any) -> Any:
-        """The batch, mixed. Labels are probabilities then."""
+        """Return the batch, mixed, with probabilities as labels."""
         return self._mixed(inputs, self.make_params)
 
     def _take(self, sample: Sample) -> None:
@@ -195,7 +188,7 @@ class _BaseMixUpCutMix(Transform):
             )
 
     def _draw_share(self, draws: Draws) -> float:
-        """How much of each image stays, from a Beta distribution: that is one column of a Dirichlet distribution."""
+        """Draw from the Beta distribution, as one column of a Dirichlet distribution."""
         draws.release()
         generator = drawn_from(draws.generator)
         if not generator:
@@ -224,11 +217,11 @@ class MixUp(_BaseMixUpCutMix):
         alpha: both parameters of the Beta distribution of that share.
         num_classes: how many classes there are, for labels that are numbers of classes.
         labels_getter: a function of the batch that returns its labels; "default" takes a second argument that is a
-            tensor, or what is found under a key with "label" in it.
+            tensor, or the labels under a key with "label" in it.
 
     Raises:
-        ValueError: when called, no batch of tensors, labels of another length or of other shapes than (batch,) or
-            (batch, classes), or ``num_classes`` is needed.
+        ValueError: when called, something that is not a batch of tensors; labels of another length, or not of shape
+            (batch,) or (batch, classes); or ``num_classes`` is missing.
 
     Example:
         >>> import torch
@@ -253,8 +246,7 @@ class MixUp(_BaseMixUpCutMix):
 class CutMix(_BaseMixUpCutMix):
     """A batch of images or videos, each with a box of the one before it, and so their labels.
 
-    (https://arxiv.org/abs/1905.04899.) Draws the share of each image that stays, and the middle of the box: one for the
-    batch.
+    (https://arxiv.org/abs/1905.04899.) Draws the share of each image that stays and the box's middle, for the batch.
 
     Args:
         alpha: both parameters of the Beta distribution of that share.
