@@ -50,8 +50,7 @@ NOT_YET: dict[str, str] = {
     "_self_test": "cases run",
     "_tv_tensors": "base choice places",
     "_views": "batch drawn program seen views",
-    "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps functional",
-    "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",
+    "transforms/v2": "_transform",
 }
 
 

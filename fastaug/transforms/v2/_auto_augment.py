@@ -104,7 +104,7 @@ class _AutoAugmentBase(Keeping):
         return self._unflatten_and_insert_image_or_video(parts, self.transform(image, self.make_params([image])))
 
     def _flatten_and_extract_image_or_video(self, inputs: tuple[Any, ...]) -> tuple[tuple[list[Any], Any, int], Any]:
-        """(leaves, what they are of, the place of the image among them), and the image."""
+        """Return (leaves, their structure, the place of the image among them), and the image."""
         flat_inputs, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
         index = self._place(flat_inputs)
         return (flat_inputs, spec, index), flat_inputs[index]
@@ -118,11 +118,7 @@ class _AutoAugmentBase(Keeping):
         return [self._place(leaves)]
 
     def _place(self, flat_inputs: list[Any]) -> int:
-        """Where among the leaves the image or video is.
-
-        Raises:
-            TypeError: there is none, or there are several; or there is something that the ops cannot be done to.
-        """
+        """Return the place of the only image or video among the leaves."""
         images: tuple[Any, ...] = (PIL.Image.Image, is_pure_tensor, *tv_named("Image", "Video"))
         others = tv_named("BoundingBoxes", "Mask", "KeyPoints")
         found = []
@@ -153,11 +149,7 @@ class _AutoAugmentBase(Keeping):
     def _apply_image_or_video_transform(
         self, image: Any, transform_id: str, magnitude: float, interpolation: _Interpolation, fill: dict[Any, Any]
     ) -> Any:
-        """The image or video after the op of that name.
-
-        Raises:
-            ValueError: there is none.
-        """
+        """Return the image or video after the op of that name."""
         if transform_id == "Identity":
             return image
         colour = _COLOUR_OPS.get(transform_id)
@@ -175,16 +167,8 @@ class _AutoAugmentBase(Keeping):
             shear[axis], center = math.degrees(math.atan(magnitude)), [0.0, 0.0]
         else:
             translate[axis] = int(magnitude)
-        return F.affine(
-            image,
-            angle=0.0,
-            translate=translate,
-            scale=1.0,
-            shear=shear,
-            interpolation=interpolation,
-            fill=fill_,
-            center=center,
-        )
+        settings: dict[str, Any] = {"interpolation": interpolation, "fill": fill_, "center": center}
+        return F.affine(image, angle=0.0, translate=translate, scale=1.0, shear=shear, **settings)
 
 
 def _solarize(image: Any, magnitude: float) -> Any:
@@ -220,8 +204,7 @@ class AutoAugment(_AutoAugmentBase):
         fill: colour of what lies outside the image, as in :class:`Pad`.
 
     Raises:
-        TypeError: wrong type of ``fill``; when called, a sample with boxes, masks or points, or without exactly one
-            image or video.
+        TypeError: wrong type of ``fill``; when called, boxes, masks or points, or not exactly one image or video.
         ValueError: unknown policy.
 
     Example:
@@ -318,7 +301,7 @@ class RandAugment(_AutoAugmentBase):
 def _draw_op(
     draws: Draws, space: Strengths, num_bins: int, strengths: int, height: int, width: int
 ) -> tuple[str, float]:
-    """An op, its magnitude out of the first `strengths`, and the sign of it."""
+    """Draw an op, its magnitude out of the first `strengths`, and its sign."""
     transform_id, (magnitudes, signed) = tuple(space.items())[draws.randint(0, len(space))]
     values = _values(magnitudes, num_bins, height, width)
     if values is None:
@@ -480,7 +463,7 @@ class AugMix(_AutoAugmentBase):
 
 
 def _batch_of(image: Any) -> torch.Tensor:
-    """A batch of plain tensors, of the image or video alone if it is none."""
+    """Return an image or video as a batch of plain tensors."""
     rank = 5 if isinstance(image, tv_named("Video")) else 4
     tensor: torch.Tensor = image if isinstance(image, torch.Tensor) else F.pil_to_tensor(image)
     plain = tensor.as_subclass(torch.Tensor)

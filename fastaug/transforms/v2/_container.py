@@ -20,7 +20,7 @@ __all__ = ["Compose", "RandomApply", "RandomChoice", "RandomOrder"]
 
 
 class _Container(Transform):
-    """What holds transforms in a list, of which it calls some."""
+    """The base of transforms that call others."""
 
     transforms: Any
 
@@ -47,10 +47,10 @@ class Compose(_Container, SeenSamples):
 
     Args:
         transforms: sequence of transforms, or of any callables that take a sample and return one.
-        mode: "exact" for torchvision's results, bit for bit; or "fast", which may resample a chain of geometry once
-            instead of step by step, and keeps floating point between steps. Inside another Compose, that one's rules.
-        arithmetic: of uint8 tensors. "container" for torchvision's on tensors; or "pil" for what Pillow does to images
-            of its own. Inside another Compose, that one's rules.
+        mode: "exact" for torchvision's results, bit for bit; or "fast", which may resample a chain of geometry once and
+            keeps floating point between steps. Inside another Compose, that one's mode applies.
+        arithmetic: of uint8 tensors: "container" for torchvision's, or "pil" for Pillow's on PIL images. Inside another
+            Compose, that one's arithmetic applies.
 
     Raises:
         TypeError: not a sequence, or transforms as several arguments.

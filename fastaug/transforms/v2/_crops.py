@@ -24,9 +24,9 @@ from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTra
 from fastaug.transforms.v2._utils import (
     _check_padding_arg,
     _check_padding_mode_arg,
-    _get_fill,
     _setup_fill_arg,
     draws_of,
+    fill_for,
     get_bounding_boxes,
     has_all,
     has_any,
@@ -123,10 +123,8 @@ class RandomResizedCrop(Keeping):
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         height, width = query_size(flat_inputs)
         low, high = self._log_ratio.tolist()
-        top, left, crop_height, crop_width = draw_resized_crop(
-            draws_of(flat_inputs), height, width, self.scale, self.ratio, (low, high)
-        )
-        return {"top": top, "left": left, "height": crop_height, "width": crop_width}
+        box = draw_resized_crop(draws_of(flat_inputs), height, width, self.scale, self.ratio, (low, high))
+        return dict(zip(("top", "left", "height", "width"), box))
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(
@@ -141,14 +139,14 @@ class RandomResizedCrop(Keeping):
 
 
 class _Crops(Transform):
-    """Several crops of an image, as a tuple in the place of it."""
+    """The base of transforms that replace an image by a tuple of crops."""
 
     def _call_kernel(self, functional: Callable[..., Any], inpt: Any, *args: Any, **kwargs: Any) -> Any:
         warn_of_passing(self, inpt)
         return super()._call_kernel(functional, settled(inpt), *args, **kwargs)
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
-        """Raises a TypeError if there are boxes or masks in the sample."""
+        """Raise a TypeError if there are boxes or masks in the sample."""
         if has_any(flat_inputs, *tv_named("BoundingBoxes", "Mask")):
             raise TypeError(f"BoundingBoxes'es and Mask's are not supported by {type(self).__name__}()")
 
@@ -158,7 +156,7 @@ class _Crops(Transform):
 
 
 def warn_of_passing(transform: Any, inpt: Any) -> None:
-    """Warns of boxes, points and masks that a transform of images hands on."""
+    """Warn of boxes, points and masks that a transform of images leaves as they are."""
     cls = type_of(inpt)
     if issubclass(cls, tv_named("BoundingBoxes", "KeyPoints", "Mask")):
         warnings.warn(
@@ -169,7 +167,7 @@ def warn_of_passing(transform: Any, inpt: Any) -> None:
 
 
 class FiveCrop(_Crops):
-    """The four corners and the middle of images and videos, as a tuple in the place of each.
+    """The four corners and the middle of images and videos, as a tuple instead of each.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -197,7 +195,7 @@ class FiveCrop(_Crops):
 
 
 class TenCrop(_Crops):
-    """As :class:`FiveCrop`, followed by the same five of the mirrored image.
+    """The crops of :class:`FiveCrop`, and the same five of the mirrored image.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -231,8 +229,8 @@ class Pad(Keeping):
     Args:
         padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom). Negative
             ones crop.
-        fill: colour of a constant border: a number, one per channel, None for 0; or a dictionary of these by the types
-            of leaves, with "others" for types that it does not have.
+        fill: colour of a constant border: a number, one per channel, None for 0; or a dictionary of these by types of
+            leaves, with "others" for all other types.
         padding_mode: "constant"; "edge" repeats the border pixel; "reflect" mirrors without and "symmetric" with it.
 
     Raises:
@@ -261,8 +259,8 @@ class Pad(Keeping):
         return _scalar_fill(self, super()._extract_params_for_v1_transform())
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(F.pad, inpt, padding=self.padding, fill=fill, padding_mode=self.padding_mode)
+        mode = self.padding_mode
+        return self._call_kernel(F.pad, inpt, padding=self.padding, fill=fill_for(self, inpt), padding_mode=mode)
 
     def _packed(self) -> Packed:
         mode = recipe.padding_mode(self.padding_mode)
@@ -305,8 +303,7 @@ class RandomZoomOut(_RandomApplyTransform):
         return {"padding": list(draws_of(flat_inputs).zoom_out(height, width, low, high))}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(F.pad, inpt, **params, fill=fill)
+        return self._call_kernel(F.pad, inpt, **params, fill=fill_for(self, inpt))
 
 
 class RandomCrop(Keeping):
@@ -390,7 +387,7 @@ class RandomCrop(Keeping):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         if params["needs_pad"]:
-            fill = _get_fill(self._fill, type_of(inpt))
+            fill = fill_for(self, inpt)
             inpt = self._call_kernel(F.pad, inpt, padding=params["padding"], fill=fill, padding_mode=self.padding_mode)
         if params["needs_crop"]:
             inpt = self._call_kernel(
@@ -410,17 +407,16 @@ class RandomCrop(Keeping):
 class RandomIoUCrop(Keeping):
     """A random box of the sample that overlaps enough with one of its boxes (https://arxiv.org/abs/1512.02325).
 
-    Boxes whose centres lie outside are set to zeros: :class:`SanitizeBoundingBoxes` removes them. Draws the least
-    overlap, then up to ``trials`` times a size, and a place if its proportions are allowed; and so on until a box has
-    the overlap, or an option of at least 1 is drawn, which leaves the sample as it is.
+    Boxes with a centre outside become zeros, which :class:`SanitizeBoundingBoxes` removes. Draws the least overlap,
+    then up to ``trials`` times a size, and a place if its proportions are allowed; again until a box has the overlap,
+    or an option of at least 1 is drawn, which leaves the sample as it is.
 
     Args:
         min_scale: least share of the sides.
         max_scale: greatest share of the sides.
         min_aspect_ratio: least width / height.
         max_aspect_ratio: greatest width / height.
-        sampler_options: the least overlaps (intersection over union) to choose from; 0, .1, .3, .5, .7, .9 and 1 by
-            default.
+        sampler_options: least overlaps (intersection over union) to draw from; by default 0, .1, .3, .5, .7, .9, 1.
         trials: how often a box is drawn for one of them.
 
     Raises:
@@ -454,7 +450,7 @@ class RandomIoUCrop(Keeping):
         self.trials = trials
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
-        """Raises a TypeError if there are no boxes in the sample, or no image."""
+        """Raise a TypeError if there are no boxes in the sample, or no image."""
         boxes = tv_named("BoundingBoxes")
         images: tuple[Any, ...] = (PIL.Image.Image, *tv_named("Image"), is_pure_tensor)
         if not (boxes and has_all(flat_inputs, *boxes) and has_any(flat_inputs, *images)):
@@ -478,12 +474,9 @@ class RandomIoUCrop(Keeping):
         )
         if drawn is None:
             return {}
-        top, left, crop_height, crop_width, inside = drawn
+        *box, inside = drawn
         return {
-            "top": top,
-            "left": left,
-            "height": crop_height,
-            "width": crop_width,
+            **dict(zip(("top", "left", "height", "width"), box)),
             "is_within_crop_area": torch.frombuffer(inside, dtype=torch.bool).reshape(boxes.shape[:-1]),
         }
 

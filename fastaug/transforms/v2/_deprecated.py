@@ -1,4 +1,4 @@
-"""What torchvision keeps for pipelines of before v2."""
+"""A transform that torchvision keeps for older pipelines."""
 
 from __future__ import annotations
 

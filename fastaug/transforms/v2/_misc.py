@@ -1,4 +1,4 @@
-"""Normalization, filters, dtypes, functions of one's own, and what is sanitized."""
+"""Normalization, filters, dtypes, user functions, and removal of invalid boxes and points."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Identity(Keeping):
 
 
 class Lambda(Transform):
-    """What a function of yours makes of each leaf of some types.
+    """A function, applied to each leaf of some types.
 
     Args:
         lambd: the function, of one leaf.
@@ -90,7 +90,7 @@ class Lambda(Transform):
         self.types = types or self._transformed_types
 
     def _change(self, sample: Sample) -> None:
-        # The function may draw from torch's generator, and return a structure in the place of a leaf.
+        # The function may draw from torch's generator, and return a structure instead of a leaf.
         sample.call.draws.release()
         super()._change(sample)
         sample.regroup()
@@ -102,6 +102,11 @@ class Lambda(Transform):
         name = getattr(self.lambd, "__name__", None)
         types = f"types={[cls.__name__ for cls in self.types]}"
         return f"{name}, {types}" if name else types
+
+
+def _refuse_pil(transform: Transform, sample: list[Any]) -> None:
+    if has_any(sample, PIL.Image.Image):
+        raise TypeError(f"{type(transform).__name__}() does not support PIL images.")
 
 
 class LinearTransformation(Keeping):
@@ -134,9 +139,8 @@ class LinearTransformation(Keeping):
         self.mean_vector = mean_vector
 
     def check_inputs(self, sample: list[Any]) -> None:
-        """Raises a TypeError if there are PIL images in the sample."""
-        if has_any(sample, PIL.Image.Image):
-            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
+        """Raise a TypeError if there are PIL images in the sample."""
+        _refuse_pil(self, sample)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         inpt = settled(inpt)
@@ -174,9 +178,8 @@ class Normalize(Keeping):
         self.inplace = inplace
 
     def check_inputs(self, sample: list[Any]) -> None:
-        """Raises a TypeError if there are PIL images in the sample."""
-        if has_any(sample, PIL.Image.Image):
-            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
+        """Raise a TypeError if there are PIL images in the sample."""
+        _refuse_pil(self, sample)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
@@ -231,7 +234,7 @@ class GaussianNoise(Keeping):
     Args:
         mean: of the noise, where 1 is the whole range of samples.
         sigma: its standard deviation.
-        clip: whether samples stay in their range; those of uint8 that leave it wrap around if not.
+        clip: keep samples in their range; otherwise those of uint8 wrap around.
 
     Raises:
         ValueError: when called, a PIL image, a negative ``sigma``, or a dtype that is neither uint8 nor floating point.
@@ -267,12 +270,12 @@ class ToDtype(Keeping):
     """Leaves with another dtype.
 
     Args:
-        dtype: of images and videos; or a dictionary of dtypes by the types of leaves, with "others" for types that it
-            does not have, and None for those that stay as they are.
+        dtype: of images and videos; or a dictionary of dtypes by types of leaves, with "others" for all other types and
+            None for leaves that stay as they are.
         scale: whether the samples of images and videos are scaled to the range of the dtype.
 
     Raises:
-        ValueError: neither a dtype nor a dictionary; when called, a dictionary that does not have a leaf's type.
+        ValueError: neither a dtype nor a dictionary; when called, a dictionary without a leaf's type.
 
     Example:
         >>> import torch
@@ -287,11 +290,8 @@ class ToDtype(Keeping):
         super().__init__()
         if not isinstance(dtype, (dict, torch.dtype)):
             raise ValueError(f"dtype must be a dict or a torch.dtype, got {type(dtype)} instead")
-        if (
-            isinstance(dtype, dict)
-            and torch.Tensor in dtype
-            and any(cls in dtype for cls in tv_named("Image", "Video"))
-        ):
+        images = tv_named("Image", "Video")
+        if isinstance(dtype, dict) and torch.Tensor in dtype and any(cls in dtype for cls in images):
             warnings.warn(
                 "Got `dtype` values for `torch.Tensor` and either `tv_tensors.Image` or `tv_tensors.Video`. "
                 "Note that a plain `torch.Tensor` will *not* be transformed by this (or any other transformation) "
@@ -337,9 +337,9 @@ class ToDtype(Keeping):
 
 
 class ConvertImageDtype(Keeping):
-    """Tensors with another dtype, samples of images and videos scaled. Deprecated in favour of :class:`ToDtype`.
+    """Tensors with another dtype, samples of images and videos scaled. Deprecated: use :class:`ToDtype`.
 
-    Unlike that one it converts masks, boxes and points too, unscaled.
+    It converts masks, boxes and points too, unscaled.
 
     Args:
         dtype: dtype of the result.
@@ -365,14 +365,14 @@ class ConvertImageDtype(Keeping):
 
 
 class _Sanitizer(Keeping):
-    """Cuts what is not valid out of some leaves, and out of their labels."""
+    """The base of transforms that remove invalid items from leaves and labels."""
 
     labels_getter: _LabelsGetter
     _labels_getter: Callable[[Any], Any]
 
     @abstractmethod
     def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
-        """What :meth:`transform` is to know: which are "valid", and the "labels", a tuple of tensors or None."""
+        """Return which boxes or points are "valid", and the "labels", a tuple of tensors or None."""
 
     def forward(self, *inputs: Any) -> Any:
         """The sample without what is not valid."""
@@ -405,22 +405,16 @@ class _Sanitizer(Keeping):
 
 
 def _tensors(labels: Any) -> Any:
-    """Labels as a tuple or list of tensors, or None.
-
-    Raises:
-        ValueError: they are something else.
-    """
+    """Return labels as a tuple or list of tensors, or None."""
     if labels is None:
         return None
-    if isinstance(labels, torch.Tensor):
-        return (labels,)
     parts = labels if isinstance(labels, (tuple, list)) else (labels,)
     for part in parts:
         if not isinstance(part, torch.Tensor):
             raise ValueError(
                 f"The labels in the input to forward() must be a tensor or None, got {type(part)} instead."
             )
-    return labels
+    return parts
 
 
 def _is_one_of(inpt: Any, labels: Any) -> bool:
@@ -439,19 +433,17 @@ def _check_count(places: Any, labels: Any, name: str) -> None:
 class SanitizeBoundingBoxes(_Sanitizer):
     """The sample without boxes that are too small or reach out of the image, nor their labels and masks.
 
-    Masks are those of shape (boxes, height, width). Others stay as they are, unless their first dimension happens to be
-    as long.
+    Masks are those with as many rows in their first dimension as there are boxes.
 
     Args:
         min_size: least width and height of boxes.
         min_area: their least area.
-        labels_getter: a function of the sample that returns its labels, a tensor or a sequence of them, whose first
-            dimensions are as long as there are boxes. "default" finds them under a key with "label" in it, None says
-            that there are none.
+        labels_getter: a function of the sample that returns its labels: a tensor or a sequence of them, with a row for
+            each box. "default" finds them under a key with "label" in it; None means that there are none.
 
     Raises:
-        ValueError: ``min_size`` or ``min_area`` below 1, or a ``labels_getter`` that is none; when called, a sample
-            without boxes, or labels that are not found, are no tensors or have another length.
+        ValueError: ``min_size`` or ``min_area`` below 1, or another ``labels_getter``; when called, a sample without
+            boxes, or labels that are not found, are not tensors, or have another length.
 
     Example:
         >>> import torch
@@ -505,8 +497,8 @@ class SanitizeKeyPoints(_Sanitizer):
         labels_getter: as in :class:`SanitizeBoundingBoxes`; by default there are no labels.
 
     Raises:
-        ValueError: a ``labels_getter`` that is none; when called, a sample without key points, or labels that are not
-            found, are no tensors or have another length.
+        ValueError: another ``labels_getter``; when called, a sample without key points, or labels that are not found,
+            are not tensors, or have another length.
 
     Example:
         >>> from fastaug import tv_tensors

@@ -17,14 +17,7 @@ from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
 from fastaug.transforms.v2._transform import Keeping, _RandomApplyTransform
-from fastaug.transforms.v2._utils import (
-    _get_fill,
-    _setup_fill_arg,
-    _setup_number_or_seq,
-    draws_of,
-    query_size,
-    type_of,
-)
+from fastaug.transforms.v2._utils import _setup_fill_arg, _setup_number_or_seq, draws_of, fill_for, query_size
 
 __all__ = ["ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation"]
 
@@ -34,8 +27,7 @@ class RandomRotation(Keeping):
 
     Args:
         degrees: x for angles in [-x, x], or (low, high); counter-clockwise.
-        interpolation: name or member of :class:`InterpolationMode`, or Pillow's integer; of tensors "nearest" or
-            "bilinear".
+        interpolation: :class:`InterpolationMode` or its name; on tensors "nearest" or "bilinear"; or Pillow's integer.
         expand: enlarge the image so that all of it stays visible; supposes rotation about the centre.
         center: (x, y) in pixels from the top left corner; the middle of the image by default.
         fill: colour of the corners, as in :class:`Pad`.
@@ -75,16 +67,8 @@ class RandomRotation(Keeping):
         return {"angle": draws_of(flat_inputs).uniform(self.degrees[0], self.degrees[1])}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(
-            F.rotate,
-            inpt,
-            **params,
-            interpolation=self.interpolation,
-            expand=self.expand,
-            center=self.center,
-            fill=fill,
-        )
+        settings = {"interpolation": self.interpolation, "expand": self.expand, "center": self.center}
+        return self._call_kernel(F.rotate, inpt, **params, **settings, fill=fill_for(self, inpt))
 
     def _packed(self) -> Packed:
         mode = recipe.pillow_filter(_recipe.as_mode(self.interpolation))
@@ -147,10 +131,8 @@ class RandomAffine(Keeping):
         return dict(zip(("angle", "translate", "scale", "shear"), drawn))
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(
-            F.affine, inpt, **params, interpolation=self.interpolation, fill=fill, center=self.center
-        )
+        settings = {"interpolation": self.interpolation, "center": self.center}
+        return self._call_kernel(F.affine, inpt, **params, **settings, fill=fill_for(self, inpt))
 
 
 class RandomPerspective(_RandomApplyTransform):
@@ -198,16 +180,8 @@ class RandomPerspective(_RandomApplyTransform):
         return {"coefficients": perspective_coefficients(startpoints, endpoints)}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(
-            F.perspective,
-            inpt,
-            startpoints=None,
-            endpoints=None,
-            fill=fill,
-            interpolation=self.interpolation,
-            **params,
-        )
+        settings = {"interpolation": self.interpolation, "fill": fill_for(self, inpt)}
+        return self._call_kernel(F.perspective, inpt, startpoints=None, endpoints=None, **settings, **params)
 
     def _packed(self) -> Packed:
         mode, fill = recipe.pillow_filter(_recipe.as_mode(self.interpolation)), _recipe.filling(self)
@@ -266,5 +240,5 @@ class ElasticTransform(Keeping):
         return {"displacement": torch.concat(moved, 1).permute([0, 2, 3, 1])}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(F.elastic, inpt, **params, fill=fill, interpolation=self.interpolation)
+        settings = {"interpolation": self.interpolation, "fill": fill_for(self, inpt)}
+        return self._call_kernel(F.elastic, inpt, **params, **settings)
