@@ -185,9 +185,6 @@ class Grayscale(Transform):
 class RandomGrayscale(RandomTransform):
     """The image in gray with probability ``p``, with as many channels as before.
 
-    Args:
-        p: probability.
-
     Raises:
         ValueError: when it happens to an image that has neither 1 nor 3 channels.
 
@@ -228,9 +225,6 @@ class _RandomColor(RandomTransform):
 
 class RandomInvert(_RandomColor):
     """The image inverted with probability ``p``: white becomes black.
-
-    Args:
-        p: probability.
 
     Raises:
         TypeError: when it happens to something other than an image of 1 or 3 channels.
@@ -349,9 +343,6 @@ class RandomAdjustSharpness(_RandomColor):
 class RandomAutocontrast(_RandomColor):
     """Each channel stretched to the full range with probability ``p``.
 
-    Args:
-        p: probability.
-
     Raises:
         TypeError: when it happens to something other than an image of 1 or 3 channels.
         OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
@@ -371,9 +362,6 @@ class RandomAutocontrast(_RandomColor):
 
 class RandomEqualize(_RandomColor):
     """The histogram of each channel flattened with probability ``p``.
-
-    Args:
-        p: probability.
 
     Raises:
         TypeError: when it happens to something other than an image of 1 or 3 channels.

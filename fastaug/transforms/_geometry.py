@@ -121,9 +121,6 @@ class Pad(Transform):
 class RandomHorizontalFlip(RandomTransform):
     """The image mirrored left to right with probability ``p``.
 
-    Args:
-        p: probability.
-
     Example:
         >>> import fastaug.transforms as T
         >>> import torch
@@ -140,9 +137,6 @@ class RandomHorizontalFlip(RandomTransform):
 
 class RandomVerticalFlip(RandomTransform):
     """The image mirrored top to bottom with probability ``p``.
-
-    Args:
-        p: probability.
 
     Example:
         >>> import fastaug.transforms as T

@@ -18,7 +18,6 @@ from fastaug.transforms.v2 import (
     _color,
     _container,
     _crops,
-    _deprecated,
     _flips,
     _meta,
     _misc,
@@ -35,7 +34,6 @@ from fastaug.transforms.v2._auto_augment import *  # noqa: F403
 from fastaug.transforms.v2._color import *  # noqa: F403
 from fastaug.transforms.v2._container import *  # noqa: F403
 from fastaug.transforms.v2._crops import *  # noqa: F403
-from fastaug.transforms.v2._deprecated import *  # noqa: F403
 from fastaug.transforms.v2._flips import *  # noqa: F403
 from fastaug.transforms.v2._meta import *  # noqa: F403
 from fastaug.transforms.v2._misc import *  # noqa: F403
@@ -52,7 +50,6 @@ __all__ += _auto_augment.__all__
 __all__ += _color.__all__
 __all__ += _container.__all__
 __all__ += _crops.__all__
-__all__ += _deprecated.__all__
 __all__ += _flips.__all__
 __all__ += _meta.__all__
 __all__ += _misc.__all__

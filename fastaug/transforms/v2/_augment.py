@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -196,6 +197,17 @@ class _BaseMixUpCutMix(Transform):
         alphas = torch.cat([self._dist.concentration1, self._dist.concentration0])
         return float(torch._sample_dirichlet(alphas, **generator)[0])
 
+    @abstractmethod
+    def _mixed_batch(self, batch: torch.Tensor, params: dict[str, Any]) -> torch.Tensor: ...
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if inpt is params["labels"]:
+            return self._mixup_label(inpt, lam=params["lam_adjusted" if "box" in params else "lam"])
+        if not is_pure_tensor(inpt) and not isinstance(inpt, tv_named("Image", "Video")):
+            return inpt
+        self._check_image_or_video(inpt, batch_size=params["batch_size"])
+        return wrapped(self._mixed_batch(inpt, params), like=inpt)
+
     def _mixup_label(self, label: torch.Tensor, *, lam: float) -> torch.Tensor:
         if label.ndim == 1:
             label = one_hot(label, num_classes=self.num_classes)  # type: ignore[arg-type]
@@ -234,13 +246,8 @@ class MixUp(_BaseMixUpCutMix):
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         return {"lam": self._draw_share(draws_of(flat_inputs))}
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        if inpt is params["labels"]:
-            return self._mixup_label(inpt, lam=params["lam"])
-        if not is_pure_tensor(inpt) and not isinstance(inpt, tv_named("Image", "Video")):
-            return inpt
-        self._check_image_or_video(inpt, batch_size=params["batch_size"])
-        return wrapped(_blended(inpt, params["lam"]), like=inpt)
+    def _mixed_batch(self, batch: torch.Tensor, params: dict[str, Any]) -> torch.Tensor:
+        return _blended(batch, params["lam"])
 
 
 class CutMix(_BaseMixUpCutMix):
@@ -277,16 +284,11 @@ class CutMix(_BaseMixUpCutMix):
         adjusted = float(1.0 - (right - left) * (bottom - top) / (width * height))
         return {"box": (left, top, right, bottom), "lam_adjusted": adjusted}
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        if inpt is params["labels"]:
-            return self._mixup_label(inpt, lam=params["lam_adjusted"])
-        if not is_pure_tensor(inpt) and not isinstance(inpt, tv_named("Image", "Video")):
-            return inpt
-        self._check_image_or_video(inpt, batch_size=params["batch_size"])
+    def _mixed_batch(self, batch: torch.Tensor, params: dict[str, Any]) -> torch.Tensor:
         left, top, right, bottom = params["box"]
-        output = inpt.clone()
-        output[..., top:bottom, left:right] = inpt.roll(1, 0)[..., top:bottom, left:right]
-        return wrapped(output, like=inpt)
+        output = batch.clone()
+        output[..., top:bottom, left:right] = batch.roll(1, 0)[..., top:bottom, left:right]
+        return output
 
 
 class JPEG(Keeping):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -136,6 +137,12 @@ class _AutoAugmentBase(Keeping):
             )
         return found[0]
 
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}
+
+    @abstractmethod
+    def _draw(self, draws: Draws, height: int, width: int) -> _Ops: ...
+
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._applied(inpt, params["ops"])
 
@@ -231,9 +238,6 @@ class AutoAugment(_AutoAugmentBase):
     def _get_policies(self, policy: AutoAugmentPolicy) -> list[Policy]:
         return policies_of(policy)
 
-    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
-        return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}
-
     def _draw(self, draws: Draws, height: int, width: int) -> _Ops:
         for transform_id, probability, index in self._policies[draws.randint(0, len(self._policies))]:
             if not draws.rand() <= as_float32(probability):
@@ -287,9 +291,6 @@ class RandAugment(_AutoAugmentBase):
         self.magnitude = magnitude
         self.num_magnitude_bins = num_magnitude_bins
 
-    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
-        return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}
-
     def _draw(self, draws: Draws, height: int, width: int) -> _Ops:
         space = tuple(self._AUGMENTATION_SPACE.items())
         for _ in range(self.num_ops):
@@ -339,10 +340,9 @@ class TrivialAugmentWide(_AutoAugmentBase):
         super().__init__(interpolation=interpolation, fill=fill)
         self.num_magnitude_bins = num_magnitude_bins
 
-    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+    def _draw(self, draws: Draws, height: int, width: int) -> _Ops:
         bins = self.num_magnitude_bins
-        draws, size = draws_of(flat_inputs), query_size(flat_inputs)
-        return {"ops": iter([_draw_op(draws, self._AUGMENTATION_SPACE, bins, bins, *size)])}
+        return iter([_draw_op(draws, self._AUGMENTATION_SPACE, bins, bins, height, width)])
 
 
 class AugMix(_AutoAugmentBase):

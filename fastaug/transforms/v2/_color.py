@@ -66,9 +66,6 @@ class Grayscale(Keeping):
 class RandomGrayscale(_RandomApplyTransform):
     """Images in gray with probability ``p``, with as many channels as before. Videos stay as they are.
 
-    Args:
-        p: probability.
-
     Raises:
         ValueError: ``p`` is not between 0 and 1; when it happens to an image that has neither 1 nor 3 channels.
 
@@ -277,9 +274,6 @@ class RandomPhotometricDistort(Keeping):
 class RandomEqualize(_RandomApplyTransform):
     """The histogram of each channel of images and videos flattened with probability ``p``.
 
-    Args:
-        p: probability.
-
     Raises:
         ValueError: ``p`` is not between 0 and 1.
 
@@ -300,9 +294,6 @@ class RandomEqualize(_RandomApplyTransform):
 
 class RandomInvert(_RandomApplyTransform):
     """Images and videos inverted with probability ``p``: white becomes black.
-
-    Args:
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1.
@@ -389,9 +380,6 @@ class RandomSolarize(_RandomApplyTransform):
 
 class RandomAutocontrast(_RandomApplyTransform):
     """Each channel of images and videos stretched to the full range with probability ``p``.
-
-    Args:
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1.

@@ -69,11 +69,7 @@ def check_type(obj: Any, types_or_checks: tuple[type | Callable[[Any], bool], ..
 
 
 def has_any(flat_inputs: list[Any], *types_or_checks: type | Callable[[Any], bool]) -> bool:
-    """Return whether an object among the inputs is of one of the types, or passes one of the checks.
-
-    Args:
-        flat_inputs: the leaves of a sample.
-        *types_or_checks: as in :func:`check_type`.
+    """Return whether :func:`check_type` is true of any leaf of a sample, for any of the types and checks.
 
     Example:
         >>> from fastaug.transforms import v2
@@ -84,11 +80,7 @@ def has_any(flat_inputs: list[Any], *types_or_checks: type | Callable[[Any], boo
 
 
 def has_all(flat_inputs: list[Any], *types_or_checks: type | Callable[[Any], bool]) -> bool:
-    """Return whether for each of the types and checks there is an object among the inputs.
-
-    Args:
-        flat_inputs: the leaves of a sample.
-        *types_or_checks: as in :func:`check_type`.
+    """Return whether :func:`check_type` is true of any leaf of a sample, for each of the types and checks.
 
     Example:
         >>> from fastaug.transforms import v2
@@ -109,10 +101,7 @@ def _images() -> tuple[Any, ...]:
 
 
 def query_chw(flat_inputs: list[Any]) -> tuple[int, int, int]:
-    """(channels, height, width) of the images and videos of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return (channels, height, width) of the images and videos among the leaves of a sample.
 
     Raises:
         TypeError: there is none.
@@ -140,10 +129,7 @@ def query_chw(flat_inputs: list[Any]) -> tuple[int, int, int]:
 
 
 def query_size(flat_inputs: list[Any]) -> tuple[int, int]:
-    """(height, width) of the images, videos, masks, boxes and points of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return (height, width) of the images, videos, masks, boxes and points among the leaves of a sample.
 
     Raises:
         TypeError: there is none.
@@ -179,10 +165,7 @@ def _only(sizes: set[Any], axes: str, leaves: str) -> Any:
 
 
 def get_bounding_boxes(flat_inputs: list[Any]) -> Any:
-    """The first boxes of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return the first boxes among the leaves of a sample.
 
     Raises:
         ValueError: there are none.
@@ -198,10 +181,7 @@ def get_bounding_boxes(flat_inputs: list[Any]) -> Any:
 
 
 def get_keypoints(flat_inputs: list[Any]) -> Any:
-    """The first key points of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return the first key points among the leaves of a sample.
 
     Raises:
         ValueError: there are none.
