@@ -44,7 +44,7 @@ from fastaug.transforms.v2._type_conversion import *  # noqa: F403
 from fastaug.transforms.v2._utils import *  # noqa: F403
 from fastaug.transforms.v2._warps import *  # noqa: F403
 
-__all__ = [AutoAugmentPolicy.__name__, InterpolationMode.__name__]
+__all__ = ["AutoAugmentPolicy", "InterpolationMode"]
 __all__ += _augment.__all__
 __all__ += _auto_augment.__all__
 __all__ += _color.__all__

@@ -1,8 +1,7 @@
-"""Normalization, filters, dtypes, user functions, and removal of invalid boxes and points."""
+"""Normalization, filters, user functions, and removal of invalid boxes and points."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -13,10 +12,8 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
-from fastaug._draft import recipe
 from fastaug._draft.draws import drawing_from, python_random
-from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
-from fastaug._draft.recipe import Packed
+from fastaug._draft.leaf import Leaf, MaskDraft
 from fastaug._places.draft import BoxesDraft, PointsDraft
 from fastaug._sample.sample import Sample
 from fastaug.transforms._base import setup_size
@@ -40,18 +37,8 @@ from fastaug.transforms.v2._utils import (
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
-__all__ = [
-    "ConvertImageDtype",
-    "GaussianBlur",
-    "GaussianNoise",
-    "Identity",
-    "Lambda",
-    "LinearTransformation",
-    "Normalize",
-    "SanitizeBoundingBoxes",
-    "SanitizeKeyPoints",
-    "ToDtype",
-]
+__all__ = ["GaussianBlur", "GaussianNoise", "Identity", "Lambda", "LinearTransformation", "Normalize"]
+__all__ += ["SanitizeBoundingBoxes", "SanitizeKeyPoints"]
 
 _LabelsGetter = Callable[[Any], Any] | str | None
 
@@ -264,104 +251,6 @@ class GaussianNoise(Keeping):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.gaussian_noise, inpt, mean=self.mean, sigma=self.sigma, clip=self.clip)
-
-
-class ToDtype(Keeping):
-    """Leaves with another dtype.
-
-    Args:
-        dtype: of images and videos; or a dictionary of dtypes by types of leaves, with "others" for all other types and
-            None for leaves that stay as they are.
-        scale: whether the samples of images and videos are scaled to the range of the dtype.
-
-    Raises:
-        ValueError: neither a dtype nor a dictionary; when called, a dictionary without a leaf's type.
-
-    Example:
-        >>> import torch
-        >>> from fastaug.transforms import v2
-        >>> v2.ToDtype(torch.float32, scale=True)(torch.full((1, 1, 1), 51, dtype=torch.uint8))
-        tensor([[[0.2000]]])
-    """
-
-    _transformed_types = (torch.Tensor,)
-
-    def __init__(self, dtype: torch.dtype | dict[Any, torch.dtype | None], scale: bool = False) -> None:
-        super().__init__()
-        if not isinstance(dtype, (dict, torch.dtype)):
-            raise ValueError(f"dtype must be a dict or a torch.dtype, got {type(dtype)} instead")
-        images = tv_named("Image", "Video")
-        if isinstance(dtype, dict) and torch.Tensor in dtype and any(cls in dtype for cls in images):
-            warnings.warn(
-                "Got `dtype` values for `torch.Tensor` and either `tv_tensors.Image` or `tv_tensors.Video`. "
-                "Note that a plain `torch.Tensor` will *not* be transformed by this (or any other transformation) "
-                "in case a `tv_tensors.Image` or `tv_tensors.Video` is present in the input.",
-                stacklevel=2,
-            )
-        self.dtype = dtype
-        self.scale = scale
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        drafted = isinstance(inpt, (ImageDraft, VideoDraft)) and inpt.dtype is not None
-        if drafted and type(self.dtype) is torch.dtype:
-            return self._call_kernel(F.to_dtype, inpt, self.dtype, self.scale)
-        cls = type_of(inpt)
-        scalable = is_pure_tensor(inpt) or issubclass(cls, tv_named("Image", "Video"))
-        if isinstance(self.dtype, torch.dtype):
-            if not scalable:
-                return inpt
-            dtype: torch.dtype | None = self.dtype
-        elif cls in self.dtype:
-            dtype = self.dtype[cls]
-        elif "others" in self.dtype:
-            dtype = self.dtype["others"]
-        else:
-            raise ValueError(
-                f"No dtype was specified for type {cls}. To convert images and videos alone, pass their dtype, such as "
-                'dtype=torch.float32. In a dict, "others" is for all other types: dtype={tv_tensors.Mask: torch.int64, '
-                '"others": None} leaves the rest as it is.'
-            )
-        if dtype is None:
-            if self.scale and scalable:
-                warnings.warn(
-                    "scale was set to True but no dtype was specified for images or videos: no scaling will be done.",
-                    stacklevel=2,
-                )
-            return inpt
-        return self._call_kernel(F.to_dtype, inpt, dtype=dtype, scale=self.scale)
-
-    def _packed(self) -> Packed:
-        if self.scale is not True or (self.dtype is not torch.float32 and self.dtype is not torch.uint8):
-            raise recipe.NoRecipe
-        return "ConvertImageDtype", self.dtype is torch.float32
-
-
-class ConvertImageDtype(Keeping):
-    """Tensors with another dtype, samples of images and videos scaled. Deprecated: use :class:`ToDtype`.
-
-    It converts masks, boxes and points too, unscaled.
-
-    Args:
-        dtype: dtype of the result.
-
-    Raises:
-        RuntimeError: when called, a conversion of floats to integers that they cannot count.
-
-    Example:
-        >>> import torch
-        >>> from fastaug.transforms import v2
-        >>> v2.ConvertImageDtype(torch.float32)(torch.full((1, 1, 1), 51, dtype=torch.uint8))
-        tensor([[[0.2000]]])
-    """
-
-    _v1_transform_cls = _v1.ConvertImageDtype
-
-    def __init__(self, dtype: torch.dtype = torch.float32) -> None:
-        super().__init__()
-        self.dtype = dtype
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.to_dtype, inpt, dtype=self.dtype, scale=True)
 
 
 class _Sanitizer(Keeping):
