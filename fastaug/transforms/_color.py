@@ -78,7 +78,21 @@ class ColorJitter(Transform):
         bound: Range = (0, float("inf")),
         clip_first_on_zero: bool = True,
     ) -> Range | None:
-        return checked_factors(value, name, center, bound, clip_first_on_zero, numbers.Number, (tuple, list))
+        """Return the range of factors, or None for the neutral one alone."""
+        if isinstance(value, numbers.Number):
+            number: Any = value
+            if number < 0:
+                raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
+            low, high = center - float(number), center + float(number)
+            if clip_first_on_zero:
+                low = max(low, 0.0)
+        elif isinstance(value, (tuple, list)) and len(value) == 2:
+            low, high = float(value[0]), float(value[1])
+        else:
+            raise TypeError(f"{name} should be a single number or a list/tuple with length 2. Got {value!r}.")
+        if not bound[0] <= low <= high <= bound[1]:
+            raise ValueError(f"{name} values should be between {bound}, but got {[low, high]}.")
+        return None if low == high == center else (low, high)
 
     @staticmethod
     def get_params(
@@ -120,25 +134,6 @@ class ColorJitter(Transform):
     def _packed(self) -> recipe.Packed:
         ranges = (self.brightness, self.contrast, self.saturation, self.hue)
         return "ColorJitter", *(None if limits is None else recipe.interval(limits) for limits in ranges)
-
-
-def checked_factors(
-    value: Any, name: str, center: float, bound: Range, clips: bool, single: Any, pair: Any
-) -> Range | None:
-    """Return the range of factors, or None for the neutral one alone. `single` and `pair` are the types it takes."""
-    if isinstance(value, single):
-        if value < 0:
-            raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
-        low, high = center - float(value), center + float(value)
-        if clips:
-            low = max(low, 0.0)
-    elif isinstance(value, pair) and len(value) == 2:
-        low, high = float(value[0]), float(value[1])
-    else:
-        raise TypeError(f"{name} should be a single number or a pair of them. Got {value!r}.")
-    if not bound[0] <= low <= high <= bound[1]:
-        raise ValueError(f"{name} values should be between {bound} and increasing, but got {[low, high]}.")
-    return None if low == high == center else (low, high)
 
 
 def draw_factors(

@@ -11,7 +11,7 @@ from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug.transforms._base import happens
-from fastaug.transforms._color import checked_factors, draw_factors
+from fastaug.transforms._color import draw_factors
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
@@ -155,9 +155,22 @@ class ColorJitter(Keeping):
         bound: _Range = (0, float("inf")),
         clip_first_on_zero: bool = True,
     ) -> _Range | None:
+        """Return the range of factors, or None for none and for the neutral one alone."""
         if value is None:
             return None
-        return checked_factors(value, name, center, bound, clip_first_on_zero, (int, float), Sequence)
+        if isinstance(value, (int, float)):
+            if value < 0:
+                raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
+            low, high = center - value, center + value
+            if clip_first_on_zero:
+                low = max(low, 0.0)
+        elif isinstance(value, Sequence) and len(value) == 2:
+            low, high = float(value[0]), float(value[1])
+        else:
+            raise TypeError(f"{name}={value} should be a single number or a sequence with length 2.")
+        if not bound[0] <= low <= high <= bound[1]:
+            raise ValueError(f"{name} values should be between {bound} and increasing, but got {[low, high]}.")
+        return None if low == high == center else (float(low), float(high))
 
     @staticmethod
     def _generate_value(left: float, right: float) -> float:
