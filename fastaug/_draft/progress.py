@@ -33,6 +33,10 @@ def ended(draft: Draft, image: Any) -> Any:
     return draft if draft is image else draft.finish()
 
 
+@overload
+def applied(image: ImageT, method: str, *arguments: Any) -> ImageT: ...
+@overload
+def applied(image: Any, method: str, *arguments: Any) -> Any: ...
 def applied(image: Any, method: str, *arguments: Any) -> Any:
     """Return what a function of an image returns that is one method of drafts."""
     draft = begun(image)

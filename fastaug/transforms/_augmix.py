@@ -20,14 +20,13 @@ from fastaug._draft.replaced import TransformDraft
 from fastaug._program.eager import addressable, traced
 from fastaug._program.kinds import TENSOR
 from fastaug.transforms import functional as F
-from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_space, table_of
+from fastaug.transforms._auto_augment import Fill, Ops, Space, Table, apply_op, draw_op, mix_spaces, table_of
 from fastaug.transforms._base import Transform, check_fill, fill_of
 
 __all__ = ["AugMix"]
 
-#: For each image of a batch a row: how much of the original and of the mixture, and how much of each chain. Tensors
-#: only when torch traces, or a user's own `_sample_dirichlet` gave ones of another dtype than torch's default. Then the
-#: ops of chains.
+#: For each image of a batch a row of shares, of the original and the mixture, and a row of weights, of each chain:
+#: tensors when torch traces, or a user's `_sample_dirichlet` gives another dtype than torch's default. Then chains.
 Drawn = tuple[list[list[float]] | Tensor, list[list[float]] | Tensor, Iterable[Ops]]
 
 _CPU = torch.device("cpu")
@@ -37,8 +36,7 @@ class AugMix(Transform):
     """The image mixed with several chains of random ops on it (https://arxiv.org/abs/1912.02781).
 
     Draws the weights, then for each chain its length, and for each op of it the op, its strength where it has one, and
-    the sign of that. Images have 1 or 3 channels and 8 bits; in every container, PIL images too, the ops are those that
-    torchvision has for tensors.
+    the sign of that. Images have 1 or 3 channels and 8 bits; the ops are torchvision's for tensors in every container.
 
     Args:
         severity: strength of the ops, 1 to 10.
@@ -60,6 +58,7 @@ class AugMix(Transform):
     """
 
     _drawn = ("shares", "weights", "chains")
+    _shown = ("severity", "mixture_width", "chain_depth", "alpha", "all_ops", "interpolation", "fill")
 
     def __init__(
         self,
@@ -84,7 +83,7 @@ class AugMix(Transform):
         self.fill = fill
 
     def _augmentation_space(self, num_bins: int, image_size: tuple[int, int]) -> Space:
-        return mix_space(num_bins, image_size, self.all_ops)
+        return mix_spaces[bool(self.all_ops)](num_bins, image_size)
 
     def _sample_dirichlet(self, params: Tensor) -> Tensor:
         return torch._sample_dirichlet(params)
@@ -99,7 +98,7 @@ class AugMix(Transform):
     def _sample(self, draft: Draft) -> Drawn:
         check_fill(self.fill, draft)
         draws = draft.call.draws
-        space = _space_of_all if self.all_ops else _space_of_some
+        space = mix_spaces[bool(self.all_ops)]
         table = table_of(self, draft, AugMix, space, self._PARAMETER_MAX, (draft.height, draft.width))
         count = draft.lead[0] if draft.lead else 1
         draft.load()  # torchvision makes a tensor of the image before it draws
@@ -174,13 +173,6 @@ class AugMix(Transform):
         """The mixed image, in the container of ``orig_img``."""
         return super().forward(orig_img)
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(severity={self.severity}, mixture_width={self.mixture_width}, "
-            f"chain_depth={self.chain_depth}, alpha={self.alpha}, all_ops={self.all_ops}, "
-            f"interpolation={self.interpolation}, fill={self.fill})"
-        )
-
 
 _sample_dirichlet = AugMix._sample_dirichlet
 
@@ -199,11 +191,3 @@ def mixed_natively(image: Tensor, chains: list[Tensor], weights: list[float]) ->
     result = torch.empty_like(image)
     _C.mix([part.data_ptr() for part in images], weights, image.numel(), result.data_ptr())
     return result
-
-
-def _space_of_all(bins: int, image_size: tuple[int, int]) -> Space:
-    return mix_space(bins, image_size, True)
-
-
-def _space_of_some(bins: int, image_size: tuple[int, int]) -> Space:
-    return mix_space(bins, image_size, False)

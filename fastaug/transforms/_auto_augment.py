@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,7 +21,11 @@ from fastaug.transforms._base import Transform, check_fill, fill_of
 
 __all__ = ["AutoAugment", "RandAugment", "TrivialAugmentWide"]
 
-#: {name: (magnitudes, whether the sign is drawn)}; a scalar tensor means that there is no magnitude.
+#: A function that returns the magnitudes of an op, for a number of bins and an image of so many rows and columns.
+Magnitudes = Callable[[int, int, int], Tensor | None]
+#: {name: (magnitudes, whether the sign is drawn)}
+Strengths = dict[str, tuple[Magnitudes, bool]]
+#: The same for one image; a scalar tensor means that there is no magnitude.
 Space = dict[str, tuple[Tensor, bool]]
 #: The same as (name, magnitudes or None, signed).
 Table = tuple[tuple[str, tuple[float, ...] | None, bool], ...]
@@ -130,54 +135,84 @@ def table_of(transform: Any, draft: Draft, owner: type, space: Callable[..., Spa
     return tabulate(method(*arguments))
 
 
-def _colours(bins: int, limit: float) -> Space:
-    return {name: (torch.linspace(0.0, limit, bins), True) for name in ("Brightness", "Color", "Contrast", "Sharpness")}
+def up_to(limit: float) -> Magnitudes:
+    return lambda bins, height, width: torch.linspace(0.0, limit, bins)
 
 
-def _levels(bins: int, bits: int, fewer: int) -> Space:
-    """The ops with thresholds, and those without magnitudes; at most, posterize keeps `fewer` bits less than `bits`."""
-    return {
-        "Posterize": (bits - (torch.arange(bins) / ((bins - 1) / fewer)).round().int(), False),
-        "Solarize": (torch.linspace(255.0, 0.0, bins), False),
-        "AutoContrast": (torch.tensor(0.0), False),
-        "Equalize": (torch.tensor(0.0), False),
-    }
+def up_to_size(limit: Callable[[int, int], float]) -> Magnitudes:
+    return lambda bins, height, width: torch.linspace(0.0, limit(height, width), bins)
 
 
-def _geometry(bins: int, shear: float, translate_x: float, translate_y: float, rotate: float) -> Space:
-    limits = (shear, shear, translate_x, translate_y, rotate)
+def none(bins: int, height: int, width: int) -> None:
+    """Return the magnitudes of an op that has none."""
+
+
+def geometry(shear: float, translate_x: Magnitudes, translate_y: Magnitudes, rotate: float) -> Strengths:
+    magnitudes = (up_to(shear), up_to(shear), translate_x, translate_y, up_to(rotate))
     names = ("ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate")
-    return {name: (torch.linspace(0.0, limit, bins), True) for name, limit in zip(names, limits)}
+    return {name: (each, True) for name, each in zip(names, magnitudes)}
 
 
-def _paper_space(bins: int, image_size: tuple[int, int]) -> Space:
-    """The ranges of the AutoAugment paper, for images of (height, width)."""
-    height, width = image_size
-    geometry = _geometry(bins, 0.3, 150.0 / 331.0 * width, 150.0 / 331.0 * height, 30.0)
-    return {**geometry, **_colours(bins, 0.9), **_levels(bins, 8, 4)}
+def colours(limit: float) -> Strengths:
+    return {name: (up_to(limit), True) for name in ("Brightness", "Color", "Contrast", "Sharpness")}
 
 
-def _auto_space(bins: int, image_size: tuple[int, int]) -> Space:
-    return {**_paper_space(bins, image_size), "Invert": (torch.tensor(0.0), False)}
+def levels(bits: Magnitudes, white: float) -> Strengths:
+    """Return the ops with thresholds, and those without magnitudes. Solarize starts at `white`."""
+    thresholds: Magnitudes = lambda bins, height, width: torch.linspace(white, 0.0, bins)  # noqa: E731
+    magnitudes = {"Posterize": bits, "Solarize": thresholds, "AutoContrast": none, "Equalize": none}
+    return {name: (each, False) for name, each in magnitudes.items()}
 
 
-def _rand_space(bins: int, image_size: tuple[int, int]) -> Space:
-    return {"Identity": (torch.tensor(0.0), False), **_paper_space(bins, image_size)}
+_SHARE = 150.0 / 331.0
+_SHARES = up_to_size(lambda height, width: _SHARE * width), up_to_size(lambda height, width: _SHARE * height)
+_THIRDS = up_to_size(lambda height, width: width / 3.0), up_to_size(lambda height, width: height / 3.0)
+
+IDENTITY: Strengths = {"Identity": (none, False)}
+INVERT: Strengths = {"Invert": (none, False)}
+#: The geometry and colours of the AutoAugment paper, of TrivialAugment's wide space, and the geometry of AugMix.
+PAPER: Strengths = {**geometry(0.3, *_SHARES, 30.0), **colours(0.9)}
+WIDE: Strengths = {**IDENTITY, **geometry(0.99, up_to(32.0), up_to(32.0), 135.0), **colours(0.99)}
+MIX: Strengths = geometry(0.3, *_THIRDS, 30.0)
 
 
-def _wide_space(bins: int) -> Space:
-    geometry = _geometry(bins, 0.99, 32.0, 32.0, 135.0)
-    return {"Identity": (torch.tensor(0.0), False), **geometry, **_colours(bins, 0.99), **_levels(bins, 8, 6)}
+def _bits(most: int, fewer: int) -> Magnitudes:
+    return lambda bins, height, width: most - (torch.arange(bins) / ((bins - 1) / fewer)).round().int()
 
 
-def mix_space(bins: int, image_size: tuple[int, int], all_ops: bool) -> Space:
-    """AugMix's."""
-    height, width = image_size
-    space = {**_geometry(bins, 0.3, width / 3.0, height / 3.0, 30.0), **_levels(bins, 4, 4)}
-    return {**space, **_colours(bins, 0.9)} if all_ops else space
+_LEVELS = levels(_bits(8, 4), 255.0)
+_AUTO: Strengths = {**PAPER, **_LEVELS, **INVERT}
+_RAND: Strengths = {**IDENTITY, **PAPER, **_LEVELS}
+_WIDE: Strengths = {**WIDE, **levels(_bits(8, 6), 255.0)}
+_MIX: Strengths = {**MIX, **levels(_bits(4, 4), 255.0)}
+_MIX_ALL: Strengths = {**_MIX, **colours(0.9)}
 
 
-class AutoAugment(Transform):
+def _space(strengths: Strengths, bins: int, image_size: tuple[int, int] = (0, 0)) -> Space:
+    """Return a space for images of (height, width)."""
+    found = {name: (magnitudes(bins, *image_size), signed) for name, (magnitudes, signed) in strengths.items()}
+    return {name: (torch.tensor(0.0) if values is None else values, signed) for name, (values, signed) in found.items()}
+
+
+_auto_space, _rand_space, _wide_space = partial(_space, _AUTO), partial(_space, _RAND), partial(_space, _WIDE)
+#: Those of AugMix, without and with all ops.
+mix_spaces = partial(_space, _MIX), partial(_space, _MIX_ALL)
+
+
+class _Policy(Transform):
+    """The base of transforms that draw ops."""
+
+    _drawn = ("ops",)
+    interpolation: InterpolationMode
+    fill: Fill
+
+    def _draft(self, draft: Draft, params: Ops) -> None:
+        fill = fill_of(self.fill, draft.kind, draft.channels)
+        for name, magnitude in params:
+            apply_op(draft, name, magnitude, self.interpolation, fill)
+
+
+class AutoAugment(_Policy):
     """Two ops in a row, by a policy that was learned on a dataset (https://arxiv.org/abs/1805.09501).
 
     Draws the policy, whether each of its two ops happens, and the signs of their strengths. Images have 1 or 3 channels
@@ -198,7 +233,7 @@ class AutoAugment(Transform):
         (40, 30)
     """
 
-    _drawn = ("ops",)
+    _shown = ("policy", "fill")
 
     def __init__(
         self,
@@ -248,25 +283,12 @@ class AutoAugment(Transform):
                 ops.append((name, -magnitude if signed and sign == 0 else magnitude))
         return ops
 
-    def _draft(self, draft: Draft, params: Ops) -> None:
-        _apply_all(params, self, draft)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(policy={self.policy}, fill={self.fill})"
-
 
 def _draw_policy(draws: Draws, count: int) -> tuple[int, list[float], list[int]]:
     return draws.randint(0, count), [draws.rand(), draws.rand()], [draws.randint(0, 2), draws.randint(0, 2)]
 
 
-def _apply_all(ops: Ops, transform: Any, draft: Draft) -> None:
-    fill = fill_of(transform.fill, draft.kind, draft.channels)
-    interpolation = transform.interpolation
-    for name, magnitude in ops:
-        apply_op(draft, name, magnitude, interpolation, fill)
-
-
-class RandAugment(Transform):
+class RandAugment(_Policy):
     """Some random ops in a row, all of the same strength (https://arxiv.org/abs/1909.13719).
 
     For each, draws the op, and the sign of its strength where it has one. Images have 1 or 3 channels and 8 bits.
@@ -288,7 +310,7 @@ class RandAugment(Transform):
         (40, 30)
     """
 
-    _drawn = ("ops",)
+    _shown = ("num_ops", "magnitude", "num_magnitude_bins", "interpolation", "fill")
 
     def __init__(
         self,
@@ -323,17 +345,8 @@ class RandAugment(Transform):
                 magnitude = -magnitude
             yield name, magnitude
 
-    def _draft(self, draft: Draft, params: Ops) -> None:
-        _apply_all(params, self, draft)
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(num_ops={self.num_ops}, magnitude={self.magnitude}, "
-            f"num_magnitude_bins={self.num_magnitude_bins}, interpolation={self.interpolation}, fill={self.fill})"
-        )
-
-
-class TrivialAugmentWide(Transform):
+class TrivialAugmentWide(_Policy):
     """One random op of random strength (https://arxiv.org/abs/2103.10158).
 
     Draws the op, its strength where it has one, and then the sign of it. Images have 1 or 3 channels and 8 bits.
@@ -350,7 +363,7 @@ class TrivialAugmentWide(Transform):
         (40, 30)
     """
 
-    _drawn = ("ops",)
+    _shown = ("num_magnitude_bins", "interpolation", "fill")
 
     def __init__(
         self,
@@ -371,12 +384,3 @@ class TrivialAugmentWide(Transform):
         draws = draft.call.draws
         table = table_of(self, draft, TrivialAugmentWide, _wide_space, self.num_magnitude_bins)
         return [draw_op(draws, table)]
-
-    def _draft(self, draft: Draft, params: Ops) -> None:
-        _apply_all(params, self, draft)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(num_magnitude_bins={self.num_magnitude_bins}, "
-            f"interpolation={self.interpolation}, fill={self.fill})"
-        )

@@ -1,4 +1,4 @@
-"""What all transforms share: drafting, random draws and checks of arguments."""
+"""The bases of transforms, and their checks of arguments."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 
 
 class Transform(Shown, nn.Module):
-    """A transform that is an nn.Module and knows how to draft itself."""
+    """The base of transforms that are nn.Modules."""
 
-    #: Names of the parameters that `_sample` draws; one name means that it returns no tuple.
+    #: Names of the parameters that `_sample` draws. It returns a tuple of them, or the only one.
     _drawn: tuple[str, ...] = ()
 
-    #: The class's own get_params: one that someone has put in its place is asked instead.
+    #: Names of the attributes that the repr shows.
+    _shown: tuple[str, ...] = ()
+
+    #: The class's own get_params. If a user has replaced it, the replacement is called.
     _own_params: Any = None
     get_params: Any
 
@@ -41,20 +44,19 @@ class Transform(Shown, nn.Module):
             cls._own_params = vars(cls)["get_params"]
 
     def _asked(self, draft: Draft, *arguments: Any, **named: Any) -> Any:
-        """What a get_params of the user's own draws, from where the draws so far have ended."""
+        """Return what a user's get_params draws, after the draws so far."""
         draft.call.draws.release()
         return self.get_params(*arguments, **named)
 
     def _sample(self, draft: Draft) -> Any:
-        """Draws the parameters from draft.call.draws, exactly as torchvision draws them: plain numbers, in a tuple.
+        """Draw the parameters from draft.call.draws as torchvision does, and check before what it checks before.
 
-        Of the draft only the size, the channels, the container and the dtype count: they draw for any image like it.
-        What torchvision checks before it draws is checked here too.
+        They depend on the size, channels, container and dtype of the draft alone, and apply to any image like it.
         """
 
     @abstractmethod
     def _draft(self, draft: Draft, params: Any) -> None:
-        """Appends the ops that these parameters stand for; they may have been drawn for another image."""
+        """Append the ops for these parameters, which may have been drawn for another image."""
 
     if TYPE_CHECKING:
 
@@ -73,14 +75,40 @@ class Transform(Shown, nn.Module):
         finally:
             draft.call.draws.release()
 
+    def __repr__(self) -> str:
+        if not self._shown:
+            return super().__repr__()
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)}' for name in self._shown)})"
+
+
+class RandomTransform(Transform):
+    """The base of transforms that do one thing with probability ``p``."""
+
+    _drawn = ("applied",)
+    _shown = ("p",)
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = p
+
+    @abstractmethod
+    def _adjust(self, draft: Draft) -> None: ...
+
+    def _sample(self, draft: Draft) -> bool:
+        return happens(draft.call.draws, self.p)
+
+    def _draft(self, draft: Draft, params: bool) -> None:
+        if params:
+            self._adjust(draft)
+
 
 _INT64 = 1 << 63
 
 
 def happens(draws: Draws, p: Any, or_equal: bool = False) -> bool:
-    """Draws whether something of probability p happens: one float32, compared in float32.
+    """Draw whether something of probability p happens: one float32, compared in float32.
 
-    `or_equal` says what a draw of exactly p means.
+    With `or_equal`, it happens at a draw of exactly p.
     """
     draw = draws.rand()
     if type(p) is not float and (type(p) is not int or not -_INT64 <= p < _INT64):
@@ -92,7 +120,7 @@ def happens(draws: Draws, p: Any, or_equal: bool = False) -> bool:
 
 
 def setup_size(size: Any, message: str = "Please provide only two dimensions (h, w) for size") -> Any:
-    """Two sides, such as (height, width) of a crop: a number or a sequence of one means a square."""
+    """Return two sides, such as (height, width) of a crop. A number or a sequence of one means a square."""
     if isinstance(size, numbers.Number):
         return int(size), int(size)  # type: ignore[call-overload]
     if isinstance(size, Sequence) and len(size) == 1:
@@ -103,7 +131,7 @@ def setup_size(size: Any, message: str = "Please provide only two dimensions (h,
 
 
 def check_ranges(scale: Any, ratio: Any, pairs: bool = False) -> None:
-    """Of areas and proportions that are drawn: sequences, or, with `pairs`, sequences of two; (min, max) each."""
+    """Check (min, max) of areas and proportions: any sequences, or, with `pairs`, sequences of two."""
     for name, given in (("Scale", scale), ("Ratio", ratio)):
         if not isinstance(given, Sequence) or (pairs and len(given) != 2):
             raise TypeError(f"{name} should be a sequence{' of two floats' * pairs}. Got {given!r}")
@@ -112,25 +140,25 @@ def check_ranges(scale: Any, ratio: Any, pairs: bool = False) -> None:
 
 
 def fill_of(fill: Any, kind: int, channels: int) -> Any:
-    """The fill that a transform hands on for an image: on tensors a float for each channel, as torchvision has it."""
+    """Return the fill for an image: on tensors a float for each channel, as torchvision has it."""
     if kind != TENSOR or fill is None:
         return fill
     return [float(fill)] * channels if isinstance(fill, (int, float)) else [float(value) for value in fill]
 
 
 def check_fill(fill: Any, draft: Draft) -> None:
-    """What a transform with a fill checks before it draws: that there is an image, and that there are numbers."""
+    """Check, before a transform draws, that there is an image and that the fill has numbers."""
     draft.dimensions()
     if draft.kind == TENSOR and fill is not None:
         fill_of(fill, TENSOR, draft.channels)
 
 
 def need_shape(image: Any, name: str) -> None:
-    """An AttributeError for PIL images and the like, as torchvision has it, that says what is wanted."""
+    """Raise an AttributeError for PIL images and the like, as torchvision does."""
     if not hasattr(image, "shape"):
         raise AttributeError(f"{name} should be Tensor Image. Got {type(image)}, which has no attribute 'shape'")
 
 
 def lines(transforms: Iterable[Any]) -> str:
-    """The repr of each transform, on an indented line of its own."""
+    """Return the repr of each transform, on its own indented line."""
     return "".join(f"\n    {transform}" for transform in transforms)

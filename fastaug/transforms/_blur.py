@@ -19,8 +19,8 @@ _TORCH = TorchDraws()
 class GaussianBlur(Transform):
     """The image blurred by a Gaussian of random width.
 
-    Draws one standard deviation for both axes. Images in every container, PIL images too, are blurred as torchvision
-    blurs tensors. The border is mirrored, so the image must be larger than half the kernel.
+    Draws one standard deviation for both axes. Every container is blurred as torchvision blurs tensors. The border is
+    mirrored, so the image must be larger than half the kernel.
 
     Args:
         kernel_size: (width, height) of the kernel in pixels, both odd; or a number or sequence of one for both.
@@ -37,6 +37,7 @@ class GaussianBlur(Transform):
     """
 
     _drawn = ("sigma",)
+    _shown = ("kernel_size", "sigma")
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] = (0.1, 2.0)) -> None:
         super().__init__()
@@ -68,8 +69,7 @@ class GaussianBlur(Transform):
     def _sample(self, draft: Draft) -> float:
         if self.get_params is self._own_params:
             return draft.call.draws.uniform(self.sigma[0], self.sigma[1])
-        sigma: float = self._asked(draft, self.sigma[0], self.sigma[1])
-        return sigma
+        return self._asked(draft, self.sigma[0], self.sigma[1])  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: float) -> None:
         draft.gaussian_blur(self.kernel_size, [params, params])
@@ -79,6 +79,3 @@ class GaussianBlur(Transform):
         if width % 2 == 0 or height % 2 == 0:
             raise recipe.NoRecipe
         return "GaussianBlur", width, height, recipe.interval(self.sigma)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(kernel_size={self.kernel_size}, sigma={self.sigma})"

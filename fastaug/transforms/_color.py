@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from abc import abstractmethod
 from typing import Any
 
 import torch
@@ -12,7 +11,7 @@ from torch import Tensor
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
-from fastaug.transforms._base import Transform, happens
+from fastaug.transforms._base import RandomTransform, Transform
 
 __all__ = [
     "ColorJitter",
@@ -56,6 +55,7 @@ class ColorJitter(Transform):
     """
 
     _drawn = ("order", "brightness", "contrast", "saturation", "hue")
+    _shown = ("brightness", "contrast", "saturation", "hue")
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class ColorJitter(Transform):
         bound: Range = (0, float("inf")),
         clip_first_on_zero: bool = True,
     ) -> Range | None:
-        """The range of factors; None when it is only the neutral one."""
+        """Return the range of factors, or None for the neutral one alone."""
         if isinstance(value, numbers.Number):
             number: Any = value
             if number < 0:
@@ -135,12 +135,6 @@ class ColorJitter(Transform):
         ranges = (self.brightness, self.contrast, self.saturation, self.hue)
         return "ColorJitter", *(None if limits is None else recipe.interval(limits) for limits in ranges)
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(brightness={self.brightness}, contrast={self.contrast}, "
-            f"saturation={self.saturation}, hue={self.hue})"
-        )
-
 
 def draw_factors(
     draws: Draws, brightness: Range | None, contrast: Range | None, saturation: Range | None, hue: Range | None
@@ -170,6 +164,8 @@ class Grayscale(Transform):
         'L'
     """
 
+    _shown = ("num_output_channels",)
+
     def __init__(self, num_output_channels: int = 1) -> None:
         super().__init__()
         self.num_output_channels = num_output_channels
@@ -180,15 +176,9 @@ class Grayscale(Transform):
     def _packed(self) -> recipe.Packed:
         return "Grayscale", recipe.whole(self.num_output_channels)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(num_output_channels={self.num_output_channels})"
 
-
-class RandomGrayscale(Transform):
+class RandomGrayscale(RandomTransform):
     """The image in gray with probability ``p``, with as many channels as before.
-
-    Args:
-        p: probability.
 
     Raises:
         ValueError: when it happens to an image that has neither 1 nor 3 channels.
@@ -200,66 +190,40 @@ class RandomGrayscale(Transform):
         (118, 118, 118)
     """
 
-    _drawn = ("applied",)
-
     def __init__(self, p: float = 0.1) -> None:
-        super().__init__()
-        self.p = p
+        super().__init__(p)
 
     def _sample(self, draft: Draft) -> bool:
         draft.dimensions()
-        return happens(draft.call.draws, self.p)
+        return super()._sample(draft)
 
-    def _draft(self, draft: Draft, params: bool) -> None:
-        if params:
-            channels, _, _ = draft.dimensions()
-            draft.grayscale(channels)
+    def _adjust(self, draft: Draft) -> None:
+        channels, _, _ = draft.dimensions()
+        draft.grayscale(channels)
 
     def _packed(self) -> recipe.Packed:
         return "RandomGrayscale", recipe.chance(self.p)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
-
-class _RandomColor(Transform):
+class _RandomColor(RandomTransform):
     """One adjustment with probability ``p``."""
-
-    _drawn = ("applied",)
-
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
-    @abstractmethod
-    def _adjust(self, draft: Draft) -> None: ...
 
     def _sample(self, draft: Draft) -> bool:
         # Compared in float64, as torchvision does here; its other transforms compare in float32.
         return bool(draft.call.draws.rand() < self.p)
 
-    def _draft(self, draft: Draft, params: bool) -> None:
-        if params:
-            self._adjust(draft)
-
     def _packed_with(self, number: Any = 0) -> recipe.Packed:
-        """With what it is told beside the probability."""
+        """Return the recipe's step, with the number that the adjustment takes."""
         is_float = type(recipe.number(number)) is float
         return "RandomAdjustment", type(self).__name__, float(recipe.number(self.p)), float(number), is_float
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
 
 class RandomInvert(_RandomColor):
     """The image inverted with probability ``p``: white becomes black.
 
-    Args:
-        p: probability.
-
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -271,8 +235,7 @@ class RandomInvert(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.invert()
 
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with()
+    _packed = _RandomColor._packed_with
 
 
 class RandomPosterize(_RandomColor):
@@ -283,8 +246,8 @@ class RandomPosterize(_RandomColor):
         p: probability.
 
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
         ValueError: when it happens, ``bits`` out of range.
 
     Example:
@@ -316,8 +279,8 @@ class RandomSolarize(_RandomColor):
         p: probability.
 
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -375,12 +338,9 @@ class RandomAdjustSharpness(_RandomColor):
 class RandomAutocontrast(_RandomColor):
     """Each channel stretched to the full range with probability ``p``.
 
-    Args:
-        p: probability.
-
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -392,19 +352,15 @@ class RandomAutocontrast(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.autocontrast()
 
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with()
+    _packed = _RandomColor._packed_with
 
 
 class RandomEqualize(_RandomColor):
     """The histogram of each channel flattened with probability ``p``.
 
-    Args:
-        p: probability.
-
     Raises:
-        TypeError: when it happens to something that is not an image, or has neither 1 nor 3 channels.
-        OSError: when it happens to a PIL image of a mode that Pillow has no tables for.
+        TypeError: when it happens to something other than an image of 1 or 3 channels.
+        OSError: when it happens to a PIL image of a mode that Pillow does not adjust.
 
     Example:
         >>> import fastaug.transforms as T
@@ -416,5 +372,4 @@ class RandomEqualize(_RandomColor):
     def _adjust(self, draft: Draft) -> None:
         draft.equalize()
 
-    def _packed(self) -> recipe.Packed:
-        return self._packed_with()
+    _packed = _RandomColor._packed_with

@@ -20,18 +20,15 @@ __all__ = ["Compose", "Lambda", "RandomApply", "RandomChoice", "RandomOrder"]
 class Compose(SeenPipeline):
     """Transforms, one after the other, as one pass over the image.
 
-    All that fastaug knows between two callables of the user's becomes one program and one native call. Any other
-    callable works unchanged: it gets the image so far.
+    Transforms between two callables of user code become one native call. Such a callable gets the image so far.
 
     Args:
         transforms: list of transforms, or of any callables that take an image and return one.
-        mode: "exact" for torchvision's pixels, bit for bit; or "fast", which may resample a chain of geometry once
-            instead of step by step, and keeps floating point between steps. Inside another Compose, that one's mode
-            rules.
-        arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
-            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors:
-            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. Inside another Compose,
-            that one's rules.
+        mode: "exact" for torchvision's pixels, bit for bit; or "fast", which may resample a chain of geometry once, and
+            keeps floating point between steps. Inside another Compose, that one's mode applies.
+        arithmetic: of uint8 tensors: "container" for torchvision's, or "pil" for Pillow's, for models that were trained
+            on PIL images. Shapes, errors, the rule of NEAREST and floats stay the tensor's. Inside another Compose,
+            that one's arithmetic applies.
 
     Raises:
         TypeError: transforms as several arguments; when called, more than an image.
@@ -72,7 +69,7 @@ class Compose(SeenPipeline):
 
 
 class Lambda(Shown):
-    """A function of the user's as a transform.
+    """A function of user code as a transform.
 
     Args:
         lambd: function of an image.
@@ -140,14 +137,7 @@ class RandomApply(Transform):
 
 
 class RandomTransforms(Shown):
-    """Base of the transforms that choose among others by Python's ``random``.
-
-    Args:
-        transforms: sequence of transforms.
-
-    Raises:
-        TypeError: not a sequence.
-    """
+    """The base of transforms that choose among others by Python's ``random``."""
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
         if not isinstance(transforms, Sequence):

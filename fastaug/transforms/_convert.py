@@ -19,7 +19,17 @@ from fastaug.transforms._base import Transform, need_shape
 __all__ = ["ConvertImageDtype", "LinearTransformation", "Normalize", "PILToTensor", "ToPILImage", "ToTensor"]
 
 
-class ToTensor(Shown):
+class _Conversion(Shown):
+    """The base of transforms that are not modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class ToTensor(_Conversion):
     """A PIL image or HWC array as a CHW float tensor; uint8 samples in [0, 1], as :func:`functional.to_tensor` says.
 
     In a :class:`Compose`, this and a following :class:`Normalize` are part of the same pass.
@@ -31,9 +41,6 @@ class ToTensor(Shown):
         torch.Size([3, 3, 4])
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def __call__(self, pic: Image.Image | Array) -> Tensor:
         return F.to_tensor(pic)
 
@@ -43,11 +50,8 @@ class ToTensor(Shown):
     def _packed(self) -> recipe.Packed:
         return ("ToTensor",)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
 
-
-class PILToTensor(Shown):
+class PILToTensor(_Conversion):
     """A PIL image as a CHW tensor of the same samples, as :func:`functional.pil_to_tensor` says.
 
     Example:
@@ -56,9 +60,6 @@ class PILToTensor(Shown):
         >>> T.PILToTensor()(Image.new("L", (4, 3))).dtype
         torch.uint8
     """
-
-    def __init__(self) -> None:
-        super().__init__()
 
     def __call__(self, pic: Image.Image) -> Tensor:
         return F.pil_to_tensor(pic)
@@ -69,14 +70,11 @@ class PILToTensor(Shown):
     def _packed(self) -> recipe.Packed:
         return ("PILToTensor",)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
 
-
-class ToPILImage(Shown):
+class ToPILImage(_Conversion):
     """A CHW tensor or HWC array as a PIL image, as :func:`functional.to_pil_image` says.
 
-    In a :class:`Compose` no PIL image is made unless someone asks for it.
+    In a :class:`Compose`, a PIL image is made only where the result needs one.
 
     Args:
         mode: mode of the image; by default from the number of channels and the dtype.
@@ -132,7 +130,6 @@ class ConvertImageDtype(Transform):
         return "ConvertImageDtype", self.dtype is torch.float32
 
     def forward(self, image: Tensor) -> Any:
-        """The converted tensor."""
         return super().forward(image)
 
 
@@ -155,6 +152,8 @@ class Normalize(Transform):
         tensor([[[2., 2.]]])
     """
 
+    _shown = ("mean", "std")
+
     def __init__(self, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> None:
         super().__init__()
         self.mean = mean
@@ -169,15 +168,11 @@ class Normalize(Transform):
         return "Normalize", *recipe.normalization(packed_normalization, self.mean, self.std)
 
     def forward(self, tensor: Tensor) -> Any:
-        """The normalised tensor."""
         return super().forward(tensor)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(mean={self.mean}, std={self.std})"
 
 
 def check_matrix(matrix: Tensor, mean: Tensor) -> None:
-    """Of what LinearTransformation is given."""
+    """Check the arguments of LinearTransformation."""
     shape = tuple(matrix.size())
     if matrix.size(0) != matrix.size(1):
         raise ValueError(f"transformation_matrix should be square. Got {shape} rectangular matrix.")
@@ -194,7 +189,7 @@ def check_matrix(matrix: Tensor, mean: Tensor) -> None:
 
 
 def length_for(image: Any, matrix: Tensor, mean: Tensor) -> int:
-    """How many samples an image has, which are to be multiplied by a matrix, once the two are known to fit."""
+    """Return the number of samples of an image, after checking that it fits the matrix."""
     shape = image.shape
     length: int = shape[-3] * shape[-2] * shape[-1]
     if length != matrix.shape[0]:
@@ -247,7 +242,6 @@ class LinearTransformation(Transform):
         draft.reset(torch.mm(flat, self.transformation_matrix.to(flat.dtype)).view(image.shape))
 
     def forward(self, tensor: Tensor) -> Any:
-        """The transformed tensor."""
         return super().forward(tensor)
 
     def __repr__(self) -> str:

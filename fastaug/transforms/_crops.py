@@ -42,6 +42,8 @@ class CenterCrop(Transform):
         (10, 10)
     """
 
+    _shown = ("size",)
+
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
         self.size = setup_size(size)
@@ -52,14 +54,9 @@ class CenterCrop(Transform):
     def _packed(self) -> recipe.Packed:
         return "CenterCrop", *recipe.lengths(self.size)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size})"
-
 
 class FiveCrop(Transform):
-    """The four corners and the middle of the image, as a tuple.
-
-    What follows in a :class:`Compose` gets the tuple: a :class:`Lambda` can take it apart.
+    """The four corners and the middle of the image, as a tuple. In a :class:`Compose`, a :class:`Lambda` can follow.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -75,6 +72,8 @@ class FiveCrop(Transform):
         torch.Size([5, 3, 8, 8])
     """
 
+    _shown = ("size",)
+
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
         self.size = setup_size(size)
@@ -86,12 +85,9 @@ class FiveCrop(Transform):
     def _draft(self, draft: Draft, params: None) -> None:
         draft.apart(lambda draft: draft.reset(F.five_crop(draft.flush(), self.size)), ())
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size})"
-
 
 class TenCrop(Transform):
-    """As :class:`FiveCrop`, followed by the same five of the mirrored image.
+    """The crops of :class:`FiveCrop`, and the same five of the mirrored image.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -107,6 +103,8 @@ class TenCrop(Transform):
         10
     """
 
+    _shown = ("size", "vertical_flip")
+
     def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
         super().__init__()
         self.size = setup_size(size)
@@ -119,9 +117,6 @@ class TenCrop(Transform):
     def _draft(self, draft: Draft, params: None) -> None:
         draft.apart(lambda draft: draft.reset(F.ten_crop(draft.flush(), self.size, self.vertical_flip)), ())
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size}, vertical_flip={self.vertical_flip})"
-
 
 class RandomCrop(Transform):
     """A box of the image at a random place.
@@ -131,7 +126,7 @@ class RandomCrop(Transform):
     Args:
         size: (height, width), or a number or sequence of one for a square.
         padding: border to add first, as in :class:`Pad`; None for none.
-        pad_if_needed: pad an image that is smaller than ``size``, by the missing width and height on both sides.
+        pad_if_needed: pad a smaller image, by the missing width and height on both sides.
         fill: colour of the border, as in :class:`Pad`.
         padding_mode: as in :class:`Pad`.
 
@@ -146,6 +141,7 @@ class RandomCrop(Transform):
     """
 
     _drawn = ("top", "left", "height", "width")
+    _shown = ("size", "padding")
 
     def __init__(
         self,
@@ -189,7 +185,7 @@ class RandomCrop(Transform):
             draft.call.draws.release()
 
     def _before_drawing(self, draft: Draft) -> None:
-        """What is done to the image before parameters are drawn for it."""
+        """Pad the image, before parameters are drawn for it."""
         if self.padding is not None:
             draft.pad(self.padding, self.fill, self.padding_mode)
         pads: Any = self.pad_if_needed
@@ -204,8 +200,7 @@ class RandomCrop(Transform):
         _, height, width = draft.dimensions()
         if self.get_params is self._own_params:
             return _draw_crop(draft.call.draws, height, width, self.size)
-        box: Box = self._asked(draft, draft.flush(), self.size)
-        return box
+        return self._asked(draft, draft.flush(), self.size)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: Box) -> None:
         top, left, height, width = params
@@ -216,9 +211,6 @@ class RandomCrop(Transform):
         mode = recipe.padding_mode(self.padding_mode)
         pads = recipe.truth(self.pad_if_needed)
         return "RandomCrop", *recipe.lengths(self.size), padding, pads, recipe.filling(self.fill), mode
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self.size}, padding={self.padding})"
 
 
 def _draw_crop(draws: Draws, height: int, width: int, size: tuple[int, ...]) -> Box:
@@ -290,8 +282,7 @@ class RandomResizedCrop(Transform):
 
     def _sample(self, draft: Draft) -> Box:
         if self.get_params is not self._own_params:
-            box: Box = self._asked(draft, draft.flush(), self.scale, self.ratio)
-            return box
+            return self._asked(draft, draft.flush(), self.scale, self.ratio)  # type: ignore[no-any-return]
         _, height, width = draft.dimensions()
         bounds = log_bounds(draft.call.draws, self.ratio, self.scale)
         return draw_resized_crop(draft.call.draws, height, width, self.scale, self.ratio, bounds)
@@ -317,7 +308,7 @@ class RandomResizedCrop(Transform):
 
 
 def log_bounds(draws: Draws, ratio: Any, scale: Any) -> tuple[float, float]:
-    """The logarithms in torch's default dtype, as torchvision takes them."""
+    """Return the logarithms in torch's default dtype."""
     if type(ratio) in (tuple, list) and len(ratio) == 2 and type(ratio[0]) is type(ratio[1]) is float:
         return logarithms(ratio[0], ratio[1], torch.get_default_dtype())
     bounds = torch.log(torch.tensor(ratio))

@@ -23,29 +23,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Decode"]
 
-# The handles of this module are made for one call, and tell nothing of those of users.
+# The handles of this module are made for one call, so they keep no pixels.
 _ONE_CALL = Never()
 
 
 class Decode(Transform):
     """The image of a file or of encoded bytes, for the transforms behind it.
 
-    At the head of a :class:`Compose`, only what the pipeline uses of the image is decoded. By itself, or in front of a
-    callable of your own, it gives a PIL image. torchvision has no such transform. For an ``ImageFolder``,
-    ``fastaug.io.lazy`` does the same as its ``loader``.
+    At the head of a :class:`Compose`, only what the pipeline uses of the image is decoded. By itself, or in front of
+    your own callable, it gives a PIL image. torchvision does not have it. For an ``ImageFolder``, use
+    ``fastaug.io.lazy`` as the ``loader``.
+
+    It takes a path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor; a file open for reading
+    in binary mode; a dictionary ``{"bytes": ..., "path": ...}`` of Hugging Face datasets, with the path for bytes of
+    None; a :class:`fastaug.io.LazyImage`, which stays as it is; or a PIL image, which is oriented and converted.
 
     Args:
         mode: a mode of Pillow to convert to, or None for the file's own.
-        exif: turns and flips the image as the file's Exif orientation says. Pillow and torchvision do not.
+        exif: turn and flip the image as the file's Exif orientation says. Pillow and torchvision do not.
         jpeg_tables: bytes of the tables of abbreviated JPEG streams, such as the tag JPEGTables of a TIFF file.
-        colorspace: what the three components of JPEG streams are, ``"rgb"`` or ``"ycbcr"``, where the file that they
-            lie in says so; None for what they say themselves. Gray JPEGs and other formats have no use for it.
-
-    What it is called with: a path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor; a file
-    open for reading in binary mode; a dictionary ``{"bytes": ..., "path": ...}``, as Hugging Face datasets have
-    undecoded images, where bytes that are not None are taken, and else the path; or an image that is opened already: a
-    :class:`fastaug.io.LazyImage`, which stays as it is, or a PIL image, which is oriented and converted as is asked for
-    here, if it is not so yet.
+        colorspace: of the three components of JPEG streams, ``"rgb"`` or ``"ycbcr"``, where the enclosing file says so;
+            None for what the streams say.
 
     Raises:
         TypeError: when called, something else than these.
@@ -63,7 +61,7 @@ class Decode(Transform):
         torch.Size([3, 32, 32])
     """
 
-    # Of those that earlier versions have pickled.
+    # For pickles of earlier versions.
     colorspace: Colorspace | None = None
 
     def __init__(
@@ -101,7 +99,7 @@ class Decode(Transform):
         draft.reset(self._lazy(source))
 
     def _draft_opened(self, draft: Draft) -> None:
-        """Of an image of Pillow's, which somebody has opened: as it would be if it were opened here."""
+        """Orient and convert a PIL image that was opened elsewhere."""
         if self.exif:
             image = draft.flush()
             if orientation_of(image) > 1:

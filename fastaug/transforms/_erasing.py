@@ -30,11 +30,19 @@ _TORCH = TorchDraws()
 
 
 def check_value(value: Any) -> None:
-    """Of what is written into the box."""
     if not isinstance(value, (numbers.Number, str, tuple, list)):
         raise TypeError(f"Argument value should be either a number or str or a sequence. Got {value!r}")
     if isinstance(value, str) and value != "random":
         raise ValueError(f"If value is str, it should be 'random'. Got {value!r}")
+
+
+def written_value(value: Any) -> Any:
+    """Return a list of floats, None for "random", or another value itself."""
+    if isinstance(value, (int, float)):
+        return [float(value)]
+    if isinstance(value, (list, tuple)):
+        return [float(number) for number in value]
+    return None if isinstance(value, str) else value
 
 
 def check_share(scale: Sequence[float]) -> None:
@@ -43,10 +51,10 @@ def check_share(scale: Sequence[float]) -> None:
 
 
 class RandomErasing(Transform):
-    """A tensor image with a random box of it overwritten, with probability ``p``.
+    """A tensor image with a random box overwritten, with probability ``p``.
 
-    Draws whether it happens, then area and proportions, up to ten times until the box fits, then the noise if there is
-    to be any, then the top row and the left column of the box. If no box fits, the image stays as it is.
+    Draws whether it happens, then area and proportions, up to ten times until the box fits, then the noise, if any, and
+    the top row and left column. If no box fits, the image stays as it is.
 
     Args:
         p: probability.
@@ -57,8 +65,7 @@ class RandomErasing(Transform):
 
     Raises:
         TypeError: wrong type of an argument; when it happens, something that is not a tensor.
-        ValueError: a string other than "random", ``p`` or ``scale`` out of range; when it happens, wrong length of
-            ``value``.
+        ValueError: another string, ``p`` or ``scale`` out of range; when it happens, wrong length of ``value``.
 
     Example:
         >>> import fastaug.transforms as T
@@ -69,6 +76,7 @@ class RandomErasing(Transform):
     """
 
     _drawn = ("top", "left", "height", "width", "noise")
+    _shown = ("p", "scale", "ratio", "value", "inplace")
 
     def __init__(
         self,
@@ -114,7 +122,7 @@ class RandomErasing(Transform):
         return top, left, height, width, filling
 
     def _sample(self, draft: Draft) -> Drawn | None:
-        """None when it does not happen; an empty box when none fits."""
+        """Return None when it does not happen, and an empty box when none fits."""
         draws = draft.call.draws
         if not happens(draws, self.p):
             return None
@@ -136,15 +144,11 @@ class RandomErasing(Transform):
         return (0, 0, 0, 0, None) if drawn is None else drawn
 
     def _values(self) -> list[float] | None:
-        """What is written: one number or one per channel; None for noise."""
-        value: Any = self.value
-        if isinstance(value, str):
-            return None
-        if isinstance(value, (int, float)):
-            return [float(value)]
-        if not isinstance(value, (list, tuple)):
+        """Return the numbers to write, one or one per channel; None for noise."""
+        value = written_value(self.value)
+        if value is not None and not isinstance(value, list):
             raise TypeError(f"value should be an int, a float, a sequence or 'random'. Got {value!r}")
-        return [float(number) for number in value]
+        return value
 
     def _draft(self, draft: Draft, params: Drawn | None) -> None:
         if params is None:
@@ -193,12 +197,6 @@ class RandomErasing(Transform):
         else:
             draft.reset(tensor_fallback.erase(image, top, left, height, width, filling, self.inplace or fresh))
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(p={self.p}, scale={self.scale}, ratio={self.ratio}, value={self.value}, "
-            f"inplace={self.inplace})"
-        )
-
 
 def _check_count(values: list[float] | None, channels: int) -> None:
     if values is not None and len(values) not in (1, channels):
@@ -209,7 +207,7 @@ def _check_count(values: list[float] | None, channels: int) -> None:
 
 
 def _inside(params: Drawn, draft: Draft) -> tuple[int, int, int, int]:
-    """The part of the box that lies in this image: it may have been drawn for another one."""
+    """Return the part of the box in this image. It may have been drawn for another one."""
     top, left, height, width, _ = params
     return top, left, max(min(height, draft.height - top), 0), max(min(width, draft.width - left), 0)
 
@@ -225,7 +223,7 @@ def draw_box(
     taped: bool,
     value: Any = None,
 ) -> Drawn | None:
-    """For a tape, the noise is what it can be drawn from again; without noise, it is `value` if that is given."""
+    """Draw a box and what is written: for a tape, the state that noise is drawn from; without noise, `value`."""
     sides = draws.sides(height * width, (height, width), (scale[0], scale[1]), bounds, True)
     if sides is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PIL import Image
 
-from fastaug._draft.progress import begun, ended
+from fastaug._draft.progress import applied
 from fastaug._image.types import ImageT
 
 
@@ -24,9 +24,7 @@ def adjust_brightness(img: ImageT, brightness_factor: float) -> ImageT:
         >>> adjust_brightness(torch.full((1, 1, 2), 100, dtype=torch.uint8), 0.5)
         tensor([[[50, 50]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.adjust_brightness(brightness_factor)
-    return ended(draft, img)
+    return applied(img, "adjust_brightness", brightness_factor)
 
 
 def adjust_contrast(img: ImageT, contrast_factor: float) -> ImageT:
@@ -45,9 +43,7 @@ def adjust_contrast(img: ImageT, contrast_factor: float) -> ImageT:
         >>> adjust_contrast(torch.tensor([[[50, 150]]], dtype=torch.uint8), 0.5)
         tensor([[[ 75, 125]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.adjust_contrast(contrast_factor)
-    return ended(draft, img)
+    return applied(img, "adjust_contrast", contrast_factor)
 
 
 def adjust_saturation(img: ImageT, saturation_factor: float) -> ImageT:
@@ -67,9 +63,7 @@ def adjust_saturation(img: ImageT, saturation_factor: float) -> ImageT:
         >>> adjust_saturation(Image.new("RGB", (1, 1), (200, 100, 0)), 0).getpixel((0, 0))
         (118, 118, 118)
     """
-    draft = begun(img)
-    draft.adjust_saturation(saturation_factor)
-    return ended(draft, img)
+    return applied(img, "adjust_saturation", saturation_factor)
 
 
 def adjust_hue(img: ImageT, hue_factor: float) -> ImageT:
@@ -88,9 +82,7 @@ def adjust_hue(img: ImageT, hue_factor: float) -> ImageT:
         >>> adjust_hue(Image.new("RGB", (1, 1), (255, 0, 0)), 0.5).getpixel((0, 0))
         (0, 255, 252)
     """
-    draft = begun(img)
-    draft.adjust_hue(hue_factor)
-    return ended(draft, img)
+    return applied(img, "adjust_hue", hue_factor)
 
 
 def to_grayscale(img: Image.Image, num_output_channels: int = 1) -> Image.Image:
@@ -130,9 +122,7 @@ def rgb_to_grayscale(img: ImageT, num_output_channels: int = 1) -> ImageT:
         >>> rgb_to_grayscale(torch.tensor([[[200]], [[100]], [[0]]], dtype=torch.uint8))
         tensor([[[118]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.grayscale(num_output_channels)
-    return ended(draft, img)
+    return applied(img, "grayscale", num_output_channels)
 
 
 def adjust_gamma(img: ImageT, gamma: float, gain: float = 1) -> ImageT:
@@ -152,9 +142,7 @@ def adjust_gamma(img: ImageT, gamma: float, gain: float = 1) -> ImageT:
         >>> adjust_gamma(torch.tensor([[[0, 64, 255]]], dtype=torch.uint8), 0.5)
         tensor([[[  0, 128, 255]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.adjust_gamma(gamma, gain)
-    return ended(draft, img)
+    return applied(img, "adjust_gamma", gamma, gain)
 
 
 def adjust_sharpness(img: ImageT, sharpness_factor: float) -> ImageT:
@@ -173,9 +161,7 @@ def adjust_sharpness(img: ImageT, sharpness_factor: float) -> ImageT:
         >>> adjust_sharpness(torch.eye(3, dtype=torch.uint8)[None] * 65, 0)[0, 1]
         tensor([ 0, 35,  0], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.adjust_sharpness(sharpness_factor)
-    return ended(draft, img)
+    return applied(img, "adjust_sharpness", sharpness_factor)
 
 
 def invert(img: ImageT) -> ImageT:
@@ -193,9 +179,7 @@ def invert(img: ImageT) -> ImageT:
         >>> invert(torch.tensor([[[0, 55, 255]]], dtype=torch.uint8))
         tensor([[[255, 200,   0]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.invert()
-    return ended(draft, img)
+    return applied(img, "invert")
 
 
 def posterize(img: ImageT, bits: int) -> ImageT:
@@ -215,9 +199,7 @@ def posterize(img: ImageT, bits: int) -> ImageT:
         >>> posterize(torch.tensor([[[63, 64, 255]]], dtype=torch.uint8), 2)
         tensor([[[  0,  64, 192]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.posterize(bits)
-    return ended(draft, img)
+    return applied(img, "posterize", bits)
 
 
 def solarize(img: ImageT, threshold: float) -> ImageT:
@@ -236,9 +218,7 @@ def solarize(img: ImageT, threshold: float) -> ImageT:
         >>> solarize(torch.tensor([[[127, 128, 255]]], dtype=torch.uint8), 128)
         tensor([[[127, 127,   0]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.solarize(threshold)
-    return ended(draft, img)
+    return applied(img, "solarize", threshold)
 
 
 def autocontrast(img: ImageT) -> ImageT:
@@ -256,9 +236,7 @@ def autocontrast(img: ImageT) -> ImageT:
         >>> autocontrast(torch.tensor([[[10, 15, 20]]], dtype=torch.uint8))
         tensor([[[  0, 127, 255]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.autocontrast()
-    return ended(draft, img)
+    return applied(img, "autocontrast")
 
 
 def equalize(img: ImageT) -> ImageT:
@@ -277,6 +255,4 @@ def equalize(img: ImageT) -> ImageT:
         >>> equalize(torch.arange(16, dtype=torch.uint8).repeat(1, 32, 1))[0, 0, :4]
         tensor([ 0, 32, 64, 96], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.equalize()
-    return ended(draft, img)
+    return applied(img, "equalize")

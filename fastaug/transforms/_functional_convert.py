@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from fastaug._draft.progress import begun, ended, in_progress
+from fastaug._draft.progress import applied, begun, ended, in_progress
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image.types import Array
 
@@ -75,9 +75,7 @@ def to_tensor(pic: Image.Image | Array) -> Tensor:
         >>> to_tensor(Image.new("RGB", (2, 1), (255, 0, 51)))[:, 0, 0]
         tensor([1.0000, 0.0000, 0.2000])
     """
-    draft = begun(pic)
-    draft.to_float()
-    return ended(draft, pic)  # type: ignore[return-value]
+    return applied(pic, "to_float")  # type: ignore[return-value]
 
 
 def pil_to_tensor(pic: Image.Image) -> Tensor:
@@ -94,9 +92,7 @@ def pil_to_tensor(pic: Image.Image) -> Tensor:
         >>> pil_to_tensor(Image.new("RGB", (2, 1), (255, 0, 51)))[:, 0, 0]
         tensor([255,   0,  51], dtype=torch.uint8)
     """
-    draft = begun(pic)
-    draft.to_uint8_tensor()
-    return ended(draft, pic)  # type: ignore[return-value]
+    return applied(pic, "to_uint8_tensor")  # type: ignore[return-value]
 
 
 def convert_image_dtype(image: Tensor, dtype: torch.dtype = torch.float) -> Tensor:
@@ -117,9 +113,7 @@ def convert_image_dtype(image: Tensor, dtype: torch.dtype = torch.float) -> Tens
         >>> convert_image_dtype(torch.full((1, 1, 1), 255, dtype=torch.uint8), torch.float32)
         tensor([[[1.]]])
     """
-    draft = begun(image)
-    draft.convert_dtype(dtype)
-    return ended(draft, image)
+    return applied(image, "convert_dtype", dtype)
 
 
 def to_pil_image(pic: Tensor | Array, mode: str | None = None) -> Image.Image:
@@ -141,9 +135,7 @@ def to_pil_image(pic: Tensor | Array, mode: str | None = None) -> Image.Image:
         >>> image.mode, image.size
         ('RGB', (4, 2))
     """
-    draft = begun(pic)
-    draft.to_pil(mode)
-    return ended(draft, pic)  # type: ignore[return-value]
+    return applied(pic, "to_pil", mode)  # type: ignore[return-value]
 
 
 def normalize(tensor: Tensor, mean: Sequence[float], std: Sequence[float], inplace: bool = False) -> Tensor:

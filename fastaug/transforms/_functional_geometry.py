@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation
-from fastaug._draft.progress import begun, ended, in_progress, is_pil
+from fastaug._draft.progress import applied, begun, ended, in_progress, is_pil
 from fastaug._draft.replaced import TransformDraft, functions
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
@@ -45,9 +45,7 @@ def resize(
         >>> resize(Image.new("RGB", (40, 30)), 15).size
         (20, 15)
     """
-    draft = begun(img)
-    draft.resize(size, interpolation, max_size, antialias)
-    return ended(draft, img)
+    return applied(img, "resize", size, interpolation, max_size, antialias)
 
 
 def pad(
@@ -72,9 +70,7 @@ def pad(
         >>> pad(Image.new("L", (4, 3)), (1, 2)).size
         (6, 7)
     """
-    draft = begun(img)
-    draft.pad(padding, fill, padding_mode)
-    return ended(draft, img)
+    return applied(img, "pad", padding, fill, padding_mode)
 
 
 def crop(img: ImageT, top: int, left: int, height: int, width: int) -> ImageT:
@@ -97,9 +93,7 @@ def crop(img: ImageT, top: int, left: int, height: int, width: int) -> ImageT:
     """
     if isinstance(img, Tensor):
         return tensor_fallback.crop(img, top, left, height, width)
-    draft = begun(img)
-    draft.crop(top, left, height, width)
-    return ended(draft, img)
+    return applied(img, "crop", top, left, height, width)
 
 
 def center_crop(img: ImageT, output_size: int | Sequence[int]) -> ImageT:
@@ -169,9 +163,7 @@ def hflip(img: ImageT) -> ImageT:
         >>> hflip(torch.tensor([[[1, 2, 3]]], dtype=torch.uint8))
         tensor([[[3, 2, 1]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.hflip()
-    return ended(draft, img)
+    return applied(img, "hflip")
 
 
 def vflip(img: ImageT) -> ImageT:
@@ -186,9 +178,7 @@ def vflip(img: ImageT) -> ImageT:
         tensor([[[2],
                  [1]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.vflip()
-    return ended(draft, img)
+    return applied(img, "vflip")
 
 
 def rotate(
@@ -218,9 +208,7 @@ def rotate(
         >>> rotate(Image.new("RGB", (40, 30)), 90, expand=True).size
         (30, 40)
     """
-    draft = begun(img)
-    draft.rotate(angle, interpolation, expand, center, fill)
-    return ended(draft, img)
+    return applied(img, "rotate", angle, interpolation, expand, center, fill)
 
 
 def affine(
@@ -254,9 +242,7 @@ def affine(
         >>> affine(torch.tensor([[[1, 2, 3]]], dtype=torch.uint8), 0.0, [1, 0], 1.0, 0.0)
         tensor([[[0, 1, 2]]], dtype=torch.uint8)
     """
-    draft = begun(img)
-    draft.affine(angle, translate, scale, shear, interpolation, fill, center)
-    return ended(draft, img)
+    return applied(img, "affine", angle, translate, scale, shear, interpolation, fill, center)
 
 
 def perspective(
@@ -285,9 +271,7 @@ def perspective(
         >>> perspective(Image.new("RGB", (40, 30)), corners, [[4, 2], [35, 0], [39, 29], [0, 29]]).size
         (40, 30)
     """
-    draft = begun(img)
-    draft.perspective(startpoints, endpoints, interpolation, fill)
-    return ended(draft, img)
+    return applied(img, "perspective", startpoints, endpoints, interpolation, fill)
 
 
 def elastic_transform(
@@ -322,9 +306,7 @@ def elastic_transform(
             stacklevel=2,
         )
         mode = as_interpolation(mode)
-    draft = begun(img)
-    draft.elastic_transform(displacement, mode, fill)
-    return ended(draft, img)
+    return applied(img, "elastic_transform", displacement, mode, fill)
 
 
 def gaussian_blur(
@@ -350,9 +332,7 @@ def gaussian_blur(
         >>> gaussian_blur(Image.new("RGB", (40, 30)), 5).size
         (40, 30)
     """
-    draft = begun(img)
-    draft.gaussian_blur(kernel_size, sigma)
-    return ended(draft, img)
+    return applied(img, "gaussian_blur", kernel_size, sigma)
 
 
 def five_crop(img: ImageT, size: int | Sequence[int]) -> tuple[ImageT, ImageT, ImageT, ImageT, ImageT]:
@@ -390,7 +370,7 @@ def five_crop(img: ImageT, size: int | Sequence[int]) -> tuple[ImageT, ImageT, I
 
 
 def ten_crop(img: ImageT, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[ImageT, ...]:
-    """As :func:`five_crop`, followed by the same five of the mirrored image.
+    """The crops of :func:`five_crop`, and the same five of the mirrored image.
 
     Args:
         img: image.

@@ -9,7 +9,7 @@ from typing import Any
 from fastaug._draft import recipe
 from fastaug._draft.draft import Draft
 from fastaug._draft.interpolation import InterpolationMode, stored_interpolation
-from fastaug.transforms._base import Transform, happens
+from fastaug.transforms._base import RandomTransform, Transform
 
 __all__ = ["Pad", "RandomHorizontalFlip", "RandomVerticalFlip", "Resize"]
 
@@ -87,6 +87,8 @@ class Pad(Transform):
         (42, 34)
     """
 
+    _shown = ("padding", "fill", "padding_mode")
+
     def __init__(
         self, padding: int | Sequence[int], fill: float | Sequence[float] = 0, padding_mode: str = "constant"
     ) -> None:
@@ -115,15 +117,9 @@ class Pad(Transform):
         mode = recipe.padding_mode(self.padding_mode)
         return "Pad", recipe.sides(self.padding), recipe.filling(self.fill), mode
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(padding={self.padding}, fill={self.fill}, padding_mode={self.padding_mode})"
 
-
-class RandomHorizontalFlip(Transform):
+class RandomHorizontalFlip(RandomTransform):
     """The image mirrored left to right with probability ``p``.
-
-    Args:
-        p: probability.
 
     Example:
         >>> import fastaug.transforms as T
@@ -132,31 +128,15 @@ class RandomHorizontalFlip(Transform):
         tensor([[[3, 2, 1]]], dtype=torch.uint8)
     """
 
-    _drawn = ("applied",)
-
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
-    def _sample(self, draft: Draft) -> bool:
-        return happens(draft.call.draws, self.p)
-
-    def _draft(self, draft: Draft, params: bool) -> None:
-        if params:
-            draft.hflip()
+    def _adjust(self, draft: Draft) -> None:
+        draft.hflip()
 
     def _packed(self) -> recipe.Packed:
         return "RandomFlip", False, recipe.chance(self.p)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
 
-
-class RandomVerticalFlip(Transform):
+class RandomVerticalFlip(RandomTransform):
     """The image mirrored top to bottom with probability ``p``.
-
-    Args:
-        p: probability.
 
     Example:
         >>> import fastaug.transforms as T
@@ -165,21 +145,8 @@ class RandomVerticalFlip(Transform):
         tensor([2, 1], dtype=torch.uint8)
     """
 
-    _drawn = ("applied",)
-
-    def __init__(self, p: float = 0.5) -> None:
-        super().__init__()
-        self.p = p
-
-    def _sample(self, draft: Draft) -> bool:
-        return happens(draft.call.draws, self.p)
-
-    def _draft(self, draft: Draft, params: bool) -> None:
-        if params:
-            draft.vflip()
+    def _adjust(self, draft: Draft) -> None:
+        draft.vflip()
 
     def _packed(self) -> recipe.Packed:
         return "RandomFlip", True, recipe.chance(self.p)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"

@@ -84,8 +84,7 @@ class RandomRotation(Transform):
         check_fill(self.fill, draft)
         if self.get_params is self._own_params:
             return draft.call.draws.uniform(float(self.degrees[0]), float(self.degrees[1]))
-        angle: float = self._asked(draft, self.degrees)
-        return angle
+        return self._asked(draft, self.degrees)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: float) -> None:
         fill = fill_of(self.fill, draft.kind, draft.channels)
@@ -209,7 +208,7 @@ class RandomAffine(Transform):
 
 
 def check_affine(translate: Any, scale: Any, center: Any) -> None:
-    """Of what RandomAffine is given, those that have two numbers, or are None."""
+    """Check the arguments of RandomAffine that are None or pairs."""
     for name, given in (("translate", translate), ("scale", scale), ("center", center)):
         if given is not None:
             check_lengths(given, name, (2,))
@@ -266,6 +265,7 @@ class RandomPerspective(Transform):
     """
 
     _drawn = ("startpoints", "endpoints")
+    _shown = ("p",)
 
     def __init__(
         self,
@@ -311,9 +311,6 @@ class RandomPerspective(Transform):
         scale = float(recipe.number(self.distortion_scale))
         return "RandomPerspective", scale, recipe.chance(self.p), number, fill
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(p={self.p})"
-
 
 def draw_corners(draws: Draws, width: int, height: int, distortion_scale: float) -> tuple[Points, Points]:
     half_height, half_width = height // 2, width // 2
@@ -333,8 +330,8 @@ def draw_corners(draws: Draws, width: int, height: int, distortion_scale: float)
 class ElasticTransform(Transform):
     """The image moved along a smooth random field, as seen through moving water.
 
-    Draws one number per pixel for the horizontal and then one for the vertical displacement, and blurs both. Images in
-    every container, PIL images too, are sampled as torchvision samples tensors.
+    Draws one number per pixel for the horizontal and then one for the vertical displacement, and blurs both. Every
+    container is sampled as torchvision samples tensors.
 
     Args:
         alpha: strength: a float, or two for horizontal and vertical.
@@ -354,6 +351,7 @@ class ElasticTransform(Transform):
     """
 
     _drawn = ("noise",)
+    _shown = ("alpha", "sigma", "interpolation", "fill")
 
     def __init__(
         self,
@@ -386,12 +384,11 @@ class ElasticTransform(Transform):
         return _displacement(drawn, alpha, sigma, size)
 
     def _sample(self, draft: Draft) -> Tensor | Noise | bytes:
-        """The noise; for a tape, what it can be drawn from again; from a user's own get_params, the displacements."""
+        """Draw the noise; for a tape, the state it is drawn from; by a user's get_params, the displacements."""
         _, height, width = draft.dimensions()
         call = draft.call
         if self.get_params is not self._own_params:
-            displacement: Tensor = self._asked(draft, self.alpha, self.sigma, [height, width])
-            return displacement
+            return self._asked(draft, self.alpha, self.sigma, [height, width])  # type: ignore[no-any-return]
         call.draws.release()
         state = None if call.tape is None else noise_state(call.draws)
         noise = _draw_noise(call.draws.generator, self.sigma, [height, width])
@@ -412,12 +409,6 @@ class ElasticTransform(Transform):
     def forward(self, tensor: Any) -> Any:
         """The transformed image, in the container of ``tensor``."""
         return super().forward(tensor)
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(alpha={self.alpha}, sigma={self.sigma}, interpolation={self.interpolation}, "
-            f"fill={self.fill})"
-        )
 
 
 def _draw_noise(generator: torch.Generator | None, sigma: Sequence[float], size: list[int]) -> Noise:
@@ -443,7 +434,6 @@ def _displacement(
 
 
 def _smooth(noise: Tensor, extent: float, sigma: Sequence[float]) -> Tensor:
-    """Noise in [-1, 1), blurred by a kernel that is cut off at four times `extent`."""
     noise = noise * 2 - 1
     if extent > 0.0:
         size = kernel_size(extent)
@@ -464,7 +454,7 @@ def check_lengths(value: Any, name: str, lengths: tuple[int, ...]) -> None:
 
 
 def angles(value: Any, name: str, lengths: tuple[int, ...]) -> list[float]:
-    """[-x, x] for a number x; else the numbers themselves."""
+    """Return [-x, x] for a number x, or the numbers of a sequence."""
     if isinstance(value, numbers.Number):
         number: Any = value
         if number < 0:
@@ -481,7 +471,6 @@ def _stored_fill(fill: Any) -> Any:
 
 
 def _two_floats(value: Any, name: str) -> Any:
-    """Ints are refused, as torchvision refuses them."""
     if isinstance(value, float):
         return [float(value), float(value)]
     if not isinstance(value, Sequence):

@@ -1,9 +1,8 @@
 """The functions behind the transforms, as ``torchvision.transforms.functional`` has them.
 
 An image is a PIL image, a uint8 ndarray of shape (height, width) or (height, width, channels), or a tensor of shape
-(..., channels, height, width). The result is in the same container. It is what torchvision's function gives for that
-container, bit for bit for uint8: arrays follow PIL images, tensors torchvision's tensor functions. Inputs are never
-written to.
+(..., channels, height, width). The result is in the same container, and is torchvision's for it, bit for bit for uint8;
+arrays follow PIL images. Inputs are never written to.
 """
 
 from __future__ import annotations

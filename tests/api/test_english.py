@@ -30,16 +30,22 @@ NOT_YET: dict[str, str] = {
     "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
     "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
-    "_inspect": "__init__ check explain explanation info log methods notebook pairs plan plot profile sample_explanation sample_log show trial twin unrounded words",
-    "_program": "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains v2_arguments",
+    "_inspect": (
+        "__init__ check explain explanation info log methods notebook pairs plan plot profile sample_explanation "
+        "sample_log show trial twin unrounded words"
+    ),
+    "_program": (
+        "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
+        "v2_arguments"
+    ),
     "_sample": "pipeline sample tape watch",
     "_self_test": "cases run",
     "_tv_tensors": "base choice formats places rotated",
     "_views": "batch drawn program seen views",
-    "data/_load": "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams",
-    "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps",
-    "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",
-    "transforms/v2/functional": "_augment _crops _kernels _sizes _utils _warps",
+    "data/_load": (
+        "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
+    ),
+    "transforms/v2": "_transform",
 }
 
 

@@ -12,144 +12,52 @@ from __future__ import annotations
 
 from fastaug._names import publish
 from fastaug.transforms import AutoAugmentPolicy, InterpolationMode
+from fastaug.transforms.v2 import (
+    _augment,
+    _auto_augment,
+    _color,
+    _container,
+    _crops,
+    _flips,
+    _meta,
+    _misc,
+    _sizes,
+    _temporal,
+    _transform,
+    _type_conversion,
+    _utils,
+    _warps,
+)
 from fastaug.transforms.v2 import functional as functional
-from fastaug.transforms.v2._augment import JPEG, CutMix, MixUp, RandomErasing
-from fastaug.transforms.v2._auto_augment import AugMix, AutoAugment, RandAugment, TrivialAugmentWide
-from fastaug.transforms.v2._color import (
-    RGB,
-    ColorJitter,
-    Grayscale,
-    RandomAdjustSharpness,
-    RandomAutocontrast,
-    RandomChannelPermutation,
-    RandomEqualize,
-    RandomGrayscale,
-    RandomInvert,
-    RandomPhotometricDistort,
-    RandomPosterize,
-    RandomSolarize,
-)
-from fastaug.transforms.v2._container import Compose, RandomApply, RandomChoice, RandomOrder
-from fastaug.transforms.v2._deprecated import ToTensor
-from fastaug.transforms.v2._geometry import (
-    CenterCrop,
-    ElasticTransform,
-    FiveCrop,
-    Pad,
-    RandomAffine,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomIoUCrop,
-    RandomPerspective,
-    RandomResize,
-    RandomResizedCrop,
-    RandomRotation,
-    RandomShortestSize,
-    RandomVerticalFlip,
-    RandomZoomOut,
-    Resize,
-    ScaleJitter,
-    TenCrop,
-)
-from fastaug.transforms.v2._meta import ClampBoundingBoxes, ClampKeyPoints, ConvertBoundingBoxFormat, SetClampingMode
-from fastaug.transforms.v2._misc import (
-    ConvertImageDtype,
-    GaussianBlur,
-    GaussianNoise,
-    Identity,
-    Lambda,
-    LinearTransformation,
-    Normalize,
-    SanitizeBoundingBoxes,
-    SanitizeKeyPoints,
-    ToDtype,
-)
-from fastaug.transforms.v2._temporal import UniformTemporalSubsample
-from fastaug.transforms.v2._transform import Transform
-from fastaug.transforms.v2._type_conversion import PILToTensor, ToImage, ToPILImage, ToPureTensor
-from fastaug.transforms.v2._utils import (
-    check_type,
-    get_bounding_boxes,
-    get_keypoints,
-    has_all,
-    has_any,
-    query_chw,
-    query_size,
-)
+from fastaug.transforms.v2._augment import *  # noqa: F403
+from fastaug.transforms.v2._auto_augment import *  # noqa: F403
+from fastaug.transforms.v2._color import *  # noqa: F403
+from fastaug.transforms.v2._container import *  # noqa: F403
+from fastaug.transforms.v2._crops import *  # noqa: F403
+from fastaug.transforms.v2._flips import *  # noqa: F403
+from fastaug.transforms.v2._meta import *  # noqa: F403
+from fastaug.transforms.v2._misc import *  # noqa: F403
+from fastaug.transforms.v2._sizes import *  # noqa: F403
+from fastaug.transforms.v2._temporal import *  # noqa: F403
+from fastaug.transforms.v2._transform import *  # noqa: F403
+from fastaug.transforms.v2._type_conversion import *  # noqa: F403
+from fastaug.transforms.v2._utils import *  # noqa: F403
+from fastaug.transforms.v2._warps import *  # noqa: F403
 
-__all__ = [
-    "JPEG",
-    "RGB",
-    "AugMix",
-    "AutoAugment",
-    "AutoAugmentPolicy",
-    "CenterCrop",
-    "ClampBoundingBoxes",
-    "ClampKeyPoints",
-    "ColorJitter",
-    "Compose",
-    "ConvertBoundingBoxFormat",
-    "ConvertImageDtype",
-    "CutMix",
-    "ElasticTransform",
-    "FiveCrop",
-    "GaussianBlur",
-    "GaussianNoise",
-    "Grayscale",
-    "Identity",
-    "InterpolationMode",
-    "Lambda",
-    "LinearTransformation",
-    "MixUp",
-    "Normalize",
-    "PILToTensor",
-    "Pad",
-    "RandAugment",
-    "RandomAdjustSharpness",
-    "RandomAffine",
-    "RandomApply",
-    "RandomAutocontrast",
-    "RandomChannelPermutation",
-    "RandomChoice",
-    "RandomCrop",
-    "RandomEqualize",
-    "RandomErasing",
-    "RandomGrayscale",
-    "RandomHorizontalFlip",
-    "RandomInvert",
-    "RandomIoUCrop",
-    "RandomOrder",
-    "RandomPerspective",
-    "RandomPhotometricDistort",
-    "RandomPosterize",
-    "RandomResize",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "RandomShortestSize",
-    "RandomSolarize",
-    "RandomVerticalFlip",
-    "RandomZoomOut",
-    "Resize",
-    "SanitizeBoundingBoxes",
-    "SanitizeKeyPoints",
-    "ScaleJitter",
-    "SetClampingMode",
-    "TenCrop",
-    "ToDtype",
-    "ToImage",
-    "ToPILImage",
-    "ToPureTensor",
-    "ToTensor",
-    "Transform",
-    "TrivialAugmentWide",
-    "UniformTemporalSubsample",
-    "check_type",
-    "get_bounding_boxes",
-    "get_keypoints",
-    "has_all",
-    "has_any",
-    "query_chw",
-    "query_size",
-]
+__all__ = ["AutoAugmentPolicy", "InterpolationMode"]
+__all__ += _augment.__all__
+__all__ += _auto_augment.__all__
+__all__ += _color.__all__
+__all__ += _container.__all__
+__all__ += _crops.__all__
+__all__ += _flips.__all__
+__all__ += _meta.__all__
+__all__ += _misc.__all__
+__all__ += _sizes.__all__
+__all__ += _temporal.__all__
+__all__ += _transform.__all__
+__all__ += _type_conversion.__all__
+__all__ += _utils.__all__
+__all__ += _warps.__all__
 
 publish(globals())

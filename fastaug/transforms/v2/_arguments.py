@@ -1,4 +1,4 @@
-"""What arguments of transforms of geometry can be."""
+"""Types of the arguments of transforms of geometry."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 from fastaug._draft.interpolation import InterpolationMode
 
-_SIZE = "Please provide only two dimensions (h, w) for size"
 _Interpolation = str | InterpolationMode | int
 _Number = int | float
 _Fill = _Number | Sequence[_Number] | None | dict[Any, Any]
@@ -15,11 +14,7 @@ _PaddingMode = Literal["constant", "edge", "reflect", "symmetric"]
 
 
 def _scalar_fill(transform: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """The arguments for v1, whose scripted classes take one number.
-
-    Raises:
-        ValueError: there are more.
-    """
+    """Return the arguments for v1, whose scripted classes take one number as fill."""
     if params["fill"] is not None and not isinstance(params["fill"], (int, float)):
         raise ValueError(
             f"{type(transform).__name__}() can only be scripted for a scalar `fill`, but got {transform.fill}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,13 +18,13 @@ from fastaug._draft.draws import Draws, drawn_from
 from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Leaves, Sample
 from fastaug.transforms._base import check_ranges
-from fastaug.transforms._erasing import check_share, check_value, draw_box
+from fastaug.transforms._erasing import check_share, check_value, draw_box, written_value
+from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._crops import warn_of_passing
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
-    _check_sequence_input,
     _parse_labels_getter,
     draws_of,
     has_any,
@@ -34,12 +35,14 @@ from fastaug.transforms.v2._utils import (
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
+__all__ = ["JPEG", "CutMix", "MixUp", "RandomErasing"]
+
 
 class RandomErasing(_RandomApplyTransform):
     """Tensor images and videos with a random box overwritten, with probability ``p``.
 
-    Draws whether it happens, then area and proportions, up to ten times until the box fits, then the noise if there is
-    to be any, then the top row and the left column of the box. If no box fits, the sample stays as it is.
+    Draws whether it happens, then area and proportions, up to ten times until the box fits, then the noise, if any, and
+    the top row and left column. If no box fits, the sample stays as it is.
 
     Args:
         p: probability.
@@ -50,8 +53,7 @@ class RandomErasing(_RandomApplyTransform):
 
     Raises:
         TypeError: wrong type of an argument.
-        ValueError: a string other than "random", ``p`` or ``scale`` out of range; when it happens, wrong length of
-            ``value``.
+        ValueError: another string, ``p`` or ``scale`` out of range; when it happens, wrong length of ``value``.
 
     Example:
         >>> import torch
@@ -77,13 +79,7 @@ class RandomErasing(_RandomApplyTransform):
         check_share(scale)
         self.scale = scale
         self.ratio = ratio
-        self.value: Any = value
-        if isinstance(value, (int, float)):
-            self.value = [float(value)]
-        elif isinstance(value, str):
-            self.value = None
-        elif isinstance(value, (list, tuple)):
-            self.value = [float(number) for number in value]
+        self.value = written_value(value)
         self.inplace = inplace
         self._log_ratio = torch.log(torch.tensor(self.ratio))
 
@@ -137,7 +133,7 @@ class _BaseMixUpCutMix(Transform):
         self._labels_getter = _parse_labels_getter(labels_getter)
 
     def forward(self, *inputs: Any) -> Any:
-        """The batch, mixed. Labels are probabilities then."""
+        """Return the batch, mixed, with probabilities as labels."""
         return self._mixed(inputs, self.make_params)
 
     def _take(self, sample: Sample) -> None:
@@ -193,13 +189,24 @@ class _BaseMixUpCutMix(Transform):
             )
 
     def _draw_share(self, draws: Draws) -> float:
-        """How much of each image stays, from a Beta distribution: that is one column of a Dirichlet distribution."""
+        """Draw from the Beta distribution, as one column of a Dirichlet distribution."""
         draws.release()
         generator = drawn_from(draws.generator)
         if not generator:
             return float(self._dist.sample(()))
         alphas = torch.cat([self._dist.concentration1, self._dist.concentration0])
         return float(torch._sample_dirichlet(alphas, **generator)[0])
+
+    @abstractmethod
+    def _mixed_batch(self, batch: torch.Tensor, params: dict[str, Any]) -> torch.Tensor: ...
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        if inpt is params["labels"]:
+            return self._mixup_label(inpt, lam=params["lam_adjusted" if "box" in params else "lam"])
+        if not is_pure_tensor(inpt) and not isinstance(inpt, tv_named("Image", "Video")):
+            return inpt
+        self._check_image_or_video(inpt, batch_size=params["batch_size"])
+        return wrapped(self._mixed_batch(inpt, params), like=inpt)
 
     def _mixup_label(self, label: torch.Tensor, *, lam: float) -> torch.Tensor:
         if label.ndim == 1:
@@ -222,11 +229,11 @@ class MixUp(_BaseMixUpCutMix):
         alpha: both parameters of the Beta distribution of that share.
         num_classes: how many classes there are, for labels that are numbers of classes.
         labels_getter: a function of the batch that returns its labels; "default" takes a second argument that is a
-            tensor, or what is found under a key with "label" in it.
+            tensor, or the labels under a key with "label" in it.
 
     Raises:
-        ValueError: when called, no batch of tensors, labels of another length or of other shapes than (batch,) or
-            (batch, classes), or ``num_classes`` is needed.
+        ValueError: when called, something that is not a batch of tensors; labels of another length, or not of shape
+            (batch,) or (batch, classes); or ``num_classes`` is missing.
 
     Example:
         >>> import torch
@@ -239,20 +246,14 @@ class MixUp(_BaseMixUpCutMix):
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         return {"lam": self._draw_share(draws_of(flat_inputs))}
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        if inpt is params["labels"]:
-            return self._mixup_label(inpt, lam=params["lam"])
-        if not is_pure_tensor(inpt) and not isinstance(inpt, tv_named("Image", "Video")):
-            return inpt
-        self._check_image_or_video(inpt, batch_size=params["batch_size"])
-        return wrapped(_blended(inpt, params["lam"]), like=inpt)
+    def _mixed_batch(self, batch: torch.Tensor, params: dict[str, Any]) -> torch.Tensor:
+        return _blended(batch, params["lam"])
 
 
 class CutMix(_BaseMixUpCutMix):
     """A batch of images or videos, each with a box of the one before it, and so their labels.
 
-    (https://arxiv.org/abs/1905.04899.) Draws the share of each image that stays, and the middle of the box: one for the
-    batch.
+    (https://arxiv.org/abs/1905.04899.) Draws the share of each image that stays and the box's middle, for the batch.
 
     Args:
         alpha: both parameters of the Beta distribution of that share.
@@ -283,16 +284,11 @@ class CutMix(_BaseMixUpCutMix):
         adjusted = float(1.0 - (right - left) * (bottom - top) / (width * height))
         return {"box": (left, top, right, bottom), "lam_adjusted": adjusted}
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        if inpt is params["labels"]:
-            return self._mixup_label(inpt, lam=params["lam_adjusted"])
-        if not is_pure_tensor(inpt) and not isinstance(inpt, tv_named("Image", "Video")):
-            return inpt
-        self._check_image_or_video(inpt, batch_size=params["batch_size"])
+    def _mixed_batch(self, batch: torch.Tensor, params: dict[str, Any]) -> torch.Tensor:
         left, top, right, bottom = params["box"]
-        output = inpt.clone()
-        output[..., top:bottom, left:right] = inpt.roll(1, 0)[..., top:bottom, left:right]
-        return wrapped(output, like=inpt)
+        output = batch.clone()
+        output[..., top:bottom, left:right] = batch.roll(1, 0)[..., top:bottom, left:right]
+        return output
 
 
 class JPEG(Keeping):
@@ -321,7 +317,7 @@ class JPEG(Keeping):
         if isinstance(quality, int):
             quality = [quality, quality]
         else:
-            _check_sequence_input(quality, "quality", req_sizes=(2,))
+            check_lengths(quality, "quality", (2,))
         if not (1 <= quality[0] <= quality[1] <= 100 and all(isinstance(one, int) for one in quality)):
             raise ValueError(f"quality must be an integer from 1 to 100, got {quality =}")
         self.quality = quality

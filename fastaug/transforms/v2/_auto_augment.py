@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
@@ -17,7 +18,18 @@ from fastaug._draft.leaf import ImageDraft, PixelDraft
 from fastaug._program.arguments import as_float32
 from fastaug._sample.sample import Sample
 from fastaug.transforms._augmix import mixed_natively
-from fastaug.transforms._auto_augment import nth
+from fastaug.transforms._auto_augment import (
+    IDENTITY,
+    INVERT,
+    MIX,
+    PAPER,
+    WIDE,
+    Magnitudes,
+    Strengths,
+    colours,
+    levels,
+    nth,
+)
 from fastaug.transforms._auto_augment_policies import AutoAugmentPolicy, Policy, policies_of
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
@@ -35,83 +47,31 @@ from fastaug.transforms.v2._utils import (
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
 
-#: What gives the magnitudes of an op, for so many bins and an image of so many rows and columns; None has none.
-_Magnitudes = Callable[[int, int, int], torch.Tensor | None]
-#: {name: (magnitudes, whether the sign is drawn)}
-_Space = dict[str, tuple[_Magnitudes, bool]]
+__all__ = ["AugMix", "AutoAugment", "RandAugment", "TrivialAugmentWide"]
+
 #: Names of ops with their magnitudes.
 _Ops = Iterator[tuple[str, float]]
 
 
-def _up_to(limit: float) -> _Magnitudes:
-    return lambda num_bins, height, width: torch.linspace(0.0, limit, num_bins)
+def _bits(most: int, fewer: int) -> Magnitudes:
+    return lambda bins, height, width: (most - (torch.arange(bins) / ((bins - 1) / fewer))).round().int()
 
 
-def _paper_width(num_bins: int, height: int, width: int) -> torch.Tensor:
-    return torch.linspace(0.0, 150.0 / 331.0 * width, num_bins)
-
-
-def _paper_height(num_bins: int, height: int, width: int) -> torch.Tensor:
-    return torch.linspace(0.0, 150.0 / 331.0 * height, num_bins)
-
-
-def _third_of_width(num_bins: int, height: int, width: int) -> torch.Tensor:
-    return torch.linspace(0.0, width / 3.0, num_bins)
-
-
-def _third_of_height(num_bins: int, height: int, width: int) -> torch.Tensor:
-    return torch.linspace(0.0, height / 3.0, num_bins)
-
-
-def _bits(most: int, fewer: int) -> _Magnitudes:
-    """From `most` on down, `fewer` at most."""
-    return lambda num_bins, height, width: (most - (torch.arange(num_bins) / ((num_bins - 1) / fewer))).round().int()
-
-
-def _thresholds(num_bins: int, height: int, width: int) -> torch.Tensor:
-    return torch.linspace(1.0, 0.0, num_bins)
-
-
-def _none(num_bins: int, height: int, width: int) -> None:
-    """No magnitudes."""
-
-
-def _geometry(shear: float, translate_x: _Magnitudes, translate_y: _Magnitudes, rotate: float) -> _Space:
-    magnitudes = (_up_to(shear), _up_to(shear), translate_x, translate_y, _up_to(rotate))
-    return {
-        name: (each, True) for name, each in zip(("ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate"), magnitudes)
-    }
-
-
-def _colours(limit: float) -> _Space:
-    return {name: (_up_to(limit), True) for name in ("Brightness", "Color", "Contrast", "Sharpness")}
-
-
-def _levels(most: int, fewer: int) -> _Space:
-    magnitudes = {"Posterize": _bits(most, fewer), "Solarize": _thresholds, "AutoContrast": _none, "Equalize": _none}
-    return {name: (each, False) for name, each in magnitudes.items()}
-
-
-_PAPER: _Space = {
-    **_geometry(0.3, _paper_width, _paper_height, 30.0),
-    **_colours(0.9),
-    **_levels(8, 4),
-}
-_IDENTITY: _Space = {"Identity": (_none, False)}
+_PAPER: Strengths = {**PAPER, **levels(_bits(8, 4), 1.0)}
 
 
 @functools.lru_cache(maxsize=1024)
 def _tabulated(
-    magnitudes: _Magnitudes, num_bins: int, height: int, width: int, dtype: torch.dtype
+    magnitudes: Magnitudes, num_bins: int, height: int, width: int, dtype: torch.dtype
 ) -> tuple[float, ...] | None:
     # linspace computes in torch's default dtype.
     tensor = magnitudes(num_bins, height, width)
     return None if tensor is None else tuple(map(float, tensor))
 
 
-def _values(magnitudes: _Magnitudes, num_bins: int, height: int, width: int) -> tuple[float, ...] | None:
-    """The magnitudes as numbers: kept, for the functions of this module."""
-    if magnitudes.__module__ == __name__ and type(num_bins) is type(height) is type(width) is int:
+def _values(magnitudes: Magnitudes, num_bins: int, height: int, width: int) -> tuple[float, ...] | None:
+    """Return the magnitudes as numbers. Those of this package are kept."""
+    if magnitudes.__module__.startswith("fastaug.") and type(num_bins) is type(height) is type(width) is int:
         return _tabulated(magnitudes, num_bins, height, width, torch.get_default_dtype())
     return _tabulated.__wrapped__(magnitudes, num_bins, height, width, torch.get_default_dtype())
 
@@ -123,7 +83,7 @@ def _signed(draws: Draws, magnitude: float, signed: bool) -> float:
 class _AutoAugmentBase(Keeping):
     """Ops on the only image or video of a sample."""
 
-    _AUGMENTATION_SPACE: ClassVar[_Space]
+    _AUGMENTATION_SPACE: ClassVar[Strengths]
 
     def __init__(self, *, interpolation: _Interpolation = "nearest", fill: _Fill = None) -> None:
         super().__init__()
@@ -145,7 +105,7 @@ class _AutoAugmentBase(Keeping):
         return self._unflatten_and_insert_image_or_video(parts, self.transform(image, self.make_params([image])))
 
     def _flatten_and_extract_image_or_video(self, inputs: tuple[Any, ...]) -> tuple[tuple[list[Any], Any, int], Any]:
-        """(leaves, what they are of, the place of the image among them), and the image."""
+        """Return (leaves, their structure, the place of the image among them), and the image."""
         flat_inputs, spec = tree_flatten(inputs if len(inputs) > 1 else inputs[0])
         index = self._place(flat_inputs)
         return (flat_inputs, spec, index), flat_inputs[index]
@@ -159,11 +119,7 @@ class _AutoAugmentBase(Keeping):
         return [self._place(leaves)]
 
     def _place(self, flat_inputs: list[Any]) -> int:
-        """Where among the leaves the image or video is.
-
-        Raises:
-            TypeError: there is none, or there are several; or there is something that the ops cannot be done to.
-        """
+        """Return the place of the only image or video among the leaves."""
         images: tuple[Any, ...] = (PIL.Image.Image, is_pure_tensor, *tv_named("Image", "Video"))
         others = tv_named("BoundingBoxes", "Mask", "KeyPoints")
         found = []
@@ -181,6 +137,12 @@ class _AutoAugmentBase(Keeping):
             )
         return found[0]
 
+    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+        return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}
+
+    @abstractmethod
+    def _draw(self, draws: Draws, height: int, width: int) -> _Ops: ...
+
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._applied(inpt, params["ops"])
 
@@ -194,11 +156,7 @@ class _AutoAugmentBase(Keeping):
     def _apply_image_or_video_transform(
         self, image: Any, transform_id: str, magnitude: float, interpolation: _Interpolation, fill: dict[Any, Any]
     ) -> Any:
-        """The image or video after the op of that name.
-
-        Raises:
-            ValueError: there is none.
-        """
+        """Return the image or video after the op of that name."""
         if transform_id == "Identity":
             return image
         colour = _COLOUR_OPS.get(transform_id)
@@ -216,16 +174,8 @@ class _AutoAugmentBase(Keeping):
             shear[axis], center = math.degrees(math.atan(magnitude)), [0.0, 0.0]
         else:
             translate[axis] = int(magnitude)
-        return F.affine(
-            image,
-            angle=0.0,
-            translate=translate,
-            scale=1.0,
-            shear=shear,
-            interpolation=interpolation,
-            fill=fill_,
-            center=center,
-        )
+        settings: dict[str, Any] = {"interpolation": interpolation, "fill": fill_, "center": center}
+        return F.affine(image, angle=0.0, translate=translate, scale=1.0, shear=shear, **settings)
 
 
 def _solarize(image: Any, magnitude: float) -> Any:
@@ -261,8 +211,7 @@ class AutoAugment(_AutoAugmentBase):
         fill: colour of what lies outside the image, as in :class:`Pad`.
 
     Raises:
-        TypeError: wrong type of ``fill``; when called, a sample with boxes, masks or points, or without exactly one
-            image or video.
+        TypeError: wrong type of ``fill``; when called, boxes, masks or points, or not exactly one image or video.
         ValueError: unknown policy.
 
     Example:
@@ -274,7 +223,7 @@ class AutoAugment(_AutoAugmentBase):
 
     _v1_transform_cls = _v1.AutoAugment
 
-    _AUGMENTATION_SPACE: ClassVar[_Space] = {**_PAPER, "Invert": (_none, False)}
+    _AUGMENTATION_SPACE: ClassVar[Strengths] = {**_PAPER, **INVERT}
 
     def __init__(
         self,
@@ -288,9 +237,6 @@ class AutoAugment(_AutoAugmentBase):
 
     def _get_policies(self, policy: AutoAugmentPolicy) -> list[Policy]:
         return policies_of(policy)
-
-    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
-        return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}
 
     def _draw(self, draws: Draws, height: int, width: int) -> _Ops:
         for transform_id, probability, index in self._policies[draws.randint(0, len(self._policies))]:
@@ -327,7 +273,7 @@ class RandAugment(_AutoAugmentBase):
 
     _v1_transform_cls = _v1.RandAugment
 
-    _AUGMENTATION_SPACE: ClassVar[_Space] = {**_IDENTITY, **_PAPER}
+    _AUGMENTATION_SPACE: ClassVar[Strengths] = {**IDENTITY, **_PAPER}
 
     def __init__(
         self,
@@ -345,9 +291,6 @@ class RandAugment(_AutoAugmentBase):
         self.magnitude = magnitude
         self.num_magnitude_bins = num_magnitude_bins
 
-    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
-        return {"ops": self._draw(draws_of(flat_inputs), *query_size(flat_inputs))}
-
     def _draw(self, draws: Draws, height: int, width: int) -> _Ops:
         space = tuple(self._AUGMENTATION_SPACE.items())
         for _ in range(self.num_ops):
@@ -356,8 +299,10 @@ class RandAugment(_AutoAugmentBase):
             yield transform_id, 0.0 if values is None else _signed(draws, nth(values, self.magnitude), signed)
 
 
-def _draw_op(draws: Draws, space: _Space, num_bins: int, strengths: int, height: int, width: int) -> tuple[str, float]:
-    """An op, its magnitude out of the first `strengths`, and the sign of it."""
+def _draw_op(
+    draws: Draws, space: Strengths, num_bins: int, strengths: int, height: int, width: int
+) -> tuple[str, float]:
+    """Draw an op, its magnitude out of the first `strengths`, and its sign."""
     transform_id, (magnitudes, signed) = tuple(space.items())[draws.randint(0, len(space))]
     values = _values(magnitudes, num_bins, height, width)
     if values is None:
@@ -387,12 +332,7 @@ class TrivialAugmentWide(_AutoAugmentBase):
 
     _v1_transform_cls = _v1.TrivialAugmentWide
 
-    _AUGMENTATION_SPACE: ClassVar[_Space] = {
-        **_IDENTITY,
-        **_geometry(0.99, _up_to(32.0), _up_to(32.0), 135.0),
-        **_colours(0.99),
-        **_levels(8, 6),
-    }
+    _AUGMENTATION_SPACE: ClassVar[Strengths] = {**WIDE, **levels(_bits(8, 6), 1.0)}
 
     def __init__(
         self, num_magnitude_bins: int = 31, interpolation: _Interpolation = "nearest", fill: _Fill = None
@@ -400,10 +340,9 @@ class TrivialAugmentWide(_AutoAugmentBase):
         super().__init__(interpolation=interpolation, fill=fill)
         self.num_magnitude_bins = num_magnitude_bins
 
-    def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
+    def _draw(self, draws: Draws, height: int, width: int) -> _Ops:
         bins = self.num_magnitude_bins
-        draws, size = draws_of(flat_inputs), query_size(flat_inputs)
-        return {"ops": iter([_draw_op(draws, self._AUGMENTATION_SPACE, bins, bins, *size)])}
+        return iter([_draw_op(draws, self._AUGMENTATION_SPACE, bins, bins, height, width)])
 
 
 class AugMix(_AutoAugmentBase):
@@ -434,11 +373,8 @@ class AugMix(_AutoAugmentBase):
 
     _v1_transform_cls = _v1.AugMix
 
-    _PARTIAL_AUGMENTATION_SPACE: ClassVar[_Space] = {
-        **_geometry(0.3, _third_of_width, _third_of_height, 30.0),
-        **_levels(4, 4),
-    }
-    _AUGMENTATION_SPACE: ClassVar[_Space] = {**_PARTIAL_AUGMENTATION_SPACE, **_colours(0.9)}
+    _PARTIAL_AUGMENTATION_SPACE: ClassVar[Strengths] = {**MIX, **levels(_bits(4, 4), 1.0)}
+    _AUGMENTATION_SPACE: ClassVar[Strengths] = {**_PARTIAL_AUGMENTATION_SPACE, **colours(0.9)}
 
     def __init__(
         self,
@@ -527,7 +463,7 @@ class AugMix(_AutoAugmentBase):
 
 
 def _batch_of(image: Any) -> torch.Tensor:
-    """A batch of plain tensors, of the image or video alone if it is none."""
+    """Return an image or video as a batch of plain tensors."""
     rank = 5 if isinstance(image, tv_named("Video")) else 4
     tensor: torch.Tensor = image if isinstance(image, torch.Tensor) else F.pil_to_tensor(image)
     plain = tensor.as_subclass(torch.Tensor)

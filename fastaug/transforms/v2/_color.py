@@ -17,6 +17,21 @@ from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import draws_of, order_of, query_chw
 
+__all__ = [
+    "RGB",
+    "ColorJitter",
+    "Grayscale",
+    "RandomAdjustSharpness",
+    "RandomAutocontrast",
+    "RandomChannelPermutation",
+    "RandomEqualize",
+    "RandomGrayscale",
+    "RandomInvert",
+    "RandomPhotometricDistort",
+    "RandomPosterize",
+    "RandomSolarize",
+]
+
 _Range = tuple[float, float]
 
 
@@ -50,9 +65,6 @@ class Grayscale(Keeping):
 
 class RandomGrayscale(_RandomApplyTransform):
     """Images in gray with probability ``p``, with as many channels as before. Videos stay as they are.
-
-    Args:
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1; when it happens to an image that has neither 1 nor 3 channels.
@@ -143,7 +155,7 @@ class ColorJitter(Keeping):
         bound: _Range = (0, float("inf")),
         clip_first_on_zero: bool = True,
     ) -> _Range | None:
-        """The range of factors; None when there is none, or only the neutral one."""
+        """Return the range of factors, or None for none and for the neutral one alone."""
         if value is None:
             return None
         if isinstance(value, (int, float)):
@@ -275,9 +287,6 @@ class RandomPhotometricDistort(Keeping):
 class RandomEqualize(_RandomApplyTransform):
     """The histogram of each channel of images and videos flattened with probability ``p``.
 
-    Args:
-        p: probability.
-
     Raises:
         ValueError: ``p`` is not between 0 and 1.
 
@@ -293,15 +302,11 @@ class RandomEqualize(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.equalize, inpt)
 
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self)
+    _packed = _recipe.adjustment
 
 
 class RandomInvert(_RandomApplyTransform):
     """Images and videos inverted with probability ``p``: white becomes black.
-
-    Args:
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1.
@@ -318,8 +323,7 @@ class RandomInvert(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.invert, inpt)
 
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self)
+    _packed = _recipe.adjustment
 
 
 class RandomPosterize(_RandomApplyTransform):
@@ -390,9 +394,6 @@ class RandomSolarize(_RandomApplyTransform):
 class RandomAutocontrast(_RandomApplyTransform):
     """Each channel of images and videos stretched to the full range with probability ``p``.
 
-    Args:
-        p: probability.
-
     Raises:
         ValueError: ``p`` is not between 0 and 1.
 
@@ -408,8 +409,7 @@ class RandomAutocontrast(_RandomApplyTransform):
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.autocontrast, inpt)
 
-    def _packed(self) -> Packed:
-        return _recipe.adjustment(self)
+    _packed = _recipe.adjustment
 
 
 class RandomAdjustSharpness(_RandomApplyTransform):

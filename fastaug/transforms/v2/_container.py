@@ -16,9 +16,11 @@ from fastaug._sample.sample import Sample
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2._transform import Transform, applied, reads_drafts, run, take, take_all
 
+__all__ = ["Compose", "RandomApply", "RandomChoice", "RandomOrder"]
+
 
 class _Container(Transform):
-    """What holds transforms in a list, of which it calls some."""
+    """The base of transforms that call others."""
 
     transforms: Any
 
@@ -45,10 +47,10 @@ class Compose(_Container, SeenSamples):
 
     Args:
         transforms: sequence of transforms, or of any callables that take a sample and return one.
-        mode: "exact" for torchvision's results, bit for bit; or "fast", which may resample a chain of geometry once
-            instead of step by step, and keeps floating point between steps. Inside another Compose, that one's rules.
-        arithmetic: of uint8 tensors. "container" for torchvision's on tensors; or "pil" for what Pillow does to images
-            of its own. Inside another Compose, that one's rules.
+        mode: "exact" for torchvision's results, bit for bit; or "fast", which may resample a chain of geometry once and
+            keeps floating point between steps. Inside another Compose, that one's mode applies.
+        arithmetic: of uint8 tensors: "container" for torchvision's, or "pil" for Pillow's on PIL images. Inside another
+            Compose, that one's arithmetic applies.
 
     Raises:
         TypeError: not a sequence, or transforms as several arguments.
@@ -205,6 +207,3 @@ class RandomOrder(_Container):
     def _take(self, sample: Sample) -> None:
         order = sample.drawn(self, "order", lambda: sample.call.draws.randperm(len(self.transforms)))
         take_all([self.transforms[index] for index in order], sample)
-
-
-__all__ = ["Compose", "RandomApply", "RandomChoice", "RandomOrder"]

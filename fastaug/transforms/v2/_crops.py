@@ -14,20 +14,19 @@ from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.boxes import BoxesDraft
-from fastaug.transforms._base import check_ranges
+from fastaug.transforms._base import check_ranges, setup_size
 from fastaug.transforms._crops import draw_resized_crop
+from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
-from fastaug.transforms.v2._arguments import _SIZE, _Fill, _Interpolation, _PaddingMode, _scalar_fill
+from fastaug.transforms.v2._arguments import _Fill, _Interpolation, _PaddingMode, _scalar_fill
 from fastaug.transforms.v2._transform import Keeping, Transform, _RandomApplyTransform
 from fastaug.transforms.v2._utils import (
     _check_padding_arg,
     _check_padding_mode_arg,
-    _check_sequence_input,
-    _get_fill,
     _setup_fill_arg,
-    _setup_size,
     draws_of,
+    fill_for,
     get_bounding_boxes,
     has_all,
     has_any,
@@ -37,6 +36,17 @@ from fastaug.transforms.v2._utils import (
     type_of,
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
+
+__all__ = [
+    "CenterCrop",
+    "FiveCrop",
+    "Pad",
+    "RandomCrop",
+    "RandomIoUCrop",
+    "RandomResizedCrop",
+    "RandomZoomOut",
+    "TenCrop",
+]
 
 
 class CenterCrop(Keeping):
@@ -59,7 +69,7 @@ class CenterCrop(Keeping):
 
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.center_crop, inpt, output_size=self.size)
@@ -102,7 +112,7 @@ class RandomResizedCrop(Keeping):
         antialias: bool | None = True,
     ) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
         check_ranges(scale, ratio, pairs=True)
         self.scale = scale
         self.ratio = ratio
@@ -113,10 +123,8 @@ class RandomResizedCrop(Keeping):
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         height, width = query_size(flat_inputs)
         low, high = self._log_ratio.tolist()
-        top, left, crop_height, crop_width = draw_resized_crop(
-            draws_of(flat_inputs), height, width, self.scale, self.ratio, (low, high)
-        )
-        return {"top": top, "left": left, "height": crop_height, "width": crop_width}
+        box = draw_resized_crop(draws_of(flat_inputs), height, width, self.scale, self.ratio, (low, high))
+        return dict(zip(("top", "left", "height", "width"), box))
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(
@@ -131,14 +139,14 @@ class RandomResizedCrop(Keeping):
 
 
 class _Crops(Transform):
-    """Several crops of an image, as a tuple in the place of it."""
+    """The base of transforms that replace an image by a tuple of crops."""
 
     def _call_kernel(self, functional: Callable[..., Any], inpt: Any, *args: Any, **kwargs: Any) -> Any:
         warn_of_passing(self, inpt)
         return super()._call_kernel(functional, settled(inpt), *args, **kwargs)
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
-        """Raises a TypeError if there are boxes or masks in the sample."""
+        """Raise a TypeError if there are boxes or masks in the sample."""
         if has_any(flat_inputs, *tv_named("BoundingBoxes", "Mask")):
             raise TypeError(f"BoundingBoxes'es and Mask's are not supported by {type(self).__name__}()")
 
@@ -148,7 +156,7 @@ class _Crops(Transform):
 
 
 def warn_of_passing(transform: Any, inpt: Any) -> None:
-    """Warns of boxes, points and masks that a transform of images hands on."""
+    """Warn of boxes, points and masks that a transform of images leaves as they are."""
     cls = type_of(inpt)
     if issubclass(cls, tv_named("BoundingBoxes", "KeyPoints", "Mask")):
         warnings.warn(
@@ -159,7 +167,7 @@ def warn_of_passing(transform: Any, inpt: Any) -> None:
 
 
 class FiveCrop(_Crops):
-    """The four corners and the middle of images and videos, as a tuple in the place of each.
+    """The four corners and the middle of images and videos, as a tuple instead of each.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -180,14 +188,14 @@ class FiveCrop(_Crops):
 
     def __init__(self, size: int | Sequence[int]) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.five_crop, inpt, self.size)
 
 
 class TenCrop(_Crops):
-    """As :class:`FiveCrop`, followed by the same five of the mirrored image.
+    """The crops of :class:`FiveCrop`, and the same five of the mirrored image.
 
     Args:
         size: (height, width), or a number or sequence of one for a square.
@@ -208,7 +216,7 @@ class TenCrop(_Crops):
 
     def __init__(self, size: int | Sequence[int], vertical_flip: bool = False) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
         self.vertical_flip = vertical_flip
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
@@ -221,8 +229,8 @@ class Pad(Keeping):
     Args:
         padding: pixels on all sides, or (left and right, top and bottom), or (left, top, right, bottom). Negative
             ones crop.
-        fill: colour of a constant border: a number, one per channel, None for 0; or a dictionary of these by the types
-            of leaves, with "others" for types that it does not have.
+        fill: colour of a constant border: a number, one per channel, None for 0; or a dictionary of these by types of
+            leaves, with "others" for all other types.
         padding_mode: "constant"; "edge" repeats the border pixel; "reflect" mirrors without and "symmetric" with it.
 
     Raises:
@@ -251,8 +259,8 @@ class Pad(Keeping):
         return _scalar_fill(self, super()._extract_params_for_v1_transform())
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(F.pad, inpt, padding=self.padding, fill=fill, padding_mode=self.padding_mode)
+        mode = self.padding_mode
+        return self._call_kernel(F.pad, inpt, padding=self.padding, fill=fill_for(self, inpt), padding_mode=mode)
 
     def _packed(self) -> Packed:
         mode = recipe.padding_mode(self.padding_mode)
@@ -284,7 +292,7 @@ class RandomZoomOut(_RandomApplyTransform):
         super().__init__(p=p)
         self.fill = fill
         self._fill = _setup_fill_arg(fill)
-        _check_sequence_input(side_range, "side_range", req_sizes=(2,))
+        check_lengths(side_range, "side_range", (2,))
         self.side_range = side_range
         if side_range[0] < 1.0 or side_range[0] > side_range[1]:
             raise ValueError(f"Invalid side range provided {side_range}.")
@@ -295,8 +303,7 @@ class RandomZoomOut(_RandomApplyTransform):
         return {"padding": list(draws_of(flat_inputs).zoom_out(height, width, low, high))}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(F.pad, inpt, **params, fill=fill)
+        return self._call_kernel(F.pad, inpt, **params, fill=fill_for(self, inpt))
 
 
 class RandomCrop(Keeping):
@@ -333,7 +340,7 @@ class RandomCrop(Keeping):
         padding_mode: _PaddingMode = "constant",
     ) -> None:
         super().__init__()
-        self.size = _setup_size(size, error_msg=_SIZE)
+        self.size = setup_size(size)
         if pad_if_needed or padding is not None:
             if padding is not None:
                 _check_padding_arg(padding)
@@ -380,7 +387,7 @@ class RandomCrop(Keeping):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         if params["needs_pad"]:
-            fill = _get_fill(self._fill, type_of(inpt))
+            fill = fill_for(self, inpt)
             inpt = self._call_kernel(F.pad, inpt, padding=params["padding"], fill=fill, padding_mode=self.padding_mode)
         if params["needs_crop"]:
             inpt = self._call_kernel(
@@ -400,17 +407,16 @@ class RandomCrop(Keeping):
 class RandomIoUCrop(Keeping):
     """A random box of the sample that overlaps enough with one of its boxes (https://arxiv.org/abs/1512.02325).
 
-    Boxes whose centres lie outside are set to zeros: :class:`SanitizeBoundingBoxes` removes them. Draws the least
-    overlap, then up to ``trials`` times a size, and a place if its proportions are allowed; and so on until a box has
-    the overlap, or an option of at least 1 is drawn, which leaves the sample as it is.
+    Boxes with a centre outside become zeros, which :class:`SanitizeBoundingBoxes` removes. Draws the least overlap,
+    then up to ``trials`` times a size, and a place if its proportions are allowed; again until a box has the overlap,
+    or an option of at least 1 is drawn, which leaves the sample as it is.
 
     Args:
         min_scale: least share of the sides.
         max_scale: greatest share of the sides.
         min_aspect_ratio: least width / height.
         max_aspect_ratio: greatest width / height.
-        sampler_options: the least overlaps (intersection over union) to choose from; 0, .1, .3, .5, .7, .9 and 1 by
-            default.
+        sampler_options: least overlaps (intersection over union) to draw from; by default 0, .1, .3, .5, .7, .9, 1.
         trials: how often a box is drawn for one of them.
 
     Raises:
@@ -444,7 +450,7 @@ class RandomIoUCrop(Keeping):
         self.trials = trials
 
     def check_inputs(self, flat_inputs: list[Any]) -> None:
-        """Raises a TypeError if there are no boxes in the sample, or no image."""
+        """Raise a TypeError if there are no boxes in the sample, or no image."""
         boxes = tv_named("BoundingBoxes")
         images: tuple[Any, ...] = (PIL.Image.Image, *tv_named("Image"), is_pure_tensor)
         if not (boxes and has_all(flat_inputs, *boxes) and has_any(flat_inputs, *images)):
@@ -468,12 +474,9 @@ class RandomIoUCrop(Keeping):
         )
         if drawn is None:
             return {}
-        top, left, crop_height, crop_width, inside = drawn
+        *box, inside = drawn
         return {
-            "top": top,
-            "left": left,
-            "height": crop_height,
-            "width": crop_width,
+            **dict(zip(("top", "left", "height", "width"), box)),
             "is_within_crop_area": torch.frombuffer(inside, dtype=torch.bool).reshape(boxes.shape[:-1]),
         }
 

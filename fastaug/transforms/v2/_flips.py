@@ -8,12 +8,11 @@ from fastaug import transforms as _v1
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import _RandomApplyTransform
 
+__all__ = ["RandomHorizontalFlip", "RandomVerticalFlip"]
+
 
 class RandomHorizontalFlip(_RandomApplyTransform):
     """The sample mirrored left to right with probability ``p``: images, videos, masks, boxes and points.
-
-    Args:
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1.
@@ -35,9 +34,6 @@ class RandomHorizontalFlip(_RandomApplyTransform):
 
 class RandomVerticalFlip(_RandomApplyTransform):
     """The sample mirrored top to bottom with probability ``p``: images, videos, masks, boxes and points.
-
-    Args:
-        p: probability.
 
     Raises:
         ValueError: ``p`` is not between 0 and 1.

@@ -10,6 +10,8 @@ from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping
 from fastaug.transforms.v2._utils import tv_types
 
+__all__ = ["ClampBoundingBoxes", "ClampKeyPoints", "ConvertBoundingBoxFormat", "SetClampingMode"]
+
 
 class ConvertBoundingBoxFormat(Keeping):
     """Boxes in another format.

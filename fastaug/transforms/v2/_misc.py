@@ -1,8 +1,7 @@
-"""Normalization, filters, dtypes, functions of one's own, and what is sanitized."""
+"""Normalization, filters, user functions, and removal of invalid boxes and points."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -13,13 +12,12 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from fastaug import transforms as _v1
-from fastaug._draft import recipe
 from fastaug._draft.draws import drawing_from, python_random
-from fastaug._draft.leaf import ImageDraft, Leaf, MaskDraft, VideoDraft
-from fastaug._draft.recipe import Packed
+from fastaug._draft.leaf import Leaf, MaskDraft
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.points import PointsDraft
+from fastaug.transforms._base import setup_size
 from fastaug.transforms._convert import check_matrix, length_for
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping, Transform, reads_drafts, run
@@ -28,7 +26,6 @@ from fastaug.transforms.v2._utils import (
     _no_labels,
     _parse_labels_getter,
     _setup_number_or_seq,
-    _setup_size,
     draws_of,
     get_bounding_boxes,
     get_keypoints,
@@ -40,6 +37,9 @@ from fastaug.transforms.v2._utils import (
     wrapped,
 )
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
+
+__all__ = ["GaussianBlur", "GaussianNoise", "Identity", "Lambda", "LinearTransformation", "Normalize"]
+__all__ += ["SanitizeBoundingBoxes", "SanitizeKeyPoints"]
 
 _LabelsGetter = Callable[[Any], Any] | str | None
 
@@ -58,7 +58,7 @@ class Identity(Keeping):
 
 
 class Lambda(Transform):
-    """What a function of yours makes of each leaf of some types.
+    """A function, applied to each leaf of some types.
 
     Args:
         lambd: the function, of one leaf.
@@ -78,7 +78,7 @@ class Lambda(Transform):
         self.types = types or self._transformed_types
 
     def _change(self, sample: Sample) -> None:
-        # The function may draw from torch's generator, and return a structure in the place of a leaf.
+        # The function may draw from torch's generator, and return a structure instead of a leaf.
         sample.call.draws.release()
         super()._change(sample)
         sample.regroup()
@@ -90,6 +90,11 @@ class Lambda(Transform):
         name = getattr(self.lambd, "__name__", None)
         types = f"types={[cls.__name__ for cls in self.types]}"
         return f"{name}, {types}" if name else types
+
+
+def _refuse_pil(transform: Transform, sample: list[Any]) -> None:
+    if has_any(sample, PIL.Image.Image):
+        raise TypeError(f"{type(transform).__name__}() does not support PIL images.")
 
 
 class LinearTransformation(Keeping):
@@ -122,9 +127,8 @@ class LinearTransformation(Keeping):
         self.mean_vector = mean_vector
 
     def check_inputs(self, sample: list[Any]) -> None:
-        """Raises a TypeError if there are PIL images in the sample."""
-        if has_any(sample, PIL.Image.Image):
-            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
+        """Raise a TypeError if there are PIL images in the sample."""
+        _refuse_pil(self, sample)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         inpt = settled(inpt)
@@ -162,9 +166,8 @@ class Normalize(Keeping):
         self.inplace = inplace
 
     def check_inputs(self, sample: list[Any]) -> None:
-        """Raises a TypeError if there are PIL images in the sample."""
-        if has_any(sample, PIL.Image.Image):
-            raise TypeError(f"{type(self).__name__}() does not support PIL images.")
+        """Raise a TypeError if there are PIL images in the sample."""
+        _refuse_pil(self, sample)
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         return self._call_kernel(F.normalize, inpt, mean=self.mean, std=self.std, inplace=self.inplace)
@@ -196,7 +199,7 @@ class GaussianBlur(Keeping):
 
     def __init__(self, kernel_size: int | Sequence[int], sigma: int | float | Sequence[float] = (0.1, 2.0)) -> None:
         super().__init__()
-        self.kernel_size = _setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
+        self.kernel_size = setup_size(kernel_size, "Kernel size should be a tuple/list of two integers")
         if any(size <= 0 or size % 2 == 0 for size in self.kernel_size):
             raise ValueError(f"Kernel size value should be an odd and positive number. Got {kernel_size}")
         self.sigma = _setup_number_or_seq(sigma, "sigma")
@@ -219,7 +222,7 @@ class GaussianNoise(Keeping):
     Args:
         mean: of the noise, where 1 is the whole range of samples.
         sigma: its standard deviation.
-        clip: whether samples stay in their range; those of uint8 that leave it wrap around if not.
+        clip: keep samples in their range; otherwise those of uint8 wrap around.
 
     Raises:
         ValueError: when called, a PIL image, a negative ``sigma``, or a dtype that is neither uint8 nor floating point.
@@ -251,116 +254,15 @@ class GaussianNoise(Keeping):
         return self._call_kernel(F.gaussian_noise, inpt, mean=self.mean, sigma=self.sigma, clip=self.clip)
 
 
-class ToDtype(Keeping):
-    """Leaves with another dtype.
-
-    Args:
-        dtype: of images and videos; or a dictionary of dtypes by the types of leaves, with "others" for types that it
-            does not have, and None for those that stay as they are.
-        scale: whether the samples of images and videos are scaled to the range of the dtype.
-
-    Raises:
-        ValueError: neither a dtype nor a dictionary; when called, a dictionary that does not have a leaf's type.
-
-    Example:
-        >>> import torch
-        >>> from fastaug.transforms import v2
-        >>> v2.ToDtype(torch.float32, scale=True)(torch.full((1, 1, 1), 51, dtype=torch.uint8))
-        tensor([[[0.2000]]])
-    """
-
-    _transformed_types = (torch.Tensor,)
-
-    def __init__(self, dtype: torch.dtype | dict[Any, torch.dtype | None], scale: bool = False) -> None:
-        super().__init__()
-        if not isinstance(dtype, (dict, torch.dtype)):
-            raise ValueError(f"dtype must be a dict or a torch.dtype, got {type(dtype)} instead")
-        if (
-            isinstance(dtype, dict)
-            and torch.Tensor in dtype
-            and any(cls in dtype for cls in tv_named("Image", "Video"))
-        ):
-            warnings.warn(
-                "Got `dtype` values for `torch.Tensor` and either `tv_tensors.Image` or `tv_tensors.Video`. "
-                "Note that a plain `torch.Tensor` will *not* be transformed by this (or any other transformation) "
-                "in case a `tv_tensors.Image` or `tv_tensors.Video` is present in the input.",
-                stacklevel=2,
-            )
-        self.dtype = dtype
-        self.scale = scale
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        drafted = isinstance(inpt, (ImageDraft, VideoDraft)) and inpt.dtype is not None
-        if drafted and type(self.dtype) is torch.dtype:
-            return self._call_kernel(F.to_dtype, inpt, self.dtype, self.scale)
-        cls = type_of(inpt)
-        scalable = is_pure_tensor(inpt) or issubclass(cls, tv_named("Image", "Video"))
-        if isinstance(self.dtype, torch.dtype):
-            if not scalable:
-                return inpt
-            dtype: torch.dtype | None = self.dtype
-        elif cls in self.dtype:
-            dtype = self.dtype[cls]
-        elif "others" in self.dtype:
-            dtype = self.dtype["others"]
-        else:
-            raise ValueError(
-                f"No dtype was specified for type {cls}. To convert images and videos alone, pass their dtype, such as "
-                'dtype=torch.float32. In a dict, "others" is for all other types: dtype={tv_tensors.Mask: torch.int64, '
-                '"others": None} leaves the rest as it is.'
-            )
-        if dtype is None:
-            if self.scale and scalable:
-                warnings.warn(
-                    "scale was set to True but no dtype was specified for images or videos: no scaling will be done.",
-                    stacklevel=2,
-                )
-            return inpt
-        return self._call_kernel(F.to_dtype, inpt, dtype=dtype, scale=self.scale)
-
-    def _packed(self) -> Packed:
-        if self.scale is not True or (self.dtype is not torch.float32 and self.dtype is not torch.uint8):
-            raise recipe.NoRecipe
-        return "ConvertImageDtype", self.dtype is torch.float32
-
-
-class ConvertImageDtype(Keeping):
-    """Tensors with another dtype, samples of images and videos scaled. Deprecated in favour of :class:`ToDtype`.
-
-    Unlike that one it converts masks, boxes and points too, unscaled.
-
-    Args:
-        dtype: dtype of the result.
-
-    Raises:
-        RuntimeError: when called, a conversion of floats to integers that they cannot count.
-
-    Example:
-        >>> import torch
-        >>> from fastaug.transforms import v2
-        >>> v2.ConvertImageDtype(torch.float32)(torch.full((1, 1, 1), 51, dtype=torch.uint8))
-        tensor([[[0.2000]]])
-    """
-
-    _v1_transform_cls = _v1.ConvertImageDtype
-
-    def __init__(self, dtype: torch.dtype = torch.float32) -> None:
-        super().__init__()
-        self.dtype = dtype
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(F.to_dtype, inpt, dtype=self.dtype, scale=True)
-
-
 class _Sanitizer(Keeping):
-    """Cuts what is not valid out of some leaves, and out of their labels."""
+    """The base of transforms that remove invalid items from leaves and labels."""
 
     labels_getter: _LabelsGetter
     _labels_getter: Callable[[Any], Any]
 
     @abstractmethod
     def _params_for(self, flat_inputs: list[Any], labels: Any) -> dict[str, Any]:
-        """What :meth:`transform` is to know: which are "valid", and the "labels", a tuple of tensors or None."""
+        """Return which boxes or points are "valid", and the "labels", a tuple of tensors or None."""
 
     def forward(self, *inputs: Any) -> Any:
         """The sample without what is not valid."""
@@ -393,22 +295,16 @@ class _Sanitizer(Keeping):
 
 
 def _tensors(labels: Any) -> Any:
-    """Labels as a tuple or list of tensors, or None.
-
-    Raises:
-        ValueError: they are something else.
-    """
+    """Return labels as a tuple or list of tensors, or None."""
     if labels is None:
         return None
-    if isinstance(labels, torch.Tensor):
-        return (labels,)
     parts = labels if isinstance(labels, (tuple, list)) else (labels,)
     for part in parts:
         if not isinstance(part, torch.Tensor):
             raise ValueError(
                 f"The labels in the input to forward() must be a tensor or None, got {type(part)} instead."
             )
-    return labels
+    return parts
 
 
 def _is_one_of(inpt: Any, labels: Any) -> bool:
@@ -427,19 +323,17 @@ def _check_count(places: Any, labels: Any, name: str) -> None:
 class SanitizeBoundingBoxes(_Sanitizer):
     """The sample without boxes that are too small or reach out of the image, nor their labels and masks.
 
-    Masks are those of shape (boxes, height, width). Others stay as they are, unless their first dimension happens to be
-    as long.
+    Masks are those with as many rows in their first dimension as there are boxes.
 
     Args:
         min_size: least width and height of boxes.
         min_area: their least area.
-        labels_getter: a function of the sample that returns its labels, a tensor or a sequence of them, whose first
-            dimensions are as long as there are boxes. "default" finds them under a key with "label" in it, None says
-            that there are none.
+        labels_getter: a function of the sample that returns its labels: a tensor or a sequence of them, with a row for
+            each box. "default" finds them under a key with "label" in it; None means that there are none.
 
     Raises:
-        ValueError: ``min_size`` or ``min_area`` below 1, or a ``labels_getter`` that is none; when called, a sample
-            without boxes, or labels that are not found, are no tensors or have another length.
+        ValueError: ``min_size`` or ``min_area`` below 1, or another ``labels_getter``; when called, a sample without
+            boxes, or labels that are not found, are not tensors, or have another length.
 
     Example:
         >>> import torch
@@ -493,8 +387,8 @@ class SanitizeKeyPoints(_Sanitizer):
         labels_getter: as in :class:`SanitizeBoundingBoxes`; by default there are no labels.
 
     Raises:
-        ValueError: a ``labels_getter`` that is none; when called, a sample without key points, or labels that are not
-            found, are no tensors or have another length.
+        ValueError: another ``labels_getter``; when called, a sample without key points, or labels that are not found,
+            are not tensors, or have another length.
 
     Example:
         >>> from fastaug import tv_tensors

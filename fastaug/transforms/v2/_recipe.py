@@ -1,4 +1,4 @@
-"""Recipes of pipelines of v2, for samples that are one image: what transforms are told, as those of v1 are told it."""
+"""Recipes of pipelines of v2, for samples that are one image."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from fastaug.transforms.v2._transform import reads_drafts
 
 
 def packed(transform: Any) -> Packed:
-    """What a transform is told, of this package's own classes.
+    """Return the recipe's step of a transform.
 
     Raises:
-        NoRecipe: it is another's, or told what a recipe does not know, or somebody wants to see what it does.
+        NoRecipe: a foreign class, an unsupported argument, or a hook.
     """
     pack = type(transform).__dict__.get("_packed")
     if pack is None or not reads_drafts(transform):
@@ -30,19 +30,19 @@ def packed(transform: Any) -> Packed:
 
 
 def happening(transforms: Any, p: Any) -> Packed:
-    """Several in a row, with a probability: done if a draw is below it, so at most the number before it."""
+    """Return the step of several transforms that happen if a draw is below `p`: at most the number before it."""
     limit = torch.tensor(recipe.chance(p), dtype=torch.float32)
     return recipe.group(transforms, torch.nextafter(limit, torch.tensor(-torch.inf)).item(), packed)
 
 
 def adjustment(transform: Any, number: Any = 0) -> Packed:
-    """Of colour, with a probability, and with what it is told beside that."""
+    """Return the step of an adjustment of colour, with the number that it takes."""
     is_float = type(recipe.number(number)) is float
     return "RandomAdjustment", type(transform).__name__, recipe.chance(transform.p), float(number), is_float
 
 
 def as_mode(interpolation: Any) -> Any:
-    """An interpolation mode by its name, or what it is else."""
+    """Return the interpolation mode of a name, or another value itself."""
     return InterpolationMode(interpolation) if type(interpolation) is str else interpolation
 
 
@@ -52,7 +52,7 @@ def resampling(interpolation: Any, antialias: Any) -> tuple[int, int, bool, bool
 
 
 def filling(transform: Any) -> tuple[bytes | None, bytes | None, bool]:
-    """What a transform was made with: its `fill` is not looked at later, as torchvision's is not."""
+    """Return the fill that a transform was made with. As in torchvision, a later `fill` changes nothing."""
     fill = transform._fill
     if fill is transform.fill or fill.keys() != {"others"}:
         raise NoRecipe  # a user's dictionary
@@ -60,7 +60,7 @@ def filling(transform: Any) -> tuple[bytes | None, bytes | None, bool]:
 
 
 def logarithms(bounds: torch.Tensor) -> tuple[float, float]:
-    """Those of proportions, as a transform keeps them."""
+    """Return the logarithms of proportions that a transform keeps."""
     if bounds.shape != (2,) or bounds.dtype is not torch.float32:
         raise NoRecipe
     low, high = bounds.tolist()

@@ -13,10 +13,9 @@ from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Interpolation
 from fastaug.transforms.v2._transform import Keeping
-from fastaug.transforms.v2._utils import (
-    draws_of,
-    query_size,
-)
+from fastaug.transforms.v2._utils import draws_of, query_size
+
+__all__ = ["RandomResize", "RandomShortestSize", "Resize", "ScaleJitter"]
 
 
 class Resize(Keeping):
@@ -25,7 +24,7 @@ class Resize(Keeping):
     Args:
         size: (height, width); an int or sequence of one for the shorter side, keeping the proportions; or None, for a
             longer side of ``max_size``.
-        interpolation: name or member of :class:`InterpolationMode`, or Pillow's integer. Masks take the nearest pixel.
+        interpolation: :class:`InterpolationMode`, its name, or Pillow's integer. Masks take the nearest pixel.
         max_size: limit of the longer side.
         antialias: on tensors, whether the filter is widened when shrinking (None means False). PIL images always do.
 
@@ -65,21 +64,26 @@ class Resize(Keeping):
         self.antialias = antialias
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(
-            F.resize,
-            inpt,
-            self.size,
-            interpolation=self.interpolation,
-            max_size=self.max_size,
-            antialias=self.antialias,
-        )
+        settings = {"interpolation": self.interpolation, "max_size": self.max_size, "antialias": self.antialias}
+        return self._call_kernel(F.resize, inpt, self.size, **settings)
 
     def _packed(self) -> Packed:
         by = _recipe.resampling(self.interpolation, self.antialias)
         return "Resize", recipe.size(self.size, self.max_size), by
 
 
-class ScaleJitter(Keeping):
+class _RandomSize(Keeping):
+    """The base of transforms that draw a size."""
+
+    interpolation: _Interpolation
+    antialias: bool | None
+
+    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
+        settings = {"interpolation": self.interpolation, "antialias": self.antialias}
+        return self._call_kernel(F.resize, inpt, params["size"], **settings)
+
+
+class ScaleJitter(_RandomSize):
     """The sample resized by a random factor, from what fits into a target size (https://arxiv.org/abs/2012.07177).
 
     Args:
@@ -120,17 +124,12 @@ class ScaleJitter(Keeping):
         factor = as_float32(as_float32(fitting) * scale)
         return {"size": (int(as_float32(height * factor)), int(as_float32(width * factor)))}
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(
-            F.resize, inpt, size=params["size"], interpolation=self.interpolation, antialias=self.antialias
-        )
 
-
-class RandomShortestSize(Keeping):
+class RandomShortestSize(_RandomSize):
     """The sample resized so that its shorter side has one of several sizes.
 
     Args:
-        min_size: what the shorter side is to be: an int, or several to draw from.
+        min_size: sizes of the shorter side: an int, or several to draw from.
         max_size: limit of the longer side; None for none.
         interpolation: as in :class:`Resize`.
         antialias: as in :class:`Resize`.
@@ -168,13 +167,8 @@ class RandomShortestSize(Keeping):
             factor = min(factor, self.max_size / max(height, width))
         return {"size": (int(height * factor), int(width * factor))}
 
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(
-            F.resize, inpt, size=params["size"], interpolation=self.interpolation, antialias=self.antialias
-        )
 
-
-class RandomResize(Keeping):
+class RandomResize(_RandomSize):
     """The sample resized so that its shorter side has a random size.
 
     Args:
@@ -208,8 +202,3 @@ class RandomResize(Keeping):
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         return {"size": [draws_of(flat_inputs).randint(self.min_size, self.max_size)]}
-
-    def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        return self._call_kernel(
-            F.resize, inpt, params["size"], interpolation=self.interpolation, antialias=self.antialias
-        )

@@ -9,6 +9,8 @@ import torch
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._transform import Keeping
 
+__all__ = ["UniformTemporalSubsample"]
+
 
 class UniformTemporalSubsample(Keeping):
     """Some frames of videos, evenly spaced; repeated where there are fewer.

@@ -24,6 +24,8 @@ from fastaug.transforms._base import happens
 from fastaug.transforms.v2._utils import check_type, draws_of, tv_named, tv_types, type_of
 from fastaug.transforms.v2.functional._utils import _get_kernel, drafting, found, is_pure_tensor, touched
 
+__all__ = ["Transform"]
+
 _Sample = TypeVar("_Sample")
 
 # For each class of transforms, the check that an object is as its class was written. None for a class of user code.

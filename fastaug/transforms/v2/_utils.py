@@ -1,4 +1,4 @@
-"""What transforms ask of a sample, and of their arguments."""
+"""Questions about samples, and checks of the arguments of transforms."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from fastaug._draft.leaf import ImageDraft, Leaf, VideoDraft
 from fastaug._image.lazy import LazyImage
 from fastaug._sample.sample import Leaves
 from fastaug._tv_tensors.choice import chosen, loaded
-from fastaug.transforms._base import setup_size
-from fastaug.transforms._warps import angles, check_lengths
 from fastaug.transforms.v2.functional._meta import get_dimensions, get_size
 from fastaug.transforms.v2.functional._utils import is_pure_tensor
+
+__all__ = ["check_type", "get_bounding_boxes", "get_keypoints", "has_all", "has_any", "query_chw", "query_size"]
 
 _TORCH = TorchDraws()
 
 
 def draws_of(flat_inputs: list[Any]) -> Draws:
-    """What to draw from for these leaves: torch itself, where they are a user's."""
+    """Return the draws for these leaves: torch itself, where user code passes them."""
     return flat_inputs.draws if isinstance(flat_inputs, Leaves) else _TORCH
 
 
 class tv_types:
-    """A class attribute of types: classes, predicates, and names of tv_tensors, which are looked up when asked for."""
+    """A class attribute of types: classes, predicates, and names of tv_tensors, which are looked up on access."""
 
     def __init__(self, *types: type | Callable[[Any], bool] | str) -> None:
         self.types = types
@@ -37,20 +37,20 @@ class tv_types:
         return tuple(getattr(chosen(), one) if isinstance(one, str) else one for one in self.types)
 
     def existing(self) -> tuple[Any, ...]:
-        """Those that an object can be of: while nobody has asked for a class of tv_tensors, none is."""
+        """Return the types that exist by now: before the first use of tv_tensors, no object is of one."""
         classes = loaded()
         types = (one if not isinstance(one, str) else getattr(classes, one, None) for one in self.types)
         return tuple(one for one in types if one is not None)
 
 
 def type_of(inpt: Any) -> type:
-    """The class of a leaf, or of the one that a draft or a handle stands for."""
+    """Return the class of a leaf, or of the leaf that a draft or handle stands for."""
     cls: type = inpt.type if isinstance(inpt, Leaf) else type(inpt)
     return PIL.Image.Image if cls is LazyImage else cls
 
 
 def check_type(obj: Any, types_or_checks: tuple[type | Callable[[Any], bool], ...]) -> bool:
-    """Whether an object is of one of the types, or passes one of the checks.
+    """Return whether an object is of one of the types, or passes one of the checks.
 
     Args:
         obj: a leaf of a sample.
@@ -69,11 +69,7 @@ def check_type(obj: Any, types_or_checks: tuple[type | Callable[[Any], bool], ..
 
 
 def has_any(flat_inputs: list[Any], *types_or_checks: type | Callable[[Any], bool]) -> bool:
-    """Whether an object among the inputs is of one of the types, or passes one of the checks.
-
-    Args:
-        flat_inputs: the leaves of a sample.
-        *types_or_checks: as in :func:`check_type`.
+    """Return whether :func:`check_type` is true of any leaf of a sample, for any of the types and checks.
 
     Example:
         >>> from fastaug.transforms import v2
@@ -84,11 +80,7 @@ def has_any(flat_inputs: list[Any], *types_or_checks: type | Callable[[Any], boo
 
 
 def has_all(flat_inputs: list[Any], *types_or_checks: type | Callable[[Any], bool]) -> bool:
-    """Whether for each of the types and checks there is an object among the inputs.
-
-    Args:
-        flat_inputs: the leaves of a sample.
-        *types_or_checks: as in :func:`check_type`.
+    """Return whether :func:`check_type` is true of any leaf of a sample, for each of the types and checks.
 
     Example:
         >>> from fastaug.transforms import v2
@@ -99,7 +91,7 @@ def has_all(flat_inputs: list[Any], *types_or_checks: type | Callable[[Any], boo
 
 
 def tv_named(*names: str) -> tuple[type, ...]:
-    """The classes of tv_tensors of these names; none while nobody has asked for one, and so none can be of them."""
+    """Return the classes of tv_tensors of these names: none before the first use of tv_tensors."""
     classes = loaded()
     return () if classes is None else tuple(getattr(classes, name) for name in names if hasattr(classes, name))
 
@@ -109,10 +101,7 @@ def _images() -> tuple[Any, ...]:
 
 
 def query_chw(flat_inputs: list[Any]) -> tuple[int, int, int]:
-    """(channels, height, width) of the images and videos of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return (channels, height, width) of the images and videos among the leaves of a sample.
 
     Raises:
         TypeError: there is none.
@@ -140,10 +129,7 @@ def query_chw(flat_inputs: list[Any]) -> tuple[int, int, int]:
 
 
 def query_size(flat_inputs: list[Any]) -> tuple[int, int]:
-    """(height, width) of the images, videos, masks, boxes and points of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return (height, width) of the images, videos, masks, boxes and points among the leaves of a sample.
 
     Raises:
         TypeError: there is none.
@@ -179,10 +165,7 @@ def _only(sizes: set[Any], axes: str, leaves: str) -> Any:
 
 
 def get_bounding_boxes(flat_inputs: list[Any]) -> Any:
-    """The first boxes of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return the first boxes among the leaves of a sample.
 
     Raises:
         ValueError: there are none.
@@ -198,10 +181,7 @@ def get_bounding_boxes(flat_inputs: list[Any]) -> Any:
 
 
 def get_keypoints(flat_inputs: list[Any]) -> Any:
-    """The first key points of a sample.
-
-    Args:
-        flat_inputs: the leaves of a sample.
+    """Return the first key points among the leaves of a sample.
 
     Raises:
         ValueError: there are none.
@@ -224,22 +204,8 @@ def _first(flat_inputs: list[Any], cls: str, name: str) -> Any:
     raise ValueError(f"No {name} were found in the sample")
 
 
-def _setup_size(size: Any, error_msg: str) -> Any:
-    """Two sides; a number or a sequence of one means a square."""
-    return setup_size(size, error_msg)
-
-
-def _setup_angle(x: Any, name: str, req_sizes: tuple[int, ...] = (2,)) -> list[float]:
-    """[-x, x] for a number; else the numbers themselves."""
-    return angles(x, name, req_sizes)
-
-
-def _check_sequence_input(x: Any, name: str, req_sizes: tuple[int, ...]) -> None:
-    check_lengths(x, name, req_sizes)
-
-
 def _setup_number_or_seq(arg: Any, name: str) -> list[float]:
-    """Two floats: of a number, or of a sequence of one or two."""
+    """Return two floats: of a number, or of a sequence of one or two."""
     if isinstance(arg, (int, float)):
         return [float(arg), float(arg)]
     if not isinstance(arg, Sequence):
@@ -267,7 +233,7 @@ def _convert_fill_arg(fill: Any) -> Any:
 
 
 def _setup_fill_arg(fill: Any) -> dict[Any, Any]:
-    """What to fill with, by types and for "others". A dictionary is rewritten in place, and stays its owner's."""
+    """Return the fills by types and for "others". A user's dictionary is changed in place."""
     _check_fill_arg(fill)
     if not isinstance(fill, dict):
         return {"others": _convert_fill_arg(fill)}
@@ -277,8 +243,13 @@ def _setup_fill_arg(fill: Any) -> dict[Any, Any]:
 
 
 def _get_fill(fill_dict: dict[Any, Any], inpt_type: type) -> Any:
-    """What to fill leaves of exactly this type with. None where the dictionary does not say."""
+    """Return the fill for leaves of exactly this type, or None."""
     return fill_dict[inpt_type] if inpt_type in fill_dict else fill_dict.get("others")
+
+
+def fill_for(transform: Any, inpt: Any) -> Any:
+    """Return the fill of a transform for a leaf."""
+    return _get_fill(transform._fill, type_of(inpt))
 
 
 def _check_padding_arg(padding: Any) -> None:
@@ -293,13 +264,9 @@ def _check_padding_mode_arg(padding_mode: Any) -> None:
 
 
 def _find_labels_default_heuristic(inputs: Any) -> Any:
-    """The labels of a sample.
+    """Return the labels of a sample: a dictionary, or a tuple or list whose second item is one, or is the labels.
 
-    The sample is a dictionary, or a tuple or list whose second item is one, or is the labels, a tensor. In a dictionary
-    they are under "labels", or else under the first key with "label" in it, in any case.
-
-    Raises:
-        ValueError: there is no such item.
+    In a dictionary they are under "labels", or else under the first key with "label" in it, in any case.
     """
     if isinstance(inputs, (tuple, list)):
         inputs = inputs[1]
@@ -321,7 +288,7 @@ def _find_labels_default_heuristic(inputs: Any) -> Any:
 
 
 def _no_labels(inputs: Any) -> None:
-    """The labels of a sample that has none."""
+    """Return the labels of a sample that has none."""
 
 
 def _parse_labels_getter(labels_getter: Any) -> Callable[[Any], Any]:
@@ -336,17 +303,17 @@ def _parse_labels_getter(labels_getter: Any) -> Callable[[Any], Any]:
 
 
 def order_of(flat_inputs: list[Any], order: list[int]) -> Any:
-    """A permutation as a parameter: a tensor for a user, numbers for drafts."""
+    """Return a permutation as a parameter: a tensor for user code, numbers for drafts."""
     return order if isinstance(flat_inputs, Leaves) else torch.tensor(order)
 
 
 def settled(inpt: Any) -> Any:
-    """A leaf that is no draft."""
+    """Return a leaf itself, or the result of a draft."""
     return inpt.result() if isinstance(inpt, Leaf) else inpt
 
 
 def wrapped(output: Any, like: Any) -> Any:
-    """A tensor as what `like` is of, if that is a tv_tensor."""
+    """Return a tensor, as a tv_tensor if `like` is one."""
     classes = loaded()
     if classes is None or not isinstance(like, classes.TVTensor):
         return output

@@ -12,21 +12,14 @@ from fastaug._draft import recipe
 from fastaug._draft.draws import drawn_from
 from fastaug._draft.recipe import Packed
 from fastaug._program.matrices import perspective_coefficients
-from fastaug.transforms._warps import check_affine, draw_affine, draw_corners, kernel_size
+from fastaug.transforms._warps import angles, check_affine, check_lengths, draw_affine, draw_corners, kernel_size
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2 import functional as F
 from fastaug.transforms.v2._arguments import _Fill, _Interpolation
 from fastaug.transforms.v2._transform import Keeping, _RandomApplyTransform
-from fastaug.transforms.v2._utils import (
-    _check_sequence_input,
-    _get_fill,
-    _setup_angle,
-    _setup_fill_arg,
-    _setup_number_or_seq,
-    draws_of,
-    query_size,
-    type_of,
-)
+from fastaug.transforms.v2._utils import _setup_fill_arg, _setup_number_or_seq, draws_of, fill_for, query_size
+
+__all__ = ["ElasticTransform", "RandomAffine", "RandomPerspective", "RandomRotation"]
 
 
 class RandomRotation(Keeping):
@@ -34,8 +27,7 @@ class RandomRotation(Keeping):
 
     Args:
         degrees: x for angles in [-x, x], or (low, high); counter-clockwise.
-        interpolation: name or member of :class:`InterpolationMode`, or Pillow's integer; of tensors "nearest" or
-            "bilinear".
+        interpolation: :class:`InterpolationMode` or its name; on tensors "nearest" or "bilinear"; or Pillow's integer.
         expand: enlarge the image so that all of it stays visible; supposes rotation about the centre.
         center: (x, y) in pixels from the top left corner; the middle of the image by default.
         fill: colour of the corners, as in :class:`Pad`.
@@ -62,29 +54,21 @@ class RandomRotation(Keeping):
         fill: _Fill = 0,
     ) -> None:
         super().__init__()
-        self.degrees = _setup_angle(degrees, name="degrees", req_sizes=(2,))
+        self.degrees = angles(degrees, "degrees", (2,))
         self.interpolation = interpolation
         self.expand = expand
         self.fill = fill
         self._fill = _setup_fill_arg(fill)
         if center is not None:
-            _check_sequence_input(center, "center", req_sizes=(2,))
+            check_lengths(center, "center", (2,))
         self.center = center
 
     def make_params(self, flat_inputs: list[Any]) -> dict[str, Any]:
         return {"angle": draws_of(flat_inputs).uniform(self.degrees[0], self.degrees[1])}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(
-            F.rotate,
-            inpt,
-            **params,
-            interpolation=self.interpolation,
-            expand=self.expand,
-            center=self.center,
-            fill=fill,
-        )
+        settings = {"interpolation": self.interpolation, "expand": self.expand, "center": self.center}
+        return self._call_kernel(F.rotate, inpt, **params, **settings, fill=fill_for(self, inpt))
 
     def _packed(self) -> Packed:
         mode = recipe.pillow_filter(_recipe.as_mode(self.interpolation))
@@ -130,11 +114,11 @@ class RandomAffine(Keeping):
         center: list[float] | None = None,
     ) -> None:
         super().__init__()
-        self.degrees = _setup_angle(degrees, name="degrees", req_sizes=(2,))
+        self.degrees = angles(degrees, "degrees", (2,))
         check_affine(translate, scale, center)
         self.translate = translate
         self.scale = scale
-        self.shear = None if shear is None else _setup_angle(shear, name="shear", req_sizes=(2, 4))
+        self.shear = None if shear is None else angles(shear, "shear", (2, 4))
         self.interpolation = interpolation
         self.fill = fill
         self._fill = _setup_fill_arg(fill)
@@ -147,10 +131,8 @@ class RandomAffine(Keeping):
         return dict(zip(("angle", "translate", "scale", "shear"), drawn))
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(
-            F.affine, inpt, **params, interpolation=self.interpolation, fill=fill, center=self.center
-        )
+        settings = {"interpolation": self.interpolation, "center": self.center}
+        return self._call_kernel(F.affine, inpt, **params, **settings, fill=fill_for(self, inpt))
 
 
 class RandomPerspective(_RandomApplyTransform):
@@ -198,16 +180,8 @@ class RandomPerspective(_RandomApplyTransform):
         return {"coefficients": perspective_coefficients(startpoints, endpoints)}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(
-            F.perspective,
-            inpt,
-            startpoints=None,
-            endpoints=None,
-            fill=fill,
-            interpolation=self.interpolation,
-            **params,
-        )
+        settings = {"interpolation": self.interpolation, "fill": fill_for(self, inpt)}
+        return self._call_kernel(F.perspective, inpt, startpoints=None, endpoints=None, **settings, **params)
 
     def _packed(self) -> Packed:
         mode, fill = recipe.pillow_filter(_recipe.as_mode(self.interpolation)), _recipe.filling(self)
@@ -266,5 +240,5 @@ class ElasticTransform(Keeping):
         return {"displacement": torch.concat(moved, 1).permute([0, 2, 3, 1])}
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
-        fill = _get_fill(self._fill, type_of(inpt))
-        return self._call_kernel(F.elastic, inpt, **params, fill=fill, interpolation=self.interpolation)
+        settings = {"interpolation": self.interpolation, "fill": fill_for(self, inpt)}
+        return self._call_kernel(F.elastic, inpt, **params, **settings)

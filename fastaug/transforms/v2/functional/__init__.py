@@ -6,50 +6,38 @@ from fastaug._draft.interpolation import InterpolationMode
 from fastaug._draft.replaced import record, sample_functions
 from fastaug._names import publish
 from fastaug.transforms.v2.functional import (
-    _adjust,
-    _affine,
     _augment,
     _color,
     _crops,
     _deprecated,
-    _flips,
     _geometry,
     _meta,
     _misc,
-    _sizes,
     _temporal,
     _type_conversion,
     _utils,
     _warps,
 )
-from fastaug.transforms.v2.functional._adjust import *  # noqa: F403
-from fastaug.transforms.v2.functional._affine import *  # noqa: F403
 from fastaug.transforms.v2.functional._augment import *  # noqa: F403
 from fastaug.transforms.v2.functional._color import *  # noqa: F403
 from fastaug.transforms.v2.functional._crops import *  # noqa: F403
 from fastaug.transforms.v2.functional._deprecated import *  # noqa: F403
-from fastaug.transforms.v2.functional._flips import *  # noqa: F403
 from fastaug.transforms.v2.functional._geometry import *  # noqa: F403
 from fastaug.transforms.v2.functional._meta import *  # noqa: F403
 from fastaug.transforms.v2.functional._misc import *  # noqa: F403
-from fastaug.transforms.v2.functional._sizes import *  # noqa: F403
 from fastaug.transforms.v2.functional._temporal import *  # noqa: F403
 from fastaug.transforms.v2.functional._type_conversion import *  # noqa: F403
 from fastaug.transforms.v2.functional._utils import *  # noqa: F403
 from fastaug.transforms.v2.functional._warps import *  # noqa: F403
 
 __all__: list[str] = [InterpolationMode.__name__]
-__all__ += _adjust.__all__
-__all__ += _affine.__all__
 __all__ += _augment.__all__
 __all__ += _color.__all__
 __all__ += _crops.__all__
 __all__ += _deprecated.__all__
-__all__ += _flips.__all__
 __all__ += _geometry.__all__
 __all__ += _meta.__all__
 __all__ += _misc.__all__
-__all__ += _sizes.__all__
 __all__ += _temporal.__all__
 __all__ += _type_conversion.__all__
 __all__ += _utils.__all__

@@ -10,19 +10,19 @@ from fastaug._draft.leaf import ImageDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
 
-__all__: list[str] = ["erase", "erase_image", "erase_video", "jpeg", "jpeg_image", "jpeg_video"]
+__all__: list[str] = []
 
 
 @functional(ImageDraft, VideoDraft)
 def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace: bool = False) -> InputT:
-    """The input with a box of it overwritten, as :class:`~fastaug.transforms.v2.RandomErasing` does it.
+    """The input with a box overwritten, as :class:`~fastaug.transforms.v2.RandomErasing` does it.
 
     Args:
         inpt: image or video of any dtype and number of channels, or a PIL image.
-        i: top row of the box.
-        j: left column of the box.
-        h: height of the box.
-        w: width of the box.
+        i: first row.
+        j: first column.
+        h: rows.
+        w: columns.
         v: what is written, of a shape that broadcasts to that of the box.
         inplace: write into the tensor that is given.
 
@@ -42,11 +42,12 @@ def erase(inpt: InputT, i: int, j: int, h: int, w: int, v: torch.Tensor, inplace
 erase_image = on_images(erase)
 _erase_image_pil = on_pillow(erase)
 erase_video = on_videos(erase)
+__all__ += ["erase", "erase_image", "erase_video"]
 
 
 @functional(ImageDraft, VideoDraft)
 def jpeg(image: Any, quality: int) -> Any:
-    """What is left of the input after it was a JPEG file, as :class:`~fastaug.transforms.v2.JPEG` does it.
+    """The input compressed as a JPEG file and decoded again, as :class:`~fastaug.transforms.v2.JPEG` does it.
 
     Args:
         image: uint8 image or video of 1 or 3 channels, or a PIL image of a mode that JPEG files have.
@@ -69,3 +70,4 @@ def jpeg(image: Any, quality: int) -> Any:
 jpeg_image = on_images(jpeg)
 jpeg_video = on_videos(jpeg)
 _jpeg_image_pil = on_pillow(jpeg)
+__all__ += ["jpeg", "jpeg_image", "jpeg_video"]

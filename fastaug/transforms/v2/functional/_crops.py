@@ -1,4 +1,4 @@
-"""Crops and borders of images, videos and masks; boxes and points: _geometry."""
+"""Flips, crops and borders of images, videos and masks; those of boxes and points are in _geometry."""
 
 from __future__ import annotations
 
@@ -13,36 +13,68 @@ from fastaug._image.types import InputT
 from fastaug._program import v2_arguments
 from fastaug._program.arguments import square_if_single
 from fastaug._tv_tensors.choice import chosen
-from fastaug.transforms.v2.functional._flips import (
-    _horizontal_flip_image_pil,
-    _vertical_flip_image_pil,
-    horizontal_flip_image,
-    vertical_flip_image,
-)
-from fastaug.transforms.v2.functional._kernels import Tensor, _Fill
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
 from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 
-__all__: list[str] = [
-    "center_crop",
-    "center_crop_image",
-    "center_crop_mask",
-    "center_crop_video",
-    "crop",
-    "crop_image",
-    "crop_mask",
-    "crop_video",
-    "five_crop",
-    "five_crop_image",
-    "five_crop_video",
-    "pad",
-    "pad_image",
-    "pad_mask",
-    "pad_video",
-    "ten_crop",
-    "ten_crop_image",
-    "ten_crop_video",
-]
+Tensor = torch.Tensor
+_Fill = int | float | Sequence[float] | None
+
+__all__: list[str] = []
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft)
+def horizontal_flip(inpt: InputT) -> InputT:
+    """The input mirrored left to right, as :class:`~fastaug.transforms.v2.RandomHorizontalFlip` does it.
+
+    Args:
+        inpt: PIL image, tensor of any dtype and shape (..., height, width), or tv_tensor.
+
+    Raises:
+        TypeError: another type of input.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.horizontal_flip(torch.tensor([[[1, 2, 3]]]))
+        tensor([[[3, 2, 1]]])
+    """
+    return drafted(inpt).hflip()
+
+
+horizontal_flip_image = on_images(horizontal_flip)
+_horizontal_flip_image_pil = on_pillow(horizontal_flip)
+horizontal_flip_mask = on_masks(horizontal_flip, as_images=True)
+horizontal_flip_video = on_videos(horizontal_flip)
+hflip = horizontal_flip
+__all__ += ["hflip", "horizontal_flip", "horizontal_flip_image", "horizontal_flip_mask", "horizontal_flip_video"]
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft)
+def vertical_flip(inpt: InputT) -> InputT:
+    """The input mirrored top to bottom, as :class:`~fastaug.transforms.v2.RandomVerticalFlip` does it.
+
+    Args:
+        inpt: PIL image, tensor of any dtype and shape (..., height, width), or tv_tensor.
+
+    Raises:
+        TypeError: another type of input.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.vertical_flip(torch.tensor([[[1], [2]]]))
+        tensor([[[2],
+                 [1]]])
+    """
+    return drafted(inpt).vflip()
+
+
+vertical_flip_image = on_images(vertical_flip)
+_vertical_flip_image_pil = on_pillow(vertical_flip)
+vertical_flip_mask = on_masks(vertical_flip, as_images=True)
+vertical_flip_video = on_videos(vertical_flip)
+vflip = vertical_flip
+__all__ += ["vertical_flip", "vertical_flip_image", "vertical_flip_mask", "vertical_flip_video", "vflip"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -50,21 +82,15 @@ def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_
     """The input with a border around it, as :class:`~fastaug.transforms.v2.Pad` does it.
 
     Args:
-        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., channels, height, width)
-            and any dtype, or a tv_tensor.
-        padding: by how much on each side; left and right, top and bottom; or left, top, right and bottom. Negative
-            numbers cut off.
-        fill: of a constant border: a number, or one for each channel; a number for masks. None is zero.
-        padding_mode: ``constant``, ``edge`` (the outermost pixels again), ``reflect`` (without them) or ``symmetric``
-            (with them). Boxes and points take only the first.
-
-    Returns:
-        A new object of the same type.
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        padding: pixels on all sides, (left and right, top and bottom), or (left, top, right, bottom). Negative: crop.
+        fill: of a constant border: a number, or one per channel (not for masks). None is 0.
+        padding_mode: "constant"; "edge" repeats the border pixel; "reflect" mirrors without and "symmetric" with it.
+            Boxes and points take only the first.
 
     Raises:
-        TypeError: an object of another type, or a padding of another type.
-        ValueError: a padding of a wrong length, no such mode, a fill for each channel of a border that is not constant,
-            or of a mask.
+        TypeError: another type of input or ``padding``.
+        ValueError: wrong length of ``padding``, unknown mode, or several fills of a mask or of another border.
 
     Example:
         >>> import torch
@@ -84,7 +110,7 @@ def pad(inpt: InputT, padding: int | Sequence[int], fill: _Fill = None, padding_
 
 
 def _parse_pad_padding(padding: Any) -> list[int]:
-    """[left, right, top, bottom], as RandomCrop keeps them."""
+    """Return [left, right, top, bottom], as RandomCrop keeps them."""
     left, top, right, bottom = v2_arguments.padding_sides(padding)
     return [left, right, top, bottom]
 
@@ -93,25 +119,24 @@ pad_image = on_images(pad)
 _pad_image_pil = on_pillow(pad, "img", fill=0)
 pad_mask = on_masks(pad)
 pad_video = on_videos(pad)
+__all__ += ["pad", "pad_image", "pad_mask", "pad_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
 def crop(inpt: InputT, top: int, left: int, height: int, width: int) -> InputT:
     """A box of the input, with zeros where it reaches beyond, as :class:`~fastaug.transforms.v2.RandomCrop` does it.
 
-    Args:
-        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., channels, height, width)
-            and any dtype, or a tv_tensor.
-        top: of the box's first row.
-        left: of its first column.
-        height: of the box.
-        width: of the box.
+    A box inside a tensor is a view of it.
 
-    Returns:
-        An object of the same type; of a tensor a view, where the box lies inside.
+    Args:
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        top: first row.
+        left: first column.
+        height: rows.
+        width: columns.
 
     Raises:
-        TypeError: an object of another type.
+        TypeError: another type of input.
         ValueError: a box that reaches out of a plane without an axis of channels.
 
     Example:
@@ -127,23 +152,19 @@ crop_image = on_images(crop)
 _crop_image_pil = on_pillow(crop, "img")
 crop_mask = on_masks(crop)
 crop_video = on_videos(crop)
+__all__ += ["crop", "crop_image", "crop_mask", "crop_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
 def center_crop(inpt: InputT, output_size: int | Sequence[int]) -> InputT:
-    """The middle of the input, as :class:`~fastaug.transforms.v2.CenterCrop` does it.
+    """The middle of the input, as :class:`~fastaug.transforms.v2.CenterCrop` does it; of a tensor a view, if it fits.
 
     Args:
-        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., height, width) and any
-            dtype, or a tv_tensor.
-        output_size: (height, width); or the side of a square, as a number or a sequence of one. Where the input is
-            smaller, there are zeros around it.
-
-    Returns:
-        An object of the same type; of a tensor a view, where it is large enough.
+        inpt: PIL image, tensor of any dtype and shape (..., height, width), or tv_tensor.
+        output_size: (height, width), or a number or sequence of one for a square. A smaller input gets zeros around it.
 
     Raises:
-        TypeError: an object of another type.
+        TypeError: another type of input.
         ValueError: an ``output_size`` of another length.
 
     Example:
@@ -162,21 +183,21 @@ center_crop_image = on_images(center_crop)
 _center_crop_image_pil = on_pillow(center_crop)
 center_crop_mask = on_masks(center_crop)
 center_crop_video = on_videos(center_crop)
+__all__ += ["center_crop", "center_crop_image", "center_crop_mask", "center_crop_video"]
 
 
 def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
-    """The corners of the input and its middle, as :class:`~fastaug.transforms.v2.FiveCrop` does it.
+    """The corners of the input and its middle, as :class:`~fastaug.transforms.v2.FiveCrop` does it; of a tensor, views.
 
     Args:
-        inpt: an image or a video: a PIL image, a tensor of shape (..., channels, height, width) and any dtype, or a
-            tv_tensor.
-        size: (height, width); or the side of a square, as a number or a sequence of one.
+        inpt: image or video: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        size: (height, width), or a number or sequence of one for a square.
 
     Returns:
-        Top left, top right, bottom left, bottom right and middle; of a tensor they are views.
+        Top left, top right, bottom left, bottom right and middle.
 
     Raises:
-        TypeError: an object of another type.
+        TypeError: another type of input.
         ValueError: a size of another length, or larger than the input.
 
     Example:
@@ -188,29 +209,20 @@ def five_crop(inpt: InputT, size: int | Sequence[int]) -> tuple[InputT, ...]:
     return _get_kernel(five_crop, type(inpt))(inpt, size=size)
 
 
-def _five(image: Any, size: int | Sequence[int], height: int, width: int) -> tuple[Any, ...]:
-    """Of a tensor or PIL image of that size."""
+@registered(five_crop, torch.Tensor, PIL.Image.Image)
+def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
     pair = square_if_single(size)
     if len(pair) != 2:
         raise ValueError(f"Please provide only two dimensions (h, w) for size, got {size!r}")
     rows, columns = pair
+    given: Any = image
+    if isinstance(given, Tensor) and given.ndim < 2:
+        raise ValueError(f"A tensor should have the shape (..., height, width), got {tuple(image.shape)}")
+    height, width = given.shape[-2:] if isinstance(given, Tensor) else (given.height, given.width)
     if columns > width or rows > height:
         raise ValueError(f"Requested crop size {pair} is bigger than input size {(height, width)}")
     corners = [(top, left) for top in (0, height - rows) for left in (0, width - columns)]
     return (*[crop_image(image, *corner, rows, columns) for corner in corners], center_crop_image(image, pair))
-
-
-@registered(five_crop, torch.Tensor)
-def five_crop_image(image: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
-    """The kernel of :func:`five_crop` for images, of shape (..., channels, height, width)."""
-    if image.ndim < 2:
-        raise ValueError(f"A tensor should have the shape (..., height, width), got {tuple(image.shape)}")
-    return _five(image, size, *image.shape[-2:])
-
-
-@registered(five_crop, PIL.Image.Image)
-def _five_crop_image_pil(image: PIL.Image.Image, size: int | Sequence[int]) -> tuple[PIL.Image.Image, ...]:
-    return _five(image, size, image.height, image.width)
 
 
 def five_crop_video(video: Tensor, size: int | Sequence[int]) -> tuple[Tensor, ...]:
@@ -235,16 +247,12 @@ def ten_crop(inpt: InputT, size: int | Sequence[int], vertical_flip: bool = Fals
     """The crops of :func:`five_crop`, and those of the mirrored input, as :class:`~fastaug.transforms.v2.TenCrop`.
 
     Args:
-        inpt: an image or a video: a PIL image, a tensor of shape (..., channels, height, width) and any dtype, or a
-            tv_tensor.
-        size: (height, width); or the side of a square, as a number or a sequence of one.
-        vertical_flip: whether it is mirrored top to bottom, not left to right.
-
-    Returns:
-        Ten of them, in the order of :func:`five_crop`.
+        inpt: image or video: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        size: (height, width), or a number or sequence of one for a square.
+        vertical_flip: mirror top to bottom instead of left to right.
 
     Raises:
-        TypeError: an object of another type.
+        TypeError: another type of input.
         ValueError: a size of another length, or larger than the input.
 
     Example:
@@ -256,21 +264,11 @@ def ten_crop(inpt: InputT, size: int | Sequence[int], vertical_flip: bool = Fals
     return _get_kernel(ten_crop, type(inpt))(inpt, size=size, vertical_flip=vertical_flip)
 
 
-@registered(ten_crop, torch.Tensor)
+@registered(ten_crop, torch.Tensor, PIL.Image.Image)
 def ten_crop_image(image: Tensor, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Tensor, ...]:
-    """The kernel of :func:`ten_crop` for images, of shape (..., channels, height, width)."""
     crops = five_crop_image(image, size)
     mirrored = vertical_flip_image(image) if vertical_flip else horizontal_flip_image(image)
     return crops + five_crop_image(mirrored, size)
-
-
-@registered(ten_crop, PIL.Image.Image)
-def _ten_crop_image_pil(
-    image: PIL.Image.Image, size: int | Sequence[int], vertical_flip: bool = False
-) -> tuple[PIL.Image.Image, ...]:
-    crops = _five_crop_image_pil(image, size)
-    mirrored = _vertical_flip_image_pil(image) if vertical_flip else _horizontal_flip_image_pil(image)
-    return crops + _five_crop_image_pil(mirrored, size)
 
 
 def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool = False) -> tuple[Tensor, ...]:
@@ -279,3 +277,5 @@ def ten_crop_video(video: Tensor, size: int | Sequence[int], vertical_flip: bool
 
 
 registered(ten_crop, "Image", "Video", wrapped=False)(_each_wrapped(ten_crop_image))
+_five_crop_image_pil, _ten_crop_image_pil = five_crop_image, ten_crop_image
+__all__ += ["five_crop", "five_crop_image", "five_crop_video", "ten_crop", "ten_crop_image", "ten_crop_video"]

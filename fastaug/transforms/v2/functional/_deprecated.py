@@ -8,8 +8,7 @@ from typing import Any
 import torch
 
 from fastaug._draft.draft import Draft
-from fastaug._draft.leaf import Leaf
-from fastaug.transforms.v2.functional._utils import done
+from fastaug.transforms.v2.functional._utils import converted
 
 __all__: list[str] = ["get_image_size", "to_tensor"]
 
@@ -38,14 +37,8 @@ def to_tensor(inpt: Any) -> torch.Tensor:
         "Instead, please use `to_image(...)` followed by `to_dtype(..., dtype=torch.float32, scale=True)`.",
         stacklevel=2,
     )
-    tensor: torch.Tensor = _to_tensor(inpt) if isinstance(inpt, Leaf) else done(inpt, _to_tensor)
+    tensor: torch.Tensor = converted(inpt, lambda draft: draft.to_float())
     return tensor
-
-
-def _to_tensor(draft: Any) -> Any:
-    draft.to_float()
-    draft.touched = True
-    return draft
 
 
 def get_image_size(inpt: Any) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import PIL.Image
 import torch
@@ -92,10 +92,21 @@ def on_videos(
     return _kernel(functional, "{}_video", "video", torch.Tensor, {}, f"for videos, of {shape}.", "Video")
 
 
-def on_masks(functional: _Functional[_P], *, as_images: bool = False) -> _OnMasks[_P]:
-    """Make and register the kernel for masks, which are drafted as masks or as images."""
+@overload
+def on_masks(functional: _Functional[_P], *, as_images: bool = False) -> _OnMasks[_P]: ...
+@overload
+def on_masks(functional: _Functional[_P], *, without: str) -> Callable[..., torch.Tensor]: ...
+def on_masks(functional: _Functional[_P], *, as_images: bool = False, without: str = "") -> Any:
+    """Make and register the kernel for masks, which are drafted as masks or as images.
+
+    Args:
+        without: names of arguments that the functional has, and the kernel that users call has not.
+    """
     leaves, finish = "for masks, of shape (..., height, width).", done if as_images else done_mask
-    return _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, "Mask", finish=finish)
+    made = _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, "Mask", finish=finish)
+    if without:
+        made = _kernel(functional, "{}_mask", "mask", torch.Tensor, {}, leaves, finish=finish, without=without)
+    return made
 
 
 def on_pillow(
@@ -109,10 +120,10 @@ def on_pillow(
     return _kernel(functional, name, first, PIL.Image.Image, defaults, "for PIL images.", PIL.Image.Image)
 
 
-def done_mask(mask: torch.Tensor, op: Callable[..., Any], *args: Any) -> torch.Tensor:
+def done_mask(mask: torch.Tensor, op: Callable[..., Any], **arguments: Any) -> torch.Tensor:
     """Return the mask as the function of an op changes it."""
     draft = MaskDraft(mask)
-    op(draft, *args)
+    op(draft, **arguments)
     draft.touched = True
     changed: torch.Tensor = draft.result()
     return changed
@@ -127,13 +138,15 @@ def _kernel(
     leaves: str,
     *types: type | str,
     finish: Callable[..., Any] = done,
+    without: str = "",
 ) -> Callable[..., Any]:
     op = _OPS[functional]
     inpt, *others = inspect.signature(op).parameters.values()
     inpt = inpt.replace(name=first, annotation=cls)
-    others = [one.replace(default=defaults.get(one.name, one.default)) for one in others]
+    kept = [one for one in others if one.name not in without.split()]
+    others = [one.replace(default=defaults.get(one.name, one.default)) for one in kept]
     signature = inspect.Signature([inpt, *others], return_annotation=cls)
-    arguments = ", ".join([first, "op", *(one.name for one in others)])
+    arguments = ", ".join([first, "op", *(f"{one.name}={one.name}" for one in others)])
     made = _compiled(op, name.format(op.__name__), signature, f"kernel({arguments})", finish)
     made.__doc__ = f"The kernel of :func:`{op.__name__}` {leaves}"
     return registered(functional, *types)(made)

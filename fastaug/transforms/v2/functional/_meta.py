@@ -1,4 +1,4 @@
-"""Sizes and channels; formats of boxes, and what lies outside of the image."""
+"""Sizes and channels, formats of boxes, and clamping."""
 
 from __future__ import annotations
 
@@ -13,26 +13,12 @@ from fastaug._tv_tensors.meta import clamp_bounding_boxes, clamp_keypoints, conv
 from fastaug._tv_tensors.points import PointsDraft
 from fastaug.transforms.v2.functional._utils import _get_kernel, registered
 
-__all__: list[str] = [
-    "clamp_bounding_boxes",
-    "clamp_keypoints",
-    "convert_bounding_box_format",
-    "get_dimensions",
-    "get_dimensions_image",
-    "get_dimensions_video",
-    "get_image_num_channels",
-    "get_num_channels",
-    "get_num_channels_image",
-    "get_num_channels_video",
-    "get_num_frames",
-    "get_num_frames_video",
-    "get_size",
-    "get_size_bounding_boxes",
-    "get_size_image",
-    "get_size_keypoints",
-    "get_size_mask",
-    "get_size_video",
-]
+__all__: list[str] = ["clamp_bounding_boxes", "clamp_keypoints", "convert_bounding_box_format"]
+__all__ += ["get_dimensions", "get_dimensions_image", "get_dimensions_video"]
+__all__ += ["get_image_num_channels", "get_num_channels", "get_num_channels_image", "get_num_channels_video"]
+__all__ += ["get_size", "get_size_bounding_boxes", "get_size_image", "get_size_keypoints"]
+__all__ += ["get_size_mask", "get_size_video"]
+__all__ += ["get_num_frames", "get_num_frames_video"]
 
 
 def get_dimensions(inpt: Any) -> list[int]:
@@ -51,13 +37,11 @@ def get_dimensions(inpt: Any) -> list[int]:
         >>> F.get_dimensions(torch.zeros(5, 3, 6, 8))
         [3, 6, 8]
     """
-    dimensions: list[int] = _get_kernel(get_dimensions, type(inpt))(inpt)
-    return dimensions
+    return _get_kernel(get_dimensions, type(inpt))(inpt)
 
 
 @registered(get_dimensions, torch.Tensor, "Image", asks=True)
 def get_dimensions_image(image: torch.Tensor) -> list[int]:
-    """The kernel of :func:`get_dimensions` for images: a plane is one channel."""
     if image.ndim < 2:
         raise TypeError(f"Input tensor should have at least two dimensions, but got {image.ndim}")
     return [1, *image.shape] if image.ndim == 2 else list(image.shape[-3:])
@@ -65,7 +49,6 @@ def get_dimensions_image(image: torch.Tensor) -> list[int]:
 
 @registered(get_dimensions, "Video", asks=True)
 def get_dimensions_video(video: torch.Tensor) -> list[int]:
-    """The kernel of :func:`get_dimensions` for videos."""
     return get_dimensions_image(video)
 
 
@@ -82,11 +65,7 @@ def _get_dimensions_draft(draft: Any) -> list[int]:
 def get_num_channels(inpt: Any) -> int:
     """The channels of an image or a video.
 
-    Args:
-        inpt: as in :func:`get_dimensions`.
-
-    Raises:
-        TypeError: as in :func:`get_dimensions`.
+    Args and errors are those of :func:`get_dimensions`.
 
     Example:
         >>> import torch
@@ -94,19 +73,16 @@ def get_num_channels(inpt: Any) -> int:
         >>> F.get_num_channels(torch.zeros(5, 3, 6, 8))
         3
     """
-    channels: int = _get_kernel(get_num_channels, type(inpt))(inpt)
-    return channels
+    return _get_kernel(get_num_channels, type(inpt))(inpt)
 
 
 @registered(get_num_channels, torch.Tensor, "Image", asks=True)
 def get_num_channels_image(image: torch.Tensor) -> int:
-    """The kernel of :func:`get_num_channels` for images: a plane is one channel."""
     return get_dimensions_image(image)[0]
 
 
 @registered(get_num_channels, "Video", asks=True)
 def get_num_channels_video(video: torch.Tensor) -> int:
-    """The kernel of :func:`get_num_channels` for videos."""
     return get_num_channels_image(video)
 
 
@@ -133,25 +109,21 @@ def get_size(inpt: Any) -> list[int]:
         >>> F.get_size(torch.zeros(5, 3, 6, 8))
         [6, 8]
     """
-    size: list[int] = _get_kernel(get_size, type(inpt))(inpt)
-    return size
+    return _get_kernel(get_size, type(inpt))(inpt)
 
 
 @registered(get_size, torch.Tensor, "Image", asks=True)
 def get_size_image(image: torch.Tensor) -> list[int]:
-    """The kernel of :func:`get_size` for images."""
     return get_dimensions_image(image)[1:]
 
 
 @registered(get_size, "Video", asks=True)
 def get_size_video(video: torch.Tensor) -> list[int]:
-    """The kernel of :func:`get_size` for videos."""
     return get_size_image(video)
 
 
 @registered(get_size, "Mask", asks=True)
 def get_size_mask(mask: torch.Tensor) -> list[int]:
-    """The kernel of :func:`get_size` for masks."""
     return get_size_image(mask)
 
 
@@ -168,13 +140,11 @@ def _get_size_draft(draft: Any) -> list[int]:
 
 @registered(get_size, "BoundingBoxes", asks=True)
 def get_size_bounding_boxes(bounding_box: Any) -> list[int]:
-    """The kernel of :func:`get_size` for boxes: that of the image that they are in."""
     return list(bounding_box.canvas_size)
 
 
 @registered(get_size, "KeyPoints", asks=True)
 def get_size_keypoints(keypoints: Any) -> list[int]:
-    """The kernel of :func:`get_size` for points: that of the image that they are in."""
     return list(keypoints.canvas_size)
 
 
@@ -194,11 +164,9 @@ def get_num_frames(inpt: Any) -> int:
         >>> F.get_num_frames(torch.zeros(5, 3, 6, 8))
         5
     """
-    frames: int = _get_kernel(get_num_frames, type(inpt))(inpt)
-    return frames
+    return _get_kernel(get_num_frames, type(inpt))(inpt)
 
 
 @registered(get_num_frames, torch.Tensor, "Video", asks=True)
 def get_num_frames_video(video: torch.Tensor) -> int:
-    """The kernel of :func:`get_num_frames` for videos, of shape (..., frames, channels, height, width)."""
     return video.shape[-4]

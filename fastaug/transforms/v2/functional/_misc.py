@@ -14,23 +14,7 @@ from fastaug._tv_tensors.meta import sanitize_bounding_boxes, sanitize_keypoints
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_pillow, on_videos
 from fastaug.transforms.v2.functional._utils import registered
 
-__all__: list[str] = [
-    "convert_image_dtype",
-    "gaussian_blur",
-    "gaussian_blur_image",
-    "gaussian_blur_video",
-    "gaussian_noise",
-    "gaussian_noise_image",
-    "gaussian_noise_video",
-    "normalize",
-    "normalize_image",
-    "normalize_video",
-    "sanitize_bounding_boxes",
-    "sanitize_keypoints",
-    "to_dtype",
-    "to_dtype_image",
-    "to_dtype_video",
-]
+__all__: list[str] = ["convert_image_dtype", "sanitize_bounding_boxes", "sanitize_keypoints"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -61,6 +45,7 @@ def normalize(inpt: InputT, mean: Sequence[float], std: Sequence[float], inplace
 
 normalize_image = on_images(normalize)
 normalize_video = on_videos(normalize)
+__all__ += ["normalize", "normalize_image", "normalize_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -89,6 +74,7 @@ def gaussian_blur(inpt: InputT, kernel_size: Sequence[int], sigma: Sequence[floa
 gaussian_blur_image = on_images(gaussian_blur)
 _gaussian_blur_image_pil = on_pillow(gaussian_blur)
 gaussian_blur_video = on_videos(gaussian_blur)
+__all__ += ["gaussian_blur", "gaussian_blur_image", "gaussian_blur_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -117,6 +103,7 @@ def gaussian_noise(inpt: InputT, mean: float = 0.0, sigma: float = 0.1, clip: bo
 gaussian_noise_image = on_images(gaussian_noise)
 gaussian_noise_video = on_videos(gaussian_noise)
 _gaussian_noise_pil = on_pillow(gaussian_noise, "video", name="_gaussian_noise_pil")
+__all__ += ["gaussian_noise", "gaussian_noise_image", "gaussian_noise_video"]
 
 
 @functional(ImageDraft, VideoDraft)
@@ -147,6 +134,7 @@ def to_dtype(inpt: InputT, dtype: torch.dtype = torch.float, scale: bool = False
 
 to_dtype_image = on_images(to_dtype, shape="any shape")
 to_dtype_video = on_videos(to_dtype, shape="any shape")
+__all__ += ["to_dtype", "to_dtype_image", "to_dtype_video"]
 
 
 @registered(to_dtype, "Mask", "BoundingBoxes", "KeyPoints", wrapped=False)

@@ -16,7 +16,7 @@ __all__: list[str] = ["uniform_temporal_subsample", "uniform_temporal_subsample_
 
 @functional(ImageDraft, VideoDraft)
 def uniform_temporal_subsample(inpt: InputT, num_samples: int) -> InputT:
-    """So many frames, evenly spaced, as :class:`~fastaug.transforms.v2.UniformTemporalSubsample` takes them.
+    """Evenly spaced frames, as :class:`~fastaug.transforms.v2.UniformTemporalSubsample` takes them.
 
     Args:
         inpt: video or plain tensor, of shape (..., frames, channels, height, width).
@@ -40,6 +40,6 @@ def uniform_temporal_subsample(inpt: InputT, num_samples: int) -> InputT:
 
 @registered(uniform_temporal_subsample, torch.Tensor, "Video")
 def uniform_temporal_subsample_video(video: torch.Tensor, num_samples: int) -> torch.Tensor:
-    """The kernel of :func:`uniform_temporal_subsample` for videos, of shape (..., frames, channels, height, width)."""
-    frames: torch.Tensor = done(video.as_subclass(torch.Tensor), uniform_temporal_subsample, num_samples)
+    plain = video.as_subclass(torch.Tensor)
+    frames: torch.Tensor = done(plain, uniform_temporal_subsample, num_samples=num_samples)
     return frames

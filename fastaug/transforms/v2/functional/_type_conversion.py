@@ -1,4 +1,4 @@
-"""From one container to another."""
+"""Conversions from one container to another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from fastaug._draft.leaf import Leaf
 from fastaug._image.lazy import LazyImage
 from fastaug._tv_tensors.choice import chosen
-from fastaug.transforms.v2.functional._utils import done
+from fastaug.transforms.v2.functional._utils import converted
 
 __all__: list[str] = ["pil_to_tensor", "to_image", "to_pil_image"]
 
@@ -34,24 +34,20 @@ def to_image(inpt: torch.Tensor | PIL.Image.Image | np.ndarray) -> Any:
         >>> type(image).__name__, tuple(image.shape), image.dtype
         ('Image', (3, 3, 4), torch.uint8)
     """
-    if isinstance(inpt, Leaf):
-        return _to_image(inpt)
     if isinstance(inpt, torch.Tensor):
-        tensor = inpt
-    elif isinstance(inpt, (np.ndarray, PIL.Image.Image, LazyImage)):
-        tensor = done(inpt, _to_image)
-    else:
+        return chosen().Image(inpt)
+    if isinstance(inpt, Leaf):
+        return converted(inpt, _to_image)
+    if not isinstance(inpt, (np.ndarray, PIL.Image.Image, LazyImage)):
         raise TypeError(
             f"Input can either be a pure Tensor, a numpy array, or a PIL image, but got {type(inpt)} instead."
         )
-    return chosen().Image(tensor)
+    return chosen().Image(converted(inpt, _to_image))
 
 
-def _to_image(draft: Any) -> Any:
+def _to_image(draft: Any) -> None:
     draft.to_image_tensor()
     draft.cls = chosen().Image
-    draft.touched = True
-    return draft
 
 
 def to_pil_image(pic: torch.Tensor | np.ndarray, mode: str | None = None) -> PIL.Image.Image:
@@ -73,22 +69,17 @@ def to_pil_image(pic: torch.Tensor | np.ndarray, mode: str | None = None) -> PIL
         >>> F.to_pil_image(torch.zeros(3, 2, 4, dtype=torch.uint8)).size
         (4, 2)
     """
-    image: PIL.Image.Image = _to_pil_image(pic, mode) if isinstance(pic, Leaf) else done(pic, _to_pil_image, mode)
+
+    def convert(draft: Any) -> None:
+        draft.to_pil(mode)
+        draft.cls = None
+
+    image: PIL.Image.Image = converted(pic, convert)
     return image
-
-
-def _to_pil_image(draft: Any, mode: str | None) -> Any:
-    draft.to_pil(mode)
-    draft.cls = None
-    draft.touched = True
-    return draft
 
 
 def pil_to_tensor(pic: Any) -> torch.Tensor:
     """A PIL image as a CHW tensor of the same samples, uint8 for 8-bit modes. The result is a view of HWC memory.
-
-    Args:
-        pic: PIL image.
 
     Raises:
         TypeError: not a PIL image.
@@ -99,11 +90,5 @@ def pil_to_tensor(pic: Any) -> torch.Tensor:
         >>> F.pil_to_tensor(Image.new("RGB", (2, 1), (255, 0, 51)))[:, 0, 0]
         tensor([255,   0,  51], dtype=torch.uint8)
     """
-    tensor: torch.Tensor = _pil_to_tensor(pic) if isinstance(pic, Leaf) else done(pic, _pil_to_tensor)
+    tensor: torch.Tensor = converted(pic, lambda draft: draft.to_uint8_tensor())
     return tensor
-
-
-def _pil_to_tensor(draft: Any) -> Any:
-    draft.to_uint8_tensor()
-    draft.touched = True
-    return draft

@@ -1,4 +1,4 @@
-"""Which kernel does an operation to a type of input, and how a kernel for tensors and images is made of a draft."""
+"""The registry of kernels by functionals and types of inputs, and kernels for tensors and images made of drafts."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from fastaug._tv_tensors.choice import chosen, loaded
 
 __all__: list[str] = ["is_pure_tensor", "register_kernel"]
 
-
 _Kernel = Callable[..., Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-#: The names of the classes of tv_tensors that kernels are registered for before there are the classes.
+#: The classes of tv_tensors. Kernels are registered by these names before the classes exist.
 _TV_NAMES = ("Image", "Video", "Mask", "BoundingBoxes", "KeyPoints")
 
 _THEIRS = "torchvision.transforms.v2.functional"
@@ -31,24 +30,21 @@ _OURS = "fastaug.transforms.v2.functional"
 #: The kernels of each functional, by the type of its first argument.
 _KERNEL_REGISTRY: dict[Callable[..., Any], dict[Any, _Kernel]] = {}
 
-# Those for classes of tv_tensors, by the names of the classes, until there are such classes.
+# The kernels for classes of tv_tensors, until the classes exist.
 _awaiting: list[tuple[Callable[..., Any], str, _Kernel]] = []
 
-# Ops before a draft is done so far. A kernel drafts few, so that a program stays below the native core's limit.
+# A draft with more ops runs them before it goes on: a program stays below the native core's limit.
 _MOST_OPS = MAX_OPS // 2
 
-#: The kernels of drafts as they were written: they return nothing, or what takes the place of the draft.
+#: The kernels of drafts as they were written: they return nothing, or another draft.
 drafting: dict[tuple[Callable[..., Any], type], _Kernel] = {}
 
-# What was looked up, for types that no user registers kernels for. None: there is no kernel.
+# Kernels that were looked up before, for types that no user registers kernels for. None: there is none.
 found: dict[tuple[Callable[..., Any], type], _Kernel | None] = {}
 
 
 def is_pure_tensor(inpt: Any) -> bool:
-    """Whether ``inpt`` is a tensor and no tv_tensor.
-
-    Args:
-        inpt: anything.
+    """Return whether ``inpt``, which can be anything, is a tensor but not a tv_tensor.
 
     Example:
         >>> import torch
@@ -67,21 +63,19 @@ def is_pure_tensor(inpt: Any) -> bool:
 def registered(
     functional: Callable[..., Any], *types: type | str, wrapped: bool = True, asks: bool = False
 ) -> Callable[[_Function], _Function]:
-    """Registers a kernel of a functional for types; classes of tv_tensors go by their names.
+    """Register a kernel of a functional. The decorator returns the kernel itself.
 
     Args:
-        functional: what dispatches.
-        types: of the first argument. Drafts are types like others; their kernels return nothing, or another draft in
-            the place of this one.
-        wrapped: whether a kernel for tv_tensors is one for plain tensors, and gets and returns such.
-        asks: whether the kernel changes nothing, and returns what it was asked for.
-
-    Returns:
-        A decorator that returns the kernel unchanged.
+        types: the types of the first argument; classes of tv_tensors by their names. Kernels for drafts return nothing,
+            or another draft.
+        wrapped: whether kernels for tv_tensors get and return plain tensors.
+        asks: whether the kernel returns an answer instead of a changed input.
     """
     registry = _KERNEL_REGISTRY.setdefault(functional, {})
 
     def register(kernel: _Function) -> _Function:
+        if kernel.__doc__ is None:
+            kernel.__doc__ = f"The kernel of :func:`{functional.__name__}` for inputs of its type."
         for cls in types:
             if isinstance(cls, str):
                 assert cls in _TV_NAMES, cls
@@ -98,12 +92,12 @@ def registered(
 
 
 def _same(inpt: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a transform does where there is no kernel."""
+    """Stand in for a kernel where a transform finds none."""
     return inpt
 
 
 def _touching(kernel: _Kernel) -> _Kernel:
-    """A kernel of drafts that hands the draft on, and has its ops done when there are about as many as may be."""
+    """Make a kernel for the registry of a kernel of drafts: it returns the draft."""
 
     @functools.wraps(kernel)
     def drafted(draft: Any, *args: Any, **kwargs: Any) -> Any:
@@ -114,7 +108,7 @@ def _touching(kernel: _Kernel) -> _Kernel:
 
 
 def touched(draft: Any) -> Any:
-    """A draft, after a kernel had its way with it."""
+    """Return a draft that a kernel has changed."""
     draft.touched = True
     if len(draft.ops) > _MOST_OPS:
         draft.shorten()
@@ -122,7 +116,7 @@ def touched(draft: Any) -> Any:
 
 
 def _wrapping(kernel: _Kernel) -> _Kernel:
-    """A kernel of plain tensors for tv_tensors."""
+    """Make a kernel for tv_tensors of one for plain tensors."""
 
     @functools.wraps(kernel)
     def wrapper(inpt: Any, *args: Any, **kwargs: Any) -> Any:
@@ -131,19 +125,27 @@ def _wrapping(kernel: _Kernel) -> _Kernel:
     return wrapper
 
 
-def done(image: Any, kernel: _Kernel, *args: Any) -> Any:
-    """What the kernel of drafts makes of a PIL image or a plain tensor."""
+def done(image: Any, kernel: _Kernel, **arguments: Any) -> Any:
+    """Return a PIL image or plain tensor as a kernel of drafts changes it."""
     draft = ImageDraft(image)
-    kernel(draft, *args)
+    kernel(draft, **arguments)
     return draft.finish()
 
 
+def converted(inpt: Any, convert: Callable[[Any], None]) -> Any:
+    """Return an input as a conversion of drafts changes it; a draft itself."""
+    draft: Any = inpt if isinstance(inpt, Leaf) else ImageDraft(inpt)
+    convert(draft)
+    draft.touched = True
+    return draft if draft is inpt else draft.finish()
+
+
 def _bind() -> Any:
-    """Registers what awaits the classes, if there are any now. Gives their module."""
+    """Register the kernels that wait for tv_tensors, and return the module of their classes, if they exist by now."""
     classes = loaded()
     if classes is not None and _awaiting:
         for functional, name, kernel in _awaiting:
-            # Older torchvisions have no KeyPoints: then no object is any.
+            # Older torchvisions do not have KeyPoints.
             if hasattr(classes, name):
                 _KERNEL_REGISTRY[functional][getattr(classes, name)] = kernel
         _awaiting.clear()
@@ -152,7 +154,7 @@ def _bind() -> Any:
 
 
 def _own(functional: Callable[..., Any]) -> Callable[..., Any]:
-    """The functional of this package that is meant: torchvision's of the same name means ours."""
+    """Return the functional of this package for one of torchvision's or ours."""
     if functional in _KERNEL_REGISTRY:
         return functional
     if getattr(functional, "__module__", "").startswith(_THEIRS):
@@ -164,7 +166,7 @@ def _own(functional: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _theirs(functional: Callable[..., Any]) -> dict[Any, _Kernel]:
-    """What is registered with torchvision for the functional of this name."""
+    """Return the kernels that torchvision has for the functional of this name."""
     utils = sys.modules.get(f"{_THEIRS}._utils")
     if utils is None:
         return {}
@@ -174,11 +176,11 @@ def _theirs(functional: Callable[..., Any]) -> dict[Any, _Kernel]:
 
 
 def _get_kernel(functional: FunctionT, input_type: type, *, allow_passthrough: bool = False) -> FunctionT:
-    """The kernel of a functional for a type.
+    """Return the kernel of a functional for a type.
 
     Raises:
-        TypeError: there is none, and none is not allowed.
-        ValueError: not a functional that has kernels.
+        TypeError: there is no kernel, and `allow_passthrough` is false.
+        ValueError: the function has no kernels at all.
     """
     try:
         kernel = found[functional, input_type]
@@ -218,18 +220,16 @@ def _look_up(functional: Callable[..., Any], input_type: type) -> _Kernel | None
 
 
 def register_kernel(functional: Callable[..., Any] | str, tv_tensor_cls: type) -> Callable[[_Kernel], _Kernel]:
-    """Decorates a function as the kernel of a functional for a class of tv_tensors of your own.
+    """Decorate a function as the kernel of a functional for your own class of tv_tensors.
 
-    The function gets the object as it is, and what it returns is the result. Kernels that were registered with
-    torchvision's function of this name are called too.
+    The function gets the object, and returns the result. Kernels registered with torchvision are called too.
 
     Args:
-        functional: of ``v2.functional``, or its name.
-        tv_tensor_cls: a subclass of ``TVTensor``.
+        functional: function of ``v2.functional``, or its name.
+        tv_tensor_cls: subclass of ``TVTensor``.
 
     Raises:
-        ValueError: no such functional, not a subclass, one of the classes that have kernels, or one that has a kernel
-            already.
+        ValueError: unknown functional, or a class that is not a subclass, is torchvision's own, or has a kernel.
 
     Example:
         >>> import torch

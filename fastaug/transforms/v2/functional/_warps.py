@@ -1,27 +1,208 @@
-"""Perspectives and elastic warps of images, videos and masks; boxes and points: _geometry."""
+"""Resizes and warps of images, videos and masks; those of boxes and points are in _geometry."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from fastaug._draft.interpolation import InterpolationMode
+import torch
+
+from fastaug._draft.interpolation import InterpolationMode, named_interpolation
 from fastaug._draft.leaf import ImageDraft, MaskDraft, VideoDraft
 from fastaug._image.types import InputT
 from fastaug._program import matrices
-from fastaug.transforms.v2.functional._kernels import _NEAREST, Tensor, _Fill, _Interpolation, sampling
+from fastaug.transforms.v2.functional._crops import _Fill
 from fastaug.transforms.v2.functional._make import drafted, functional, on_images, on_masks, on_pillow, on_videos
 
-__all__: list[str] = [
-    "elastic",
-    "elastic_image",
-    "elastic_mask",
-    "elastic_transform",
-    "elastic_video",
-    "perspective",
-    "perspective_image",
-    "perspective_mask",
-    "perspective_video",
-]
+_Interpolation = InterpolationMode | str | int
+_NEAREST = InterpolationMode.NEAREST
+
+__all__: list[str] = []
+
+
+def _sampling(draft: Any, interpolation: _Interpolation, fill: _Fill) -> tuple[InterpolationMode, Any]:
+    """Return the mode and the fill of a warp. Masks are always sampled by the nearest."""
+    if isinstance(draft, MaskDraft):
+        return _NEAREST, draft.fill_of(fill, True)
+    return named_interpolation(interpolation), fill
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft)
+def resize(
+    inpt: InputT,
+    size: int | Sequence[int] | None,
+    interpolation: _Interpolation = InterpolationMode.BILINEAR,
+    max_size: int | None = None,
+    antialias: bool | None = True,
+) -> InputT:
+    """The input in another size, as :class:`~fastaug.transforms.v2.Resize` does it.
+
+    A tensor or a PIL image that has the size already is returned itself.
+
+    Args:
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        size: (height, width); or the short side, as an int or a sequence of one; or None.
+        interpolation: a mode, its name, or Pillow's integer. Tensors take nearest, nearest-exact, bilinear, bicubic
+            and lanczos; masks nearest-exact, and nearest instead of all others.
+        max_size: limit of the long side, where ``size`` is the short one; its length, where ``size`` is None.
+        antialias: whether bilinear and bicubic filters are widened when shrinking. PIL images' always are.
+
+    Raises:
+        TypeError: another type of input.
+        ValueError: unknown mode; lanczos without antialias; a plane without an axis of channels; ``max_size`` where it
+            means nothing, or not above the short side.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.resize(torch.zeros(3, 20, 40, dtype=torch.uint8), 10).shape
+        torch.Size([3, 10, 20])
+    """
+    mode = named_interpolation(interpolation)
+    draft: Any = inpt
+    if isinstance(draft, MaskDraft):
+        mode, antialias = mode if mode is InterpolationMode.NEAREST_EXACT else _NEAREST, None
+    return drafted(inpt).resize(size, mode, max_size, antialias)
+
+
+resize_image = on_images(resize)
+_resize_image_pil = on_pillow(resize)
+resize_mask = on_masks(resize, without="antialias")
+resize_video = on_videos(resize)
+__all__ += ["resize", "resize_image", "resize_mask", "resize_video"]
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft)
+def resized_crop(
+    inpt: InputT,
+    top: int,
+    left: int,
+    height: int,
+    width: int,
+    size: int | Sequence[int] | None,
+    interpolation: _Interpolation = InterpolationMode.BILINEAR,
+    antialias: bool | None = True,
+) -> InputT:
+    """A box of the input in another size, as :class:`~fastaug.transforms.v2.RandomResizedCrop` does it.
+
+    Args:
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        top: first row.
+        left: first column.
+        height: rows.
+        width: columns.
+        size: as in :func:`resize`.
+        interpolation: as in :func:`resize`, but masks always take the nearest pixel.
+        antialias: as in :func:`resize`.
+
+    Raises:
+        TypeError: another type of input.
+        ValueError: as in :func:`resize`.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.resized_crop(torch.tensor([[[1, 2, 3]]]), 0, 1, 1, 2, [1, 4], "nearest")
+        tensor([[[2, 2, 3, 3]]])
+    """
+    draft: Any = inpt
+    if isinstance(draft, MaskDraft):
+        interpolation, antialias = _NEAREST, None
+    return drafted(inpt).resized_crop(top, left, height, width, size, named_interpolation(interpolation), antialias)
+
+
+resized_crop_image = on_images(resized_crop)
+_resized_crop_image_pil = on_pillow(resized_crop)
+resized_crop_mask = on_masks(resized_crop, without="interpolation antialias")
+resized_crop_video = on_videos(resized_crop)
+__all__ += ["resized_crop", "resized_crop_image", "resized_crop_mask", "resized_crop_video"]
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft)
+def affine(
+    inpt: InputT,
+    angle: int | float,
+    translate: Sequence[float],
+    scale: float,
+    shear: Any,
+    interpolation: _Interpolation = InterpolationMode.NEAREST,
+    fill: _Fill = None,
+    center: Sequence[float] | None = None,
+) -> InputT:
+    """The input turned, moved, scaled and sheared, as :class:`~fastaug.transforms.v2.RandomAffine` does it.
+
+    Args:
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        angle: degrees, clockwise.
+        translate: to the right and down, in pixels.
+        scale: above 0.
+        shear: degrees, along x and y; or along x alone.
+        interpolation: a mode, its name, or Pillow's integer: nearest, bilinear, or for PIL images bicubic. Masks always
+            take the nearest pixel.
+        fill: what is outside of the input: a number, or one per channel. None is 0, and tensors fade into it.
+        center: (x, y) in pixels from the corner that all turns about; the middle by default.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: unknown mode, wrong length of a sequence, or a scale that is not positive.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.affine(torch.tensor([[[1, 2, 3]]]), angle=0, translate=[1, 0], scale=1.0, shear=[0.0, 0.0])
+        tensor([[[0, 1, 2]]])
+    """
+    mode, fill = _sampling(inpt, interpolation, fill)
+    return drafted(inpt).affine(angle, translate, scale, shear, mode, fill, center)
+
+
+affine_image = on_images(affine)
+_affine_image_pil = on_pillow(affine)
+affine_mask = on_masks(affine, without="interpolation")
+affine_video = on_videos(affine)
+__all__ += ["affine", "affine_image", "affine_mask", "affine_video"]
+
+
+@functional(ImageDraft, VideoDraft, MaskDraft)
+def rotate(
+    inpt: InputT,
+    angle: float,
+    interpolation: _Interpolation = InterpolationMode.NEAREST,
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: _Fill = None,
+) -> InputT:
+    """The input turned, as :class:`~fastaug.transforms.v2.RandomRotation` does it.
+
+    Args:
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        angle: degrees, counter-clockwise.
+        interpolation: a mode, its name, or Pillow's integer: nearest, bilinear, or for PIL images bicubic. Masks always
+            take the nearest pixel.
+        expand: enlarge the result so that it holds all of the input, turned about its middle.
+        center: (x, y) in pixels from the corner that all turns about; the middle by default.
+        fill: what is outside of the input: a number, or one per channel. None is 0, and tensors fade into it.
+
+    Raises:
+        TypeError: wrong type of an argument.
+        ValueError: unknown mode, or wrong length of a sequence.
+
+    Example:
+        >>> import torch
+        >>> from fastaug.transforms.v2 import functional as F
+        >>> F.rotate(torch.tensor([[[1, 2], [3, 4]]]), 90)
+        tensor([[[2, 4],
+                 [1, 3]]])
+    """
+    mode, fill = _sampling(inpt, interpolation, fill)
+    return drafted(inpt).rotate(angle, mode, expand, center, fill)
+
+
+rotate_image = on_images(rotate)
+_rotate_image_pil = on_pillow(rotate)
+rotate_mask = on_masks(rotate, without="interpolation")
+rotate_video = on_videos(rotate)
+__all__ += ["rotate", "rotate_image", "rotate_mask", "rotate_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
@@ -36,22 +217,18 @@ def perspective(
     """The input seen from elsewhere, as :class:`~fastaug.transforms.v2.RandomPerspective` does it.
 
     Args:
-        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., channels, height, width)
-            and any dtype, or a tv_tensor.
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
         startpoints: (x, y) of the four corners: top left, top right, bottom right, bottom left.
         endpoints: where they go.
-        interpolation: a mode, its name, or Pillow's integer. Tensors take nearest and bilinear, PIL images bicubic
-            too; masks are always sampled by the nearest.
-        fill: what is outside of the input: a number, or one for each channel. None is zero, and tensors fade into it.
-        coefficients: eight numbers in the place of the points, with which a pixel (x, y) of the result is that at
-            ((a x + b y + c) / (g x + h y + 1), (d x + e y + f) / (g x + h y + 1)) of the input.
-
-    Returns:
-        A new object of the same type and size.
+        interpolation: a mode, its name, or Pillow's integer: nearest, bilinear, or for PIL images bicubic. Masks always
+            take the nearest pixel.
+        fill: what is outside of the input: a number, or one per channel. None is 0, and tensors fade into it.
+        coefficients: eight numbers instead of the points: a pixel (x, y) of the result is that of the input at
+            ((a x + b y + c) / (g x + h y + 1), (d x + e y + f) / (g x + h y + 1)).
 
     Raises:
-        TypeError: an object of another type.
-        ValueError: a mode that there is not; a wrong number of points or coefficients; both, or neither of them.
+        TypeError: another type of input.
+        ValueError: unknown mode; wrong number of points or coefficients; both, or neither of them.
 
     Example:
         >>> import torch
@@ -60,51 +237,36 @@ def perspective(
         tensor([[[2, 3, 0]]])
     """
     numbers = matrices.checked_coefficients(startpoints, endpoints, coefficients)
-    mode, fill = sampling(inpt, interpolation, fill)
+    mode, fill = _sampling(inpt, interpolation, fill)
     return drafted(inpt).project(numbers, mode, fill)
 
 
 perspective_image = on_images(perspective)
 _perspective_image_pil = on_pillow(perspective)
-_perspective_mask = on_masks(perspective)
+perspective_mask = on_masks(perspective, without="interpolation")
 perspective_video = on_videos(perspective)
-
-
-def perspective_mask(
-    mask: Tensor,
-    startpoints: Sequence[Sequence[int]] | None,
-    endpoints: Sequence[Sequence[int]] | None,
-    fill: _Fill = None,
-    coefficients: Sequence[float] | None = None,
-) -> Tensor:
-    """The kernel of :func:`perspective` for masks, of shape (..., height, width)."""
-    return _perspective_mask(mask, startpoints, endpoints, _NEAREST, fill, coefficients)
+__all__ += ["perspective", "perspective_image", "perspective_mask", "perspective_video"]
 
 
 @functional(ImageDraft, VideoDraft, MaskDraft)
 def elastic(
     inpt: InputT,
-    displacement: Tensor,
+    displacement: torch.Tensor,
     interpolation: _Interpolation = InterpolationMode.BILINEAR,
     fill: _Fill = None,
 ) -> InputT:
     """The input with its pixels displaced, as :class:`~fastaug.transforms.v2.ElasticTransform` does it.
 
     Args:
-        inpt: an image, a video, a mask, boxes or points: a PIL image, a tensor of shape (..., channels, height, width)
-            and any dtype, or a tv_tensor.
-        displacement: of shape (1, height, width, 2) and any floating point dtype: how far to the right and down of each
-            pixel of the result it lies in the input; half the input's width and height are one.
-        interpolation: a mode, its name, or Pillow's integer: nearest, bilinear or bicubic; masks are always sampled by
-            the nearest.
-        fill: what is outside of the input: a number, or one for each channel. None is zero, faded into.
-
-    Returns:
-        A new object of the same type and size.
+        inpt: PIL image, tensor of any dtype and shape (..., channels, height, width), or tv_tensor.
+        displacement: floating point tensor of shape (1, height, width, 2): how far to the right and down of each pixel
+            of the result it lies in the input, as a share of half the width and height.
+        interpolation: a mode, its name, or Pillow's integer: nearest, bilinear, bicubic. Masks take the nearest pixel.
+        fill: what is outside of the input: a number, or one per channel. None is 0, and tensors fade into it.
 
     Raises:
-        TypeError: an object of another type, or a displacement that is no tensor.
-        ValueError: a displacement of another shape, or a mode that there is not.
+        TypeError: another type of input, or a displacement that is not a tensor.
+        ValueError: a displacement of another shape, or an unknown mode.
 
     Example:
         >>> import torch
@@ -113,19 +275,13 @@ def elastic(
         >>> F.elastic(torch.tensor([[[1, 2, 3]]]), step, "nearest")
         tensor([[[2, 3, 0]]])
     """
-    mode, fill = sampling(inpt, interpolation, fill)
+    mode, fill = _sampling(inpt, interpolation, fill)
     return drafted(inpt).elastic_transform(displacement, mode, fill)
-
-
-elastic_transform = elastic
 
 
 elastic_image = on_images(elastic)
 _elastic_image_pil = on_pillow(elastic)
-_elastic_mask = on_masks(elastic)
+elastic_mask = on_masks(elastic, without="interpolation")
 elastic_video = on_videos(elastic)
-
-
-def elastic_mask(mask: Tensor, displacement: Tensor, fill: _Fill = None) -> Tensor:
-    """The kernel of :func:`elastic` for masks, of shape (..., height, width)."""
-    return _elastic_mask(mask, displacement, _NEAREST, fill)
+elastic_transform = elastic
+__all__ += ["elastic", "elastic_image", "elastic_mask", "elastic_transform", "elastic_video"]
