@@ -22,8 +22,8 @@ from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
 from fastaug._places.draft import BoxesDraft, PointsDraft
+from fastaug._sample.observer import SampleObserver
 from fastaug._sample.tape import SampleTape
-from fastaug._sample.watch import Watch
 from fastaug._tv_tensors.choice import loaded
 
 _Drawn = TypeVar("_Drawn")
@@ -47,7 +47,7 @@ class Sample:
         inputs: the arguments of the call.
         call: its settings.
         tape: keeps what transforms draw, or hands it out.
-        watch: hears what becomes of it.
+        watch: the observer of the sample.
     """
 
     __slots__ = ("_types", "call", "given", "leaves", "rebuilt", "spec", "tape", "unpacked", "watch")
@@ -57,7 +57,7 @@ class Sample:
         inputs: tuple[Any, ...],
         call: Call = PLAIN,
         tape: SampleTape | None = None,
-        watch: Watch | None = None,
+        watch: SampleObserver | None = None,
     ) -> None:
         self.call = call
         self.tape = tape
@@ -92,7 +92,7 @@ class Sample:
         make = _makers.get(type(leaf))
         if make is None:
             make = _maker(type(leaf))
-        drafted = make(leaf, self.call if self.watch is None else self.call.like(log=self.watch.log(self, index)))
+        drafted = make(leaf, self.call if self.watch is None else self.call.like(log=self.watch.image_log(self, index)))
         if drafted is not None:
             self.leaves[index] = leaf = drafted
         return leaf
@@ -175,7 +175,7 @@ class Sample:
 
         return ended
 
-    def _finish_watched(self, watch: Watch) -> Any:
+    def _finish_watched(self, watch: SampleObserver) -> Any:
         """Leaf by leaf, so that it is known of each what is done."""
         watch.finishing(self)
         for index, leaf in enumerate(self.leaves):

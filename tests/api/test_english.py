@@ -24,7 +24,7 @@ NOT_ENGLISH = {
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
 NOT_YET: dict[str, str] = {
     "": "__init__ _names",
-    "_batch": "batch device each map methods run seeds slots sources task threads",
+    "_batch": "batch device each map run seeds slots sources task threads",
     "_compile": "__init__ adopt compiled of_release prepare read_samples samples trace views",
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": (
@@ -34,10 +34,7 @@ NOT_YET: dict[str, str] = {
     "_extend": "drawn functions registry",
     "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
-    "_inspect": (
-        "__init__ check explain explanation info log methods notebook pairs plan plot profile sample_explanation "
-        "sample_log show trial twin unrounded words"
-    ),
+    "_inspect": ("__init__ check info notebook pairs plot show trial twin unrounded"),
     "_load": (
         "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
     ),
@@ -46,10 +43,10 @@ NOT_YET: dict[str, str] = {
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"
     ),
-    "_sample": "pipeline sample tape watch",
+    "_sample": "pipeline sample",
     "_self_test": "cases run",
     "_tv_tensors": "base choice places",
-    "_views": "batch drawn program seen views",
+    "_views": "batch drawn program views",
     "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps functional",
     "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",
     "transforms/v2/functional": "_augment _crops _kernels _sizes _utils _warps",
