@@ -41,7 +41,7 @@ def test_rows_run_the_ops_that_they_name(
     make: Callable[[], Library], rows: tuple[Case, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from fastaug._draft import finish
-    from fastaug._inspect.log import name_of, ops_of
+    from fastaug._inspect.records import name_of, ops_of
 
     drafted: set[str] = set()
     apart = finish._apart

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fastaug._compile.compiled import Compiled
     from fastaug._compile.drawn import Drawn
     from fastaug._image.pillow import DecodeError
-    from fastaug._inspect.explain import Explanation
+    from fastaug._inspect.explanation import Explanation
     from fastaug._inspect.info import Info
     from fastaug._self_test.run import SelfTest
     from fastaug._views.views import Views

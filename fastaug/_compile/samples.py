@@ -10,15 +10,16 @@ from fastaug._compile import read_samples
 from fastaug._compile.compiled import Compiled, converted
 from fastaug._draft.recipe import recipe_of
 from fastaug._inspect import words
-from fastaug._inspect.sample_methods import SeenSamples
+from fastaug._inspect.methods import SeenSamples
 from fastaug._program.eager import compiling
 from fastaug._program.job import Job
+from fastaug._sample.pipeline import SamplePipeline
 from fastaug._sample.sample import Sample
 from fastaug.transforms.v2._recipe import FAMILY
 from fastaug.transforms.v2._transform import Transform, take_all
 
 
-class CompiledSamples(SeenSamples, Compiled):
+class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
     """A transform of v2 that was read once, and is one pass over each image of a sample wherever it can be.
 
     :func:`fastaug.compile` makes it. It is called as the original is. Its attributes are those of :class:`Compiled`;

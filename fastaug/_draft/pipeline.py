@@ -262,7 +262,7 @@ class Pipeline:
             self._draft_all(outline)
         finally:
             call.draws.release()
-        return tape.params
+        return tape.entries
 
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
         """Return the transformed image, with parameters that :meth:`sample` has drawn. Draws nothing.

@@ -85,7 +85,7 @@ def _are_equal(one: States, other: States) -> bool:
 
 
 class Recording:
-    """A tape that keeps the parameters that transforms draw, in `params`.
+    """A tape that keeps the parameters that transforms draw, in `entries`.
 
     They are numbers, strings, None, lists and tuples, and can be pickled. They survive JSON too, except for noise (of
     ElasticTransform and of RandomErasing with value="random"). Noise is kept as bytes, the earlier state of torch's
@@ -97,7 +97,7 @@ class Recording:
 
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict
-        self.params: Params = []
+        self.entries: Params = []
 
     def take(self, transform: Any, draft: Any) -> Any:
         """Draw the parameters of a transform, and keep them."""
@@ -108,7 +108,7 @@ class Recording:
             entry[names[0]] = drawn
         else:
             entry.update(dict.fromkeys(names) if drawn is None else zip(names, drawn))
-        self.params.append(entry)
+        self.entries.append(entry)
         return used
 
 
@@ -116,7 +116,7 @@ class Replaying:
     """A tape that returns parameters that were kept, in their order. Nothing is drawn.
 
     Args:
-        params: the parameters that a `Recording` of the same pipeline kept, possibly after a way through JSON.
+        entries: the parameters that a `Recording` of the same pipeline kept, possibly after a way through JSON.
         subset: whether entries of transforms that the pipeline does not have are skipped.
         strict: whether a transform that is called, and draws, is an error.
 
@@ -124,14 +124,14 @@ class Replaying:
         TypeError: not a sequence of dictionaries.
     """
 
-    def __init__(self, params: Sequence[dict[str, Any]], subset: bool = False, strict: bool = False) -> None:
+    def __init__(self, entries: Sequence[dict[str, Any]], subset: bool = False, strict: bool = False) -> None:
         self.strict = strict
-        if isinstance(params, (str, bytes, dict)) or not isinstance(params, Sequence):
-            raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(params)}")
-        for entry in params:
+        if isinstance(entries, (str, bytes, dict)) or not isinstance(entries, Sequence):
+            raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(entries)}")
+        for entry in entries:
             if not isinstance(entry, dict):
                 raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {entry!r} in it")
-        self.params = params
+        self.entries = entries
         self.subset = subset
         self._position = 0
 
@@ -144,12 +144,12 @@ class Replaying:
         name, names = type(transform).__name__, transform._drawn
         if self.subset:
             self._skip(name, names)
-        if self._position == len(self.params):
+        if self._position == len(self.entries):
             raise ValueError(
-                f"params do not belong to this pipeline: {name} needs {_listed(names)}, but all {len(self.params)} "
+                f"params do not belong to this pipeline: {name} needs {_listed(names)}, but all {len(self.entries)} "
                 "entries have been used"
             )
-        entry = self.params[self._position]
+        entry = self.entries[self._position]
         if entry.get("transform") != name or entry.keys() != {"transform", *names}:
             raise ValueError(
                 f"params do not belong to this pipeline: {name} needs {_listed(names)}, but entry {self._position} "
@@ -163,12 +163,12 @@ class Replaying:
 
     def _skip(self, name: str, names: Any) -> None:
         """Go to the next entry of a transform of this name."""
-        for position in range(self._position, len(self.params)):
-            if self.params[position].get("transform") == name:
+        for position in range(self._position, len(self.entries)):
+            if self.entries[position].get("transform") == name:
                 self._position = position
                 return
         raise ValueError(
-            f"params lack what this pipeline needs: {name} needs {_listed(names)}, but of the {len(self.params)} "
+            f"params lack what this pipeline needs: {name} needs {_listed(names)}, but of the {len(self.entries)} "
             f"entries none from entry {self._position} on is of {name}"
         )
 
@@ -178,11 +178,11 @@ class Replaying:
         Raises:
             ValueError: some are left.
         """
-        left = len(self.params) - self._position
+        left = len(self.entries) - self._position
         if left and not self.subset:
             raise ValueError(
-                f"params do not belong to this pipeline: it used {self._position} of {len(self.params)} entries, and "
-                f"the next one is of {self.params[self._position].get('transform')}"
+                f"params do not belong to this pipeline: it used {self._position} of {len(self.entries)} entries, and "
+                f"the next one is of {self.entries[self._position].get('transform')}"
             )
 
 

@@ -1,4 +1,4 @@
-"""explain(): what a pipeline does to an image, as a table and as a picture."""
+"""Explain pipelines: explain()."""
 
 from __future__ import annotations
 
@@ -13,22 +13,16 @@ from fastaug import _C
 from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import blank
 from fastaug._inspect import words
-from fastaug._inspect.explanation import Explanation
-from fastaug._inspect.log import Log, Outside, Run
-from fastaug._inspect.plan import plan_of
-from fastaug._inspect.sample_explanation import SampleExplanation
-from fastaug._inspect.sample_log import SampleLog, logged
+from fastaug._inspect.explanation import Explanation, SampleExplanation
+from fastaug._inspect.log import Log, logged
+from fastaug._inspect.records import Outside, Run
 from fastaug._sample.pipeline import SamplePipeline, sample_of
 
-__all__ = ["Explanation", "SampleExplanation", "explain", "image_of"]
 
-_DEFAULT_SIZE = (512, 512)
-
-
-def image_of(pipeline: Any, image_or_size: Any) -> Any:
-    """The image or sample, or an image of that size."""
+def _image_of(pipeline: Any, image_or_size: Any) -> Any:
+    """Return the image or sample, or a black image of that size."""
     if image_or_size is None:
-        image_or_size = _DEFAULT_SIZE
+        image_or_size = (512, 512)
     if isinstance(image_or_size, numbers.Integral):
         image_or_size = (int(image_or_size), int(image_or_size))
     if isinstance(pipeline, SamplePipeline):
@@ -38,12 +32,12 @@ def image_of(pipeline: Any, image_or_size: Any) -> Any:
     return image_or_size
 
 
-# An address that nothing looks at.
+# An address that is not read.
 _SOMEWHERE = 4096
 
 
 def _on_device(log: Log, result: Any, rewrites: int) -> str:
-    """What a device would do of a call, and why it would not."""
+    """Say what a device would do of a call, or why it would not."""
     if not isinstance(result, torch.Tensor):
         return f"not possible: the pipeline has to end in tensors, and this one gives {words.described(result)}"
     runs = [entry for entry in log.timeline if isinstance(entry, Run)]
@@ -75,32 +69,23 @@ def explain(
     seed: int | None = None,
     device: str | torch.device | None = None,
 ) -> Explanation:
-    """What a pipeline does to an image: its steps, the passes over pixels that they become, and why.
+    """Explain what a pipeline does to an image or a sample: the pipeline's `explain`, also for sizes.
 
-    Runs the pipeline once, so that callables of your own are called too. The random generators are afterwards as they
-    were before.
+    Runs the pipeline once, with callables of the user; the random generators are left as they were.
 
-    Args:
-        pipeline: of this package.
-        image_or_size: an image (PIL image, array, tensor), or the size of one: an int, or (height, width); for
-            pipelines of samples also a sample.
-        plot: path of a picture of the plan to write.
-        seed: of the draws; by default they are those of the next call.
-        device: "cuda", to be told what of it a device would do; there need not be one.
+    Raises:
+        ValueError: another device than "cuda".
     """
     if device is not None and torch.device(device).type != "cuda":
         raise ValueError(f"device should be 'cuda' or None, got {device!r}")
-    image = image_of(pipeline, image_or_size)
+    image = _image_of(pipeline, image_or_size)
     generator = generator_of(pipeline)
     with untouched(generator):
         if seed is not None:
             seed_all(seed, generator)
         result, log = logged(pipeline, image)
-    explanation: Explanation
-    if isinstance(log, SampleLog):
-        explanation = SampleExplanation(log, pipeline, image, result)
-    else:
-        explanation = Explanation(plan_of(log), pipeline, image, result, log.tape.params)
+    kind = SampleExplanation if isinstance(pipeline, SamplePipeline) else Explanation
+    explanation = kind(log, pipeline, image, result)
     if image is image_or_size:
         explanation._image = image
     if device is not None:

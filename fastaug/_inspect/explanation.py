@@ -1,4 +1,4 @@
-"""What explain() returns: what a pipeline does to an image, as a table and as a picture."""
+"""The results of explain(), which print as tables and draw themselves."""
 
 from __future__ import annotations
 
@@ -12,64 +12,54 @@ from fastaug._draft.replaced import TransformDraft
 from fastaug._draft.tape import Replaying
 from fastaug._draft.through import draft_through
 from fastaug._inspect import notebook, words
+from fastaug._inspect.log import Log
 from fastaug._inspect.plan import Plan
+from fastaug._inspect.records import Outside, walked
+from fastaug._sample.observer import SampleObserver
+from fastaug._sample.sample import Sample
+from fastaug._sample.tape import SampleReplaying
 
-NOTHING = "nothing to do"
+_NO_PASS = "no pass over pixels"
 
 _MAY_DRAW = "what fastaug does not know may draw random numbers"
 
 
-def becomes(step: dict[str, Any], plan: Plan) -> str:
-    """What became of a step, in a few words."""
-    passes = [plan.pass_of(number) for number in step["passes"]]
-    asks: str = step["asks"]
-    if not passes:
-        if step["dropped"]:
-            return "dropped"
-        if step["children"]:
-            return ""
-        if asks:
-            return asks
-        index = plan.steps.index(step)
-        later = plan.steps[index + 1]["container"] if index + 1 < len(plan.steps) else None
-        changed = later is not None and later != step["container"]
-        return "no pass: only another container" if changed else NOTHING
-    names = ", ".join(dict.fromkeys(one["name"] for one in passes))
-    by = passes[0]["by"]
-    library = {"fastaug": "", "apart": " apart"}.get(by, f" by {by}")
-    word = "passes" if len(passes) > 1 else "pass"
-    return f"{word} {words.numbers_of(step['passes'])}: {names}{library}"
-
-
 class Explanation:
-    """What a pipeline does to one image. Prints as a table; in a notebook it shows its picture, too.
+    """An explanation of what a pipeline does to one image. Prints as a table; a notebook shows its picture, too.
 
     Attributes:
         steps: the transforms in the order of the call, with the parameters that they drew, their ops and the numbers of
             the passes that do them: a dictionary each, as in the other lists.
-        passes: the passes over pixels, with what they compute, of which steps they are, and the bytes that they read
-            and write.
+        passes: the passes over pixels: what they compute, for which steps, and the bytes that they read and write.
         barriers: what keeps passes apart, and why.
         notes: what was fused or pushed back, in words.
         bytes: {"moved", "op_by_op"}: by these passes, and if each op read its whole input and wrote its whole output.
         parameters: what was drawn, as ``replay()`` takes it.
         mode, arithmetic: of the pipeline.
-        device: what ``batch(device="cuda")`` would do of it where, in words; None unless that was asked for.
+        device: what ``batch(device="cuda")`` would do there, in words; None unless that was asked for.
     """
 
-    def __init__(self, plan: Plan, pipeline: Any, image: Any, result: Any, drawn: list[dict[str, Any]]) -> None:
+    def __init__(self, log: Log, pipeline: Any, image: Any, result: Any) -> None:
+        plan = Plan(log)
         self.steps, self.passes, self.barriers = plan.steps, plan.passes, plan.barriers
         self.notes, self.bytes = plan.notes, plan.bytes
-        self.parameters = drawn
+        self.parameters = log.tape.entries
         self.mode, self.arithmetic = pipeline.mode, pipeline.arithmetic
         self.device: str | None = None
         self.source, self.result = words.source(image), words.described(result)
+        #: Whether all that there is is one image.
+        self.alone = list(log.leaves) == [""]
+        #: Of a sample.
+        self.leaves: list[dict[str, Any]] = []
         self._plan = plan
         self._pipeline = pipeline
         self._image: Any = None
 
     def __str__(self) -> str:
-        lines = [self.head(), "", *self.steps_table().lines(), "", *self._all_passes()]
+        lines = [self.head(), "", *self.steps_table().lines(), ""]
+        for number, (title, passes) in enumerate(self.passes_tables()):
+            inner = passes.lines() if isinstance(passes, words.Table) else [passes] * bool(passes)
+            lines += inner if self.alone else ["", title, *(f"  {line}" for line in inner)][number == 0 :]
         for title, said in self.remarks():
             lines += ["", title, *[f"  {line}" for line in said]]
         lines += ["", f"memory  {self.memory()}"]
@@ -86,12 +76,12 @@ class Explanation:
         return notebook.png(self.figure())
 
     def head(self) -> str:
-        """The mode, and what becomes what, in words."""
+        """Return in words the mode, the source and the result."""
         mode = self.mode + (", arithmetic pil" if self.arithmetic == "pil" else "")
         return f"mode {mode}: {self.source} -> {self.result}"
 
     def remarks(self) -> list[tuple[str, list[str]]]:
-        """What was fused and pushed back, and what keeps passes apart: each with its title."""
+        """Return what was fused and pushed back, and what keeps passes apart, each with its title."""
         nothing = ["nothing"]
         return [
             ("fused and pushed back", list(self.notes) or nothing),
@@ -105,20 +95,54 @@ class Explanation:
             text += f"; op by op, whole images each time, {words.megabytes(apart)}: {apart / moved:.1f} times as much"
         return text
 
+    def becomes(self, step: dict[str, Any]) -> str:
+        """Return in a few words what became of a step."""
+        passes = [self.passes[number - 1] for number in step["passes"]]
+        if passes:
+            names = ", ".join(dict.fromkeys(one["name"] for one in passes))
+            by = passes[0]["by"]
+            library = {"fastaug": "", "apart": " apart"}.get(by, f" by {by}")
+            return f"pass{'es' * (len(passes) > 1)} {words.numbers_of(step['passes'])}: {names}{library}"
+        if step["dropped"]:
+            return "dropped"
+        if step["children"]:
+            return ""
+        if step["asks"]:
+            return str(step["asks"])
+        following = self.steps[self.steps.index(step) + 1 :]
+        if following and following[0]["container"] != step["container"]:
+            return "no pass: only another container"
+        # Boxes and points, the type of a tensor, or a choice of masks may have changed.
+        changed = not self.alone and any(leaf["leaf"] in step["changed"] for leaf in self.leaves)
+        return _NO_PASS if changed else "nothing to do"
+
     def steps_table(self) -> words.Table:
-        rows: list[tuple[str, ...]] = [("step", "", "drawn", "ops", "becomes")]
+        rows: list[tuple[str, ...]] = [("step", "", "drawn", "ops" if self.alone else "changes", "becomes")]
         for step in self.steps:
-            ops = ", ".join(op.split()[0] for op in step["ops"])
             name = "  " * step["depth"] + step["name"]
-            rows.append((step["step"], name, words.parameters(step), ops, becomes(step, self._plan)))
-        return words.Table(rows, "<<<<<", (6, 36, 44, 40, 60))
+            done = [op.split()[0] for op in step["ops"]] if self.alone else step["changed"]
+            rows.append((step["step"], name, words.parameters(step), ", ".join(done), self.becomes(step)))
+        return words.Table(rows, "<<<<<", (6, 36, 44, 40 if self.alone else 60, 60))
 
     def passes_tables(self) -> list[tuple[str, words.Table | str]]:
-        """The passes, each table with its title; or in words that there are none."""
-        return [("", self._passes(self.passes))]
-
-    def _all_passes(self) -> list[str]:
-        return self._passes(self.passes).lines()
+        """Return the tables of passes with their titles; for leaves without passes a sentence instead of a table."""
+        if self.alone:
+            return [("", self._passes(self.passes))]
+        tables: list[tuple[str, words.Table | str]] = []
+        same = []
+        for leaf in self.leaves:
+            passes = [one for one in self.passes if one["leaf"] == leaf["leaf"]]
+            if not passes and not leaf["changed"]:
+                same.append(leaf["leaf"].strip())
+                continue
+            became = leaf["source"] if leaf["source"] == leaf["result"] else f"{leaf['source']} -> {leaf['result']}"
+            by = f" by {' and '.join(leaf['by'])}" if leaf["by"] else ""
+            steps = words.numbered("step", leaf["changed"])
+            without = f"{_NO_PASS}: changed{by} in {steps}" if steps else _NO_PASS
+            tables.append((f"{leaf['leaf'].strip()}: {became}", self._passes(passes) if passes else without))
+        if same:
+            tables.append((f"handed on as they are: {', '.join(same)}", ""))
+        return tables
 
     def _passes(self, passes: list[dict[str, Any]]) -> words.Table:
         rows: list[tuple[str, ...]] = [("pass", "", "", "output", "steps", "reads", "writes")]
@@ -140,35 +164,30 @@ class Explanation:
         return words.Table(rows, "><<><>>", (6, 36, 60, 16, 12, 10, 10))
 
     def _barriers(self) -> list[str]:
-        called = [one for one in self.barriers if one["pass"] and self._plan.pass_of(one["pass"])["by"] == "Python"]
+        # Several leaves may have the same barrier, which is listed once.
+        alike: dict[Any, list[dict[str, Any]]] = {}
+        for number, one in enumerate(self.barriers):
+            key = one["step"], one["name"], one["reason"], None if self.leaves else number
+            alike[key] = [*alike.pop(key, []), one]
+        called = [one for one in self.barriers if one["pass"] and self.passes[one["pass"] - 1]["by"] == "Python"]
         lines = []
-        for one in self._different_barriers():
-            lines.append(f"step {one['step']}, {one['name']}: {self._reason(one)}")
-            if called and one is called[0]:
+        for (step, name, reason, _), ones in alike.items():
+            leaves = "" if self.alone else f" ({', '.join(one['leaf'].strip() for one in ones)})"
+            lines.append(f"step {step}, {name}: {reason}{leaves}")
+            if called and ones[0] is called[0]:
                 last = called[-1]
-                upto = "it" if last is one else f"step {last['step']}, {last['name']}"
+                upto = "it" if last is ones[0] else f"step {last['step']}, {last['name']}"
                 lines.append(f"  in batch and map, images go one by one up to and including {upto}: {_MAY_DRAW}")
         return lines
 
-    def _different_barriers(self) -> list[dict[str, Any]]:
-        return self.barriers
-
-    def _reason(self, barrier: dict[str, Any]) -> str:
-        reason: str = barrier["reason"]
-        return reason
-
-    def becomes(self, step: dict[str, Any]) -> str:
-        """What became of one of the steps, in a few words."""
-        return becomes(step, self._plan)
-
     def figure(self) -> Image.Image:
-        """A picture of the plan, with the image after each step if an image was explained."""
+        """Draw the plan, with the image after each step if an image was explained."""
         from fastaug._inspect import plot
 
         return plot.plan(self, self._stages())
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Writes the picture that ``figure()`` draws to a file.
+        """Write the picture that ``figure()`` draws to a file.
 
         Args:
             path: of the picture; its ending says the format.
@@ -176,17 +195,76 @@ class Explanation:
         self.figure().save(path)
 
     def _stages(self) -> list[Any]:
-        """The image before the first and after each of the pipeline's own transforms."""
+        """Return the image or sample before the first and after each of the pipeline's own transforms."""
         if self._image is None:
             return []
-        tape = Replaying(self.parameters)
-        call = self._pipeline._call.like(tape=tape)
-        image = self._image
-        images = [image]
         with untouched(generator_of(self._pipeline)):
-            for transform in self._pipeline.transforms:
-                draft = TransformDraft(image, call)
-                draft_through([transform], draft)
-                image = draft.finish()
-                images.append(image)
+            return self._run_in_stages()
+
+    def _run_in_stages(self) -> list[Any]:
+        call = self._pipeline._call.like(tape=Replaying(self.parameters))
+        images = [self._image]
+        for transform in self._pipeline.transforms:
+            draft = TransformDraft(images[-1], call)
+            draft_through([transform], draft)
+            images.append(draft.finish())
         return images
+
+
+class SampleExplanation(Explanation):
+    """An explanation of what a pipeline does to one sample. Prints as tables, leaf by leaf; an image alone as an image.
+
+    It has the attributes of an :class:`Explanation`, and these.
+
+    Attributes:
+        steps: each transform once. "changed" are the leaves that it changed, as they are written in Python after the
+            name of the sample, "" if the sample is an image. "ops" and "passes" are those of all leaves; "container",
+            "before" and "after" are those of the first leaf with pixels.
+        leaves: a dictionary for each leaf: its "leaf", as above; "kind", which is "pixels", "places" for boxes and key
+            points, or "other"; "source" and "result", in words; "changed", the numbers of the steps that changed it;
+            "by", the libraries that changed boxes and points, which have no passes; and "steps", for pixels.
+        passes, barriers: one leaf after the other, each with its "leaf".
+    """
+
+    def __init__(self, log: Log, pipeline: Any, image: Any, result: Any) -> None:
+        super().__init__(log, pipeline, image, result)
+        for step, node in zip(self.steps, walked(log.steps)):
+            step["changed"] = node.changed
+        results = Sample((result,))
+        described = {path: words.described(leaf) for path, leaf in zip(results.paths(), results.leaves)}
+        moved = [entry for entry in log.timeline if isinstance(entry, Outside) and entry.kind == "places"]
+        for path, (kind, source) in log.leaves.items():
+            self.leaves.append(
+                {
+                    "leaf": path,
+                    "kind": kind,
+                    "source": source,
+                    "result": described.get(path, ""),
+                    "changed": [one["step"] for one in self.steps if path in one["changed"] and not one["children"]],
+                    "by": list(dict.fromkeys(entry.library for entry in moved if entry.leaf == path)),
+                    "steps": self._plan.leaves.get(path, []),
+                }
+            )
+
+    def _run_in_stages(self) -> list[Any]:
+        stages = _Stages(self._image)
+        self._pipeline._run_sample((self._image,), tape=SampleReplaying(self.parameters), watch=stages)
+        return stages.found
+
+
+class _Stages(SampleObserver):
+    """A list of what a sample is after each of the pipeline's own transforms."""
+
+    def __init__(self, sample: Any) -> None:
+        self.found = [sample]
+        self._depth = 0
+
+    def begin(self, transform: Any, sample: Sample) -> None:
+        self._depth += 1
+
+    def end(self, transform: Any, sample: Sample) -> None:
+        self._depth -= 1
+        if not self._depth:
+            structure = sample.finish()
+            self.found.append(structure)
+            sample.restart(structure)

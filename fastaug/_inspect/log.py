@@ -1,4 +1,4 @@
-"""What becomes of an image on its way through a pipeline: the log behind explain() and profile()."""
+"""A log of one call of a pipeline, from which explain() and profile() are made: an image is a sample of one leaf."""
 
 from __future__ import annotations
 
@@ -6,271 +6,279 @@ import functools
 import itertools
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from PIL import Image
 
 from fastaug import _C
-from fastaug._draft.base import TOO_MANY_PIXELS, DraftBase
+from fastaug._draft.base import DraftBase
+from fastaug._draft.call import Tape
+from fastaug._draft.draws import Draws
+from fastaug._draft.leaf import Leaf, PixelDraft
 from fastaug._draft.recognise import reason_of_barrier
-from fastaug._draft.tape import Recording, while_used
-from fastaug._inspect import words
-from fastaug._program.kinds import ARRAY, ENCODED, PIL_IMAGE, TENSOR
-from fastaug._program.ops import MAX_OPS, OP_BYTES
+from fastaug._draft.tape import Recording
+from fastaug._inspect import records, words
+from fastaug._inspect.records import Node, Outside, Passage, Run, kind_of, name_of, ops_of
+from fastaug._names import is_ours
+from fastaug._program.kinds import ENCODED, PIL_IMAGE
+from fastaug._program.ops import MAX_OPS
+from fastaug._sample.observer import SampleObserver
+from fastaug._sample.pipeline import SamplePipeline
+from fastaug._sample.sample import Sample
+from fastaug._sample.tape import SampleRecording
 
-#: (height, width, channels)
-Shape = tuple[int, int, int]
-
-_KINDS: tuple[str, ...] = tuple(kind for _, kind in _C.OPS)
-_NAMES: tuple[str, ...] = tuple(name for name, _ in _C.OPS)
-
-
-def ops_of(program: bytes) -> list[bytes]:
-    return [program[k : k + OP_BYTES] for k in range(0, len(program), OP_BYTES)]
-
-
-def name_of(op: bytes) -> str:
-    return _NAMES[int.from_bytes(op[:2], "little")]
-
-
-def kind_of(op: bytes) -> str:
-    return _KINDS[int.from_bytes(op[:2], "little")]
-
-
-def container_of(draft: DraftBase) -> str:
-    """What holds the image so far, in words."""
-    if draft.source == ENCODED and not draft.ops and not draft.store:
-        return f"{draft.image.format} {draft.mode}"
-    if draft.kind == PIL_IMAGE:
-        return f"PIL {draft.mode}"
-    if draft.kind == ARRAY:
-        return "array" if draft.native else f"array {draft.image.dtype}"
-    if draft.kind == TENSOR:
-        if draft.store or draft.native or draft.floats:
-            return "tensor uint8" if draft.native else "tensor float"
-        return f"tensor {draft.image.dtype}".replace("torch.", "") if draft.source == TENSOR else "tensor"
-    return type(draft.image).__name__
+_Drawn = TypeVar("_Drawn")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 def _now() -> float:
-    """Seconds of processor time of this thread: what other processes do meanwhile is not in them."""
+    """Return seconds of processor time of this thread, which exclude the time of other processes."""
     return time.thread_time_ns() / 1e9
 
 
 @functools.cache
 def _tick() -> float:
-    """What it takes to read that time, in seconds."""
+    """Return the seconds that reading that time takes."""
     times = [time.thread_time_ns() for _ in range(100)]
     return min(after - before for before, after in itertools.pairwise(times)) / 1e9
 
 
-@dataclass
-class Passage:
-    """What an image was before and after a transform."""
+def _event(method: _Method) -> _Method:
+    """Account for the time before an event, and leave out the time that the log takes for it."""
 
-    before: Shape = (0, 0, 0)
-    container: str = ""
-    after: Shape = (0, 0, 0)
+    @functools.wraps(method)
+    def timed(self: Log | ImageLog, *arguments: Any) -> Any:
+        log = self if isinstance(self, Log) else self.log
+        log.charge()
+        result = method(self, *arguments)
+        log.mark()
+        return result
 
-
-@dataclass(eq=False)
-class Node:
-    """A transform in one call of a pipeline."""
-
-    transform: Any
-    parent: Node | None
-    #: By the leaf that the image is of a sample; "" where it is all there is.
-    passages: dict[str, Passage] = field(default_factory=dict)
-    children: list[Node] = field(default_factory=list)
-    drawn: dict[str, Any] = field(default_factory=dict)
-    #: The leaves of a sample that it changed.
-    changed: list[str] = field(default_factory=list)
-    #: Seconds between the events of the log that no pass, draw or other library accounts for.
-    python: float = 0.0
-
-    @property
-    def name(self) -> str:
-        return words.called(self.transform)
-
-    @property
-    def depth(self) -> int:
-        return 0 if self.parent is None else self.parent.depth + 1
-
-    @property
-    def top(self) -> Node:
-        """The step of the pipeline that this is, or is part of."""
-        return self if self.parent is None else self.parent.top
+    return timed  # type: ignore[return-value]
 
 
-@dataclass(eq=False)
-class Run:
-    """One program that the native core ran."""
+class Log(SampleObserver):
+    """A log of one call, in the order of time: its transforms, and who did what.
 
-    program: bytes
-    source: Shape
-    passes: list[_C.Pass]
-    #: Of this thread's processor time.
-    seconds: float
-    #: The core times its passes by the clock, since asking for the thread's time at each row would take longer than the
-    #: row. This times theirs is what they take of `seconds`.
-    share: float
-    #: Which transform each op is of.
-    owners: list[Node | None]
-    #: Where the result was written.
-    target: _C.Target
-    #: Of a sample.
-    leaf: str = ""
-    #: Whether the source holds floats.
-    floats: bool = False
-
-    def seconds_of(self, one: _C.Pass) -> float:
-        """What one of the passes took of this thread's processor time."""
-        return self.share * one.seconds
-
-    def nodes(self, origin: int) -> list[Node]:
-        """The transforms of a mask of ops, in order, each once."""
-        found = [node for k, node in enumerate(self.owners) if origin >> k & 1 and node is not None]
-        return list(dict.fromkeys(found))
-
-    def shapes(self) -> list[Shape]:
-        """What enters the first op, and what each op gives."""
-        lengths = range(0, len(self.program) + 1, OP_BYTES)
-        return [
-            _C.shape(self.program[:length], *self.source, self.floats) if length else self.source for length in lengths
-        ]
-
-
-@dataclass(eq=False)
-class Outside:
-    """What the native core did not do."""
-
-    #: "barrier": a callable of the user's. "fallback": Pillow or torch, because the core cannot. "delegated": Pillow or
-    #: torch, because one move is as fast there. "apart": a transform that works on the image itself. "kept": the core,
-    #: for the pixels that the image keeps. "places": boxes or key points of a sample, which have no pixels.
-    kind: str
-    name: str
-    library: str
-    reason: str
-    nodes: list[Node]
-    before: Shape
-    container: str
-    after: Shape = (0, 0, 0)
-    seconds: float = 0.0
-    #: Of a batch.
-    images: int = 1
-    #: Of a sample.
-    leaf: str = ""
-
-
-class Log:
-    """What becomes of one call, in the order of time: its transforms, and who did what.
-
-    Takes the place of the call's tape, to hear the parameters that are drawn. Its ears hear what becomes of images.
+    It is the tape of the call, and the observer of its sample. For each image there is an `ImageLog`.
 
     Args:
-        tape: where the parameters come from; transforms draw them by default.
+        tape: the tape that draws and keeps the parameters.
     """
 
-    def __init__(self, tape: Any = None) -> None:
+    def __init__(self, tape: Any) -> None:
         self.tape = tape
+        #: The kind of each leaf, and what it was at first, in words; by their paths.
+        self.leaves: dict[str, tuple[str, str]] = {}
         self.steps: list[Node] = []
         self.timeline: list[Run | Outside] = []
-        #: Why programs ended, beside what `timeline` shows: (leaf, transform, reason).
+        #: Further reasons why programs ended: (leaf, transform, reason).
         self.flushes: list[tuple[str, Node, str]] = []
-        #: What a user is to know of an image: (leaf, in words).
+        #: (leaf, remark)
         self.notes: list[tuple[str, str]] = []
         self.draws = 0.0
         self.python = 0.0
         #: Seconds for which the core was kept from its passes while it timed them: they are wrong by as much.
         self.held = 0.0
+        #: The transforms that have not ended, and the leaves when each was last compared.
         self.stack: list[Node] = []
-        #: What is being done by others, and whether a program of the core's comes first.
+        self._looks: list[records.Look] = []
+        #: The work that others are doing, and whether a program of the core comes before it.
         self.outside: Outside | None = None
         self.awaits_run = False
+        self._images: dict[str, ImageLog] = {}
+        #: Contents of the leaf that the last transform is called with.
+        self._arrived: Any = None
         self._tick = _tick()
-        self._mark = _now()
+        #: Seconds between the last two events.
+        self.since = 0.0
+        self.mark()
 
     def seconds(self) -> float:
-        """Of the call, without what the log took."""
-        known = self.draws + self.python + math.fsum(entry.seconds for entry in self.timeline)
-        nodes = list(self.steps)
-        for node in nodes:
-            known += node.python
-            nodes += node.children
-        return known
-
-    def start(self) -> None:
-        """The call starts now."""
-        self._mark = _now()
-
-    def stop(self) -> None:
-        """It has ended."""
-        self.charge()
+        """Return the seconds of the call, without those of the log."""
+        parts = [*self.timeline, *records.walked(self.steps)]
+        known = math.fsum(part.python if isinstance(part, Node) else part.seconds for part in parts)
+        return self.draws + self.python + known
 
     def mark(self) -> None:
-        """What comes now is the call's own time again, no longer the log's."""
+        """Start the time until the next event."""
         self._mark = _now()
 
     def elapsed(self) -> float:
-        """Seconds since the mark, without those of reading the time."""
+        """Return the seconds since the mark, without those of reading the time."""
         return max(0.0, _now() - self._mark - self._tick)
 
-    def charge(self) -> float:
-        """Accounts for the time since the last event. What the log itself takes is nobody's."""
-        elapsed = self.elapsed()
-        self._mark = _now()
+    def charge(self) -> None:
+        """Account for the time since the mark."""
+        self.since = self.elapsed()
         if self.outside is not None and not self.awaits_run:
-            self.outside.seconds += elapsed
+            self.outside.seconds += self.since
             self.timeline.append(self.outside)
-            self.outside = None
-        elif self.stack:
-            self.stack[-1].python += elapsed
-        else:
-            self.python += elapsed
-        return elapsed
+            self.outside, self.since = None, 0.0
+        (self.stack[-1] if self.stack else self).python += self.since
+        self.mark()
 
-    def recharge(self, seconds: float) -> None:
-        """Such a time, which was accounted for as Python's, is an entry's."""
+    def spent(self) -> float:
+        """Return the seconds between the last two events, once, for an entry: they are no longer Python's."""
+        seconds, self.since = self.since, 0.0
         (self.stack[-1] if self.stack else self).python -= seconds
+        return seconds
 
     def enter(self, transform: Any) -> Node:
-        """A transform begins, within the one that began last."""
+        """Begin a transform within the one that began last."""
         parent = self.stack[-1] if self.stack else None
         node = Node(transform, parent)
         (parent.children if parent else self.steps).append(node)
         self.stack.append(node)
         return node
 
-    # fastaug._draft.call.Tape
+    # fastaug._draft.call.Tape and fastaug._sample.tape.SampleTape
 
+    @_event
     def take(self, transform: Any, draft: Any) -> Any:
-        self.charge()
-        used = transform._sample(draft) if self.tape is None else self.tape.take(transform, draft)
-        used, value = while_used(used)
-        self.draws += self.elapsed()
-        names = transform._drawn
-        if self.stack and names and value is not None:
-            values = value if isinstance(value, tuple) and len(names) > 1 else (value,)
-            self.stack[-1].drawn.update(zip(names, values))
-        self.mark()
+        used = self._draw(lambda: self.tape.take(transform, draft))
+        drawn = {name: value for name, value in self.tape.entries[-1].items() if name != "transform"}
+        if self.stack and any(value is not None for value in drawn.values()):
+            self.stack[-1].drawn.update(drawn)
         return used
 
+    @_event
+    def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
+        value: _Drawn = self._draw(lambda: self.tape.drawn(transform, name, draw))
+        self.stack[-1].drawn[name] = value
+        return value
 
-class Ear:
-    """Hears what becomes of one image (fastaug._draft.call.Log): which transform each of its ops is of.
+    @_event
+    def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        params: dict[str, Any] = self._draw(lambda: self.tape.params(transform, draw))
+        self.stack[-1].drawn.update(params)
+        return params
+
+    def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
+        return self.tape.inner(transform, run)
+
+    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
+        generator: torch.Generator | None = self.tape.noise(transform, draws)
+        return generator
+
+    def _draw(self, draw: Callable[[], Any]) -> Any:
+        self.mark()
+        value = draw()
+        self.draws += self.elapsed()
+        return value
+
+    # fastaug._sample.observer.SampleObserver
+
+    @_event
+    def begin(self, transform: Any, sample: Sample) -> None:
+        node = self.enter(transform)
+        paths = sample.paths()
+        pixels = records.pixels_of(sample.leaves)
+        for index, (path, leaf) in enumerate(zip(paths, sample.leaves)):
+            kind = "pixels" if index in pixels else records.kind_of_leaf(leaf)
+            if path not in self.leaves:
+                self.leaves[path] = kind, words.source(leaf.origin if isinstance(leaf, Leaf) else leaf)
+            elif kind != "other":
+                self.leaves[path] = kind, self.leaves[path][1]
+            if index in pixels:
+                node.passages[path] = Passage(records.shape_of(leaf), records.container_of(leaf))
+        self._looks.append(records.look(sample))
+
+    @_event
+    def end(self, transform: Any, sample: Sample) -> None:
+        self._compare(sample)
+        self._looks.pop()
+        node = self.stack.pop()
+        paths = sample.paths()
+        for index in records.pixels_of(sample.leaves):
+            node.passages.setdefault(paths[index], Passage()).after = records.shape_of(sample.leaves[index])
+
+    @_event
+    def image_log(self, sample: Sample, index: int) -> ImageLog:
+        path = sample.paths()[index]
+        return self._images.setdefault(path, ImageLog(self, path))
+
+    @_event
+    def arrive(self, sample: Sample, index: int) -> None:
+        leaf = sample.leaves[index]
+        if isinstance(leaf, PixelDraft):
+            _log_of(leaf).arrive(leaf)
+        else:
+            # Boxes and points are changed at once, so the change shows in their numbers.
+            self._arrived = records.contents(leaf)
+
+    @_event
+    def leave(self, sample: Sample, index: int, before: Any) -> None:
+        after, drafted = sample.leaves[index], isinstance(before, PixelDraft)
+        if drafted and isinstance(after, PixelDraft):
+            _log_of(before).leave(after, after.image)
+            return
+        same = before.origin if drafted else before
+        changed = after is not same or (not drafted and records.contents(after) != self._arrived)
+        transform = self.stack[-1].transform
+        if changed and (not drafted or records.is_lambda(transform)):
+            self._add(sample.paths()[index], before, after, *records.doer(transform, before))
+        if drafted:
+            _log_of(before).leave(before, after if changed else None)
+
+    @_event
+    def finishing(self, sample: Sample) -> None:
+        self._compare(sample)
+
+    @_event
+    def finished(self, sample: Sample) -> None:
+        # Results instead of drafts are not changes by the transform that asked for them.
+        self._looks = [records.look(sample)] * len(self._looks)
+
+    @_event
+    def called(self, function: Callable[..., Any], sample: Sample) -> None:
+        before, paths = self._looks[-1], sample.paths()
+        who = ("apart", "torch") if is_ours(type(function)) else ("barrier", "Python")
+        for index in records.pixels_of(sample.leaves):
+            leaf = sample.leaves[index]
+            was = before[paths[index]][0] if paths[index] in before else leaf
+            # It is called once for all leaves: the first entry has the time.
+            self._add(paths[index], was, leaf, *who, records.reason_apart(function))
+
+    def _add(self, path: str, before: Any, after: Any, kind: str, library: str, reason: str) -> None:
+        """Add to the timeline that a leaf was made of another one."""
+        node = self.stack[-1]
+        entry = Outside.of(before, path, kind, node.name, library, reason, [node])
+        entry.seconds = self.spent()
+        if kind != "places":
+            entry.after = records.shape_of(after)
+        self.timeline.append(entry)
+
+    def _compare(self, sample: Sample) -> None:
+        """Note which leaves the transforms that have not ended have changed since they were last compared."""
+        now = records.look(sample)
+        for node, before in zip(self.stack, self._looks):
+            for path in dict.fromkeys([*now, *before]):
+                if path not in node.changed and records.differ(before.get(path), now.get(path)):
+                    node.changed.append(path)
+
+
+def _log_of(draft: PixelDraft) -> ImageLog:
+    log: Any = draft.call.log
+    assert isinstance(log, ImageLog)
+    return log
+
+
+class ImageLog:
+    """The log of one image (fastaug._draft.call.Log), which keeps the transform of each of its ops.
 
     Args:
         log: of the call.
-        leaf: which of a sample's; "" where the image is all there is.
+        leaf: the path of the image in a sample; "" for an image alone.
     """
 
     def __init__(self, log: Log, leaf: str = "") -> None:
         self.log = log
         self.leaf = leaf
+        #: For each transform that has not ended: the image before it, and how long the timeline was.
         self._images: list[tuple[Any, int]] = []
         self._ops: list[Node | None] = []
         self._store: list[Node | None] = []
@@ -278,33 +286,15 @@ class Ear:
 
     # fastaug._draft.call.Log
 
+    @_event
     def begin(self, transform: Any, draft: DraftBase) -> None:
-        self.log.charge()
-        self._sync(draft, self._owner())
-        node = self.log.enter(transform)
-        node.passages[self.leaf] = Passage(shape_of(draft), container_of(draft))
-        self._images.append((draft.image, len(self.log.timeline)))
-        self.log.mark()
+        self.log.enter(transform)
+        self.arrive(draft)
 
+    @_event
     def end(self, transform: Any, draft: DraftBase) -> None:
-        elapsed = self.log.charge()
-        self._heard(draft, draft.image, elapsed)
+        self.leave(draft, draft.image)
         self.log.stack.pop()
-        self.log.mark()
-
-    def arrive(self, draft: DraftBase) -> None:
-        """The transform that began last is about to change the draft."""
-        self.log.charge()
-        self._sync(draft, self.log.stack[-1].parent)
-        self.log.stack[-1].passages[self.leaf] = Passage(shape_of(draft), container_of(draft))
-        self._images.append((draft.image, len(self.log.timeline)))
-        self.log.mark()
-
-    def leave(self, draft: DraftBase, image: Any) -> None:
-        """It has. `image` is what goes on from there, the draft's own where it is one still; None for the same."""
-        elapsed = self.log.charge()
-        self._heard(draft, image, elapsed)
-        self.log.mark()
 
     def barrier(self, transform: Any, draft: DraftBase) -> None:
         self._open(draft, "barrier", words.called(transform), "Python", reason_of_barrier(transform))
@@ -313,7 +303,7 @@ class Ear:
         self._open(draft, "barrier", name, "Python", f"functional.{name} is a function of yours")
 
     def eager(self, draft: DraftBase, name: str) -> None:
-        self._open(draft, "fallback", name, library_of(draft), reason_of_fallback(draft))
+        self._open(draft, "fallback", name, records.library_of(draft), records.reason_of_fallback(draft))
 
     def decoding(self, draft: DraftBase, reason: str) -> None:
         self._open(draft, "fallback", "decode", "Pillow", reason)
@@ -326,14 +316,13 @@ class Ear:
             return
         log.notes.append((self.leaf, "the image: decoded whole and kept, for further uses"))
         if draft.source == ENCODED:
-            # Pillow's part shows already; the core's has just been.
+            # Pillow's part is in the timeline already; the core's has just ended.
             image = draft.image
-            entry = Outside("kept", "decode", "apart", f"{image.format}, all of it", [], (0, 0, 0), container_of(draft))
-            entry.after = image.header.height, image.header.width, draft.bands
-            entry.leaf = self.leaf
+            entry = Outside.of(draft, self.leaf, "kept", "decode", "apart", f"{image.format}, all of it", [])
+            entry.before, entry.after = (0, 0, 0), (image.header.height, image.header.width, draft.bands)
             if log.outside is None:
-                entry.seconds = log.charge()
-                log.recharge(entry.seconds)
+                log.charge()
+                entry.seconds = log.spent()
             log.timeline.append(entry)
 
     def delegated(self, draft: DraftBase, library: str) -> None:
@@ -341,22 +330,12 @@ class Ear:
         seconds = log.elapsed()
         count = len(draft.ops)
         owners = [*self._ops, *self._current(count)][:count] if not self._ran else self._current(1)
-        name = name_of(draft.ops[0]) if isinstance(draft.ops[0], bytes) else "move"
+        nodes = [node for node in owners if node is not None]
+        name = name_of(draft.ops[0]).lower() if isinstance(draft.ops[0], bytes) else "move"
         image = draft.image
         height, width = (image.height, image.width) if draft.kind == PIL_IMAGE else image.shape[-2:]
-        entry = Outside(
-            "delegated",
-            name.lower(),
-            library,
-            "a single move",
-            [node for node in owners if node is not None],
-            (height, width, draft.bands),
-            container_of(draft),
-            shape_of(draft),
-            seconds,
-            math.prod(draft.lead),
-            self.leaf,
-        )
+        entry = Outside.of(draft, self.leaf, "delegated", name, library, "a single move", nodes)
+        entry.before, entry.after, entry.seconds = (height, width, draft.bands), records.shape_of(draft), seconds
         log.timeline.append(entry)
         self._ran, log.awaits_run = True, False
         log.mark()
@@ -367,34 +346,35 @@ class Ear:
 
     # Who did what.
 
-    def _heard(self, draft: DraftBase, image: Any, elapsed: float) -> None:
-        """The transform that began last has done what it does to the image."""
+    def arrive(self, draft: DraftBase) -> None:
+        """Note the image before the transform that began last."""
+        node = self.log.stack[-1]
+        self._sync(draft, node.parent)
+        node.passages[self.leaf] = Passage(records.shape_of(draft), records.container_of(draft))
+        self._images.append((draft.image, len(self.log.timeline)))
+
+    def leave(self, draft: DraftBase, image: Any) -> None:
+        """Note the image after the transform that began last: the draft's own, another leaf, or None for the same."""
         log = self.log
         before, first = self._images.pop()
         node = log.stack[-1]
         passage = node.passages[self.leaf]
         during = [entry for entry in log.timeline[first:] if entry.leaf == self.leaf]
         encoded = draft.source == ENCODED and not during
-        if (
-            image is not None
-            and image is not before
-            and not encoded
-            and not any(isinstance(entry, Outside) for entry in during)
-        ):
+        others = any(isinstance(entry, Outside) for entry in during)
+        if image is not None and image is not before and not encoded and not others:
             runs = [entry for entry in during if isinstance(entry, Run)]
             if not runs or not _is_result(image, runs[-1].target):
-                reason = "works on whole images"
-                entry = Outside("apart", node.name, "apart", reason, [node], passage.before, passage.container)
-                entry.images, entry.leaf = math.prod(draft.lead), self.leaf
-                entry.after, entry.seconds = shape_of(draft), elapsed
-                node.python -= elapsed
+                entry = Outside.of(draft, self.leaf, "apart", node.name, "apart", "works on whole images", [node])
+                entry.before, entry.container = passage.before, passage.container
+                entry.after, entry.seconds = records.shape_of(draft), log.spent()
                 log.timeline.append(entry)
             elif not node.children:
                 full = len(runs[-1].owners) > MAX_OPS // 4
                 reason = f"a program holds {MAX_OPS} ops at most" if full else "asks for the image itself"
                 log.flushes.append((self.leaf, node, reason))
         self._sync(draft, node)
-        passage.after = shape_of(draft)
+        passage.after = records.shape_of(draft)
         last = during[-1] if during else None
         if isinstance(last, Outside) and last.after == (0, 0, 0):
             last.after = passage.after
@@ -402,7 +382,7 @@ class Ear:
     def _run(self, program: bytes, source: _C.Source, target: _C.Target, rewrites: int) -> None:
         log = self.log
         reports: list[list[_C.Pass]] = []
-        # What another library is about to do follows this run, and all runs of a batch.
+        # Work of another library comes after this run, and after all runs of a batch.
         log.awaits_run = log.awaits_run or self._is_further(program)
         log.charge()
         _C.run([(program, source, target)], rewrites)
@@ -421,7 +401,7 @@ class Ear:
         log.mark()
 
     def _is_further(self, program: bytes) -> bool:
-        """Whether this is the program of the last run again, for the next image or channels of a batch."""
+        """Return whether this is the program of the last run again, for another image or channels of a batch."""
         last = next((entry for entry in reversed(self.log.timeline) if entry.leaf == self.leaf), None)
         if not self._ran or not isinstance(last, Run) or len(last.program) != len(program):
             return False
@@ -438,55 +418,28 @@ class Ear:
         # A first crop may have been left to Pillow.
         return owners[len(owners) - before :] + stores[: len(ops) - before]
 
-    def _owner(self) -> Node | None:
-        """The transform that began last, and has not ended."""
-        return self.log.stack[-1] if self.log.stack else None
-
     def _current(self, count: int) -> list[Node | None]:
-        return [self._owner()] * count
+        """Return the transform that began last and has not ended, so many times."""
+        return [self.log.stack[-1] if self.log.stack else None] * count
 
     def _sync(self, draft: DraftBase, owner: Node | None) -> None:
-        """Ops that are new in the draft are this transform's."""
-        if self._ran or len(draft.ops) < len(self._ops) or _stores(draft) < len(self._store):
+        """Note the transform of the ops that are new in the draft."""
+        stores = len(draft.store) + len(draft.erases)
+        if self._ran or len(draft.ops) < len(self._ops) or stores < len(self._store):
             self._ops, self._store, self._ran = [], [], False
         self._ops += [owner] * (len(draft.ops) - len(self._ops))
-        self._store += [owner] * (_stores(draft) - len(self._store))
+        self._store += [owner] * (stores - len(self._store))
 
+    @_event
     def _open(self, draft: DraftBase, kind: str, name: str, library: str, reason: str) -> None:
-        log = self.log
-        log.charge()
-        self._sync(draft, self._owner())
-        nodes = [node for node in self._current(1) if node is not None]
-        log.outside = Outside(kind, name, library, reason, nodes, shape_of(draft), container_of(draft))
-        log.outside.images, log.outside.leaf = math.prod(draft.lead), self.leaf
-        log.awaits_run = bool(draft.ops or draft.store)
-        log.mark()
-
-
-def library_of(draft: DraftBase) -> str:
-    """Who does to an image what the core does not."""
-    return "Pillow" if draft.kind == PIL_IMAGE else "torch"
-
-
-def reason_of_fallback(draft: DraftBase) -> str:
-    """Why the core does not do something to an image."""
-    if draft.native or draft.floats:
-        return "the core does not do this with these arguments"
-    if draft.height * draft.width >= TOO_MANY_PIXELS:
-        return "the core does not read images of 2^31 pixels and more"
-    return f"the core does not read {container_of(draft)}"
-
-
-def _stores(draft: DraftBase) -> int:
-    return len(draft.store) + len(draft.erases)
-
-
-def shape_of(draft: DraftBase) -> Shape:
-    return draft.height, draft.width, draft.channels
+        (owner,) = self._current(1)
+        self._sync(draft, owner)
+        self.log.outside = Outside.of(draft, self.leaf, kind, name, library, reason, [] if owner is None else [owner])
+        self.log.awaits_run = bool(draft.ops or draft.store)
 
 
 def _is_result(image: Any, target: _C.Target) -> bool:
-    """Whether `image` is what a run wrote to `target`."""
+    """Return whether an image is what a run wrote to a target."""
     if isinstance(image, Image.Image):
         # Images of several blocks are written elsewhere first.
         return image is target.owner or not isinstance(target.owner, Image.Image)
@@ -496,10 +449,16 @@ def _is_result(image: Any, target: _C.Target) -> bool:
 
 
 def logged(pipeline: Any, image: Any) -> tuple[Any, Log]:
-    """The result, and the log of how it was made."""
-    log = Log(Recording())
-    call = pipeline._call.like(log=Ear(log), tape=log)
-    log.start()
-    result = pipeline._run(image, call)
-    log.stop()
+    """Return the result of a pipeline for an image or a sample, and the log of how it was made."""
+    if isinstance(pipeline, SamplePipeline):
+        log = Log(SampleRecording())
+        log.mark()
+        result = pipeline._run_sample((image,), tape=log, watch=log)
+    else:
+        log = Log(Recording())
+        log.leaves[""] = "pixels", words.source(image)
+        call = pipeline._call.like(log=ImageLog(log), tape=log)
+        log.mark()
+        result = pipeline._run(image, call)
+    log.charge()
     return result, log

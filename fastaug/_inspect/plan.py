@@ -1,15 +1,16 @@
-"""A log as a plan: steps, the passes that they became, what keeps the passes apart, and how many bytes they move."""
+"""The plan that a log shows: steps, the passes that they became, what keeps passes apart, and the bytes moved."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 from fastaug import _C
-from fastaug._inspect.log import Log, Node, Outside, Passage, Run, Shape, kind_of, name_of, ops_of
+from fastaug._inspect.log import Log
+from fastaug._inspect.records import Node, Outside, Passage, Run, Shape, kind_of, name_of, ops_of, walked
 
-# Why an op needs what comes before it as a whole, by the core's word for it.
+# Why an op needs its whole input first, by the core's names.
 _REASONS = {
     "any_order": "reads its input in any order",
     "turn": "turns rows into columns",
@@ -20,97 +21,246 @@ _REASONS = {
 }
 
 
-@dataclass
 class Plan:
-    """Plain data: each step, pass and barrier is a dictionary."""
-
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    passes: list[dict[str, Any]] = field(default_factory=list)
-    barriers: list[dict[str, Any]] = field(default_factory=list)
-    bytes: dict[str, int] = field(default_factory=lambda: {"moved": 0, "op_by_op": 0})
-    #: What was fused or pushed back, in words.
-    notes: list[str] = field(default_factory=list)
-    #: How many passes, and programs of the core's, there are before these: of other leaves of a sample.
-    before: tuple[int, int] = (0, 0)
-
-    def pass_of(self, number: int) -> dict[str, Any]:
-        """The pass of a number."""
-        return self.passes[number - 1 - self.before[0]]
-
-
-def plan_of(log: Log, leaf: str = "", before: tuple[int, int] = (0, 0)) -> Plan:
-    """The plan that a log shows: of an image, or of one leaf of a sample.
+    """A plan as plain data: each step, pass and barrier is a dictionary.
 
     Args:
         log: of a call.
-        leaf: which of a sample's.
-        before: how many passes and programs are counted already.
     """
-    plan = Plan(before=before)
-    numbers = _add_steps(plan, log.steps, leaf, None, {})
-    program = before[1]
-    for entry, count in _grouped([entry for entry in log.timeline if entry.leaf == leaf]):
-        if isinstance(entry, Run):
-            program += 1
-            _add_run(plan, entry, count, program, numbers)
-        elif entry.kind != "places":
-            _add_outside(plan, entry, numbers)
-    for where, node, reason in log.flushes:
-        if where == leaf:
-            step = plan.steps[numbers[node]]
-            step["asks"] = reason
-            plan.barriers.append({"step": step["step"], "name": node.name, "reason": reason, "pass": 0})
-    plan.notes += dict.fromkeys(note for where, note in log.notes if where == leaf)
-    _add_notes(plan)
-    return plan
+
+    def __init__(self, log: Log) -> None:
+        #: The steps with the ops and passes of all leaves.
+        self.steps = list(_steps(log, None).values())
+        #: The steps with the ops and passes of each leaf that has pixels.
+        self.leaves: dict[str, list[dict[str, Any]]] = {}
+        self.passes: list[dict[str, Any]] = []
+        self.barriers: list[dict[str, Any]] = []
+        self.bytes = {"moved": 0, "op_by_op": 0}
+        #: What was fused or pushed back, in words.
+        self.notes: list[str] = []
+        self.programs = 0
+        for path, (kind, _) in log.leaves.items():
+            if kind == "pixels":
+                part = _Part(self, log, path)
+                steps = list(part.steps.values())
+                self._join(steps, first=not self.leaves)
+                self.leaves[path] = steps
+                self.notes += [f"{path.strip()}: {note}" if path else note for note in part.notes]
+
+    def _join(self, steps: list[dict[str, Any]], first: bool) -> None:
+        """Add the steps of a leaf to those of all; of the first leaf they have the container and the sizes."""
+        for step, of_leaf in zip(self.steps, steps):
+            for key in ("ops", "dropped"):
+                step[key] += [op for op in of_leaf[key] if op not in step[key]]
+            step["passes"] += of_leaf["passes"]
+            step["asks"] = step["asks"] or of_leaf["asks"]
+            if first:
+                step.update({key: of_leaf[key] for key in ("container", "before", "after")})
 
 
-def _add_steps(
-    plan: Plan, nodes: list[Node], leaf: str, parent: str | None, numbers: dict[Node, int]
-) -> dict[Node, int]:
-    for position, node in enumerate(nodes, 1):
-        number = str(position) if parent is None else f"{parent}.{position}"
-        numbers[node] = len(plan.steps)
-        passage = node.passages.get(leaf) or Passage()
-        plan.steps.append(
+def _steps(log: Log, leaf: Any) -> dict[Node, dict[str, Any]]:
+    """Return a step for each transform, with the container and the sizes of a leaf."""
+    steps: dict[Node, dict[str, Any]] = {}
+    for node in walked(log.steps):
+        passage = node.passages.get(leaf, Passage())
+        siblings = log.steps if node.parent is None else node.parent.children
+        within = "" if node.parent is None else f"{steps[node.parent]['step']}."
+        steps[node] = {
+            "step": f"{within}{siblings.index(node) + 1}",
+            "name": node.name,
+            "depth": within.count("."),
+            "parameters": dict(node.drawn),
+            "container": passage.container,
+            "before": passage.before,
+            "after": passage.after,
+            "ops": [],
+            "passes": [],
+            "dropped": [],
+            "asks": "",
+            "children": len(node.children),
+        }
+    return steps
+
+
+class _Part:
+    """The part of a plan that is of one leaf."""
+
+    def __init__(self, plan: Plan, log: Log, leaf: str) -> None:
+        self.plan, self.leaf = plan, leaf
+        self.steps = _steps(log, leaf)
+        self.notes = list(dict.fromkeys(note for where, note in log.notes if where == leaf))
+        first = len(plan.passes)
+        for entry, count in _grouped([entry for entry in log.timeline if entry.leaf == leaf]):
+            if isinstance(entry, Run):
+                self._add_run(entry, count)
+            elif entry.kind != "places":
+                self._add_outside(entry)
+        for where, node, reason in log.flushes:
+            if where == leaf:
+                self.steps[node]["asks"] = reason
+                self._add_barrier(self.steps[node], node.name, reason, 0)
+        self._add_notes(plan.passes[first:])
+
+    def _add_pass(
+        self, steps: list[dict[str, Any]], by: str, name: str, shape: Shape, moved: tuple[int, int], **known: Any
+    ) -> int:
+        """Add a pass of some steps, and return its number."""
+        number = len(self.plan.passes) + 1
+        for step in steps:
+            step["passes"].append(number)
+        self.plan.passes.append(
             {
-                "step": number,
-                "name": node.name,
-                "depth": node.depth,
-                "parameters": dict(node.drawn),
-                "container": passage.container,
-                "before": passage.before,
-                "after": passage.after,
+                "pass": number,
+                "leaf": self.leaf,
+                "by": by,
+                "name": name,
+                "program": 0,
+                "part": 0,
+                "steps": [step["step"] for step in steps],
                 "ops": [],
-                "passes": [],
-                "dropped": [],
-                "asks": "",
-                "children": len(node.children),
+                **dict(zip(("height", "width", "channels"), shape)),
+                **dict(zip(("bytes_read", "bytes_written"), moved)),
+                "of": None,
+                "reads": None,
+                **known,
             }
         )
-        _add_steps(plan, node.children, leaf, number, numbers)
-    return numbers
+        self.plan.bytes["moved"] += sum(moved)
+        return number
+
+    def _add_barrier(self, step: dict[str, Any] | None, name: str, reason: str, number: int) -> None:
+        where = step["step"] if step else ""
+        self.plan.barriers.append({"step": where, "name": name, "reason": reason, "pass": number, "leaf": self.leaf})
+
+    def _add_outside(self, entry: Outside) -> None:
+        size = entry.images * (4 if "float" in entry.container else 1)
+        read, written = (size * math.prod(shape) for shape in (entry.before, entry.after))
+        detail = "called with the image so far" if entry.kind == "barrier" else entry.reason
+        if entry.kind == "delegated" and entry.library == "torch" and entry.name == "window" and written <= read:
+            read, written, detail = 0, 0, "a view"
+        steps = [self.steps[node] for node in entry.nodes]
+        if entry.kind == "delegated":
+            for step in steps:
+                step["ops"].append(entry.name)
+        known = {"detail": detail, "images": entry.images, "seconds": entry.seconds}
+        number = self._add_pass(steps, entry.library, entry.name, entry.after, (read, written), **known)
+        self.plan.bytes["op_by_op"] += read + written
+        if entry.kind not in ("delegated", "kept"):
+            name = f"{entry.name}, done by {entry.library}" if entry.kind == "fallback" else entry.name
+            self._add_barrier(steps[-1] if steps else None, name, entry.reason, number)
+
+    def _add_run(self, run: Run, count: int) -> None:
+        self.plan.programs += 1
+        ops = ops_of(run.program)
+        names = [name_of(op) for op in ops]
+        shapes = run.shapes()
+        done = 0
+        for one in run.passes:
+            done |= one.origin
+        for k, (owner, line) in enumerate(zip(run.owners, _C.describe(run.program).splitlines())):
+            if owner is not None:
+                self.steps[owner]["ops"].append(line)
+                if not done >> k & 1:
+                    self.steps[owner]["dropped"].append(line)
+        last = decoded = int(bool(run.passes) and run.passes[0].kind == "decode")
+        for position, one in enumerate(run.passes):
+            steps = [self.steps[node] for node in run.nodes(one.origin)]
+            if one.kind == "decode":
+                # No op of the program asks for it, but the image itself, or a Decode before it.
+                every = self.steps.values()
+                steps = [step for step in every if step["name"] == "Decode" and not step["passes"]][:1]
+            mine = [k for k in range(len(ops)) if one.origin >> k & 1]
+            # The core reports which part of the cropped image it reads; this is the size of the whole.
+            cropped = one.kind == "read" and position == decoded
+            number = self._add_pass(
+                steps,
+                "fastaug",
+                one.name,
+                (one.height, one.width, one.channels),
+                (count * one.bytes_read, count * one.bytes_written),
+                detail=f"of {shapes[0][0]}x{shapes[0][1]}" if cropped else detail_of(one),
+                images=count,
+                seconds=count * run.seconds_of(one),
+                program=self.plan.programs,
+                part=one.part,
+                ops=[names[k] for k in mine],
+                of=_whole(one, mine, names, shapes, position),
+                reads=(*one.read[2:], *one.crop[2:]) if one.kind == "warp" else None,
+            )
+            if one.part > last:
+                last = one.part
+                self._end_part(run, position, names, number)
+        self.plan.bytes["op_by_op"] += count * (_op_by_op(ops, shapes, 4 if run.floats else 1) + _gaps(run))
+
+    def _end_part(self, run: Run, position: int, names: list[str], number: int) -> None:
+        """Add the barrier that ended a part before the pass at a position, whose number is given."""
+        before = run.passes[position - 1]
+        name = before.ops[0]
+        origin = before.origin
+        for one in run.passes[position:]:
+            if one.part == run.passes[position].part:
+                origin |= one.origin
+        owners = [owner for k, owner in enumerate(run.owners) if names[k] == name and origin >> k & 1]
+        step = self.steps[owners[0]] if owners and owners[0] is not None else None
+        told = f"{name.lower()} of {step['name']}" if step else name.lower()
+        self._add_barrier(step, told, _REASONS[before.reason], number)
+
+    def _add_notes(self, passes: list[dict[str, Any]]) -> None:
+        """Add what was fused and pushed back, as far as the passes show it."""
+        names = {step["step"]: step["name"] for step in self.steps.values()}
+        for one in passes:
+            if one["by"] != "fastaug":
+                continue
+            who = " and ".join(dict.fromkeys(names[step] for step in one["steps"]))
+            number = f"pass {one['pass']}"
+            if one["name"] == "store":
+                if one["ops"]:
+                    self.notes.append(f"{who}: in the store ({number})")
+            elif one["name"] == "read" and one["ops"]:
+                self.notes.append(f"{who}: crop in place, by reading only that ({number})")
+            elif len(one["ops"]) > 1:
+                self.notes.append(f"{who}: {len(one['ops'])} ops in one pass ({number}, {one['name']})")
+            if one["reads"] and one["reads"][:2] != one["reads"][2:]:
+                height, width, whole_height, whole_width = one["reads"]
+                self.notes.append(f"{number} ({one['name']}): reads {height}x{width} of {whole_height}x{whole_width}")
+        self._add_regions(passes)
+        for step in self.steps.values():
+            if step["dropped"]:
+                self.notes.append(f"{step['name']}: {', '.join(step['dropped'])} dropped, no pass does it")
+
+    def _add_regions(self, passes: list[dict[str, Any]]) -> None:
+        """Add the passes that do less than the whole image, those of one part that do the same together."""
+        less = [one for one in passes if one["of"] and one["height"] * one["width"] < math.prod(one["of"])]
+        for (_, _, height, width, whole), group in itertools.groupby(
+            less, lambda one: tuple(one[key] for key in ("program", "part", "height", "width", "of"))
+        ):
+            alike = list(group)
+            names = ", ".join(dict.fromkeys(one["name"] for one in alike))
+            first, last = alike[0]["pass"], alike[-1]["pass"]
+            which = f"pass {first}" if first == last else f"passes {first} {'to' if len(alike) > 2 else 'and'} {last}"
+            size = f"{height}x{width} of {whole[0]}x{whole[1]}"
+            self.notes.append(f"{which} ({names}): {size}, all that is needed later")
 
 
 def _grouped(timeline: list[Run | Outside]) -> list[tuple[Run | Outside, int]]:
-    """The runs of one batch as one, with their number."""
+    """Return the runs of one batch as one, with their number."""
     groups: list[tuple[Run | Outside, int]] = []
     for entry in timeline:
         last, count = groups[-1] if groups else (None, 0)
-        same = isinstance(entry, Run) and isinstance(last, Run) and entry.owners == last.owners
-        if same and entry.source[:2] == last.source[:2] and _looks(entry) == _looks(last):  # type: ignore[union-attr,arg-type]
+        if isinstance(entry, Run) and isinstance(last, Run) and _look(entry) == _look(last):
             groups[-1] = (entry, count + 1)
         else:
             groups.append((entry, 1))
     return groups
 
 
-def _looks(run: Run) -> list[tuple[str, str]]:
-    return [(one.name, detail_of(one)) for one in run.passes]
+def _look(run: Run) -> tuple[Any, ...]:
+    """Return what runs of one batch have in common."""
+    return run.owners, run.source[:2], [(one.name, detail_of(one)) for one in run.passes]
 
 
 def detail_of(one: _C.Pass) -> str:
-    """What a pass of the core does, in words, beside its name and the size of what it gives."""
+    """Return in words what a pass of the core does, besides its name and the size of its result."""
     names = ", ".join(name.lower() for name in one.ops)
     top, left, height, width = one.region
     if one.kind == "decode":
@@ -133,7 +283,7 @@ def detail_of(one: _C.Pass) -> str:
         parts += ["normalised"] * one.normalized + ["flipped left to right"] * one.hflip
         parts += ["flipped top to bottom"] * one.vflip + [names] * bool(names) + ["erased"] * bool(one.erased)
         return ", ".join(parts)
-    words = {
+    return {
         "move": "whole pixels",
         "recolour": names,
         "torch_filter": "height and width in one, in float32",
@@ -142,114 +292,17 @@ def detail_of(one: _C.Pass) -> str:
         "colour": names,
         "turn": f"by {one.degrees} degrees",
         "statistics": f"for {names}",
-    }
-    return words.get(one.kind, "")
+    }.get(one.kind, "")
 
 
 def _size(region: tuple[int, int, int, int]) -> str:
     return f"{region[2]}x{region[3]}"
 
 
-def _add_outside(plan: Plan, entry: Outside, numbers: dict[Node, int]) -> None:
-    size = entry.images * (4 if "float" in entry.container else 1)
-    read, written = (size * math.prod(shape) for shape in (entry.before, entry.after))
-    detail = "called with the image so far" if entry.kind == "barrier" else entry.reason
-    if entry.kind == "delegated" and entry.library == "torch" and entry.name == "window" and written <= read:
-        read, written, detail = 0, 0, "a view"
-    number = plan.before[0] + len(plan.passes) + 1
-    steps = [plan.steps[numbers[node]] for node in entry.nodes]
-    for step in steps:
-        step["passes"].append(number)
-        if entry.kind == "delegated":
-            step["ops"].append(entry.name)
-    plan.passes.append(
-        {
-            "pass": number,
-            "by": entry.library,
-            "name": entry.name,
-            "detail": detail,
-            "program": 0,
-            "part": 0,
-            "images": entry.images,
-            "steps": [step["step"] for step in steps],
-            "ops": [],
-            "height": entry.after[0],
-            "width": entry.after[1],
-            "channels": entry.after[2],
-            "bytes_read": read,
-            "bytes_written": written,
-            "seconds": entry.seconds,
-            "of": None,
-            "reads": None,
-        }
-    )
-    plan.bytes["moved"] += read + written
-    plan.bytes["op_by_op"] += read + written
-    if entry.kind not in ("delegated", "kept"):
-        name = f"{entry.name}, done by {entry.library}" if entry.kind == "fallback" else entry.name
-        where = steps[-1]["step"] if steps else ""
-        plan.barriers.append({"step": where, "name": name, "reason": entry.reason, "pass": number})
-
-
-def _add_run(plan: Plan, run: Run, count: int, program: int, numbers: dict[Node, int]) -> None:
-    ops = ops_of(run.program)
-    names = [name_of(op) for op in ops]
-    shapes = run.shapes()
-    lines = _C.describe(run.program).splitlines()
-    done = 0
-    for one in run.passes:
-        done |= one.origin
-    for k, owner in enumerate(run.owners):
-        if owner is not None:
-            step = plan.steps[numbers[owner]]
-            step["ops"].append(lines[k])
-            if not done >> k & 1:
-                step["dropped"].append(lines[k])
-    last = decoded = int(bool(run.passes) and run.passes[0].kind == "decode")
-    for position, one in enumerate(run.passes):
-        number = plan.before[0] + len(plan.passes) + 1
-        steps = [plan.steps[numbers[node]] for node in run.nodes(one.origin)]
-        if one.kind == "decode":
-            # It is no op of the program: what asked for it is the image itself, or a Decode in front of it.
-            steps = [step for step in plan.steps if step["name"] == "Decode" and not step["passes"]][:1]
-        for step in steps:
-            step["passes"].append(number)
-        mine = [k for k in range(len(ops)) if one.origin >> k & 1]
-        whole = _whole(one, mine, names, shapes, position)
-        # The core says which part of the cropped image it reads; here is of what that is a part.
-        cropped = one.kind == "read" and position == decoded
-        plan.passes.append(
-            {
-                "pass": number,
-                "by": "fastaug",
-                "name": one.name,
-                "detail": f"of {shapes[0][0]}x{shapes[0][1]}" if cropped else detail_of(one),
-                "program": program,
-                "part": one.part,
-                "images": count,
-                "steps": [step["step"] for step in steps],
-                "ops": [names[k] for k in mine],
-                "height": one.height,
-                "width": one.width,
-                "channels": one.channels,
-                "bytes_read": count * one.bytes_read,
-                "bytes_written": count * one.bytes_written,
-                "seconds": count * run.seconds_of(one),
-                "of": whole,
-                "reads": (*one.read[2:], *one.crop[2:]) if one.kind == "warp" else None,
-            }
-        )
-        plan.bytes["moved"] += count * (one.bytes_read + one.bytes_written)
-        if one.part > last:
-            last = one.part
-            _add_part(plan, run, position, names, numbers)
-    plan.bytes["op_by_op"] += count * (_op_by_op(ops, shapes, 4 if run.floats else 1) + _gaps(run))
-
-
 def _whole(
     one: _C.Pass, mine: list[int], names: list[str], shapes: list[Shape], position: int
 ) -> tuple[int, int] | None:
-    """(height, width) of the image that a pass would work on, if what comes later did not need less."""
+    """Return (height, width) of the image that a pass would work on if later passes did not need less."""
     if position < 2 and one.kind in ("read", "decode"):
         return shapes[0][:2]
     if one.kind in ("read", "warp"):
@@ -260,29 +313,8 @@ def _whole(
     return None
 
 
-def _add_part(plan: Plan, run: Run, position: int, names: list[str], numbers: dict[Node, int]) -> None:
-    """What made a part end before the pass at `position`."""
-    before = run.passes[position - 1]
-    name = before.ops[0]
-    part = 0
-    for one in run.passes[position:]:
-        if one.part == run.passes[position].part:
-            part |= one.origin
-    wanted = [k for k in range(len(names)) if names[k] == name and (part | before.origin) >> k & 1]
-    owner = run.owners[wanted[0]] if wanted else None
-    where = plan.steps[numbers[owner]] if owner is not None else None
-    plan.barriers.append(
-        {
-            "step": where["step"] if where else "",
-            "name": f"{name.lower()}{' of ' + where['name'] if where else ''}",
-            "reason": _REASONS[before.reason],
-            "pass": plan.before[0] + len(plan.passes),
-        }
-    )
-
-
 def _op_by_op(ops: list[bytes], shapes: list[Shape], size: int) -> int:
-    """Bytes when each op reads its whole input, of samples of that size, and writes its whole output."""
+    """Return the bytes if each op read its whole input, of samples of that size, and wrote its whole output."""
     total = 0
     for k, op in enumerate(ops):
         total += size * math.prod(shapes[k])
@@ -293,55 +325,9 @@ def _op_by_op(ops: list[bytes], shapes: list[Shape], size: int) -> int:
 
 
 def _gaps(run: Run) -> int:
-    """Bytes between the pixels of the source, such as the fourth of Pillow's RGB: whoever reads it reads them too."""
+    """Return the bytes between the pixels of the source, such as the fourth of Pillow's RGB, which are read too."""
     first = run.passes[0] if run.passes else None
     if first is None or first.kind != "read" or not first.bytes_read:
         return 0
     height, width, channels = run.source
     return (first.bytes_read // (first.height * first.width) - channels) * height * width
-
-
-def _add_notes(plan: Plan) -> None:
-    """Fused and pushed back: only what the passes show."""
-    names = {step["step"]: step["name"] for step in plan.steps}
-    for one in plan.passes:
-        if one["by"] != "fastaug":
-            continue
-        who = " and ".join(dict.fromkeys(names[step] for step in one["steps"]))
-        number = f"pass {one['pass']}"
-        if one["name"] == "store":
-            if one["ops"]:
-                plan.notes.append(f"{who}: in the store ({number})")
-        elif one["name"] == "read" and one["ops"]:
-            plan.notes.append(f"{who}: crop in place, by reading only that ({number})")
-        elif len(one["ops"]) > 1:
-            plan.notes.append(f"{who}: {len(one['ops'])} ops in one pass ({number}, {one['name']})")
-        if one["reads"] and one["reads"][:2] != one["reads"][2:]:
-            height, width, whole_height, whole_width = one["reads"]
-            plan.notes.append(f"{number} ({one['name']}): reads {height}x{width} of {whole_height}x{whole_width}")
-    _add_regions(plan)
-    for step in plan.steps:
-        if step["dropped"]:
-            plan.notes.append(f"{step['name']}: {', '.join(step['dropped'])} dropped, no pass does it")
-
-
-def _add_regions(plan: Plan) -> None:
-    """Passes that do less than the whole image, those of one part that do the same together."""
-    found: list[tuple[Any, list[dict[str, Any]]]] = []
-    for one in plan.passes:
-        whole = one["of"]
-        if whole is None or one["height"] * one["width"] >= whole[0] * whole[1]:
-            continue
-        what = (one["program"], one["part"], one["height"], one["width"], whole)
-        if found and found[-1][0] == what:
-            found[-1][1].append(one)
-        else:
-            found.append((what, [one]))
-    for (_, _, height, width, whole), passes in found:
-        names = ", ".join(dict.fromkeys(one["name"] for one in passes))
-        which = " and ".join(str(one["pass"]) for one in (passes[:1] if len(passes) == 1 else (passes[0], passes[-1])))
-        which = which.replace(" and ", " to ") if len(passes) > 2 else which
-        plan.notes.append(
-            f"{'passes' if len(passes) > 1 else 'pass'} {which} ({names}): {height}x{width} of {whole[0]}x{whole[1]}, "
-            "all that is needed later"
-        )

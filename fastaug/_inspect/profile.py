@@ -1,4 +1,4 @@
-"""profile(): where the time of a pipeline goes, beside torchvision's."""
+"""Measure the time of the parts of a pipeline, beside torchvision's: profile()."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-import torch
 from PIL import Image
 from torch import nn
 from torch.utils._pytree import tree_map_only
@@ -21,20 +20,19 @@ from fastaug._draft.generators import generator_of, seed_all, untouched
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import notebook, words
-from fastaug._inspect.log import Log, Node, Outside
+from fastaug._inspect.log import Log, logged
 from fastaug._inspect.picture import listed
-from fastaug._inspect.sample_log import SampleLog, logged
+from fastaug._inspect.records import Node, Outside, walked
 from fastaug._inspect.twin import NoTwinError, Twin, copied, delivered, sample_for, steps_like, twin_of
 from fastaug._sample.pipeline import SamplePipeline
 
-_REPEAT = 5
 #: How often a call is made with the same draws; the shortest time counts.
 _RUNS = 3
 
 _BETWEEN, _DRAWS, _PYTHON = "reading, keeping and storing", "draws", "Python"
 _BESIDES = "native, besides its passes"
 
-#: Who does a pass, its name, the positions of the steps that it is of, and the leaf of a sample.
+#: The library that does a pass, its name, the positions of its steps, and its leaf of a sample.
 _Key = tuple[str, str, tuple[int, ...], str]
 
 
@@ -84,7 +82,7 @@ class Profile:
         return notebook.png(self.figure())
 
     def tables(self) -> list[words.Table]:
-        """The times of the passes, and those of the steps, in words."""
+        """Return the times of the passes and those of the steps."""
         rows: list[tuple[str, ...]] = [("leaf", "pass", "by", "steps", "a call", "share", "made in", "each time")]
         for one in self.passes:
             calls = "" if one["calls"] == self.calls else f"{one['calls']} of {self.calls}"
@@ -106,18 +104,18 @@ class Profile:
         return [passes, words.Table(rows, "<>>", (44, 10, 12))]
 
     def head(self) -> str:
-        """What was timed, in words."""
+        """Return in words what was timed."""
         images, calls = "s" * (self.images != 1), "s" * (self.calls != 1)
         return f"mode {self.mode}: {self.images} {self._unit}{images}, {self.calls} call{calls}, one thread"
 
     def verdict(self) -> str:
-        """How the time is beside torchvision's, in words."""
+        """Compare the time with torchvision's, in words."""
         if self.total["theirs"] is None:
             return f"nothing to compare with: {self.against}"
         return words.compared(self.total["ours"]["mean"], self.total["theirs"]["mean"])
 
     def summary(self) -> list[str]:
-        """How the times compare, and what is in none of them, in words."""
+        """Return the verdict, and the times that are in none of the parts, in words."""
         lines = [self.verdict() if self.total["theirs"] is None else f"{self.verdict()} ({self.against})"]
         whole = self.total["ours"]["mean"]
         if self.waiting > max(0.1, 0.2 * whole):
@@ -127,13 +125,13 @@ class Profile:
         return lines
 
     def figure(self) -> Image.Image:
-        """A bar chart of the steps."""
+        """Draw a bar chart of the steps."""
         from fastaug._inspect import bars
 
         return bars.profile(self)
 
     def plot(self, path: str | PathLike[str]) -> None:
-        """Writes the picture that ``figure()`` draws to a file.
+        """Write the picture that ``figure()`` draws to a file.
 
         Args:
             path: of the picture; its ending says the format.
@@ -142,7 +140,7 @@ class Profile:
 
 
 def _spread(values: list[float], calls: int) -> dict[str, float]:
-    """The mean over all calls, and the quartiles over those that there are values of."""
+    """Return the mean over all calls, and the quartiles over those that have values."""
     low, middle, high = [values[0]] * 3
     if len(values) > 1:
         low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
@@ -150,13 +148,13 @@ def _spread(values: list[float], calls: int) -> dict[str, float]:
 
 
 class _Clock:
-    """Milliseconds since it was made."""
+    """A clock that reads milliseconds since it was made."""
 
     def __init__(self) -> None:
         self._process, self._wall, self._thread = time.process_time_ns(), time.perf_counter_ns(), time.thread_time_ns()
 
     def read(self) -> tuple[float, float, float]:
-        """Processor time of this thread, that of others of this process, and what passed in neither."""
+        """Return the processor time of this thread, that of others of this process, and the time in neither."""
         thread = time.thread_time_ns() - self._thread
         wall = time.perf_counter_ns() - self._wall
         process = time.process_time_ns() - self._process
@@ -165,39 +163,26 @@ class _Clock:
 
 @dataclass
 class _Call:
-    """One call: its parts, which add up to all of it, and what torchvision took for each of its steps."""
+    """The times of one call, of its passes, which add up to it, and of torchvision's steps."""
 
     ours: float
     elsewhere: float
     waiting: float
     passes: dict[_Key, float]
-    #: Of each step, then _BETWEEN, _DRAWS and _PYTHON.
-    steps: list[float]
     theirs: list[float] | None
 
 
 def profile(
     pipeline: Any,
     images: Any,
-    repeat: int = _REPEAT,
+    repeat: int = 5,
     plot: str | PathLike[str] | None = None,
     seed: int = 0,
 ) -> Profile:
-    """Times a pipeline over images: each pass, each step, beside torchvision's time for each step.
+    """Time a pipeline over images or samples, as its method `profile` does.
 
-    Every image is taken ``repeat`` times, each time with other draws, which both libraries share. A handle is each time
-    one that has not been used, as a dataset hands them out. What is measured is the processor time of this thread, so
-    that other processes do not count. A call is timed as a whole; the passes are timed in a second call with the same
-    draws. torch uses one thread meanwhile, and afterwards as many as before. The random generators are afterwards as
-    they were before.
-
-    Args:
-        pipeline: of this package.
-        images: an image (PIL image, array, tensor), or several; for a pipeline of samples a sample, or a list of
-            several.
-        repeat: how often each image is taken.
-        plot: path of a bar chart to write.
-        seed: of the first draws.
+    Both libraries share the draws. A handle is a new one in each call, as a dataset returns them. A call is timed as a
+    whole; its passes are timed in a second call with the same draws. The random generators are left as they were.
 
     Raises:
         ValueError: no images, or ``repeat`` below 1.
@@ -226,7 +211,7 @@ def profile(
 
 
 def _leaves(nodes: list[Node], prefix: str = "") -> Iterator[tuple[str, Node]]:
-    """The steps of a call with their numbers; those of containers that only call one after the other each by itself."""
+    """Yield the steps of a call with their numbers; a container that is only a sequence counts as what it holds."""
     for position, node in enumerate(nodes, 1):
         number = f"{prefix}{position}"
         transform = node.transform
@@ -236,17 +221,37 @@ def _leaves(nodes: list[Node], prefix: str = "") -> Iterator[tuple[str, Node]]:
             yield number, node
 
 
-class _Stopwatch:
-    """Times calls of a pipeline and of its twin.
+def _passes(log: Log, whole: float) -> dict[_Key, float]:
+    """Return the times of the passes of a call, from the log of another one with the same draws."""
+    position = {inner: k for k, (_, node) in enumerate(_leaves(log.steps)) for inner in walked([node])}
+    passes: dict[_Key, float] = {}
+    besides = 0.0
+    for entry in log.timeline:
+        if isinstance(entry, Outside):
+            parts = [(entry.library, entry.name, entry.nodes, entry.seconds)]
+        else:
+            parts = [("fastaug", one.name, entry.nodes(one.origin), entry.seconds_of(one)) for one in entry.passes]
+            besides += max(0.0, entry.seconds - math.fsum(part[3] for part in parts))
+        # A function of the user is called once for all leaves.
+        leaf = "" if isinstance(entry, Outside) and entry.kind == "barrier" else entry.leaf
+        for library, name, nodes, seconds in parts:
+            key = library, name, tuple(sorted({position[node] for node in nodes if node in position})), leaf
+            passes[key] = passes.get(key, 0.0) + 1e3 * max(0.0, seconds)
+    passes["", _DRAWS, (), ""] = 1e3 * log.draws
+    passes["", _BESIDES, (), ""] = 1e3 * besides
+    passes["", _PYTHON, (), ""] = max(0.0, 1e3 * log.seconds() - math.fsum(passes.values()))
+    # The same work takes a little more or less in another call.
+    scale = whole / (math.fsum(passes.values()) or 1.0)
+    return {key: scale * spent for key, spent in passes.items()}
 
-    Args:
-        log: of a call, for the steps that the pipeline has.
-    """
+
+class _Stopwatch:
+    """A stopwatch for calls of a pipeline, whose steps a log shows, and of its twin."""
 
     def __init__(self, pipeline: Any, generator: Any, log: Log) -> None:
         self.pipeline, self.generator = pipeline, generator
         self.of_samples = isinstance(pipeline, SamplePipeline)
-        self.leaves = list(log.leaves) if isinstance(log, SampleLog) else [""]
+        self.leaves = list(log.leaves)
         leaves = list(_leaves(log.steps))
         self.names = [node.name for _, node in leaves]
         self.labels = [f"{number} {node.name}" for number, node in leaves]
@@ -260,7 +265,7 @@ class _Stopwatch:
             self.against = str(reason)
 
     def call(self, image: Any, seed: int, runs: int) -> _Call:
-        """The shortest times of several calls with the same draws."""
+        """Return the shortest times of several calls with the same draws."""
         whole: list[tuple[float, float, float]] = []
         logs: list[tuple[float, Log]] = []
         theirs: list[list[float]] = []
@@ -280,17 +285,14 @@ class _Stopwatch:
                 except Exception as error:
                     self.twin, self.against = None, f"{self.against} raises {words.failure(error)}"
         ours, elsewhere, waiting = (min(times) for times in zip(*whole))
-        passes, steps = self._parts(min(logs, key=lambda pair: pair[0])[1], ours)
+        passes = _passes(min(logs, key=lambda pair: pair[0])[1], ours)
         shortest = min(theirs, key=math.fsum) if self.twin is not None else None
-        return _Call(ours, elsewhere, waiting, passes, steps, shortest)
+        return _Call(ours, elsewhere, waiting, passes, shortest)
 
     def _their_call(self, twin: Twin, image: Any) -> list[float]:
-        """Of each of torchvision's steps, or of all of them; then of what makes the result like the pipeline's."""
+        """Return the times of torchvision's steps, or of all together; then of the dtype and format of the result."""
         # The image stays what it was, also where a transform works in place.
-        if self.of_samples:
-            image = copied(image)
-        elif isinstance(image, torch.Tensor):
-            image = image.clone()
+        image = copied(image)
         spent = []
         for number, step in enumerate([twin.whole] if self.their_steps is None else self.their_steps):
             clock = _Clock()
@@ -305,50 +307,16 @@ class _Stopwatch:
         return spent
 
     def _anew(self, image: Any) -> Any:
-        """The image or sample as a dataset hands it out: its handles keep no pixels of the call before."""
-        if not self.of_samples:
-            return copy.copy(image) if isinstance(image, LazyImage) else image
+        """Return the image or sample as a dataset returns it: its handles keep no pixels of the call before."""
         return tree_map_only(LazyImage, copy.copy, image)
 
     def _formats(self) -> bool:
         return any(getattr(self.pipeline, name, None) is not None for name in ("dtype", "memory_format"))
 
-    def _parts(self, log: Log, whole: float) -> tuple[dict[_Key, float], list[float]]:
-        """The time of a call, by pass and by step, from the log of another one with the same draws."""
-        position = {node: k for k, (_, node) in enumerate(_leaves(log.steps))}
-        passes: dict[_Key, float] = {}
-        steps = [0.0] * (len(self.names) + 3)
-        besides = 0.0
-        for entry in log.timeline:
-            if isinstance(entry, Outside):
-                parts = [(entry.library, entry.name, entry.nodes, entry.seconds)]
-            else:
-                parts = [("fastaug", one.name, entry.nodes(one.origin), entry.seconds_of(one)) for one in entry.passes]
-                besides += max(0.0, entry.seconds - math.fsum(part[3] for part in parts))
-            # A function of the user's is called once for all leaves.
-            leaf = "" if isinstance(entry, Outside) and entry.kind == "barrier" else entry.leaf
-            for library, name, nodes, seconds in parts:
-                spent = 1e3 * max(0.0, seconds)
-                owners = {_owner(node, position) for node in nodes}
-                tops = tuple(sorted(top for top in owners if top is not None))
-                passes[library, name, tops, leaf] = passes.get((library, name, tops, leaf), 0.0) + spent
-                for top in tops:
-                    steps[top] += spent / len(tops)
-                if not tops:
-                    steps[-3] += spent
-        passes["", _DRAWS, (), ""] = steps[-2] = 1e3 * log.draws
-        passes["", _BESIDES, (), ""] = 1e3 * besides
-        steps[-3] += 1e3 * besides
-        passes["", _PYTHON, (), ""] = steps[-1] = max(0.0, 1e3 * log.seconds() - math.fsum(passes.values()))
-        # The same work takes a little more or less in another call.
-        scale = whole / (math.fsum(passes.values()) or 1.0)
-        return {key: scale * spent for key, spent in passes.items()}, [scale * spent for spent in steps]
-
     def summed(self, calls: list[_Call], images: int) -> Profile:
-        """What the calls show together."""
+        """Return the profile that the calls make up."""
         count = len(calls)
-        unit = "sample" if self.of_samples else "image"
-        result = Profile(self.pipeline.mode, images, count, self.against, unit)
+        result = Profile(self.pipeline.mode, images, count, self.against, "sample" if self.of_samples else "image")
         ours = _spread([call.ours for call in calls], count)
         result.total = {"ours": ours, "theirs": None, "ratio": None}
         result.elsewhere = math.fsum(call.elsewhere for call in calls) / count
@@ -363,31 +331,31 @@ class _Stopwatch:
         return result
 
     def _add_passes(self, result: Profile, calls: list[_Call]) -> None:
-        # What is stored is of other steps from call to call: one row, and all of them.
+        # A store has other steps in each call: it is one row, of all of them.
         stored: dict[str, set[int]] = {}
         rows: dict[_Key, list[float]] = {}
         places: dict[_Key, list[int]] = {}
         for call in calls:
             found: dict[_Key, float] = {}
             for (library, name, tops, leaf), spent in call.passes.items():
-                key = library, name, () if name == "store" else tops, leaf
                 if name == "store":
                     stored.setdefault(leaf, set()).update(tops)
+                    tops = ()
+                key = library, name, tops, leaf
                 found[key] = found.get(key, 0.0) + spent
             for place, (key, spent) in enumerate(found.items()):
                 rows.setdefault(key, []).append(spent)
                 places.setdefault(key, []).append(place)
         whole = result.total["ours"]["mean"]
-        own = {name: place for place, name in enumerate((_DRAWS, _PYTHON, _BESIDES), 1)}
-        leaves = {path: place for place, path in enumerate(self.leaves)}
+        last = (_DRAWS, _PYTHON, _BESIDES)
 
         def rank(key: _Key) -> tuple[float, ...]:
-            return own[key[1]] if not key[0] else 0, leaves.get(key[3], len(leaves)), statistics.mean(places[key])
+            leaf = self.leaves.index(key[3]) if key[3] in self.leaves else len(self.leaves)
+            return 0 if key[0] else 1 + last.index(key[1]), leaf, statistics.mean(places[key])
 
-        order = sorted(rows, key=rank)
-        for library, name, tops, leaf in order:
-            times = rows[library, name, tops, leaf]
-            spread = _spread(times, result.calls)
+        for key in sorted(rows, key=rank):
+            library, name, tops, leaf = key
+            spread = _spread(rows[key], result.calls)
             steps = sorted(stored[leaf]) if name == "store" else tops
             result.passes.append(
                 {
@@ -397,7 +365,7 @@ class _Stopwatch:
                     "steps": [self.names[top] for top in steps],
                     "label": ", ".join(self.labels[top] for top in steps),
                     **spread,
-                    "calls": len(times),
+                    "calls": len(rows[key]),
                     "share": spread["mean"] / whole if whole else 0.0,
                 }
             )
@@ -406,17 +374,16 @@ class _Stopwatch:
         formatting = [theirs.pop()] if theirs and self._formats() else []
         if self.their_steps is None:
             theirs = []
-        for k, name in enumerate([*self.labels, _BETWEEN, _DRAWS, _PYTHON]):
-            ours = math.fsum(call.steps[k] for call in calls) / result.calls
-            result.steps.append({"name": name, "ours": ours, "theirs": theirs[k] if k < len(theirs) else None})
+        names = [*self.labels, _BETWEEN, _DRAWS, _PYTHON]
+        ours = [0.0] * len(names)
+        for call in calls:
+            for (library, name, tops, _), spent in call.passes.items():
+                besides = name if not library and name in names else _BETWEEN
+                # A pass of several steps counts for each in equal parts.
+                for step in tops or (names.index(besides),):
+                    ours[step] += spent / (len(tops) or 1) / result.calls
+        for k, name in enumerate(names):
+            result.steps.append({"name": name, "ours": ours[k], "theirs": theirs[k] if k < len(theirs) else None})
         if formatting and theirs:
             # fastaug stores its result in that form.
             result.steps.append({"name": "dtype and memory format", "ours": 0.0, "theirs": formatting[0]})
-
-
-def _owner(node: Node, position: dict[Node, int]) -> int | None:
-    """The step that a transform is, or is part of."""
-    inner: Node | None = node
-    while inner is not None and inner not in position:
-        inner = inner.parent
-    return None if inner is None else position[inner]

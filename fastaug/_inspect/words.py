@@ -1,4 +1,4 @@
-"""Images, passes and parameters in words, and tables of them."""
+"""Images, passes and parameters in words, and tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fastaug._image.lazy import LazyImage
 
 
 def called(transform: Any) -> str:
-    """What to call a transform: its class, a function's own name, where a lambda is written."""
+    """Return the name of a transform's class, of a function, or the place of a lambda."""
     if isinstance(transform, functools.partial):
         return f"partial of {called(transform.func)}"
     if type(transform).__name__ == "Lambda" and hasattr(transform, "lambd"):
@@ -29,19 +29,19 @@ def called(transform: Any) -> str:
     code = getattr(transform, "__code__", None)
     if name.endswith("<lambda>") and code is not None:
         return f"lambda at {Path(code.co_filename).name}:{code.co_firstlineno}"
-    # A method is one of something; that a function was defined inside another one says nothing.
+    # A method is named with its class, but a function without the one that it is in.
     return ".".join(name.split("<locals>.")[-1].split(".")[-2:])
 
 
 def encoded(image: Any) -> bool:
-    """Whether this is an encoded image, or where one is."""
+    """Return whether this is an encoded image, or the path of one."""
     if isinstance(image, (str, PathLike, bytes, bytearray, memoryview)) or is_entry(image):
         return True
     return isinstance(image, (np.ndarray, torch.Tensor)) and image.ndim == 1
 
 
 def source(image: Any) -> str:
-    """What a pipeline starts from in words: of an encoded image what its header says."""
+    """Return in words what a pipeline starts from; of an encoded image, what its header says."""
     if encoded(image):
         try:
             return described(LazyImage(image))
@@ -51,7 +51,7 @@ def source(image: Any) -> str:
 
 
 def described(image: Any) -> str:
-    """An image in words: container, type of its samples and size. Of several each, if they are not all alike."""
+    """Return the container, sample type and size of an image in words; of several images each, if they differ."""
     if isinstance(image, Image.Image):
         return f"PIL {image.mode} {image.height}x{image.width}"
     if isinstance(image, LazyImage):
@@ -72,7 +72,7 @@ def described(image: Any) -> str:
 
 
 def _places(tensor: torch.Tensor) -> str:
-    """What a tv_tensor of boxes or points says of itself: its format, the canvas, and how it is clamped."""
+    """Return the format, the canvas and the clamping mode of boxes or points in words."""
     size = getattr(tensor, "canvas_size", None)
     if size is None:
         return ""
@@ -89,25 +89,21 @@ def _several(parts: list[str]) -> str:
 
 
 def failure(error: BaseException) -> str:
-    """An error in a line: its type, and what it says."""
+    """Return the type and the text of an error in one line."""
     said = " ".join(str(error).split())
     return f"{type(error).__name__}: {cut(said, 200)}" if said else type(error).__name__
 
 
 def compared(ours: float, theirs: float) -> str:
-    """How a time is beside torchvision's, in words."""
+    """Compare a time with torchvision's, in words."""
     if ours <= 0 or theirs <= 0:
         return "too short to compare"
     ratio = theirs / ours
     if 0.95 < ratio < 1.05:
         return "about as fast as torchvision"
     if ratio > 1:
-        return f"{_times(ratio)} times as fast as torchvision"
-    return f"SLOWER than torchvision: {_times(1 / ratio)} times as long"
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.2f}" if ratio < 1.95 else f"{ratio:.1f}"
+        return f"{ratio:.{2 if ratio < 1.95 else 1}f} times as fast as torchvision"
+    return f"SLOWER than torchvision: {1 / ratio:.{2 if 1 / ratio < 1.95 else 1}f} times as long"
 
 
 def megabytes(count: int) -> str:
@@ -117,17 +113,17 @@ def megabytes(count: int) -> str:
 
 
 def shape_of(one: dict[str, Any]) -> str:
-    """What a pass gives; nothing where that is not one image."""
+    """Return the shape that a pass gives, or nothing if that is not one image."""
     return f"{one['height']}x{one['width']}x{one['channels']}" if one["height"] else ""
 
 
 def done_by(one: dict[str, Any]) -> str:
-    """Who does a pass that is not one of the native core, in words."""
+    """Return in words what does a pass that the native core does not do."""
     return "done apart" if one["by"] == "apart" else f"done by {one['by']}"
 
 
 def short(value: Any) -> str:
-    """A parameter in a few characters."""
+    """Return a parameter in a few characters."""
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, (list, tuple)):
@@ -145,12 +141,12 @@ def parameters(step: dict[str, Any]) -> str:
 
 
 def numbered(what: str, names: Sequence[str]) -> str:
-    """A thing or several by their names: step 1, or steps 1, 2."""
+    """Return what is numbered with its numbers: step 1, or steps 1, 2."""
     return f"{what}{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
 
 
 def numbers_of(passes: list[int]) -> str:
-    """1, 2, 3, 7 as 1-3, 7."""
+    """Return 1, 2, 3, 7 as 1-3, 7."""
     parts: list[list[int]] = []
     for number in passes:
         if parts and number == parts[-1][-1] + 1:
@@ -161,7 +157,7 @@ def numbers_of(passes: list[int]) -> str:
 
 
 class Table(NamedTuple):
-    """Rows of cells; the first is the heading. Rows of two cells are headings too, where there are more columns."""
+    """A table of rows of cells. The first row is a heading, and so are rows of two cells if there are more columns."""
 
     rows: list[tuple[str, ...]]
     #: "<" or ">" for each column.
@@ -170,23 +166,19 @@ class Table(NamedTuple):
     limits: Sequence[int]
 
     def lines(self) -> list[str]:
-        """As text, in aligned columns. Those that are empty are left out."""
-        return _lines(*self)
-
-
-def _lines(rows: list[tuple[str, ...]], align: str, limits: Sequence[int]) -> list[str]:
-    shown = [row if len(row) == 2 else tuple(cut(cell, limit) for cell, limit in zip(row, limits)) for row in rows]
-    widths = [max(len(row[k]) for row in shown if len(row) > 2) for k in range(len(align))]
-    lines = []
-    for row in shown:
-        if len(row) == 2:
-            lines.append(f"{row[0]:>{widths[0]}}  {row[1]}".rstrip())
-        else:
-            cells = (f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths) if width)
-            lines.append("  ".join(cells).rstrip())
-    return lines
+        """Return the rows as text in aligned columns, without empty columns."""
+        rows = [row if len(row) == 2 else tuple(map(cut, row, self.limits)) for row in self.rows]
+        widths = [max(len(row[k]) for row in rows if len(row) > 2) for k in range(len(self.align))]
+        lines = []
+        for row in rows:
+            if len(row) == 2:
+                lines.append(f"{row[0]:>{widths[0]}}  {row[1]}".rstrip())
+            else:
+                cells = (f"{cell:{side}{width}}" for cell, side, width in zip(row, self.align, widths) if width)
+                lines.append("  ".join(cells).rstrip())
+        return lines
 
 
 def cut(text: str, limit: int) -> str:
-    """The text, in at most so many characters."""
+    """Return the text, cut to at most so many characters."""
     return text if len(text) <= limit else text[: limit - 3] + "..."

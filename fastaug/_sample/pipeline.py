@@ -16,9 +16,9 @@ from fastaug._draft.pipeline import Pipeline, checked_size
 from fastaug._program.eager import compiling
 from fastaug._program.job import Job
 from fastaug._program.kinds import TENSOR
+from fastaug._sample.observer import SampleObserver
 from fastaug._sample.sample import Sample
 from fastaug._sample.tape import SampleRecording, SampleReplaying, SampleTape
-from fastaug._sample.watch import Watch
 
 
 class DrawnSample(Sample):
@@ -103,7 +103,7 @@ class SamplePipeline(Pipeline):
         inputs: tuple[Any, ...],
         call: Call | None = None,
         tape: SampleTape | None = None,
-        watch: Watch | None = None,
+        watch: SampleObserver | None = None,
     ) -> Any:
         """As a call of the pipeline with these arguments, with other settings."""
         sample = Sample(inputs, self._call if call is None else call, tape, watch)

@@ -21,8 +21,8 @@ from fastaug._draft.through import MAX_DRAFT, draft_through, step_of
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
+from fastaug._sample.observer import SampleObserver
 from fastaug._sample.tape import SampleTape
-from fastaug._sample.watch import Watch
 from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.choice import loaded
 from fastaug._tv_tensors.points import PointsDraft
@@ -48,7 +48,7 @@ class Sample:
         inputs: the arguments of the call.
         call: its settings.
         tape: keeps what transforms draw, or hands it out.
-        watch: hears what becomes of it.
+        watch: the observer of the sample.
     """
 
     __slots__ = ("_types", "call", "given", "leaves", "rebuilt", "spec", "tape", "unpacked", "watch")
@@ -58,7 +58,7 @@ class Sample:
         inputs: tuple[Any, ...],
         call: Call = PLAIN,
         tape: SampleTape | None = None,
-        watch: Watch | None = None,
+        watch: SampleObserver | None = None,
     ) -> None:
         self.call = call
         self.tape = tape
@@ -93,7 +93,7 @@ class Sample:
         make = _makers.get(type(leaf))
         if make is None:
             make = _maker(type(leaf))
-        drafted = make(leaf, self.call if self.watch is None else self.call.like(log=self.watch.log(self, index)))
+        drafted = make(leaf, self.call if self.watch is None else self.call.like(log=self.watch.image_log(self, index)))
         if drafted is not None:
             self.leaves[index] = leaf = drafted
         return leaf
@@ -176,7 +176,7 @@ class Sample:
 
         return ended
 
-    def _finish_watched(self, watch: Watch) -> Any:
+    def _finish_watched(self, watch: SampleObserver) -> Any:
         """Leaf by leaf, so that it is known of each what is done."""
         watch.finishing(self)
         for index, leaf in enumerate(self.leaves):

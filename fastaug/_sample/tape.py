@@ -1,8 +1,8 @@
-"""What transforms of samples draw, as plain data: kept, or handed out again."""
+"""Tapes that keep the draws of transforms of samples as plain data, or return them again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -15,19 +15,19 @@ _Drawn = TypeVar("_Drawn")
 
 
 class SampleTape(Protocol):
-    """Keeps what transforms draw, or hands out what was kept."""
+    """A tape that keeps what transforms draw, or returns it again."""
 
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
-        """What `draw` gives, or what it gave: whether, in what order or which of its transforms are done."""
+        """Return what `draw` returns or returned: whether, in what order or which transforms are done."""
 
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """The parameters of a transform."""
+        """Return the parameters of a transform."""
 
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
-        """What a transform of single images gives, or one that holds such, run with a tape of its own."""
+        """Return what a transform of images, or a container of them, gives when it runs with a tape of its own."""
 
     def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
-        """What a transform is to draw noise from; None for the generator of `draws`, which is kept as it is now."""
+        """Return the generator that noise is drawn from; None for that of `draws`, whose state is kept."""
 
 
 def _name(transform: Any) -> str:
@@ -35,7 +35,7 @@ def _name(transform: Any) -> str:
 
 
 class SampleRecording:
-    """Keeps what transforms draw in `entries`, one for each transform that draws, in the order in which they do.
+    """A tape that keeps what transforms draw in `entries`, one for each transform that draws, in their order.
 
     An entry has the name of the transform's class under "transform". Whether it was applied, its choice or its order,
     and its parameters by torchvision's names, are in the same entry. One of single images, or a container of such, that
@@ -69,7 +69,7 @@ class SampleRecording:
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
         tape = Recording(self.strict)
         result = run(tape)
-        self.entries.append({"transform": _name(transform), "params": tape.params})
+        self.entries.append({"transform": _name(transform), "params": tape.entries})
         self._last = None
         return result
 
@@ -79,27 +79,10 @@ class SampleRecording:
         return None
 
 
-class SampleReplaying:
-    """Hands out what was kept, in its order. Nothing is drawn.
+class SampleReplaying(Replaying):
+    """A tape that returns the entries of a `SampleRecording`, in their order. Nothing is drawn."""
 
-    Args:
-        entries: of a `SampleRecording` of the same pipeline.
-        strict: whether a transform that is called, and draws, is an error.
-
-    Raises:
-        TypeError: not a sequence of dictionaries.
-    """
-
-    def __init__(self, entries: Sequence[dict[str, Any]], strict: bool = False) -> None:
-        self.strict = strict
-        if isinstance(entries, (str, bytes, dict)) or not isinstance(entries, Sequence):
-            raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(entries)}")
-        for entry in entries:
-            if not isinstance(entry, dict):
-                raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {entry!r} in it")
-        self.entries = entries
-        self._position = 0
-        self._last: Any = None
+    _last: Any = None
 
     def _next(self, transform: Any) -> dict[str, Any]:
         if self._position == len(self.entries):
@@ -147,15 +130,3 @@ class SampleReplaying:
         else:
             entry = self._next(transform)
         return {name: value for name, value in entry.items() if name not in ("transform", "applied")}
-
-    def end(self) -> None:
-        """The pipeline is through.
-
-        Raises:
-            ValueError: there are entries left.
-        """
-        if self._position < len(self.entries):
-            raise ValueError(
-                f"params do not belong to this pipeline: it used {self._position} of {len(self.entries)} entries, and "
-                f"the next one is of {self.entries[self._position].get('transform')}"
-            )

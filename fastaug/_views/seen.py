@@ -1,4 +1,4 @@
-"""Ways to look into views: each as its own pipeline is looked into, with what it has in a call."""
+"""Ways to look into views: each view as its own pipeline is looked into, with the image that it gets in a call."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ from fastaug._inspect import words
 from fastaug._inspect.overlay import sample_picture
 from fastaug._inspect.picture import decoded, listed, normalisation, picture
 from fastaug._inspect.show import sheet
-from fastaug._sample.pipeline import SamplePipeline
 from fastaug._views.program import Step, taken
 
 
 class Parts:
-    """What is said of each view, one after the other.
+    """A report of several views, one after the other.
 
     Attributes:
-        head: what is said of all of them.
+        head: what is true of all of them.
         names: of the views.
-        parts: what is said of them.
+        parts: the reports of the views.
     """
 
     def __init__(self, names: list[str], parts: list[Any], head: str = "") -> None:
@@ -37,7 +36,7 @@ class Parts:
         self.parts = parts
 
     def __bool__(self) -> bool:
-        """Whether all parts are true."""
+        """Return whether all parts are true."""
         return all(map(bool, self.parts))
 
     def __str__(self) -> str:
@@ -52,7 +51,6 @@ class Parts:
 
 
 def _names(views: Any) -> list[str]:
-    """Of the views, by what they are made of and by."""
     transforms = [words.called(getattr(transform, "original", transform)) for transform, _, _ in views.calls]
     return [
         f"view {step.value}: {name}" + ("" if step.source == 0 else f" of value {step.source}")
@@ -61,7 +59,7 @@ def _names(views: Any) -> list[str]:
 
 
 def _walked(views: Any, image: Any) -> Iterator[tuple[Any, Any]]:
-    """The pipeline of each step, with the value that it is called with, which the calls before it have made."""
+    """Yield the pipeline of each step with the value that it gets, which the calls before it have made."""
     program = views._program
     values = {0: image}
     decoders = [image] * len(program.decoders)
@@ -71,34 +69,29 @@ def _walked(views: Any, image: Any) -> Iterator[tuple[Any, Any]]:
     elif is_encoded(image):
         handles = [LazyImage(image) if decode is None else decode._lazy(image) for decode in program.decoders]
         decoders = [handle.in_memory() for handle in handles]
-    wanted = {step.source for step in program.steps}
     for step in program.steps:
         pipeline = views._seen(step.pipeline)
         value = decoders[step.decoder] if step.source == 0 else values[step.source]
         yield pipeline, value
         # The next one draws from where this one ends.
-        result = pipeline(value)
-        if step.value in wanted:
-            values[step.value] = result
+        values[step.value] = pipeline(value)
 
 
 def explain(views: Any, image_or_size: Any, plot: Any, seed: int | None, device: Any) -> Parts:
-    """What fastaug.Views.explain is."""
     if plot is not None:
         raise ValueError("plot is of one view: explain(image).parts[0].plot(path)")
     image = views._image_of((512, 512) if image_or_size is None else image_or_size)
     generator = generator_of(views)
-    parts = []
     with untouched(generator):
         if seed is not None:
             seed_all(seed, generator)
-        for pipeline, value in _walked(views, image):
-            parts.append(explanations.explain(pipeline, value, None, None, device))
+        walked = _walked(views, image)
+        parts = [explanations.explain(pipeline, value, None, None, device) for pipeline, value in walked]
     return Parts(_names(views), parts, _head(views, image))
 
 
 def _head(views: Any, image: Any) -> str:
-    """How the views of an image come together."""
+    """Return how the views of an image come together, in words."""
     program = views._program
     made = [f"value {step.source}" for step in program.steps if step.source > 0 and not step.fused]
     said = f"{len(program.outputs)} views of one image: drawn one after the other, then made by one call of the core"
@@ -109,33 +102,28 @@ def _head(views: Any, image: Any) -> str:
     return said
 
 
-def _each(views: Any, images: Any, seen: Callable[[Step, Any], Any]) -> Parts:
-    """What `seen` says of each step and the values that it is called with."""
+def _each(views: Any, images: Any, report: Callable[[Step, Any], Any]) -> Parts:
+    """Return the report of each step for the values that it gets."""
     steps = views._program.steps
-    inputs: list[list[Any]] = [[] for _ in steps]
     with untouched(generator_of(views)):
         seed_all(0, generator_of(views))
-        for image in listed(images, all(step.sampled for step in steps)):
-            for known, (_, value) in zip(inputs, _walked(views, image)):
-                known.append(value)
-    return Parts(_names(views), [seen(step, values) for step, values in zip(steps, inputs)])
+        originals = listed(images, all(step.sampled for step in steps))
+        inputs = zip(*([value for _, value in _walked(views, image)] for image in originals))
+        return Parts(_names(views), [report(step, list(values)) for step, values in zip(steps, inputs)])
 
 
 def profile(views: Any, images: Any, repeat: int, plot: Any, seed: int) -> Parts:
-    """What fastaug.Views.profile is."""
     if plot is not None:
         raise ValueError("plot is of one view: profile(images).parts[0].plot(path)")
     return _each(views, images, lambda step, values: profiles.profile(step.pipeline, values, repeat, None, seed))
 
 
 def check(views: Any, images: Any, seeds: Any) -> Parts:
-    """What fastaug.Views.check is."""
     numbers = seeds if isinstance(seeds, int) else list(seeds)
     return _each(views, images, lambda step, values: checks.check(step.pipeline, values, numbers))
 
 
 def show(views: Any, images: Any, n: int, seed: int | None) -> Image.Image:
-    """What fastaug.Views.show is."""
     if n < 1:
         raise ValueError(f"n should be at least 1, got {n}")
     steps = {step.value: step for step in views._program.steps}
@@ -152,11 +140,11 @@ def show(views: Any, images: Any, n: int, seed: int | None) -> Image.Image:
             values: dict[int, Any] = {}
             taken(views.result, views(original), values)
             sources.append((sample_picture if of_samples else picture)(decoded(original)))
-            rows.append([_picture(steps[value].pipeline, one) for value, one in values.items() if value in steps])
+            rows.append([_picture(steps[value], result) for value, result in values.items() if value in steps])
     return sheet(sources, rows, "originals" if n > 1 else "original", "views")
 
 
-def _picture(pipeline: Any, result: Any) -> Image.Image:
-    seen = sample_picture if isinstance(pipeline, SamplePipeline) else picture
-    shown: Image.Image = seen(result, normalisation(pipeline.transforms))
+def _picture(step: Step, result: Any) -> Image.Image:
+    seen = sample_picture if step.sampled else picture
+    shown: Image.Image = seen(result, normalisation(step.pipeline.transforms))
     return shown

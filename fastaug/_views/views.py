@@ -252,7 +252,7 @@ class Views(SeenPipeline):
             self._draft_all(drawn)
         finally:
             self._call.draws.release()
-        return [tape.entries if isinstance(tape, SampleRecording) else tape.params for tape in tapes]
+        return [tape.entries for tape in tapes]
 
     def _image_of(self, size: Any) -> Any:
         """A black image of a size, which the first view takes; anything else is an image itself."""

@@ -18,7 +18,8 @@ from torch import nn
 import fastaug
 import fastaug.transforms as T
 from fastaug._inspect import bars, profile, twin, words
-from fastaug._inspect.log import Log, Outside, Run, logged
+from fastaug._inspect.log import Log, logged
+from fastaug._inspect.records import Outside, Run
 from support.images import photo
 
 IMAGE = photo("chelsea", 120, 150)

@@ -79,7 +79,7 @@ def drawn_by_a_call(pipeline: Any, image: Any, seed: int) -> tuple[Any, Any]:
     after = run(pipeline, image, seed)
     assert after.error is None
     assert recorded == (bytes(after.torch_state.tolist()), after.python_state)
-    return tape.params, recorded
+    return tape.entries, recorded
 
 
 def expect_sample(pipeline: Any, images: list[Any], seeds: Any) -> None:

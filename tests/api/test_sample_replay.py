@@ -53,7 +53,7 @@ def given(name: str, height: int = 64, width: int = 71, seed: int = 0) -> Any:
 def record(transform: Any, image: Any, seed: int) -> tuple[Any, list[dict[str, Any]]]:
     seed_all(seed)
     tape = Recording()
-    return through(transform, image, tape), tape.params
+    return through(transform, image, tape), tape.entries
 
 
 def replay(transform: Any, image: Any, params: Any) -> Any:
@@ -152,7 +152,7 @@ def test_a_generator_of_the_users_own() -> None:
         assert snapshot(through(transform, image, tape, generator)) == snapshot(expected.value), name
         assert torch.equal(generator.get_state(), expected.torch_state), name
         assert torch.equal(torch.get_rng_state(), before), name
-        assert snapshot(replay(transform, image, tape.params)) == snapshot(expected.value), name
+        assert snapshot(replay(transform, image, tape.entries)) == snapshot(expected.value), name
 
 
 # ---- what is recorded

@@ -16,7 +16,8 @@ import fastaug
 import fastaug.transforms as T
 from fastaug._draft.generators import seed_all
 from fastaug._inspect import check, explain, profile, show, twin
-from fastaug._inspect.log import Run, logged
+from fastaug._inspect.log import logged
+from fastaug._inspect.records import Run
 from support.differences import each
 from support.images import noise, photo, to_chw
 

@@ -17,10 +17,10 @@ from torchvision.transforms import v2 as TV
 import fastaug.transforms as T
 from fastaug._draft.generators import seed_all
 from fastaug._inspect import explain, show, words
-from fastaug._inspect.log import Outside, Run
+from fastaug._inspect.log import logged
 from fastaug._inspect.overlay import corners_of, sample_picture
 from fastaug._inspect.picture import listed, picture
-from fastaug._inspect.sample_log import logged
+from fastaug._inspect.records import Outside, Run
 from fastaug._sample.sample import Sample
 from fastaug.transforms import v2
 from support.differences import each

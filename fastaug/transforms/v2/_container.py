@@ -11,7 +11,8 @@ from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.pipeline import checked_settings
 from fastaug._draft.recipe import Packed
-from fastaug._inspect.sample_methods import SeenSamples
+from fastaug._inspect.methods import SeenSamples
+from fastaug._sample.pipeline import SamplePipeline
 from fastaug._sample.sample import Sample
 from fastaug.transforms.v2 import _recipe
 from fastaug.transforms.v2._transform import Transform, applied, reads_drafts, run, take, take_all
@@ -42,7 +43,7 @@ def _lines(transforms: Any) -> str:
     return "\n".join(f"    {transform}" for transform in transforms)
 
 
-class Compose(_Container, SeenSamples):
+class Compose(_Container, SeenSamples, SamplePipeline):
     """Transforms, one after the other, as one pass over each image of the sample.
 
     Args:
