@@ -24,7 +24,7 @@ NOT_ENGLISH = {
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
 NOT_YET: dict[str, str] = {
     "": "__init__ _names",
-    "_batch": "batch device each map methods run seeds slots sources task threads",
+    "_batch": "batch device map methods run seeds slots sources task threads",
     "_compile": "__init__ adopt compiled of_release prepare read_samples samples trace views",
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": (
