@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from fastaug._draft.draws import Draws
-from fastaug._draft.generators import States, get_states
+from fastaug._draft.generators import get_states, moved
 
 #: One entry for each transform that drew, in the order in which they did: its class's name under "transform", and its
 #: parameters by their names.
@@ -62,7 +62,7 @@ def called(tape: Any, transform: Any, call: Callable[[], Any]) -> Any:
         return call()
     before = get_states()
     result = call()
-    if not _are_equal(before, get_states()):
+    if moved(before, get_states()):
         name = type(transform).__name__
         raise ValueError(
             f"sample and replay cannot keep what {name} draws: it is called as it is, and draws while it transforms. "
@@ -76,12 +76,6 @@ def _is_transform(transform: Any) -> bool:
     """Whether a callable is a transform of torchvision's or of this package, or is derived from one."""
     names = [base.__name__ for base in type(transform).__mro__ if base.__module__.startswith(_TRANSFORMS)]
     return bool(names) and names[0] not in _OF_FUNCTIONS
-
-
-def _are_equal(one: States, other: States) -> bool:
-    (torchs, pythons, numpys), (torchs_now, pythons_now, numpys_now) = one, other
-    same = torch.equal(torchs, torchs_now) and pythons == pythons_now and numpys[2:] == numpys_now[2:]
-    return same and bool((numpys[1] == numpys_now[1]).all())
 
 
 class Recording:
@@ -113,28 +107,51 @@ class Recording:
         return used
 
 
-class Replaying:
-    """Hands out parameters that were kept, in their order. Nothing is drawn.
+class Entries:
+    """Parameters that were kept, from which a tape reads one entry after the other.
 
     Args:
-        params: what a `Recording` of the same pipeline kept, also after a way through JSON.
-        subset: whether entries of transforms that the pipeline does not have are skipped.
+        entries: what a recording of the same pipeline kept, also after a round trip through JSON.
         strict: whether a transform that is called, and draws, is an error.
 
     Raises:
         TypeError: not a sequence of dictionaries.
     """
 
-    def __init__(self, params: Sequence[dict[str, Any]], subset: bool = False, strict: bool = False) -> None:
+    def __init__(self, entries: Sequence[dict[str, Any]], strict: bool = False) -> None:
         self.strict = strict
-        if isinstance(params, (str, bytes, dict)) or not isinstance(params, Sequence):
-            raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(params)}")
-        for entry in params:
+        if isinstance(entries, (str, bytes, dict)) or not isinstance(entries, Sequence):
+            raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(entries)}")
+        for entry in entries:
             if not isinstance(entry, dict):
                 raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {entry!r} in it")
-        self.params = params
-        self.subset = subset
+        self.entries = entries
         self._position = 0
+
+    def end(self) -> None:
+        """Check that the pipeline has used all entries.
+
+        Raises:
+            ValueError: there are entries left.
+        """
+        if self._position < len(self.entries):
+            raise ValueError(
+                f"params do not belong to this pipeline: it used {self._position} of {len(self.entries)} entries, and "
+                f"the next one is of {self.entries[self._position].get('transform')}"
+            )
+
+
+class Replaying(Entries):
+    """Hands out parameters that were kept, in their order. Nothing is drawn.
+
+    Args:
+        params, strict: as for `Entries`.
+        subset: whether entries of transforms that the pipeline does not have are skipped.
+    """
+
+    def __init__(self, params: Sequence[dict[str, Any]], subset: bool = False, strict: bool = False) -> None:
+        super().__init__(params, strict)
+        self.subset = subset
 
     def take(self, transform: Any, draft: Any) -> Any:
         """The next parameters.
@@ -145,12 +162,12 @@ class Replaying:
         name, names = type(transform).__name__, transform._drawn
         if self.subset:
             self._skip(name, names)
-        if self._position == len(self.params):
+        if self._position == len(self.entries):
             raise ValueError(
-                f"params do not belong to this pipeline: {name} needs {_listed(names)}, but all {len(self.params)} "
+                f"params do not belong to this pipeline: {name} needs {_listed(names)}, but all {len(self.entries)} "
                 "entries have been used"
             )
-        entry = self.params[self._position]
+        entry = self.entries[self._position]
         if entry.get("transform") != name or entry.keys() != {"transform", *names}:
             raise ValueError(
                 f"params do not belong to this pipeline: {name} needs {_listed(names)}, but entry {self._position} "
@@ -164,27 +181,18 @@ class Replaying:
 
     def _skip(self, name: str, names: Any) -> None:
         """Goes to the next entry of a transform of this name."""
-        for position in range(self._position, len(self.params)):
-            if self.params[position].get("transform") == name:
+        for position in range(self._position, len(self.entries)):
+            if self.entries[position].get("transform") == name:
                 self._position = position
                 return
         raise ValueError(
-            f"params lack what this pipeline needs: {name} needs {_listed(names)}, but of the {len(self.params)} "
+            f"params lack what this pipeline needs: {name} needs {_listed(names)}, but of the {len(self.entries)} "
             f"entries none from entry {self._position} on is of {name}"
         )
 
     def end(self) -> None:
-        """The pipeline is through.
-
-        Raises:
-            ValueError: there are parameters left.
-        """
-        left = len(self.params) - self._position
-        if left and not self.subset:
-            raise ValueError(
-                f"params do not belong to this pipeline: it used {self._position} of {len(self.params)} entries, and "
-                f"the next one is of {self.params[self._position].get('transform')}"
-            )
+        if not self.subset:
+            super().end()
 
 
 def _listed(names: Any) -> str:

@@ -1,4 +1,4 @@
-"""Ways to look into views: each as its own pipeline is looked into, with what it has in a call."""
+"""Reports of views: one for each, with its input and draws in a call."""
 
 from __future__ import annotations
 
@@ -23,13 +23,7 @@ from fastaug._views.program import Step, taken
 
 
 class Parts:
-    """What is said of each view, one after the other.
-
-    Attributes:
-        head: what is said of all of them.
-        names: of the views.
-        parts: what is said of them.
-    """
+    """The reports of several views, with their names and a common head."""
 
     def __init__(self, names: list[str], parts: list[Any], head: str = "") -> None:
         self.head = head
@@ -37,7 +31,6 @@ class Parts:
         self.parts = parts
 
     def __bool__(self) -> bool:
-        """Whether all parts are true."""
         return all(map(bool, self.parts))
 
     def __str__(self) -> str:
@@ -52,7 +45,6 @@ class Parts:
 
 
 def _names(views: Any) -> list[str]:
-    """Of the views, by what they are made of and by."""
     transforms = [words.called(getattr(transform, "original", transform)) for transform, _, _ in views.calls]
     return [
         f"view {step.value}: {name}" + ("" if step.source == 0 else f" of value {step.source}")
@@ -61,7 +53,7 @@ def _names(views: Any) -> list[str]:
 
 
 def _walked(views: Any, image: Any) -> Iterator[tuple[Any, Any]]:
-    """The pipeline of each step, with the value that it is called with, which the calls before it have made."""
+    """Yield the pipeline of each step with its input, which earlier steps have made."""
     program = views._program
     values = {0: image}
     decoders = [image] * len(program.decoders)
@@ -76,14 +68,13 @@ def _walked(views: Any, image: Any) -> Iterator[tuple[Any, Any]]:
         pipeline = views._seen(step.pipeline)
         value = decoders[step.decoder] if step.source == 0 else values[step.source]
         yield pipeline, value
-        # The next one draws from where this one ends.
+        # The call advances the generator for the next step.
         result = pipeline(value)
         if step.value in wanted:
             values[step.value] = result
 
 
 def explain(views: Any, image_or_size: Any, plot: Any, seed: int | None, device: Any) -> Parts:
-    """What fastaug.Views.explain is."""
     if plot is not None:
         raise ValueError("plot is of one view: explain(image).parts[0].plot(path)")
     image = views._image_of((512, 512) if image_or_size is None else image_or_size)
@@ -98,7 +89,6 @@ def explain(views: Any, image_or_size: Any, plot: Any, seed: int | None, device:
 
 
 def _head(views: Any, image: Any) -> str:
-    """How the views of an image come together."""
     program = views._program
     made = [f"value {step.source}" for step in program.steps if step.source > 0 and not step.fused]
     said = f"{len(program.outputs)} views of one image: drawn one after the other, then made by one call of the core"
@@ -110,7 +100,7 @@ def _head(views: Any, image: Any) -> str:
 
 
 def _each(views: Any, images: Any, seen: Callable[[Step, Any], Any]) -> Parts:
-    """What `seen` says of each step and the values that it is called with."""
+    """Return the report of `seen` for each step and its inputs."""
     steps = views._program.steps
     inputs: list[list[Any]] = [[] for _ in steps]
     with untouched(generator_of(views)):
@@ -122,20 +112,17 @@ def _each(views: Any, images: Any, seen: Callable[[Step, Any], Any]) -> Parts:
 
 
 def profile(views: Any, images: Any, repeat: int, plot: Any, seed: int) -> Parts:
-    """What fastaug.Views.profile is."""
     if plot is not None:
         raise ValueError("plot is of one view: profile(images).parts[0].plot(path)")
     return _each(views, images, lambda step, values: profiles.profile(step.pipeline, values, repeat, None, seed))
 
 
 def check(views: Any, images: Any, seeds: Any) -> Parts:
-    """What fastaug.Views.check is."""
     numbers = seeds if isinstance(seeds, int) else list(seeds)
     return _each(views, images, lambda step, values: checks.check(step.pipeline, values, numbers))
 
 
 def show(views: Any, images: Any, n: int, seed: int | None) -> Image.Image:
-    """What fastaug.Views.show is."""
     if n < 1:
         raise ValueError(f"n should be at least 1, got {n}")
     steps = {step.value: step for step in views._program.steps}
@@ -149,8 +136,7 @@ def show(views: Any, images: Any, n: int, seed: int | None) -> Image.Image:
             seed_all(seed, generator)
         for number in range(n):
             original = originals[number % len(originals)]
-            values: dict[int, Any] = {}
-            taken(views.result, views(original), values)
+            values = taken(views.result, views(original))
             sources.append((sample_picture if of_samples else picture)(decoded(original)))
             rows.append([_picture(steps[value].pipeline, one) for value, one in values.items() if value in steps])
     return sheet(sources, rows, "originals" if n > 1 else "original", "views")

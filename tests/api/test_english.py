@@ -24,7 +24,6 @@ NOT_ENGLISH = {
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
 NOT_YET: dict[str, str] = {
     "": "__init__ _names",
-    "_batch": "batch device map methods run seeds slots sources task threads",
     "_compile": "__init__ adopt compiled of_release prepare read_samples samples trace views",
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": (
@@ -38,18 +37,14 @@ NOT_YET: dict[str, str] = {
         "__init__ check explain explanation info log methods notebook pairs plan plot profile sample_explanation "
         "sample_log show trial twin unrounded words"
     ),
-    "_load": (
-        "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
-    ),
     "_places": "boxes draft formats meta moves points rotated",
     "_program": (
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"
     ),
-    "_sample": "pipeline sample tape watch",
+    "_sample": "watch",
     "_self_test": "cases run",
     "_tv_tensors": "base choice places",
-    "_views": "batch drawn program seen views",
     "transforms": "_base _color _containers _convert _crops _decode _erasing _functional_geometry _warps functional",
     "transforms/v2": "_arguments _augment _container _crops _deprecated _misc _recipe _sizes _transform _utils",
     "transforms/v2/functional": "_augment _crops _kernels _sizes _utils _warps",
