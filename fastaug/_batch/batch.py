@@ -1,37 +1,148 @@
-"""One batch: parameters drawn one after the other, pixels made by several threads, into one tensor."""
+"""One batch: parameters are drawn one after the other, then threads make pixels in one tensor."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 
-from fastaug._batch.slots import Slots, described
+from fastaug._batch.slots import Slots
 from fastaug._batch.sources import path_of
-from fastaug._batch.task import Task
 from fastaug._batch.threads import Crew
 from fastaug._draft.call import Call
+from fastaug._program.job import Job
 from fastaug._program.kinds import TENSOR
 from fastaug._tv_tensors.choice import loaded
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
 
-_Kind = TypeVar("_Kind", bound=Task)
+
+class Drawing:
+    """A tape that draws and keeps nothing, because an outline keeps what was drawn in its works."""
+
+    def take(self, transform: Any, draft: Any) -> Any:
+        return transform._sample(draft)
+
+
+class Drawn(Protocol):
+    """The drawn parameters of an image, a sample or views, whose pixels are not made yet."""
+
+    @property
+    def alone(self) -> Any:
+        """The draft of the only image; None if there is more than that."""
+
+    @property
+    def complete(self) -> bool:
+        """True if a job may make the result."""
+
+    def drafted(self) -> Any:
+        """Return the object that the pipeline finishes."""
+
+
+class Task:
+    """The work for one image, and its result or error.
+
+    It is a job if the native core does all of it in one run. Otherwise, and if the job fails, `work` does it as a call
+    of the pipeline would, with the parameters that were drawn.
+    """
+
+    def __init__(self, pipeline: Pipeline, index: int, error: Exception | None = None, item: Any = None) -> None:
+        self.index = index
+        self.item = item  # from which the image was made
+        self.done = False
+        self.owed = False  # `work` has to do it, and has not done it
+        self._pipeline = pipeline
+        self._drawn: Drawn | None = None
+        self._memory: Any = None
+        self.job: Job | None = None
+        self.slots: Slots | None = None
+        self.placed = False  # the result is in its slot
+        self.result: Any = None
+        self.error = error
+
+    def draw(self, image: Any, call: Call) -> None:
+        """Draw the parameters. The caller releases the generator."""
+        pipeline = self._pipeline
+        try:
+            if not pipeline._is_own():
+                self.result = pipeline(image)
+                self.done = True
+                return
+            drawn = self._drawn = self._begin(image, call)
+            pipeline._draft_all(drawn)
+            if drawn.complete and self._takes(drawn.alone):
+                self.job = pipeline._job(drawn)
+        except Exception as error:
+            self.error = error
+
+    def _begin(self, image: Any, call: Call) -> Any:
+        return self._pipeline._begin(image, call)
+
+    def _takes(self, draft: Any) -> bool:
+        """Return whether this task does the job of a draft as a job."""
+        return draft is None or draft.device is None
+
+    @property
+    def is_on_device(self) -> bool:
+        """True if the image is drawn for, and on a device that processes it."""
+        draft = None if self._drawn is None else self._drawn.alone
+        return draft is not None and draft.device is not None
+
+    def take_error(self) -> Any:
+        """Return the error and forget it, because its frames lead back to the task and its batch."""
+        error, self.error = self.error, None
+        return error
+
+    def prepare(self, slots: Slots | None) -> Any:
+        """Return the native job, or several, with the slot as its target if it fits there."""
+        self.slots = slots
+        job = self.job
+        if job is None:
+            self.owed = True
+            return None
+        if slots is not None and slots.fits(job):
+            self.placed = True
+            return slots.job(self.index, job)
+        self._memory, native = job.begin()
+        return native
+
+    def work(self) -> None:
+        """Do it in Python, as any call does."""
+        self.owed = True
+        self.placed = False
+        self.job = None
+        drawn: Any = self._drawn
+        try:
+            result = self._pipeline._delivered(drawn.drafted())
+            if self.slots is not None and self.slots.put(self.index, result):
+                self.placed = True
+            else:
+                self.result = result
+        except Exception as error:
+            self.error = error
+        self.owed = False
+        del self  # an error leads to this frame
+
+    def finish(self) -> None:
+        if self.owed:
+            self.work()  # Ctrl-C interrupted it
+        elif self.job is not None and not self.placed and self.error is None:
+            self.result = self._pipeline._presented(self._drawn, self.job.delivered(self._memory))
+        self._drawn = self._memory = self.job = None
+        self.done = True
 
 
 class Batch:
-    """The tasks of one batch, and where their results go.
+    """The tasks of one batch of `count` images, and the memory for their results."""
 
-    Args:
-        count: how many images there will be.
-        slots: memory of the user's for the results.
-    """
+    _task = Task
 
     def __init__(self, pipeline: Pipeline, call: Call, count: int, slots: Slots | None) -> None:
-        self.tasks: list[Task] = []
+        self.tasks: list[Any] = []
         self._pipeline = pipeline
         self._call = call
         self._count = count
@@ -41,16 +152,12 @@ class Batch:
 
     @property
     def left(self) -> int:
-        """How many images are not done yet, of those that were added."""
+        """The number of images that were added and are not done."""
         return len(self._open)
 
     def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:
-        """Draws for the next image, and has the rest done by whoever comes first.
-
-        Returns:
-            The number of the crew's entry; None if it is done, or after an error.
-        """
-        task = self._drawn(Task, item, image, error)
+        """Draw for the next image, and return the number of the crew's entry for the rest, if there is one."""
+        task = self._drawn(item, image, error)
         index = task.index
         if task.error is not None or task.done:
             if self._slots is not None and task.done:
@@ -59,16 +166,14 @@ class Batch:
         if self._slots is None and index == 0 and task.job is not None and task.job.kind == TENSOR:
             # The others may be like it.
             self._slots = self._slots_like(task.job)
-        self._open.add(index)
-        return crew.push(task.work, task.prepare(self._slots), self._call.rewrites, partial(self._finish, task))
+        return self._push(crew, task, self._slots)
 
     def _slots_like(self, job: Any) -> Slots | None:
-        """Memory for results such as a job's, if they can lie side by side."""
+        """Return memory for results like that of a job, if they can lie side by side."""
         return Slots.like(job, self._count)
 
-    def _drawn(self, kind: type[_Kind], item: Any, image: Any, error: Exception | None) -> _Kind:
-        """The next task, with its parameters."""
-        task = kind(self._pipeline, len(self.tasks), error, item)
+    def _drawn(self, item: Any, image: Any, error: Exception | None) -> Any:
+        task = self._task(self._pipeline, len(self.tasks), error, item)
         self.tasks.append(task)
         if error is None:
             start = time.perf_counter()
@@ -76,38 +181,40 @@ class Batch:
             self.drawing += time.perf_counter() - start
         return task
 
+    def _push(self, crew: Crew, task: Task, slots: Slots | None) -> int:
+        self._open.add(task.index)
+        return crew.push(task.work, task.prepare(slots), self._call.rewrites, partial(self._finish, task))
+
     def _finish(self, task: Task) -> None:
         task.finish()
         self._open.discard(task.index)
 
-    def refused(self, crew: Crew, number: int | None) -> BaseException | None:
-        """Why results cannot be what is asked for, as far as the first image tells, whose entry that is."""
-        task = self.tasks[0]
+    def check_first(self, crew: Crew, number: int | None) -> None:
+        """Raise ValueError if the first image, which is that entry, shows that results are not what is asked for."""
         if self._slots is None:
-            return None
-        if number is not None and not task.placed:
+            return
+        if number is not None and not self.tasks[0].placed:
             crew.wait(number)
-        return self.misplaced()
+        self.check_places()
 
     def close(self, crew: Crew) -> None:
-        """No more images come."""
+        """Called after the last image was added."""
 
     def settle(self) -> None:
-        """The threads are done."""
+        """Called when the threads are done."""
 
     def result(self) -> Any:
-        """One tensor, or a list where that cannot be."""
         slots, tasks = self._slots, self.tasks
         if slots is not None and all(task.placed or slots.put(task.index, task.result) for task in tasks):
             return slots.tensor
         if slots is not None:
-            # Each gets memory of its own, as results of calls have.
+            # Each gets its own memory, as results of calls have.
             return [self._copy(slots.tensor[task.index]) if task.placed else task.result for task in tasks]
         results = [task.result for task in tasks]
-        return self._stack(results) if _alike(results) else results
+        return stacked(results, self._stack)
 
     def collated(self) -> Any:
-        """What torch's default_collate makes of the results, where that is at hand; else None."""
+        """Return what torch's default_collate makes of the results, if that is at hand."""
         result = self.result()
         return None if isinstance(result, list) else result
 
@@ -118,51 +225,42 @@ class Batch:
         return torch.stack(results)
 
     def results(self) -> list[Any]:
-        """One by one; those in slots share their memory."""
+        """Return a list of the results. Those in slots share their memory."""
         tensor: Any = None if self._slots is None else self._slots.tensor
         return [tensor[task.index] if task.placed else task.result for task in self.tasks]
 
-    def take_error(self) -> tuple[Task, Exception] | None:
-        """The first task that failed, and why. All forget their errors, whose frames lead back to the batch.
+    def failed(self) -> Task | None:
+        """Return the first task that failed. All others forget their errors.
 
-        It would stay until a collection of garbage otherwise, and its threads and pixels with it.
+        Otherwise threads and pixels would stay until a garbage collection.
         """
-        found = None
-        for task in self.tasks:
-            if task.error is not None and found is None:
-                found = task, task.error
+        failed = [task for task in self.tasks if task.error is not None]
+        for task in failed[1:]:
             task.error = None
-        return found
+        return failed[0] if failed else None
 
-    def misplaced(self) -> BaseException | None:
-        """What is wrong with the first result that does not fit into the slots."""
+    def check_places(self) -> None:
+        """Raise ValueError for the first result that does not fit into the slots."""
         for task in self.tasks:
             if not task.placed and task.error is None:
                 assert self._slots is not None
-                error = ValueError(
-                    f"out should hold {self._slots.described()} for each image, got {described(task.result)}"
-                )
-                return located(error, task.index)
-        return None
+                raise located(ValueError(self._slots.misfit(task.result)), task.index)
 
 
-def stacked(results: list[Any]) -> Any:
-    """One tensor of several, or the list where that cannot be."""
-    return torch.stack(results) if _alike(results) else results
-
-
-def _alike(results: list[Any]) -> bool:
+def stacked(results: list[Any], stack: Callable[[list[Any]], torch.Tensor] = torch.stack) -> Any:
+    """Stack tensors of one type, dtype and shape; return other results as they are."""
     first = results[0]
     classes = loaded()
     kinds = (torch.Tensor,) if classes is None else (torch.Tensor, classes.Image, classes.Video)
-    return type(first) in kinds and all(
+    alike = type(first) in kinds and all(
         type(result) is type(first) and result.dtype is first.dtype and result.shape == first.shape
         for result in results
     )
+    return stack(results) if alike else results
 
 
 def located(error: BaseException, index: Any, item: Any = None, what: str = "image {} of the batch") -> BaseException:
-    """The error with the number, and the file, of its image."""
+    """Return the error with the number of its image as `index`, and the `path` of its file."""
     path = path_of(item)
     error.index = index  # type: ignore[attr-defined]
     if path is not None:

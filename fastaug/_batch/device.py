@@ -1,9 +1,8 @@
 """A batch whose results are made on a device, from images there and on the host.
 
-Jobs are gathered, in the order of the images, into chunks. Of an image on the host, threads put what its program reads
-into pinned memory, decoding it if it is encoded; once that is done for all of a chunk, it is copied in one piece, and
-the jobs of the chunk are launched, while threads are busy with the next ones. What no device does is done by the
-threads, of which none calls the device.
+Jobs are gathered into chunks, in the order of the images. For an image on the host, threads decode the pixels that its
+program reads into pinned memory. A complete chunk is copied in one piece, and its jobs are launched while threads work
+on the next chunk. Threads do what a device cannot do, and never call the device.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from fastaug import _C
-from fastaug._batch.batch import Batch, located
+from fastaug._batch.batch import Batch, Task, located
 from fastaug._batch.slots import Slots
-from fastaug._batch.task import Task
 from fastaug._batch.threads import Crew
 from fastaug._cuda import bag
 from fastaug._draft.outline import Outline
@@ -33,19 +31,21 @@ if TYPE_CHECKING:
     from fastaug._draft.call import Call
     from fastaug._draft.pipeline import Pipeline
 
-# Bytes of images from the host in a chunk, of which one may have more by itself; and images in it. More take longer to
-# begin with, fewer are more launches.
+# Bytes of images from the host in a chunk, and the number of images. A single larger image is a chunk. Larger chunks
+# start later, smaller ones need more launches.
 _BYTES = 16 << 20
 _IMAGES = 64
 
-# Of images in pinned memory. A copy to a device that does not begin there takes longer.
+# Alignment of images in pinned memory, without which copies to a device take longer.
 _ALIGNED = 64
 
 
 class _PlacedOutline(Outline):
-    """An outline whose image is the host's for all that is no job."""
+    """An outline whose image is copied to the host for everything but jobs."""
 
     __slots__ = ("_host", "_there")
+
+    _host: Any
 
     def reset(self, image: Any, read: bool = False) -> None:
         super().reset(image, read)
@@ -54,30 +54,17 @@ class _PlacedOutline(Outline):
             self._there = image
             self.origin = self.on_host
         elif isinstance(image, torch.Tensor) and device_of(image) is not None:
-            super().reset(on_host(image), read)  # such as no job begins with
+            super().reset(on_host(image), read)  # a job cannot begin with it
 
     def on_host(self) -> Any:
-        """The image; the first time by a thread whose stream it is made on."""
-        if self._host is None:
+        """Return the image. The first call must be on a thread whose stream made it."""
+        if self._host is None and self._there is not None:
             self._host = on_host(self._there)
         return self._host
 
-    def leave_device(self) -> None:
-        if self._there is not None:
-            self.on_host()
-
 
 class _Staged:
-    """What a program reads of an image, in pinned memory.
-
-    Args:
-        job: of an image on the host.
-        planar: whether its channels are kept apart.
-
-    Attributes:
-        count: how many bytes that is.
-        offset: where in the memory.
-    """
+    """The `count` pixel bytes that a program reads of an image on the host, at `offset` of pinned memory."""
 
     __slots__ = ("_region", "_size", "_strides", "count", "job", "offset")
 
@@ -92,7 +79,7 @@ class _Staged:
         self._strides = (width, 1, height * width) if planar else (width * channels, channels, 1)
 
     def copying(self, memory: torch.Tensor) -> tuple[bytes, _C.Source, _C.Target]:
-        """The job that puts it there."""
+        """Return the job that copies them there."""
         _, _, height, width = self._region
         address = memory.data_ptr() + self.offset
         row, pixel, channel = self._strides
@@ -101,7 +88,7 @@ class _Staged:
         return ops.window(*self._region), self.job.source, target
 
     def there(self, memory: torch.Tensor) -> _C.Source:
-        """The whole image, where it would be if all of it had been copied to such memory of a device."""
+        """Return the whole image, at its address if all of it had been copied to this memory of a device."""
         top, left, _, _ = self._region
         height, width, channels = self._size
         row, pixel, channel = self._strides
@@ -110,72 +97,55 @@ class _Staged:
 
 
 class _Chunk:
-    """Jobs that are launched together."""
-
     def __init__(self) -> None:
         self.tasks: list[tuple[DeviceTask, _Staged | None]] = []
-        self.open: set[int] = set()  # what threads have not put into pinned memory yet
+        self.open: set[int] = set()  # images that are not in pinned memory yet
         self.memory: torch.Tensor | None = None
         self.used = 0
 
 
 class DeviceTask(Task):
-    """A task whose result is to be on a device."""
+    def _begin(self, image: Any, call: Call) -> Any:
+        drawn = super()._begin(image, call)
+        return _PlacedOutline(image, call) if type(drawn) is Outline else drawn
 
-    __slots__ = ()
-
-    def _outlined(self, image: Any, call: Call) -> Outline:
-        outline = super()._outlined(image, call)
-        return _PlacedOutline(image, call) if type(outline) is Outline else outline
-
-    def _takes(self, outline: Outline) -> bool:
-        return not outline.floats  # a device does what begins with bytes
+    def _takes(self, draft: Any) -> bool:
+        return not draft.floats  # jobs on devices begin with bytes
 
     def draw(self, image: Any, call: Call) -> None:
         super().draw(image, call)
-        outline = self._outline
-        if outline is None or self.error is not None:
+        if self._drawn is None or self.error is not None:
             return
-        if outline.kind in (PIL_IMAGE, ARRAY):
+        draft = self._drawn.alone
+        if draft is not None and draft.kind in (PIL_IMAGE, ARRAY):
             self.job = None
-            self.error = _no_tensor("a PIL image" if outline.kind == PIL_IMAGE else "an array")
+            self.error = _no_tensor("a PIL image" if draft.kind == PIL_IMAGE else "an array")
         elif self.job is None:
             self.leave()
 
     @property
-    def image(self) -> Any:
-        """What the job begins with."""
-        assert self._outline is not None
-        return self._outline.image
-
-    @property
-    def is_planar(self) -> bool:
-        outline: Any = self._outline
-        return outline.source == TENSOR and not is_interleaved(outline.image)
+    def draft(self) -> Any:
+        assert self._drawn is not None
+        return self._drawn.alone
 
     def leave(self) -> None:
-        """Has it done without a job."""
-        outline: Any = self._outline
-        outline.leave_device()
+        """Leave it to threads, without a job."""
+        if isinstance(self._drawn, _PlacedOutline):
+            self._drawn.on_host()
         self.job = None
 
     def launched(self, memory: Any) -> None:
-        """The device has been told to do its job."""
         assert self.job is not None
         if not self.placed:
             self.result = self.job.delivered(memory)
-        self._outline = self.job = None
+        self._drawn = self.job = None
         self.done = True
 
 
 class DeviceBatch(Batch):
-    """A batch on a device, which is the current one.
+    _task = DeviceTask
 
-    Args:
-        slots: memory of the user's for the results, on the device.
-    """
-
-    # Chunks that threads are busy with, and chunks that are being copied: so many pieces of pinned memory there are.
+    # Chunks that threads work on, and chunks that are being copied. Each has a piece of pinned memory.
     _most_open = 2
     _most_copying = 2
 
@@ -189,11 +159,11 @@ class DeviceBatch(Batch):
         self._moved: set[int] = set()
 
     def add(self, crew: Crew, item: Any, image: Any, error: Exception | None) -> int | None:
-        task = self._drawn(DeviceTask, item, image, error)
+        task = self._drawn(item, image, error)
         if task.error is not None or task.done:
             return None
         if task.job is None:
-            return self._push(crew, task)
+            return self._push(crew, task, None)
         if self._slots is None:
             self._slots = Slots.like(task.job, self._count, self._device.empty)
         if task.is_on_device:
@@ -205,15 +175,14 @@ class DeviceBatch(Batch):
         self._launch(crew, self._most_open)
         return None
 
-    def _push(self, crew: Crew, task: DeviceTask) -> int:
-        """Leaves a task to the threads alone."""
+    def _push(self, crew: Crew, task: Task, slots: Slots | None) -> int:
         crew.start()
-        self._open.add(task.index)
-        return crew.push(task.work, task.prepare(None), self._call.rewrites, partial(self._finish, task))
+        return super()._push(crew, task, slots)
 
     def _stage(self, crew: Crew, task: DeviceTask, job: Job) -> None:
-        """Has threads put what the job reads into pinned memory."""
-        staged = _Staged(job, self._call.rewrites, task.is_planar)
+        """Let threads put the pixels that the job reads into pinned memory."""
+        planar = task.draft.source == TENSOR and not is_interleaved(task.draft.image)
+        staged = _Staged(job, self._call.rewrites, planar)
         chunk = self._chunk
         if chunk.memory is not None and chunk.used + staged.count > len(chunk.memory):
             self._end_chunk()
@@ -224,7 +193,7 @@ class DeviceBatch(Batch):
             chunk.memory = self._device.pinned(max(_BYTES, staged.count))
         chunk.tasks.append((task, staged))
         staged.offset = chunk.used
-        # What reads nothing, since all of it is fill, has an address nevertheless.
+        # A job that reads nothing, because all of it is fill, needs an address too.
         chunk.used += -(-max(staged.count, 1) // _ALIGNED) * _ALIGNED
         if staged.count:
             chunk.open.add(task.index)
@@ -237,7 +206,7 @@ class DeviceBatch(Batch):
             self._chunk = _Chunk()
 
     def _launch(self, crew: Crew, most: int) -> None:
-        """Launches what is ready, and waits until no more than so many chunks are not."""
+        """Launch the chunks that are ready, and wait until at most so many are not."""
         while self._waiting:
             chunk = self._waiting[0]
             if chunk.open and len(self._waiting) <= most:
@@ -256,12 +225,12 @@ class DeviceBatch(Batch):
         for task, staged in chunk.tasks:
             job = task.job
             if job is None:
-                # A thread has done it, since the core did not read the image.
+                # A thread has done it, because the core could not read the image.
                 self._finish(task)
                 continue
             if staged is None:
                 source = job.source
-                image = task.image
+                image = task.draft.image
                 device.uses(image if isinstance(image, torch.Tensor) else image.tensor)
             else:
                 source = staged.there(there)
@@ -279,24 +248,23 @@ class DeviceBatch(Batch):
             if number in unfit:
                 task.placed = False
                 task.leave()
-                self._push(crew, task)
+                self._push(crew, task, None)
             else:
                 task.launched(result)
 
-    def refused(self, crew: Crew, number: int | None) -> BaseException | None:
+    def check_first(self, crew: Crew, number: int | None) -> None:
         task = self.tasks[0]
         if isinstance(task.error, _NoTensor):
-            error, task.error = task.error, None
-            return located(error, 0, task.item)
+            raise located(task.take_error(), 0, task.item)
         if self._slots is None:
-            return None
+            return
         if task.job is not None:
             task.placed = self._slots.fits(task.job)
-            return self.misplaced()
-        if number is not None:
-            crew.wait(number)
-        self._move(task)
-        return self.misplaced()
+        else:
+            if number is not None:
+                crew.wait(number)
+            self._move(task)
+        self.check_places()
 
     def _copy(self, result: torch.Tensor) -> torch.Tensor:
         return bag.empty_like(result, self._device).copy_(result)
@@ -314,7 +282,7 @@ class DeviceBatch(Batch):
             self._move(task)
 
     def _move(self, task: Task) -> None:
-        """Moves a result to the device, and into its slot, if it is not there."""
+        """Move a result to the device and into its slot, once."""
         if task.placed or task.error is not None or task.index in self._moved:
             return
         self._moved.add(task.index)
@@ -327,7 +295,7 @@ class DeviceBatch(Batch):
 
 
 class _NoTensor(ValueError):
-    """A result that cannot be on a device."""
+    """The error of a result that cannot be on a device."""
 
 
 def _no_tensor(got: str) -> _NoTensor:
@@ -335,7 +303,6 @@ def _no_tensor(got: str) -> _NoTensor:
 
 
 def _moved(result: Any, device: Device) -> Any:
-    """A tensor, or each of several, on the device."""
     if isinstance(result, (tuple, list)):
         parts = [_moved(part, device) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)

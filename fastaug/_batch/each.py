@@ -1,4 +1,4 @@
-"""The same done to each of many items, by several threads. Without torch, which readers of images do not import."""
+"""One function for many items, on several threads. Without torch, which readers of images do not import."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def bar_of(progress: bool, total: int) -> AbstractContextManager[Any]:
-    """A bar of tqdm over images, where it is wanted and the output is a terminal or a notebook; else None."""
+def bar_of(progress: bool, total: int, unit: str = "image", disable: bool | None = None) -> AbstractContextManager[Any]:
+    """Return a tqdm bar, or None; by default it shows in a terminal or a notebook."""
     if not progress:
         return nullcontext()
     from tqdm.auto import tqdm
 
-    bar: AbstractContextManager[Any] = tqdm(total=total, unit="image", disable=None)
+    bar: AbstractContextManager[Any] = tqdm(total=total, unit=unit, disable=disable)
     return bar
 
 
@@ -30,20 +30,13 @@ def each(
     bar: Any = None,
     failed: Callable[[BaseException, int], None] = lambda error, index: None,
 ) -> list[Result]:
-    """What `work` makes of the items, in their order; the caller's thread is one of those that do it.
+    """Return the results of `work` for all items, by so many threads including the caller's.
 
-    Args:
-        threads: how many work at a time. They are made for the call, and end with it.
-        name: of the threads.
-        bar: of tqdm, which is told how many are done.
-        failed: called with an error, before it is raised, and the number of its item.
-
-    Raises:
-        BaseException: of the first item, in their order, for which `work` raises one. Those behind it are not begun.
+    The error of the first item that fails is passed to `failed` with its number, and raised. Later items are not begun.
     """
     results: list[Any] = [None] * len(items)
     failures: list[tuple[int, BaseException]] = []
-    # Each number is taken by one thread, without Python's lock too: itertools.count promises that nowhere.
+    # A deque gives each number to one thread, also without Python's lock, which itertools.count does not promise.
     numbers = deque(range(len(items)))
 
     def run(bar: Any = None) -> None:
@@ -58,7 +51,7 @@ def each(
                 failures.append((index, error))
                 return
             if bar is not None:
-                # By this thread alone, and of all threads: as many are done as are begun, but for a few.
+                # One thread updates it for all: only a few items are begun and not done.
                 bar.update(index + 1 - bar.n)
 
     others = [
@@ -69,7 +62,7 @@ def each(
         for thread in others:
             try:
                 thread.start()
-            except RuntimeError:  # noqa: PERF203 - the system has no more threads: those that there are do the work
+            except RuntimeError:  # noqa: PERF203 - the system has no more threads
                 break
         run(bar)
     except BaseException as interruption:
@@ -77,10 +70,10 @@ def each(
         raise
     finally:
         for thread in others:
-            if thread.is_alive():  # one that an interruption came before was not even started
+            if thread.is_alive():  # an interruption may come before one is started
                 thread.join()
     if failures:
-        # Items are begun in their order: of all that fail, the first one is among these. Ctrl-C goes before any.
+        # Items are begun in their order, so the first one that fails is among these. Ctrl-C goes first.
         index, first = min(failures, key=lambda failure: (isinstance(failure[1], Exception), failure[0]))
         failed(first, index)
         try:

@@ -1,4 +1,4 @@
-"""Methods of a pipeline for many images at once. Each imports what it takes when it is called."""
+"""Methods of a pipeline for many images."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ if TYPE_CHECKING:
     import torch
 
     from fastaug._batch.batch import Batch
-    from fastaug._batch.map import Mapped
+    from fastaug._batch.run import Mapped
     from fastaug._batch.slots import Slots
     from fastaug._draft.call import Call
 
 
 class BatchPipeline(Pipeline):
-    """A pipeline that takes many images."""
+    """A pipeline that takes many images, and imports what that needs when it is called."""
 
     def _batch_of(self, call: Call, count: int, slots: Slots | None) -> Batch:
-        """Return a batch of so many images on the CPU."""
         from fastaug._batch.batch import Batch
 
         return Batch(self, call, count, slots)
 
     def _slots_of(self, out: Any, count: int, device: torch.device | None) -> Slots:
-        """Return the user's memory for a batch."""
         from fastaug._batch.slots import slots_of
 
         return slots_of(out, count, device)
@@ -40,55 +38,50 @@ class BatchPipeline(Pipeline):
         seeds: Sequence[int] | None = None,
         device: str | torch.device | None = None,
     ) -> Any:
-        """Transform several images at a time, with the draws of one after the other, and return them as one tensor.
+        """Transform many images on several threads, and return them as one tensor.
 
-        Equal to ``[transform(image) for image in images]``, bit for bit and in the states of the random generators,
-        with any number of threads. The parameters are drawn first, in order. Then threads, which end with the call, do
-        the rest without Python's lock; they read files ahead. A callable of your own may draw as well, so it and what
-        comes before it are done image by image.
+        The result equals ``[transform(image) for image in images]``, bit for bit, for any number of threads, and the
+        random generators end in the same state. Parameters are drawn first, in order. Then threads, which end with the
+        call, read files ahead and make the pixels without Python's lock. If the pipeline has your own callables, which
+        may draw too, everything up to the last of them runs image by image.
 
-        With ``device="cuda"`` the results are on that device, with the draws and, in exact mode, the bits that they
-        have on the CPU. The pipeline must end in tensors. Work goes to torch's current stream, memory comes from
-        torch, and the call returns when all work is launched. Of images on the host only what is needed is copied, in
-        pieces, while kernels work on earlier pieces; the call may wait for old copies to reuse their pinned memory.
-        These are done on the CPU and copied, image by image: callables of your own and what comes before them,
-        ElasticTransform, the mixture of AugMix, noise of RandomErasing, tensors that are not uint8 or do not have one
-        to four channels, and nearest affine maps that reach 32768 pixels. If such an image was on the device, the call
-        waits for it. The first call compiles kernels and keeps them on disk; ``fastaug.compile(...).prepare()`` does
-        so ahead.
+        With ``device="cuda"`` the results are on that device, with the same draws and, in exact mode, the same bits as
+        on the CPU. The pipeline must end in tensors. Work goes to torch's current stream, and the call returns when all
+        of it is launched. Only the pixels of host images that are read are copied. Some work is done on the CPU and
+        copied, image by image, for which the call waits: your own callables and all before them, ElasticTransform, the
+        mixture of AugMix, noise of RandomErasing, nearest affine maps beyond 32768 pixels, and tensors that are not
+        uint8 or have more than four channels. The first call compiles kernels and keeps them on disk;
+        ``fastaug.compile(...).prepare()`` does that ahead.
 
         Args:
-            images: an iterable of what a call takes: PIL images, arrays, tensors, handles of ``fastaug.io.lazy``; also
-                paths and encoded bytes, opened as the ``Decode`` at the head of the pipeline says, or else as
-                ``fastaug.io.lazy`` does. Or all images as an [N, H, W, C] array, such as a memory map, or an
-                [N, C, H, W] tensor. Tensors may be on a CUDA device, all on the same one. Arrays of other libraries on
-                a device, with ``__dlpack__`` or ``__cuda_array_interface__``, are taken as ndarrays: [H, W],
-                [H, W, C], or all as [N, H, W, C].
-            out: memory for the results, [N, ...] of their shape and dtype: a tensor or an array on the CPU, such as a
-                part of a pinned tensor or a memory map; a tensor on the device for results there. After an error its
-                contents are undefined.
-            num_threads: how many threads work, this one included; by default one for each CPU that this process may
-                use, but one in a worker of a ``DataLoader``.
-            seeds: an integer for each image. Its draws are those after ``torch.manual_seed`` of it, and the same for
-                Python's and NumPy's generators, but the process's generators are left alone.
-            device: of the results: ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default the images'.
+            images: an iterable of PIL images, arrays, tensors, handles of ``fastaug.io.lazy``, paths and encoded bytes.
+                A ``Decode`` at the start of the pipeline opens the last two, or else ``fastaug.io.lazy`` does. Or an
+                [N, H, W, C] array, such as a memory map, or an [N, C, H, W] tensor. Tensors may be on one CUDA device.
+                Another library's array on a device, with ``__dlpack__`` or ``__cuda_array_interface__``, counts as an
+                ndarray: [H, W, C], [H, W], or all images as [N, H, W, C].
+            out: memory for the results, [N, ...] of their shape and dtype: a tensor on their device or, for the CPU, an
+                array. After an error its content is undefined.
+            num_threads: number of threads that work at a time, including this one; by default one per CPU, but one in a
+                worker of a ``DataLoader``.
+            seeds: an integer for each image, whose draws are those after ``torch.manual_seed`` of it and the same for
+                Python's and NumPy's generators. The process's generators stay as they are.
+            device: device of the results, ``"cuda"``, ``"cuda:1"``, ``"cpu"`` or a torch.device; by default that of the
+                images.
 
         Returns:
-            One tensor, contiguous unless another memory format was compiled; ``out``, if that is given. Results that
-            are not tensors, or differ in shape or dtype, are in a list. Memory of a batch on the CPU is used again when
-            its last view is gone.
+            One tensor, contiguous unless another memory format was compiled, or ``out``. A list if the results are not
+            tensors of one shape and dtype. The memory of a batch on the CPU is reused after its last view is deleted.
 
         Raises:
-            Exception: the first error that the call raises for an image, with the number of the image as ``index`` and
-                the ``path`` of a file. The other images have been done.
-            TypeError: one image instead of several; ``out``, ``num_threads``, ``seeds`` or ``device`` of the wrong
-                type.
-            ValueError: no images; an ``out`` that does not fit, or results on a device that are not tensors (the
-                generators are as before); a ``num_threads`` below one; another number of ``seeds``; an unknown
-                ``device``; images on several devices, or on another than ``device``.
-            RuntimeError: no CUDA device can be used, or no kernel compiled; the current stream is being captured, or
+            Exception: from the first image that fails, with its number as ``index`` and the ``path`` of a file. The
+                other images have been processed.
+            TypeError: one image instead of several; ``out``, ``num_threads``, ``seeds`` or ``device`` of a wrong type.
+            ValueError: no images; an ``out`` that does not fit, or results for a device that are not tensors, both
+                without an effect on the generators; ``num_threads`` less than one; a wrong number of ``seeds``; an
+                unknown ``device``; images on several devices, or on another than ``device``.
+            RuntimeError: no CUDA device can be used, or no kernel compiled; the current stream is being captured; or
                 this process is a fork of one that had used CUDA.
-            torch.cuda.OutOfMemoryError: the memory of the device is full. Some or all draws have been made.
+            torch.cuda.OutOfMemoryError: the memory of the device is full. Some or all parameters have been drawn.
 
         Example:
             >>> import fastaug.transforms as T
@@ -108,25 +101,25 @@ class BatchPipeline(Pipeline):
         num_threads: int | None = None,
         seeds: Iterable[int] | None = None,
     ) -> Mapped:
-        """Return the transformed images of a stream, one after the other, while the next ones are worked on.
+        """Transform a stream of images, and work on the next ones while one is used.
 
         The draws are those of ``[transform(image) for image in images]``, made for a few images ahead.
 
         Args:
-            images: an iterable, which may be endless, of what :meth:`batch` takes except arrays of other libraries.
-                Tensors on a device are transformed there, on the current stream, one by one.
-            ordered: return results in the order of the images; else each when it is done.
-            num_threads: as in :meth:`batch`. With one, an image is taken when its result is wanted.
-            seeds: as in :meth:`batch`, but any iterable, which may be endless.
+            images: an iterable, perhaps endless, of images as for :meth:`batch`, without arrays of other libraries.
+                Tensors on a device are processed there, on the current stream, one by one.
+            ordered: whether results come in the order of the images, instead of when they are done.
+            num_threads: as for :meth:`batch`. With one, an image is taken when its result is needed.
+            seeds: as for :meth:`batch`, but any iterable, perhaps endless.
 
         Returns:
-            An iterator of the results; if not ordered, of pairs (number of the image, result). Its ``close()`` ends it
-            early. It cannot be used after a fork.
+            An iterator of the results or, if not ordered, of pairs (number of the image, result). Its ``close()`` ends
+            it early. It cannot be used after a fork.
 
         Raises:
-            Exception: in its turn, the error that the call raises for an image; the next image comes after it.
-            TypeError: one image instead of several; a ``num_threads`` or a seed that is not an integer.
-            ValueError: a ``num_threads`` below one; fewer seeds than images.
+            Exception: from an image, when its result is due. The next image comes after it.
+            TypeError: one image instead of several; ``num_threads`` or a seed is not an integer.
+            ValueError: ``num_threads`` is less than one; fewer seeds than images.
 
         Example:
             >>> import fastaug.transforms as T
@@ -136,6 +129,6 @@ class BatchPipeline(Pipeline):
             >>> [image.size for image in T.Compose([T.Resize(20)]).map(images)]
             [(26, 20), (20, 25)]
         """
-        from fastaug._batch.map import Mapped
+        from fastaug._batch.run import Mapped
 
         return Mapped(self, images, ordered, num_threads, seeds)

@@ -1,66 +1,116 @@
-"""A call of batch(): its arguments, the draws in their order, and what becomes of errors."""
+"""Calls of batch() and map(): their arguments, the draws in their order, and errors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastaug._batch.batch import located
-from fastaug._batch.seeds import Seeded, as_seeds, drawing
-from fastaug._batch.sources import Ahead, ahead_for, as_images, common_device, is_on_device
-from fastaug._batch.task import Drawing
-from fastaug._batch.threads import Crew, threads_for
-from fastaug._draft.generators import set_all, states_of
+from fastaug._batch.batch import Drawing, Task, located
+from fastaug._batch.sources import Ahead, ahead_for, as_images, common_device, is_on_device, refuse_single
+from fastaug._batch.threads import GOING, Crew, threads_for
+from fastaug._draft.call import Call
+from fastaug._draft.draws import draws_from
+from fastaug._draft.generators import Generators, seed_all, set_all, states_of, untouched
+from fastaug._draft.known import unknown
+from fastaug._program.integers import integer
 
 if TYPE_CHECKING:
     from fastaug._batch.batch import Batch
     from fastaug._cuda.memory import Device
+    from fastaug._draft.pipeline import Pipeline
 
-# Entries of the queue for each thread, beyond which the one that draws runs some itself.
+# Entries of the queue for each thread, beyond which the thread that draws runs some itself.
 _QUEUED = 8
+
+# Images of map() for each of several threads that are begun ahead.
+_AHEAD = 2
+
+
+class Draws:
+    """The draws of many images, one after the other: those of the process's generators, or after the seed of each.
+
+    Images with seeds have private generators of torch, Python and NumPy. If the pipeline has user callables, the
+    process's generators are seeded too while an image is drawn for, and restored afterwards.
+    """
+
+    def __init__(self, pipeline: Any, call: Call, seeds: Iterable[Any] | None) -> None:
+        self.call = call
+        self._seeds = None if seeds is None else iter(seeds)
+        self._count = 0
+        if seeds is not None:
+            self._generators = Generators()
+            self._known = unknown(pipeline, generator=True) is None
+            if call.draws.generator is not None:
+                self.call = call.like(draws=draws_from(self._generators.torch))
+
+    def next(self) -> contextlib.AbstractContextManager[None]:
+        """Return the context in which the next image is drawn for."""
+        if self._seeds is None:
+            return contextlib.nullcontext()
+        try:
+            seed = integer("seeds", next(self._seeds))
+        except StopIteration:
+            raise ValueError(f"seeds should be one for each image, got {self._count}") from None
+        self._count += 1
+        return self._seeded(seed)
+
+    @contextlib.contextmanager
+    def _seeded(self, seed: int) -> Iterator[None]:
+        draws = self.call.draws
+        self._generators.seed(seed)
+        with self._generators.in_thread() if self._known else untouched():
+            if not self._known:
+                seed_all(seed)
+            try:
+                yield
+            finally:
+                draws.release()
+
+
+def as_seeds(seeds: Any, count: int) -> list[int] | None:
+    if seeds is None:
+        return None
+    if isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable):
+        raise TypeError(f"seeds should be a list of integers, one for each image, got {type(seeds).__name__}")
+    try:
+        numbers = [operator.index(seed) for seed in seeds]
+    except TypeError:
+        raise TypeError(f"seeds should be integers, got {seeds!r}") from None
+    if len(numbers) != count:
+        raise ValueError(f"seeds should be one for each of the {count} images, got {len(numbers)}")
+    return numbers
 
 
 def run(pipeline: Any, images: Any, out: Any, num_threads: Any, seeds: Any, device: Any) -> Any:
-    """What fastaug._batch.methods.BatchPipeline.batch is."""
     items = as_images(images)
     where = common_device(items, device)
-    if where is not None:
-        from fastaug._cuda import memory
+    if where is None:
+        return _run(pipeline, items, out, num_threads, seeds, None)
+    from fastaug._cuda import memory
 
-        on = memory.of(where)
-        with on.current():
-            on.refuse_capture()
-            return _run(pipeline, items, out, num_threads, seeds, on)
-    return _run(pipeline, items, out, num_threads, seeds, None)
+    on = memory.of(where)
+    with on.current():
+        on.refuse_capture()
+        return _run(pipeline, items, out, num_threads, seeds, on)
 
 
 def _run(pipeline: Any, items: Sequence[Any], out: Any, num_threads: Any, seeds: Any, device: Device | None) -> Any:
-    """On a device, which is the current one, or by the threads alone."""
     batch = made(pipeline, items, out, num_threads, seeds, device)
     if out is None:
         return batch.result()
-    if (unfit := batch.misplaced()) is not None:
-        try:
-            raise unfit
-        finally:
-            del unfit
+    batch.check_places()
     return out
 
 
 def made(
     pipeline: Any, items: Sequence[Any], out: Any, num_threads: Any, seeds: Any, device: Device | None = None
 ) -> Batch:
-    """The batch of these images, with all of them done.
-
-    Raises:
-        Exception: of the first image that it raises for.
-    """
+    """Return the batch of these images, all done, or raise the error of the first that failed."""
     threads = min(threads_for(num_threads), len(items))
-    numbers = None if seeds is None else as_seeds(seeds, len(items))
-    call = pipeline._call.like(tape=Drawing())
-    seeded = None if numbers is None else Seeded(pipeline, call)
-    if seeded is not None:
-        call = seeded.call
+    draws = Draws(pipeline, pipeline._call.like(tape=Drawing()), as_seeds(seeds, len(items)))
+    call = draws.call
     slots = None if out is None else pipeline._slots_of(out, len(items), None if device is None else device.device)
     batch: Batch
     if device is None:
@@ -71,23 +121,22 @@ def made(
         batch = DeviceBatch(pipeline, call, len(items), slots, device)
     own = [] if call.draws.generator is None else [call.draws.generator]
     checked = out is not None or device is not None
-    before = states_of(own) if checked and seeded is None else None
+    before = states_of(own) if checked and seeds is None else None
     crew = Crew(threads, "fastaug-batch")
     try:
         if device is None or not all(map(is_on_device, items)):
             crew.start()
         for index, (item, image, error) in enumerate(Ahead(items, pipeline._handle, crew, ahead_for(threads))):
-            with drawing(seeded, numbers, index):
+            with draws.next():
                 number = batch.add(crew, item, image, error)
             if index == 0 and checked:
                 call.draws.release()
-                if (unfit := batch.refused(crew, number)) is not None:
+                try:
+                    batch.check_first(crew, number)
+                except ValueError:
                     if before is not None:
                         set_all(own, before)  # as if nothing had been drawn
-                    try:
-                        raise unfit
-                    finally:
-                        del unfit
+                    raise
             while crew.queue.left() > _QUEUED * threads:
                 crew.help()
             crew.collect()
@@ -97,12 +146,101 @@ def made(
     finally:
         call.draws.release()
         crew.cancel()
-        error = None  # whose traceback may lead to this frame, and so back to it
+        error = None  # its traceback may lead to this frame, and so back to it
     batch.settle()
-    if (failed := batch.take_error()) is not None:
-        task, error = failed
-        try:
-            raise located(error, task.index, task.item)
-        finally:
-            del failed, error
+    if (task := batch.failed()) is not None:
+        raise located(task.take_error(), task.index, task.item)
     return batch
+
+
+class Mapped(Iterator[Any]):
+    """The iterator of fastaug._batch.methods.BatchPipeline.map.
+
+    After an error it continues with the next image. Its threads end after the last image, with :meth:`close`, or when
+    it is deleted.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, images: Iterable[Any], ordered: bool, num_threads: Any, seeds: Any = None
+    ) -> None:
+        refuse_single(images)
+        if seeds is not None and (isinstance(seeds, (str, bytes)) or not isinstance(seeds, Iterable)):
+            raise TypeError(f"seeds should be an iterable of integers, one for each image, got {type(seeds).__name__}")
+        threads = threads_for(num_threads)
+        self._pipeline = pipeline
+        self._ordered = ordered
+        self._draws = Draws(pipeline, pipeline._call.like(tape=Drawing()), seeds)
+        self._call = self._draws.call
+        self._crew = Crew(threads, "fastaug-map")
+        self._begun = 0
+        self._most = _AHEAD * threads if threads > 1 else 1
+        ahead = Ahead(images, pipeline._handle, self._crew, self._most if threads > 1 else 0)
+        self._images: Iterator[tuple[Any, Any, Exception | None]] = ahead
+        self._next: tuple[Any, Any, Exception | None] | None = None  # has not been drawn for
+        self._waiting: dict[int, Task] = {}  # by number
+        self._crew.start()
+
+    def __iter__(self) -> Mapped:
+        return self
+
+    def __next__(self) -> Any:
+        if self._crew.forked:
+            raise RuntimeError("an iterator of map() ends at a fork: begin a new one in the child process")
+        self._begin()
+        if not self._waiting:
+            self.close()
+            raise StopIteration
+        return self._next_result()
+
+    def _next_result(self) -> Any:
+        """Wait for a result. In `__next__`, errors of images that were begun there would keep it by their frame."""
+        # A task is given up after the wait, during which Ctrl-C may come.
+        if self._ordered:
+            task = next(iter(self._waiting.values()))
+            self._crew.wait_until(lambda: task.done)
+        else:
+            self._crew.wait_until(lambda: any(task.done for task in self._waiting.values()))
+            task = next(task for task in self._waiting.values() if task.done)
+        self._waiting.pop(task.index, None)
+        if task.error is not None:
+            raise located(task.take_error(), task.index, task.item)
+        return task.result if self._ordered else (task.index, task.result)
+
+    def _begin(self) -> None:
+        try:
+            while len(self._waiting) < self._most:
+                self._next = self._next or next(self._images, None)
+                if self._next is None:
+                    break
+                item, image, error = self._next
+                task = Task(self._pipeline, self._begun, error, item)
+                with self._draws.next():
+                    if error is None:
+                        task.draw(image, self._call)  # runs user code, so Ctrl-C may come
+                self._next = None
+                self._begun += 1
+                self._add(task)
+        finally:
+            self._call.draws.release()
+
+    def _add(self, task: Task) -> None:
+        if task.error is not None or task.done:
+            task.finish()
+        elif task.is_on_device:
+            task.work()  # on this thread's stream
+            task.finish()
+        else:
+            # Threads must not refer to this object, which ends with its last reference.
+            self._crew.push(task.work, task.prepare(None), self._call.rewrites, task.finish)
+        self._waiting[task.index] = task
+
+    def close(self) -> None:
+        """End the threads, each after its image. Images that were drawn for are lost."""
+        self._images = iter(())
+        self._next = None
+        self._waiting.clear()
+        self._crew.cancel()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # where __init__ raised
+            self._crew.cancel(GOING)

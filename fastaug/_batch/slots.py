@@ -1,4 +1,4 @@
-"""The tensor of a batch: memory for results of one shape, one after the other."""
+"""The tensor of a batch, which is memory for results of one shape."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from fastaug._program.job import DTYPES, Job
 from fastaug._program.kinds import TENSOR
 from fastaug._program.placed import device_of
 
-# Below it, memory comes from the allocator's own lists.
+# Smaller memory comes from the allocator's free lists.
 _SMALL = 1 << 20
 
-# Bytes that are kept for batches to come: a bag of some hundred tiles as one batch is among them.
+# Bytes that are kept for later batches, enough for a bag of some hundred tiles.
 _KEPT = 1 << 30
 
 
 class _Recycled:
-    """Memory of batches that nobody looks at any more. First touches of fresh pages cost more than many a transform."""
+    """The memory of deleted batches. Fresh pages cost more than many transforms when they are first touched."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._free: list[np.ndarray] = []
 
     def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """An uninitialised tensor whose memory comes back here with its last view."""
+        """Return an uninitialised tensor whose memory returns here with its last view."""
         count = dtype.itemsize
         for side in shape:
             count *= side
         if not _SMALL <= count <= _KEPT:
             return torch.empty(shape, dtype=dtype)
         memory = self._take(count)
-        view = memory.view()  # the tensor keeps it, and nobody else
+        view = memory.view()  # only the tensor keeps it
         weakref.finalize(view, self._give, memory).atexit = False
         return torch.from_numpy(view).view(dtype).view(shape)
 
@@ -50,7 +50,7 @@ class _Recycled:
         return np.empty(count, np.uint8)
 
     def _give(self, memory: np.ndarray) -> None:
-        # Where a garbage collection inside of `_take` ends a view, the lock is this thread's own.
+        # This thread has the lock if a garbage collection inside `_take` ends a view.
         if not self._lock.acquire(blocking=False):
             return
         try:
@@ -68,16 +68,12 @@ class _Recycled:
 recycled = _Recycled()
 
 if hasattr(os, "register_at_fork"):
-    # Another thread may hold the lock at a fork. What is free in the child is a copy, and given back.
+    # Another thread may hold the lock at a fork. Free memory in the child is a copy, and is released.
     os.register_at_fork(after_in_child=recycled.__init__)  # type: ignore[misc]
 
 
 class Slots:
-    """Memory for `count` results of one shape and dtype.
-
-    Args:
-        tensor: (count, ...), in any layout.
-    """
+    """Memory for results of one shape and dtype: a tensor (count, ...) in any layout."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         self.tensor = tensor
@@ -92,17 +88,16 @@ class Slots:
         count: int,
         empty: Callable[[tuple[int, ...], torch.dtype], torch.Tensor] = recycled.empty,
     ) -> Slots:
-        """For results such as this job's, in memory that `empty` gives."""
+        """Make slots for results like that of a job, in memory from `empty`."""
         height, width, channels = job.size
         if job.flat:
             return cls(empty((count, height, width), job.dtype))
         if job.interleaved and job.dtype is not torch.uint8:
-            # Asked for; as bytes it is only how an image lay.
+            # Bytes are interleaved only because their image was.
             return cls(empty((count, height, width, channels), job.dtype).permute(0, 3, 1, 2))
         return cls(empty((count, channels, height, width), job.dtype))
 
     def fits(self, job: Job) -> bool:
-        """Whether the job's result is such a tensor."""
         if job.kind != TENSOR or job.dtype is not self.tensor.dtype:
             return False
         height, width, channels = job.size
@@ -113,36 +108,26 @@ class Slots:
         height, width, channels = job.size
         number, size = DTYPES[job.dtype]
         first, *channel, row, pixel = self._strides
-        return _C.into_pointer(
-            self._address + index * first,
-            number,
-            height,
-            width,
-            channels,
-            row,
-            pixel,
-            channel[0] if channel else size,
-            self.tensor,
-        )
+        step = channel[0] if channel else size
+        address = self._address + index * first
+        return _C.into_pointer(address, number, height, width, channels, row, pixel, step, self.tensor)
 
     def job(self, index: int, job: Job) -> Any:
-        """The job that makes the result in its place, as the core takes it."""
         return job.program, job.source, self.target(index, job)
 
     def put(self, index: int, result: Any) -> bool:
-        """Copies a result into its place, if it is such a tensor."""
         if not self.takes(result):
             return False
         self.tensor[index].copy_(result)
         return True
 
     def takes(self, result: Any) -> bool:
-        """Whether a result is such a tensor."""
         own = self.tensor
         return isinstance(result, torch.Tensor) and result.dtype is own.dtype and result.shape == own.shape[1:]
 
-    def described(self) -> str:
-        return described(self.tensor[0])
+    def misfit(self, result: Any, number: int | None = None) -> str:
+        out = "out" if number is None else f"out[{number}]"
+        return f"{out} should hold {described(self.tensor[0])} for each image, got {described(result)}"
 
 
 def described(result: Any) -> str:
@@ -152,12 +137,7 @@ def described(result: Any) -> str:
 
 
 def slots_of(out: Any, count: int, device: torch.device | None) -> Slots:
-    """The user's memory for a batch, which is on a device or, for None, on the CPU.
-
-    Raises:
-        TypeError: no tensor and no array.
-        ValueError: not such as results can be written to.
-    """
+    """Check the user's memory, which must be on the device, or on the CPU for None."""
     if isinstance(out, np.ndarray) and device is None:
         if not out.flags.writeable:
             raise ValueError("out should be writable, got a read-only array")

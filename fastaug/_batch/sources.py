@@ -1,4 +1,4 @@
-"""The images of a batch: what is a list of images, and files that are read before they are wanted."""
+"""The images of a batch, and files that are read ahead."""
 
 from __future__ import annotations
 
@@ -16,17 +16,12 @@ from fastaug._image.encoded import ENCODED, is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._program.placed import DeviceArray, device_of, on_host
 
-# How many images are read before their turn, for each thread.
+# Images that are read ahead, for each thread.
 _AHEAD = 4
 
 
 def as_images(images: Any) -> Sequence[Any]:
-    """The images of one batch.
-
-    Raises:
-        TypeError: one image in place of several.
-        ValueError: there is none; an array or a tensor that is not one of images.
-    """
+    """Check the images of one batch, and return them as a sequence."""
     items: Sequence[Any]
     if isinstance(images, (np.ndarray, torch.Tensor)):
         if images.ndim != 4:
@@ -49,11 +44,11 @@ _OWN = (np.ndarray, torch.Tensor, Image.Image, LazyImage, *ENCODED)
 
 
 def _foreign(array: Any) -> torch.Tensor | None:
-    """An array of another library's on a device, as a tensor of the same memory; None of anything else."""
+    """Return another library's array on a device as a tensor of the same memory, or None."""
     if isinstance(array, _OWN):
         return None
     if hasattr(array, "__dlpack__"):
-        # This has the current stream wait for the one that makes the array.
+        # This makes the current stream wait for that of the array.
         tensor: torch.Tensor = torch.utils.dlpack.from_dlpack(array)
     elif hasattr(array, "__cuda_array_interface__"):
         tensor = torch.as_tensor(array, device="cuda")
@@ -69,12 +64,7 @@ def _as_array(tensor: torch.Tensor) -> Any:
 
 
 def common_device(items: Sequence[Any], device: Any) -> torch.device | None:
-    """Where a batch is to be made, which the argument `device` or the images say; None for the CPU.
-
-    Raises:
-        TypeError, RuntimeError: as fastaug._cuda.memory.as_device.
-        ValueError: that too; images on several devices, or on another than `device`.
-    """
+    """Return the device of a batch, from the argument `device` or the images; None for the CPU."""
     own: torch.device | None = None
     for item in items:
         where = _device_of(item)
@@ -102,16 +92,11 @@ def is_on_device(item: Any) -> bool:
 
 
 def refuse_single(images: Any) -> None:
-    """
-    Raises:
-        TypeError: one image in place of several.
-    """
     if isinstance(images, (*ENCODED, Image.Image, LazyImage, dict)) or not isinstance(images, Iterable):
         raise TypeError(f"images should be a list of images, or an array or a tensor of them, got {type(images)}")
 
 
 def path_of(item: Any) -> str | None:
-    """Of the file that an image is read from, if it is read from one."""
     if isinstance(item, LazyImage):
         return item.filename
     if is_entry(item):
@@ -123,13 +108,9 @@ def path_of(item: Any) -> str | None:
 
 
 class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
-    """Images, one after the other, whose files the threads of a crew read before it is their turn.
+    """An iterator of (item, image, error), for which the threads of a crew read `count` files ahead.
 
-    Args:
-        items: images, encoded bytes, paths, dictionaries of both, or handles of these; as many as there are.
-        handle: the handle of an encoded image; None of a dictionary that is no image to the pipeline.
-        crew: whose threads read.
-        count: how many images are read before their turn.
+    `handle` returns the handle of an encoded image, or None for a dictionary that the pipeline does not open.
     """
 
     def __init__(self, items: Iterable[Any], handle: Callable[[Any], LazyImage | None], crew: Crew, count: int) -> None:
@@ -141,12 +122,19 @@ class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
         self._waiting: deque[tuple[_Reading, int | None]] = deque()
 
     def begin(self) -> None:
-        """Has as many images read as are read before their turn."""
         while self._more and len(self._waiting) <= self._count:
-            self._begin()
+            try:
+                item = next(self._items)
+            except StopIteration:
+                self._more = False
+                return
+            reading = _Reading(item, self._handle)
+            number = None
+            if isinstance(item, (LazyImage, ImageFile.ImageFile)) or is_encoded(item) or is_entry(item):
+                number = self._crew.push(reading.read, urgent=True, label="read")
+            self._waiting.append((reading, number))
 
     def __next__(self) -> tuple[Any, Any, Exception | None]:
-        """An item, its image, and why it cannot be read if it cannot."""
         self.begin()
         if not self._waiting:
             raise StopIteration
@@ -154,31 +142,16 @@ class Ahead(Iterator[tuple[Any, Any, "Exception | None"]]):
         if number is not None:
             self._crew.wait(number)
             if not reading.done:
-                reading.read()  # whoever began it was interrupted
+                reading.read()  # it was interrupted
         self._waiting.popleft()  # only now: Ctrl-C may come before it
-        # No name of it here: if this thread read the file, its traceback leads to this frame, and would keep itself.
+        # No local variable for the error: if this thread read the file, the traceback leads to this frame.
         try:
             return reading.item, reading.image, reading.error
         finally:
             reading.error = None
 
-    def _begin(self) -> None:
-        """Has the next item read, if there is one."""
-        try:
-            item = next(self._items)
-        except StopIteration:
-            self._more = False
-            return
-        reading = _Reading(item, self._handle)
-        number = None
-        if isinstance(item, (LazyImage, ImageFile.ImageFile)) or is_encoded(item) or is_entry(item):
-            number = self._crew.push(reading.read, urgent=True, label="read")
-        self._waiting.append((reading, number))
-
 
 class _Reading:
-    """An item whose file is read before its turn."""
-
     def __init__(self, item: Any, handle: Callable[[Any], LazyImage | None]) -> None:
         self.item = self.image = item
         self.error: Exception | None = None
@@ -193,7 +166,7 @@ class _Reading:
             elif (handle := item if isinstance(item, LazyImage) else self._handle(item)) is not None:
                 self.image = handle.in_memory()
         except Exception as error:
-            # What is wrong with an image of Pillow's shows when it is wanted, and if it is.
+            # An error of Pillow's image is raised when its pixels are used, if they are.
             if not isinstance(item, ImageFile.ImageFile):
                 self.error = error
         self.done = True

@@ -1,4 +1,4 @@
-"""Threads that work at one queue, for as long as a call or an iterator lasts."""
+"""Threads that work at one queue, and end with a call or an iterator."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from typing import Any
 from fastaug import _C
 from fastaug._program.integers import positive
 
-#: A program, the image that it runs on, and where the result goes.
+#: A program, its image, and the memory of its result.
 NativeJob = tuple[bytes, _C.Source, _C.Target]
 
 # More jobs than any queue holds.
 _ALL = 1 << 62
 
-# In the place of works that have been heard of.
+# Stands in for an entry that was already collected.
 _HEARD = None, None, ""
 
-# Seconds for which Ctrl-C may go unheard.
+# Seconds by which Ctrl-C may be delayed.
 _PATIENCE = 0.05
 
-#: Seconds that the end of an iterator and of the interpreter wait for code of the user's that a thread is in: it may
-#: itself wait for them. At its end the interpreter waits as long as torch's DataLoader does for a worker.
+#: Seconds that the end of an iterator and of the interpreter wait for user code in a thread, which may itself wait for
+#: them. The interpreter waits as long as torch's DataLoader waits for a worker.
 GOING, EXITING = 1.0, 5.0
 
 
@@ -43,18 +43,13 @@ _setting = threading.Lock()
 
 
 def cpus() -> int:
-    """How many CPUs this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def threads_for(num_threads: Any) -> int:
-    """How many threads work at a time, the caller's with them; by default one for each CPU that the process may use.
+    """Return how many threads work at a time, including the caller's; by default one for each CPU.
 
-    One in a worker of a DataLoader, and in a thread that works at a queue already: there are others beside it.
-
-    Raises:
-        TypeError: no integer.
-        ValueError: less than one.
+    The default is one in a worker of a DataLoader, and in a thread that works at a queue already.
     """
     if num_threads is None:
         data = sys.modules.get("torch.utils.data")
@@ -65,16 +60,13 @@ def threads_for(num_threads: Any) -> int:
 
 
 class Crew:
-    """A queue, and the threads that work at it. The caller's is one of them, whenever it waits, unless it only waits.
+    """A queue and the threads that work at it, with the caller's thread if it helps.
 
-    Each thread is inside one native call, which runs jobs until it meets one that needs Python. As the threads are
-    Python's, and end with what they were made for, there is nothing to guard at a fork.
+    Each thread is inside one native call, which runs jobs until one needs Python. The threads are Python's and end with
+    their crew, so forks need no guard.
 
-    Args:
-        count: how many threads there are, the caller's with them if that helps.
-        name: of the threads.
-        helps: whether the caller's thread works while it waits. Where it does not, the threads stand for the worker
-            processes of a DataLoader: torch uses one thread in each.
+    If it `helps`, the caller's thread is among the `count` and works while it waits. Otherwise the threads are like the
+    worker processes of a DataLoader, and torch uses one thread in each.
     """
 
     def __init__(self, count: int, name: str, helps: bool = True) -> None:
@@ -88,7 +80,7 @@ class Crew:
         self._works: dict[int, tuple[Callable[[], None], Callable[[], None] | None, str]] = {}
         self._pushed = 0
         self._pid = os.getpid()
-        self._in_python: set[threading.Thread] = set()  # those that do what needs Python's lock
+        self._in_python: set[threading.Thread] = set()  # those that run Python
         self._ready = threading.Semaphore(0)
         self._threads = [
             threading.Thread(target=self._work, name=f"{name}-{number}", daemon=True)
@@ -96,9 +88,10 @@ class Crew:
         ]
 
     def start(self) -> None:
-        """Starts the threads; where the system has no more of them, the work is done by those that there are.
+        """Start as many of the threads as the system has.
 
-        That is the caller's alone where it would only wait: a loader keeps threads for long, and others need them.
+        If they are too few and the caller's thread does not help, it does all work alone: a loader keeps threads for
+        long, and others need them.
         """
         if self._running:
             return
@@ -121,7 +114,7 @@ class Crew:
             sys.modules["torch"].set_num_threads(threads)
 
     def _work_alone(self) -> None:
-        """Before there is work: ends the threads, and has the caller's do all."""
+        """End the threads before there is work, and let the caller's do all."""
         self._helps = True
         self.queue.cancel()
         for thread in self._threads:
@@ -131,7 +124,7 @@ class Crew:
 
     @property
     def forked(self) -> bool:
-        """Whether this is a copy in a child, which has none of the threads."""
+        """True in a child process, which has none of the threads."""
         return os.getpid() != self._pid
 
     def push(
@@ -143,19 +136,19 @@ class Crew:
         urgent: bool = False,
         label: str = "transform",
     ) -> int:
-        """Adds what `work` does; `job`, or several, do it without Python's lock, and if one fails, `work` says why.
+        """Add an entry: native jobs that do the same as `work`, which is called if there are none or one fails.
 
         Args:
-            then: called by the caller's thread, at its leisure, once it is done; again if that is interrupted.
-            urgent: whether it comes before all that is not.
-            label: what `seconds` counts the time of `work` under.
+            then: called by the caller's thread some time after it; again if that is interrupted.
+            urgent: whether it comes before all entries that are not urgent.
+            label: the label of the time of `work` in `seconds`.
 
         Returns:
             The number of the entry.
         """
         number = self._pushed
         self._pushed += 1
-        self._works[number] = work, then, label  # before it is pushed: as soon as it is, some thread may want it
+        self._works[number] = work, then, label  # before the push, after which a thread may look for it
         self.queue.push(job, rewrites, urgent)
         return number
 
@@ -164,14 +157,14 @@ class Crew:
         if self._single:
             torch = sys.modules["torch"]
             with _setting:
-                torch.get_num_threads()  # a thread's first question sets the number that was set last in any thread
+                torch.get_num_threads()  # the first call in a thread sets the number that was set last in any thread
                 torch.set_num_threads(1)
             self._ready.release()
         thread = threading.current_thread()
         while (number := self.queue.work(True, _ALL)) is not None:
             self._in_python.add(thread)
-            # A thread outlives whatever is raised in it, also what ends a process: the caller does that work again, or
-            # finds the error where the work has put it.
+            # A thread outlives any exception, even one that ends a process. The caller repeats that work, or finds
+            # the error where the work has put it.
             with contextlib.suppress(BaseException):
                 self._do(number)
             self._in_python.discard(thread)
@@ -186,42 +179,38 @@ class Crew:
             with self._timing:
                 self._seconds[label] = self._seconds.get(label, 0.0) + taken
             self.queue.done(number)
-            del work, then  # an error that they keep may lead to this frame
+            del work, then  # they may keep an error that leads to this frame
 
     def help(self) -> None:
-        """Does what comes next, if anything is left: one thing, so that Ctrl-C is heard between two."""
+        """Do the next entry, if one is left. Ctrl-C is handled between two."""
         number = self.queue.work(False, 1)
         if number is not None:
             self._do(number)
 
     def wait(self, number: int) -> None:
-        """Until that entry is done, and helps meanwhile."""
+        """Wait for that entry, and help meanwhile."""
         self.wait_until(lambda: number not in self._works)
 
     def wait_until(self, met: Callable[[], bool], least: Callable[[], int] = lambda: 1) -> None:
-        """Until a condition is met, which entries that are done meet; and helps meanwhile.
-
-        Args:
-            least: how many entries are to be done at least before it can be met.
-        """
+        """Help until done entries meet a condition, for which `least` more are needed."""
         while not met():
             self.collect()
             if met():
-                return  # to wait now would be to wait for something else, which may be nothing
+                return  # another entry to wait for may not exist
             if self._helps and self.queue.left():
                 self.help()
             else:
                 self.collect(_PATIENCE, least())
 
     def settle(self) -> None:
-        """Waits until all that was pushed is done, and helps meanwhile."""
+        """Wait until all entries are done, and help meanwhile."""
         self.wait_until(lambda: not self._works)
 
     def collect(self, seconds: float = 0.0, least: int = 1) -> None:
-        """Hears what has been done; if that is less than so many entries, waits for so long."""
+        """Collect entries that are done, and wait for so long if they are fewer than `least`."""
         number = self.queue.take(seconds, least)
         while number is not None:
-            # After an interrupt in here, the same number comes once more.
+            # After an interrupt here, the same number comes again.
             _, then, _ = self._works.get(number, _HEARD)
             if then is not None:
                 then()
@@ -230,7 +219,7 @@ class Crew:
             number = self.queue.take(0.0)
 
     def seconds(self) -> dict[str, float]:
-        """What the threads have been busy with so far, by labels: decoding, transforms, and what was pushed as work."""
+        """Return the threads' seconds so far by label: decoding, transforms, and the labels of `push`."""
         decoding, jobs = self.queue.seconds()
         with self._timing:
             taken = dict(self._seconds)
@@ -239,7 +228,7 @@ class Crew:
         return taken
 
     def finish(self) -> None:
-        """Does all that is left, and waits for what others do."""
+        """Do all entries that are left, and wait for those in progress."""
         self.queue.close()
         while self.queue.left():
             self.help()
@@ -248,11 +237,9 @@ class Crew:
         self.collect()
 
     def cancel(self, seconds: float | None = None) -> None:
-        """Drops what nobody has begun, and waits for the rest: one image a thread.
+        """Drop all entries that have not begun, and wait for the rest, one for each thread.
 
-        Args:
-            seconds: for how long at most, where a thread does what needs Python's lock; None has no limit. What a
-                thread does without that lock waits for nothing, and is always waited for.
+        The limit in seconds is for threads that run Python. Native jobs, which wait for nothing, are always waited for.
         """
         if self.forked:
             return
@@ -260,14 +247,14 @@ class Crew:
         self.queue.cancel()
         end = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
-            # A collection of garbage may end what has the crew in any thread.
+            # A garbage collection may end the owner of the crew in any thread.
             if thread is threading.current_thread():
                 continue
             while thread.is_alive():
                 thread.join(None if end is None else _PATIENCE)
                 if end is not None and time.monotonic() >= end and thread in self._in_python:
                     break
-        self._works.clear()  # an error of what was done meanwhile may lead here
+        self._works.clear()  # an error of an entry may lead here
 
 
 _started: weakref.WeakSet[Crew] = weakref.WeakSet()
@@ -276,9 +263,9 @@ _mended = os.getpid()
 
 
 def _mend_torch() -> None:
-    """Has torch replace its pool of threads, of which a child has none, before two threads do it at a time.
+    """Let torch replace its pool of threads in a forked child, before two threads do it at once.
 
-    Each thread does it at its first operation, without a lock: one of them fails with "Invalid thread pool".
+    Each thread does it at its first operation without a lock, and one of them fails with "Invalid thread pool".
     """
     global _mended
     torch = sys.modules.get("torch")  # decoding alone does without it
@@ -304,7 +291,7 @@ def torch_with_one_thread(wanted: bool = True) -> Iterator[None]:
 
 @atexit.register
 def _cancel_all() -> None:
-    """Ends threads before the interpreter does: one that would take its lock then is killed inside of a native call."""
+    """End threads before the interpreter kills those that take its lock, inside a native call."""
     end = time.monotonic() + EXITING
     for crew in list(_started):
         crew.cancel(max(end - time.monotonic(), 0.0))

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from fastaug import _C
-from fastaug._batch.task import Drawing, Task
+from fastaug._batch.batch import Drawing, Task
 from fastaug._batch.threads import NativeJob
 from fastaug._cuda import memory
 from fastaug._draft.call import Call

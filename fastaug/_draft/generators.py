@@ -50,7 +50,17 @@ def set_own(own: list[torch.Generator], states: dict[str, Any]) -> None:
         generator.set_state(state)
 
 
-# Held while a thread has other states in the process's generators. Two at a time would get each other's.
+def moved(before: States, after: States) -> list[str]:
+    """Return the names of the generators whose states differ."""
+    same = {
+        "torch's": torch.equal(before[0], after[0]),
+        "Python's": before[1] == after[1],
+        "NumPy's": before[2][2:] == after[2][2:] and np.array_equal(before[2][1], after[2][1]),
+    }
+    return [name for name, equal in same.items() if not equal]
+
+
+# While a thread has other states in the process's generators: two at a time would get each other's.
 _lock = threading.RLock()
 
 

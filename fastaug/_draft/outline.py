@@ -115,6 +115,10 @@ class Outline(TransformDraft):
             image = image.clone()  # some transforms may write into a tensor that they are given
         return self._drafted(image)
 
+    @property
+    def alone(self) -> Outline:
+        return self
+
     def drafted(self) -> Draft:
         """The draft that this is the outline of."""
         return self._drafted(self.origin())

@@ -149,7 +149,9 @@ class Pipeline:
         return Outline(image, call)
 
     def _presented(self, drawn: Any, result: Any) -> Any:
-        """Return the result for the user from the result of the one job of an outline."""
+        """Return what the user gets, from the result of the only job."""
+        if drawn.kind == PIL_IMAGE:
+            result.info = finish.copied_info(drawn)
         return result
 
     def _job(self, draft: Draft) -> Job | None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from fastaug._draft.draws import Draws
-from fastaug._draft.generators import States, get_states
+from fastaug._draft.generators import get_states, moved
 
 #: One entry for each transform that drew, in their order: the name of its class under "transform", and its parameters
 #: by their names.
@@ -62,7 +62,7 @@ def called(tape: Any, transform: Any, call: Callable[[], Any]) -> Any:
         return call()
     before = get_states()
     result = call()
-    if not _are_equal(before, get_states()):
+    if moved(before, get_states()):
         name = type(transform).__name__
         raise ValueError(
             f"sample and replay cannot keep what {name} draws: it is called as it is, and draws while it transforms. "
@@ -76,12 +76,6 @@ def _is_transform(transform: Any) -> bool:
     """Return whether a callable is a transform of torchvision or of this package, or is derived from one."""
     names = [base.__name__ for base in type(transform).__mro__ if base.__module__.startswith(_TRANSFORMS)]
     return bool(names) and names[0] not in _OF_FUNCTIONS
-
-
-def _are_equal(one: States, other: States) -> bool:
-    (torchs, pythons, numpys), (torchs_now, pythons_now, numpys_now) = one, other
-    same = torch.equal(torchs, torchs_now) and pythons == pythons_now and numpys[2:] == numpys_now[2:]
-    return same and bool((numpys[1] == numpys_now[1]).all())
 
 
 class Recording:
@@ -112,19 +106,18 @@ class Recording:
         return used
 
 
-class Replaying:
-    """A tape that returns parameters that were kept, in their order. Nothing is drawn.
+class Entries:
+    """Parameters that were kept, from which a tape reads one entry after the other.
 
     Args:
-        entries: the parameters that a `Recording` of the same pipeline kept, possibly after a way through JSON.
-        subset: whether entries of transforms that the pipeline does not have are skipped.
+        entries: what a recording of the same pipeline kept, also after a round trip through JSON.
         strict: whether a transform that is called, and draws, is an error.
 
     Raises:
         TypeError: not a sequence of dictionaries.
     """
 
-    def __init__(self, entries: Sequence[dict[str, Any]], subset: bool = False, strict: bool = False) -> None:
+    def __init__(self, entries: Sequence[dict[str, Any]], strict: bool = False) -> None:
         self.strict = strict
         if isinstance(entries, (str, bytes, dict)) or not isinstance(entries, Sequence):
             raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {type(entries)}")
@@ -132,8 +125,32 @@ class Replaying:
             if not isinstance(entry, dict):
                 raise TypeError(f"params should be a list of dictionaries, as sample() returns it. Got {entry!r} in it")
         self.entries = entries
-        self.subset = subset
         self._position = 0
+
+    def end(self) -> None:
+        """Check that the pipeline has used all entries.
+
+        Raises:
+            ValueError: there are entries left.
+        """
+        if self._position < len(self.entries):
+            raise ValueError(
+                f"params do not belong to this pipeline: it used {self._position} of {len(self.entries)} entries, and "
+                f"the next one is of {self.entries[self._position].get('transform')}"
+            )
+
+
+class Replaying(Entries):
+    """A tape that returns parameters that were kept, in their order. Nothing is drawn.
+
+    Args:
+        params, strict: as for `Entries`.
+        subset: whether entries of transforms that the pipeline does not have are skipped.
+    """
+
+    def __init__(self, params: Sequence[dict[str, Any]], subset: bool = False, strict: bool = False) -> None:
+        super().__init__(params, strict)
+        self.subset = subset
 
     def take(self, transform: Any, draft: Any) -> Any:
         """Return the next parameters.
@@ -173,17 +190,8 @@ class Replaying:
         )
 
     def end(self) -> None:
-        """Check that the pipeline has used all parameters.
-
-        Raises:
-            ValueError: some are left.
-        """
-        left = len(self.entries) - self._position
-        if left and not self.subset:
-            raise ValueError(
-                f"params do not belong to this pipeline: it used {self._position} of {len(self.entries)} entries, and "
-                f"the next one is of {self.entries[self._position].get('transform')}"
-            )
+        if not self.subset:
+            super().end()
 
 
 def _listed(names: Any) -> str:

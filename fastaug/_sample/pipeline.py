@@ -1,4 +1,4 @@
-"""What pipelines of v2 share: one call over all transforms and all leaves."""
+"""Pipelines of v2: one call over all transforms and all leaves."""
 
 from __future__ import annotations
 
@@ -9,89 +9,37 @@ import torch
 from PIL import Image
 from torch.utils._pytree import tree_map_only
 
-from fastaug._draft import finish
 from fastaug._draft.call import Call
-from fastaug._draft.leaf import ImageDraft
 from fastaug._draft.pipeline import Pipeline, checked_size
 from fastaug._program.eager import compiling
 from fastaug._program.job import Job
-from fastaug._program.kinds import TENSOR
 from fastaug._sample.observer import SampleObserver
 from fastaug._sample.sample import Sample
 from fastaug._sample.tape import SampleRecording, SampleReplaying, SampleTape
 
 
-class DrawnSample(Sample):
-    """A sample whose parameters are drawn, and that waits to be finished: what an outline is to a single image."""
-
-    __slots__ = ()
-
-    # There are no drafts of floats among leaves.
-    floats = False
-
-    @property
-    def alone(self) -> Any:
-        """The draft of an image that is all that there is to be done; None if there is other work."""
-        if not self.rebuilt or self.spec is not None or type(self.leaves[0]) is not ImageDraft:
-            return None
-        return self.leaves[0]
-
-    @property
-    def complete(self) -> bool:
-        """Whether there may be one job that does it."""
-        draft = self.alone
-        return draft is not None and draft.touched
-
-    # Of the only image, for whoever has its job.
-
-    @property
-    def device(self) -> Any:
-        draft = self.alone
-        return None if draft is None else draft.device
-
-    @property
-    def source(self) -> Any:
-        return self.leaves[0].source
-
-    @property
-    def image(self) -> Any:
-        return self.leaves[0].image
-
-    @property
-    def kind(self) -> Any:
-        """The container of the result, where that is an image."""
-        draft = self.alone
-        return TENSOR if draft is None else draft.kind
-
-    @property
-    def info(self) -> Any:
-        return self.leaves[0].info
-
-    def drafted(self) -> DrawnSample:
-        return self
-
-    def leave_device(self) -> None:
-        """There is nothing to be moved before somebody finishes it."""
+def is_size(size: Any) -> bool:
+    """Return whether this is an int or a pair of ints, instead of a sample."""
+    pair = isinstance(size, (tuple, list)) and len(size) == 2 and all(type(side) is int for side in size)
+    return pair or isinstance(size, int)
 
 
 def sample_of(size: Any) -> Any:
-    """A black RGB image of a size, (height, width) or an int for a square; anything else is a sample itself."""
-    pair = isinstance(size, (tuple, list)) and len(size) == 2 and all(type(side) is int for side in size)
-    if isinstance(size, int) or pair:
-        height, width = checked_size(size)
-        return Image.new("RGB", (width, height))
-    return size
+    """Return a black RGB image of a size, (height, width) or an int for a square, or the sample that was given."""
+    if not is_size(size):
+        return size
+    height, width = checked_size(size)
+    return Image.new("RGB", (width, height))
 
 
 class SamplePipeline(Pipeline):
-    """Transforms of samples, one after the other, in one call."""
+    """A pipeline whose transforms change whole samples, in one call."""
 
     @abstractmethod
     def _take(self, sample: Sample) -> None:
-        """Has all transforms change a sample."""
+        """Draft all transforms."""
 
     def _called(self, inputs: tuple[Any, ...]) -> Any:
-        """What a call with these arguments gives."""
         if len(inputs) == 1 and not compiling():
             result = self._at_once(inputs[0])
             if result is not NotImplemented:
@@ -105,7 +53,6 @@ class SamplePipeline(Pipeline):
         tape: SampleTape | None = None,
         watch: SampleObserver | None = None,
     ) -> Any:
-        """As a call of the pipeline with these arguments, with other settings."""
         sample = Sample(inputs, self._call if call is None else call, tape, watch)
         try:
             self._take(sample)
@@ -116,10 +63,10 @@ class SamplePipeline(Pipeline):
     def _run(self, img: Any, call: Call) -> Any:
         return self._run_sample((img,), call)
 
-    # For batches: fastaug._batch.task.Task.
+    # For batches and views.
 
     def _begin(self, image: Any, call: Call) -> Any:
-        return DrawnSample((image,), call.like(tape=None))
+        return Sample((image,), call.like(tape=None))
 
     def _draft_all(self, draft: Any) -> None:
         self._take(draft)
@@ -128,27 +75,28 @@ class SamplePipeline(Pipeline):
         return self._formatted(draft.finish())
 
     def _job(self, draft: Any) -> Job | None:
-        return finish.one_job(draft.alone)
+        return super()._job(draft.alone)
 
     def _presented(self, drawn: Any, result: Any) -> Any:
-        cls = drawn.leaves[0].cls
-        return result if cls is None else result.as_subclass(cls)
+        leaf = drawn.leaves[0]
+        result = super()._presented(leaf, result)
+        return result if leaf.cls is None else result.as_subclass(leaf.cls)
 
     def sample(self, size: Any) -> Any:
-        """Draws the parameters for one sample, as a call would, and finishes no pixels.
+        """Draw the parameters for one sample, as a call does, without making pixels.
 
-        The random generators go on as in a call. A callable of your own, and whatever else fastaug does not know, is
-        called with the sample that the transforms before it were applied to.
+        The random generators advance as in a call. Your own callables, and any that fastaug does not know, are called
+        with the sample at that point.
 
         Args:
-            size: a sample, which is not changed; or (height, width), or an int for a square: of a black RGB image.
+            size: a sample, which is not changed; or the size of a black RGB image, (height, width) or an int.
 
         Returns:
-            A list of dictionaries, one for each transform that draws, with the parameters by torchvision's names.
-            Those that are tensors, such as displacements, stay tensors. :meth:`replay` takes it.
+            A list of dictionaries for :meth:`replay`, one for each transform that draws, with the parameters by
+            torchvision's names. Tensors, such as displacements, stay tensors.
 
         Raises:
-            ValueError: a transform that is called as it is draws: its parameters are not known.
+            ValueError: a transform draws parameters that fastaug does not know.
 
         Example:
             >>> from PIL import Image
@@ -169,17 +117,17 @@ class SamplePipeline(Pipeline):
         return tape.entries
 
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
-        """The transformed sample, with parameters that :meth:`sample` has drawn. Draws nothing.
+        """Transform a sample with parameters from :meth:`sample`, and draw nothing.
 
         Args:
-            image: a sample, as a call takes it in one argument; of any size that the parameters fit.
-            params: what :meth:`sample` returned, unchanged or edited.
-            subset: not of samples, whose transforms know what is to be done to masks; only False is taken.
+            image: a sample in one argument, of any size that the parameters fit.
+            params: the list from :meth:`sample`, unchanged or edited.
+            subset: only False, because transforms of samples handle masks themselves.
 
         Raises:
-            TypeError: ``params`` are no list of dictionaries.
-            ValueError: ``params`` are of another pipeline; ``subset`` is true; or a transform that is called as it is
-                draws.
+            TypeError: ``params`` is not a list of dictionaries.
+            ValueError: ``params`` is from another pipeline; ``subset`` is true; or a transform draws parameters that
+                fastaug does not know.
 
         Example:
             >>> from PIL import Image

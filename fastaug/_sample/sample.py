@@ -1,4 +1,4 @@
-"""A sample on its way through transforms: its leaves, of which drafts take the places as transforms change them."""
+"""Samples on their way through transforms, which replace leaves by drafts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _nodes = _pytree.SUPPORTED_NODES
 
 
 class Leaves(list[Any]):
-    """The leaves of a sample that a transform is to draw for, and where it draws from."""
+    """The leaves of a sample that a transform changes, with the source of its draws."""
 
     __slots__ = ("draws",)
 
@@ -42,14 +42,7 @@ class Leaves(list[Any]):
 
 
 class Sample:
-    """What a call of a pipeline has got, taken apart.
-
-    Args:
-        inputs: the arguments of the call.
-        call: its settings.
-        tape: keeps what transforms draw, or hands it out.
-        watch: the observer of the sample.
-    """
+    """The arguments of a call as a list of leaves and a description of their tree."""
 
     __slots__ = ("_types", "call", "given", "leaves", "rebuilt", "spec", "tape", "unpacked", "watch")
 
@@ -64,9 +57,10 @@ class Sample:
         self.tape = tape
         self.watch = watch
         self.unpacked = len(inputs) > 1
-        self._begin(inputs if self.unpacked else inputs[0])
+        self.restart(inputs if self.unpacked else inputs[0])
 
-    def _begin(self, structure: Any) -> None:
+    def restart(self, structure: Any) -> None:
+        """Begin with arguments, or continue with what a callable returned for the result of `finish`."""
         self.given = structure
         self.leaves: list[Any] = []
         self.rebuilt = False
@@ -76,7 +70,7 @@ class Sample:
             self._open()
 
     def _open(self) -> None:
-        """Takes handles for the images of Pillow's that they are, which are decoded in the end."""
+        """Draft handles as Pillow's images, which are decoded last."""
         for index, leaf in enumerate(self.leaves):
             if type(leaf) is LazyImage:
                 draft = self.draft(index)
@@ -88,18 +82,16 @@ class Sample:
         self._types = None
 
     def draft(self, index: int) -> Any:
-        """The leaf, or a draft in its place if there can be one."""
+        """Replace a leaf by a draft if that is possible, and return it."""
         leaf = self.leaves[index]
-        make = _makers.get(type(leaf))
-        if make is None:
-            make = _maker(type(leaf))
+        make = _makers.get(type(leaf)) or _maker(type(leaf))
         drafted = make(leaf, self.call if self.watch is None else self.call.like(log=self.watch.image_log(self, index)))
         if drafted is not None:
             self.leaves[index] = leaf = drafted
         return leaf
 
     def change(self, transform: Any, indices: Sequence[int]) -> None:
-        """Has a transform draw for leaves, and change them: drafts, where there can be drafts."""
+        """Let a transform draw for some leaves, and change them or their drafts."""
         self.rebuilt = True
         if not indices and not transform._draws:
             return
@@ -130,22 +122,17 @@ class Sample:
 
     @property
     def types(self) -> tuple[type, ...]:
-        """Those of the leaves, or of what drafts stand for."""
         types = self._types
         if types is None:
             types = self._types = tuple([leaf.type if isinstance(leaf, Leaf) else type(leaf) for leaf in self.leaves])
         return types
 
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
-        """What decides how a transform goes on, by its name: drawn, or as a tape has it."""
+        """Return a decision of a transform, drawn or from the tape."""
         return draw() if self.tape is None else self.tape.drawn(transform, name, draw)
 
     def finish(self, whole: bool = True) -> Any:
-        """The arguments with all done, as one transform hands them to the next.
-
-        Args:
-            whole: whether that is the result of the call, and not what a callable in the middle of it gets.
-        """
+        """Return the arguments with all drafts done, as the `whole` result or as the input of a callable."""
         self.call.draws.release()
         if whole:
             for leaf in self.leaves:
@@ -165,7 +152,7 @@ class Sample:
         return ended()
 
     def start(self, jobs: list[Any]) -> Callable[[], Any]:
-        """Appends what is to be done to jobs that are done in one call of the core; what gives the sample after it."""
+        """Append the jobs of all leaves, and return a function that gives the sample after them."""
         later = [(index, leaf.start(jobs)) for index, leaf in enumerate(self.leaves) if isinstance(leaf, Leaf)]
 
         def ended() -> Any:
@@ -177,7 +164,7 @@ class Sample:
         return ended
 
     def _finish_watched(self, watch: SampleObserver) -> Any:
-        """Leaf by leaf, so that it is known of each what is done."""
+        """Finish leaf by leaf, so that the observer sees each one's jobs."""
         watch.finishing(self)
         for index, leaf in enumerate(self.leaves):
             if isinstance(leaf, Leaf):
@@ -185,22 +172,33 @@ class Sample:
         watch.finished(self)
         return self.structure()
 
-    def restart(self, structure: Any) -> None:
-        """Goes on from what a callable returned for what `finish` gave it."""
-        self._begin(structure)
-
     def regroup(self) -> None:
-        """Looks for leaves in what a transform left in the place of one: transforms may return whole structures."""
-        self._begin(self.structure())
+        """Look for leaves again, after a transform may have returned a structure for a leaf."""
+        self.restart(self.structure())
         self._types = None  # there are drafts among the leaves
         self.rebuilt = True
 
+    # For batches and views: fastaug._batch.batch.Drawn.
+
+    @property
+    def alone(self) -> Any:
+        """The draft of an image that is all of the work; None if there is other work."""
+        leaf = self.leaves[0] if self.rebuilt and self.spec is None else None
+        return leaf if type(leaf) is ImageDraft else None
+
+    @property
+    def complete(self) -> bool:
+        draft = self.alone
+        return draft is not None and bool(draft.touched)
+
+    def drafted(self) -> Sample:
+        return self
+
     def structure(self) -> Any:
-        """The arguments as they are now, with drafts among their leaves."""
         return unflatten(self.spec, iter(self.leaves)) if self.rebuilt else self.given
 
     def apart(self, function: Callable[..., Any], transform: Any = None) -> None:
-        """Has a callable do what it does to the sample so far: on behalf of a transform, if there is one."""
+        """Call a function with the sample so far, on behalf of a transform if there is one."""
         if self._opened(function) or self._drafted(function):
             return
         if self.call.beside is not None:
@@ -214,7 +212,7 @@ class Sample:
             self.watch.called(function if transform is None else transform, self)
 
     def _taped(self, tape: SampleTape, function: Callable[..., Any], inputs: Any) -> Any:
-        """What a callable gives, of which a tape keeps what it can."""
+        """Call a function whose draws the tape keeps if it can."""
         if self.unpacked:
             return called(tape, function, partial(function, *inputs))
         if not _draws_as_one(function):
@@ -232,7 +230,7 @@ class Sample:
         return tape.inner(function, run)
 
     def _opened(self, decode: Any) -> bool:
-        """Whether a callable is fastaug.transforms.Decode, and opened the whole sample, which is decoded in the end."""
+        """Return whether a callable is a Decode that opened the whole sample, which is decoded last."""
         lazy = getattr(decode, "_lazy", None)
         if lazy is None or not is_ours(type(decode)):
             return False
@@ -250,7 +248,7 @@ class Sample:
         return True
 
     def _drafted(self, function: Any) -> bool:
-        """Whether a callable is a transform of single images that is drafted; the sample is one image of Pillow's."""
+        """Return whether a transform of single images was drafted, for a sample that is one Pillow image."""
         step = None if isinstance(function, nn.Module) else step_of(function)
         if step is None or self.spec is not None or self.unpacked:
             return False
@@ -278,12 +276,18 @@ class Sample:
         return True
 
     def paths(self) -> list[str]:
-        """Of each leaf, how it is written in Python after the name of the sample."""
-        return paths(self.spec, len(self.leaves))
+        """Return the Python expression of each leaf after the name of the sample, such as ``[1]['boxes']``."""
+        count = len(self.leaves)
+        try:
+            found, _ = _pytree.tree_flatten_with_path(unflatten(self.spec, iter(range(count))))
+        except ValueError:
+            # A user's class is registered without the names of its parts.
+            return [f" leaf {number}" for number in range(count)]
+        return [_pytree.keystr(path) for path, _ in found]
 
 
 def _draws_as_one(function: Any) -> bool:
-    """Whether a callable is a transform of single images, of this package, that may draw or hold others that do."""
+    """Return whether a callable is one of this package's transforms of single images that may draw."""
     step = step_of(function)
     if step is None:
         return False
@@ -291,7 +295,7 @@ def _draws_as_one(function: Any) -> bool:
 
 
 def flatten(node: Any, leaves: list[Any]) -> Any:
-    """Appends the leaves of a tree, in the order of torch's pytrees; a description of the tree, None for a leaf."""
+    """Append the leaves of a tree in the order of torch's pytrees, and return its description; None for a leaf."""
     cls = type(node)
     if cls is tuple or cls is list:
         return cls, [flatten(part, leaves) for part in node]
@@ -306,7 +310,7 @@ def flatten(node: Any, leaves: list[Any]) -> Any:
 
 
 def unflatten(spec: Any, leaves: Iterator[Any]) -> Any:
-    """The tree of a description that `flatten` returned, with these leaves."""
+    """Build the tree of a description from `flatten`, with these leaves."""
     if spec is None:
         return next(leaves)
     cls, parts = spec
@@ -317,25 +321,6 @@ def unflatten(spec: Any, leaves: Iterator[Any]) -> Any:
     if cls is dict:
         return {key: unflatten(part, leaves) for key, part in parts.items()}
     return _pytree.tree_unflatten([next(leaves) for _ in range(parts)], cls)
-
-
-def paths(spec: Any, count: int) -> list[str]:
-    """How the leaves of a description that `flatten` returned are reached, as one writes it in Python.
-
-    Args:
-        spec: the description.
-        count: of the leaves.
-
-    Returns:
-        For each leaf what follows the name of the whole, such as ``[1]['boxes']``; an empty string if it is the whole.
-    """
-    tree = unflatten(spec, iter(range(count)))
-    try:
-        found, _ = _pytree.tree_flatten_with_path(tree)
-    except ValueError:
-        # A class of the user's is registered without the names of its parts.
-        return [f" leaf {number}" for number in range(count)]
-    return [_pytree.keystr(path) for path, _ in found]
 
 
 def _draft_image(image: Any, call: Call) -> Any:
@@ -358,16 +343,12 @@ def _draft_as(draft: Any, *dtypes: torch.dtype) -> Any:
     return make
 
 
-def _draft_boxes(boxes: Any, call: Call) -> Any:
-    return None if call.traced else BoxesDraft(boxes)
-
-
-def _draft_points(points: Any, call: Call) -> Any:
-    return None if call.traced else PointsDraft(points)
+def _draft_places(draft: Any) -> Any:
+    return lambda leaf, call: None if call.traced else draft(leaf)
 
 
 def _none(leaf: Any, call: Call) -> None:
-    """Of what there are no drafts."""
+    """Leave types that are never drafted."""
 
 
 _makers: dict[type, Any] = {
@@ -379,7 +360,7 @@ _makers: dict[type, Any] = {
 
 
 def _maker(cls: type) -> Any:
-    """What drafts leaves of a class: kept, as classes do not change."""
+    """Return the function that drafts leaves of a class, and keep it."""
     classes = loaded()
     make: Any = _none
     if issubclass(cls, PIL.Image.Image):
@@ -392,8 +373,8 @@ def _maker(cls: type) -> Any:
         elif cls is classes.Mask:
             make = _draft_as(MaskDraft, torch.uint8, torch.bool)
         elif cls is classes.BoundingBoxes:
-            make = _draft_boxes
+            make = _draft_places(BoxesDraft)
         elif cls is getattr(classes, "KeyPoints", None):
-            make = _draft_points
+            make = _draft_places(PointsDraft)
     _makers[cls] = make
     return make

@@ -1,4 +1,4 @@
-"""Tapes that keep the draws of transforms of samples as plain data, or return them again."""
+"""The parameters that transforms of samples draw, as plain data."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _Drawn = TypeVar("_Drawn")
 
 
 class SampleTape(Protocol):
-    """A tape that keeps what transforms draw, or returns it again."""
+    """A record of what transforms draw, which keeps it or returns it again."""
 
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
-        """Return what `draw` returns or returned: whether, in what order or which transforms are done."""
+        """Return what `draw` returns: whether, in what order or which of its transforms are done."""
 
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Return the parameters of a transform."""
 
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
-        """Return what a transform of images, or a container of them, gives when it runs with a tape of its own."""
+        """Run a transform of single images, or a container of these, with its own tape."""
 
     def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
-        """Return the generator that noise is drawn from; None for that of `draws`, whose state is kept."""
+        """Return the generator of a transform's noise; None for that of `draws`, whose state is kept."""
 
 
 def _name(transform: Any) -> str:
@@ -35,15 +35,12 @@ def _name(transform: Any) -> str:
 
 
 class SampleRecording:
-    """A tape that keeps what transforms draw in `entries`, one for each transform that draws, in their order.
+    """A tape that appends to `entries` what transforms draw, one entry for each that draws.
 
-    An entry has the name of the transform's class under "transform". Whether it was applied, its choice or its order,
-    and its parameters by torchvision's names, are in the same entry. One of single images, or a container of such, that
-    is called has the entries of its own tape under "params". Noise of one number for each sample is kept as the
-    state of torch's generator before it: bytes.
-
-    Args:
-        strict: whether a transform that is called, and draws, is an error.
+    An entry has the name of the transform's class under "transform". It also has whether the transform was applied, its
+    choice or its order, and its parameters by torchvision's names. A transform of single images has the entries of its
+    own tape under "params". Noise is the state of torch's generator before it, as bytes. If the tape is `strict`, a
+    transform that is called, and draws, is an error.
     """
 
     def __init__(self, strict: bool = False) -> None:
@@ -53,9 +50,13 @@ class SampleRecording:
 
     def drawn(self, transform: Any, name: str, draw: Callable[[], _Drawn]) -> _Drawn:
         value = draw()
-        self.entries.append({"transform": _name(transform), name: value})
+        self._add(transform, name, value)
         self._last = transform
         return value
+
+    def _add(self, transform: Any, name: str, value: Any) -> None:
+        self.entries.append({"transform": _name(transform), name: value})
+        self._last = None
 
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         params = {name: at_once(value) for name, value in draw().items()}
@@ -69,13 +70,11 @@ class SampleRecording:
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
         tape = Recording(self.strict)
         result = run(tape)
-        self.entries.append({"transform": _name(transform), "params": tape.entries})
-        self._last = None
+        self._add(transform, "params", tape.entries)
         return result
 
     def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
-        self.entries.append({"transform": _name(transform), "noise": noise_state(draws)})
-        self._last = None
+        self._add(transform, "noise", noise_state(draws))
         return None
 
 
@@ -105,28 +104,24 @@ class SampleReplaying(Replaying):
         return value
 
     def _value(self, transform: Any, name: str) -> Any:
+        self._last = None
         entry = self._next(transform)
         if name not in entry:
             raise ValueError(f"params lack {name!r} of {_name(transform)} in entry {self._position - 1}")
         return entry[name]
 
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
-        self._last = None
         tape = Replaying(self._value(transform, "params"), strict=self.strict)
         result = run(tape)
         tape.end()
         return result
 
     def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
-        self._last = None
         return generator_at(self._value(transform, "noise"))
 
     def params(self, transform: Any, draw: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         if not transform._draws:
             return draw()
         last, self._last = self._last, None
-        if last is transform:
-            entry = self.entries[self._position - 1]
-        else:
-            entry = self._next(transform)
+        entry = self.entries[self._position - 1] if last is transform else self._next(transform)
         return {name: value for name, value in entry.items() if name not in ("transform", "applied")}

@@ -1,4 +1,4 @@
-"""Batches of views: a tensor for each view."""
+"""Batches of views, with a tensor for each view."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import torch
 
 from fastaug._batch import run as batches
 from fastaug._batch.batch import Batch, located, stacked
-from fastaug._batch.seeds import Seeded, as_seeds, drawing
 from fastaug._batch.slots import Slots, described, slots_of
 from fastaug._batch.sources import as_images, common_device, is_on_device
 from fastaug._image.lazy import LazyImage
@@ -18,56 +17,33 @@ from fastaug._views.program import built, is_collated_by_parts, taken
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Device
-    from fastaug._views.drawn import Jobs
 
 
 class Unopened:
-    """Encoded bytes that several views open in several ways, in the place of a handle."""
+    """Encoded bytes that several views open in different ways, used as a handle."""
 
     def __init__(self, source: Any) -> None:
         self._handle = LazyImage(source)
 
     def in_memory(self) -> Any:
-        """The bytes."""
         return self._handle.encoded()[0]
 
 
 class SlotGroup(Slots):
-    """Slots of several views.
-
-    Args:
-        result: of the program.
-        slots: of each value in it.
-    """
+    """The slots of each value in the result of views."""
 
     def __init__(self, result: Any, slots: dict[int, Slots]) -> None:
         self._result = result
         self.slots = slots
 
     @classmethod
-    def of_jobs(cls, result: Any, jobs: Jobs, count: int) -> SlotGroup:
-        """For results such as those of these jobs."""
-        return cls(result, {value: Slots.like(job, count) for value, job in zip(jobs.values, jobs.parts)})
-
-    @classmethod
     def of_user(cls, values: Sequence[int], result: Any, out: Any, count: int, device: Any) -> SlotGroup:
-        """The user's memory, for each value.
-
-        Raises:
-            TypeError: no sequence.
-            ValueError: another number of them.
-        """
+        """Check the user's memory for each value."""
         if isinstance(out, dict) or not isinstance(out, Sequence):
             raise TypeError(f"out should be a list of tensors, one for each view, got {type(out).__name__}")
         if len(out) != len(values):
             raise ValueError(f"out should be one tensor for each of {len(values)} views, got {len(out)}")
         return cls(result, {value: slots_of(one, count, device) for value, one in zip(values, out)})
-
-    def tensors(self) -> dict[int, torch.Tensor]:
-        return {value: slots.tensor for value, slots in self.slots.items()}
-
-    def row(self, index: int) -> dict[int, torch.Tensor]:
-        return {value: slots.tensor[index] for value, slots in self.slots.items()}
 
     def fits(self, job: Any) -> bool:
         if set(job.values) != self.slots.keys():
@@ -78,42 +54,40 @@ class SlotGroup(Slots):
         return tuple([self.slots[value].job(index, part) for value, part in zip(job.values, job.parts)])
 
     def put(self, index: int, result: Any) -> bool:
-        values: dict[int, Any] = {}
-        taken(self._result, result, values)
+        values = taken(self._result, result)
         if not all(slots.takes(values[value]) for value, slots in self.slots.items()):
             return False
         for value, slots in self.slots.items():
             slots.put(index, values[value])
         return True
 
-    def misfit(self, result: Any) -> str:
-        """What does not fit of a result, in words."""
-        values: dict[int, Any] = {}
-        taken(self._result, result, values)
+    def misfit(self, result: Any, number: int | None = None) -> str:
+        values = taken(self._result, result)
         for number, (value, slots) in enumerate(self.slots.items()):
             if not slots.takes(values[value]):
-                return f"out[{number}] should hold {slots.described()} for each image, got {described(values[value])}"
+                return slots.misfit(values[value], number)
         raise AssertionError("it fits")
 
 
 class ViewsBatch(Batch):
-    """A batch of views of images. Its slots, if there are any, are of all views."""
-
     _slots: SlotGroup | None
 
     def _slots_like(self, job: Any) -> Slots | None:
-        outputs = self._pipeline._program.outputs  # type: ignore[attr-defined]
-        return SlotGroup.of_jobs(self._result, job, self._count) if set(job.values) == set(outputs) else None
+        if set(job.values) != set(self._pipeline._program.outputs):  # type: ignore[attr-defined]
+            return None
+        return SlotGroup(
+            self._result, {value: Slots.like(part, self._count) for value, part in zip(job.values, job.parts)}
+        )
 
     @property
     def _result(self) -> Any:
         return self._pipeline.result  # type: ignore[attr-defined]
 
     def _columns(self) -> dict[int, Any]:
-        """For each value a tensor of those of all images, or a list."""
+        """Return for each value the tensor of all images, or a list."""
         slots, tasks = self._slots, self.tasks
         if slots is not None and all(task.placed or slots.put(task.index, task.result) for task in tasks):
-            return dict(slots.tensors())
+            return {value: one.tensor for value, one in slots.slots.items()}
         rows = self.rows()
         for task, row in zip(tasks, rows):
             if task.placed:
@@ -121,16 +95,13 @@ class ViewsBatch(Batch):
         return {value: stacked([row[value] for row in rows]) for value in rows[0]}
 
     def rows(self) -> list[dict[int, Any]]:
-        rows = []
-        for task in self.tasks:
-            row: dict[int, Any] = {}
-            if task.placed:
-                assert self._slots is not None
-                row.update(self._slots.row(task.index))
-            else:
-                taken(self._result, task.result, row)
-            rows.append(row)
-        return rows
+        slots = {} if self._slots is None else self._slots.slots
+        return [
+            {value: one.tensor[task.index] for value, one in slots.items()}
+            if task.placed
+            else taken(self._result, task.result)
+            for task in self.tasks
+        ]
 
     def result(self) -> Any:
         return built(self._result, self._columns())
@@ -145,16 +116,8 @@ class ViewsBatch(Batch):
     def results(self) -> list[Any]:
         return [built(self._result, row) if task.placed else task.result for task, row in zip(self.tasks, self.rows())]
 
-    def misplaced(self) -> BaseException | None:
-        for task in self.tasks:
-            if not task.placed and task.error is None:
-                assert self._slots is not None
-                return located(ValueError(self._slots.misfit(task.result)), task.index)
-        return None
-
 
 def run(views: Any, images: Any, out: Any, num_threads: Any, seeds: Any, device: Any) -> Any:
-    """What fastaug._views.views.Views.batch is."""
     items = as_images(images)
     where = common_device(items, device)
     if where is None:
@@ -177,34 +140,25 @@ def run(views: Any, images: Any, out: Any, num_threads: Any, seeds: Any, device:
         for number, (value, own) in enumerate(slots.slots.items()):
             column = columns[value]
             if column.dtype is not own.tensor.dtype or column.shape != own.tensor.shape:
-                raise ValueError(
-                    f"out[{number}] should hold {own.described()} for each image, got {described(column[0])}"
-                )
+                raise ValueError(own.misfit(column[0], number))
             own.tensor.copy_(column)
         return out
 
 
 def _one_by_one(views: Any, items: Sequence[Any], seeds: Any) -> list[dict[int, Any]]:
-    numbers = None if seeds is None else as_seeds(seeds, len(items))
-    seeded = None if numbers is None else Seeded(views, views._call)
-    rows = []
-    for index, image in enumerate(items):
-        row: dict[int, Any] = {}
-        try:
-            with drawing(seeded, numbers, index):
-                taken(views.result, views(image), row)
-        except Exception as error:
-            raise located(error, index, image) from None
-        rows.append(row)
+    draws = batches.Draws(views, views._call, batches.as_seeds(seeds, len(items)))
+    rows: list[dict[int, Any]] = []
+    try:
+        for image in items:
+            with draws.next():
+                rows.append(taken(views.result, views(image)))
+    except Exception as error:
+        raise located(error, len(rows), items[len(rows)]) from None
     return rows
 
 
 def _there(column: Any, device: Device) -> torch.Tensor:
-    """A batch of one view, on a device, which is the current one.
-
-    Raises:
-        ValueError: no tensor.
-    """
+    """Return the tensor of one view on the current device."""
     from fastaug._cuda import bag
 
     if not isinstance(column, torch.Tensor):

@@ -1,4 +1,4 @@
-"""Views of one image on their way: parameters are drawn, call by call; pixels are made of all at once."""
+"""Views of one image: their parameters are drawn call by call, and their pixels are made together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fastaug import _C
-from fastaug._draft import finish
 from fastaug._draft.call import Call
 from fastaug._draft.finish import Together
 from fastaug._draft.replaced import TransformDraft
@@ -14,24 +13,18 @@ from fastaug._image.encoded import is_encoded
 from fastaug._image.kept import Once
 from fastaug._image.lazy import LazyImage
 from fastaug._program.job import Job
-from fastaug._program.kinds import ENCODED, OTHER, PIL_IMAGE, TENSOR
-from fastaug._sample.pipeline import DrawnSample
-from fastaug._sample.sample import flatten, unflatten
+from fastaug._program.kinds import ENCODED, OTHER, TENSOR
+from fastaug._sample.sample import Sample, flatten, unflatten
 
 if TYPE_CHECKING:
     from fastaug._views.program import Program, Step
 
-# Of a value that no call has made yet.
+# A value that no call has made yet.
 _NOTHING: Any = object()
 
 
 class Jobs:
-    """The jobs of all views of one image, in the place of a task's one.
-
-    Attributes:
-        values: the number of the value that each makes.
-        parts: the jobs.
-    """
+    """The jobs of all views of one image, used as the job of a task. Each makes one of the numbered values."""
 
     __slots__ = ("kind", "parts", "values")
 
@@ -41,54 +34,29 @@ class Jobs:
         self.kind = TENSOR if all(part.kind == TENSOR for part in parts) else OTHER
 
     def begin(self) -> tuple[list[Any], Any]:
-        """Memory for the results, and the jobs as the core takes them."""
         begun = [part.begin() for part in self.parts]
         return [memory for memory, _ in begun], tuple([job for _, job in begun])
 
     def delivered(self, memories: list[Any]) -> dict[int, Any]:
-        """The results in memory of `begin`, by the numbers of their values."""
+        """Return the results in memory from `begin`, by the numbers of their values."""
         return {value: part.delivered(memory) for value, part, memory in zip(self.values, self.parts, memories)}
 
 
 class DrawnViews:
-    """The values of a program, of which some are drafts: what an outline is to a single image.
+    """The values of a program, some of which are drafts, with a tape for each step if there are tapes."""
 
-    Args:
-        program: the calls.
-        inputs: the arguments of the call.
-        call: its settings, of which draws and log count.
-        tapes: of each call, what keeps its parameters or hands them out.
-    """
-
-    __slots__ = (
-        "_calls",
-        "_decoders",
-        "_handles",
-        "_making",
-        "_samples",
-        "call",
-        "inputs",
-        "kind",
-        "program",
-        "settled",
-        "tapes",
-        "values",
-        "waiting",
-    )
-
-    # For fastaug._batch.task: there may be jobs that do it, and there is nothing to be moved.
+    # For fastaug._batch.batch.Drawn.
     complete = True
-    device = None
+    alone = None
 
     def __init__(self, program: Program, inputs: tuple[Any, ...], call: Call, tapes: list[Any] | None = None) -> None:
         self.program = program
         self.inputs = inputs
         self.call = call
         self.tapes = tapes
-        self.kind = OTHER
         self.values: list[Any] = [_NOTHING] * program.count
         self.values[0] = inputs if len(inputs) > 1 else inputs[0]
-        #: Drafts, by the numbers of their values, and the pipelines that deliver them.
+        #: Drafts, by the numbers of their values, and their pipelines.
         self.waiting: dict[int, tuple[Any, Any]] = {}
         #: Whether something was finished before all was drawn.
         self.settled = False
@@ -105,11 +73,11 @@ class DrawnViews:
                     self._once(LazyImage(image) if decode is None else decode._lazy(image))
                     for decode in program.decoders
                 ]
-        #: What transforms of v2 are called with.
+        #: The input of transforms of v2.
         self._samples = self._opened(inputs) if self._decoders is None and program.sampled else inputs
 
     def _opened(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments with handles for this call alone in the places of handles."""
+        """Return the arguments with handles that belong to this call."""
         leaves: list[Any] = []
         spec = flatten(inputs, leaves)
         if LazyImage not in map(type, leaves):
@@ -124,18 +92,17 @@ class DrawnViews:
         return once
 
     def _call_of(self, pipeline: Any) -> Call:
-        """The settings of a pipeline, with the draws of this call."""
+        """Return the settings of a pipeline, with the draws of this call unless it has its own generator."""
         own = pipeline._call
         call = self._calls.get(id(own))
         if call is None:
-            # A generator of its own is its own.
             draws = self.call.draws if own.draws.generator is None else own.draws
             call = Call(draws, own.rewrites, self.call.log, None, False, None, own.pillow, self)
             self._calls[id(own)] = call
         return call
 
     def draw(self) -> None:
-        """Drafts all calls, one after the other. Those that cannot be drafted are made."""
+        """Draft all steps in their order, and make those that cannot be drafted."""
         for number, step in enumerate(self.program.steps):
             self._draw(number, step)
 
@@ -151,11 +118,15 @@ class DrawnViews:
             if step.writes:
                 self.settle()
             if begun is None:
-                sample = DrawnSample(self._inputs_of(step), call, tape)
+                from_inputs = step.source == 0 and self._decoders is None
+                sample = Sample(self._samples if from_inputs else (self._value_of(step),), call, tape)
             else:
                 sample = begun[0]
                 sample.call, sample.tape = call, tape
-            take_sample(pipeline, sample)
+            if pipeline._is_own():
+                pipeline._take(sample)
+            else:
+                sample.apart(pipeline)
             self.waiting[step.value] = sample, pipeline
         elif step.source == 0 and len(self.inputs) > 1:
             self.settle()
@@ -176,11 +147,8 @@ class DrawnViews:
         if call.draws is not self.call.draws:
             call.draws.release()
 
-    def _inputs_of(self, step: Step) -> tuple[Any, ...]:
-        return self._samples if step.source == 0 and self._decoders is None else (self._value_of(step),)
-
     def _value_of(self, step: Step) -> Any:
-        """What a call begins with; a value that is still a draft is made, once for all that take it."""
+        """Return the input of a step. A draft is made first, once for all steps that take it."""
         source = step.source
         if source == 0:
             return self.values[0] if self._decoders is None else self._decoders[step.decoder]
@@ -190,23 +158,23 @@ class DrawnViews:
         return self.values[source]
 
     def settle(self) -> None:
-        """Does all that waits on an image that somebody may write to who is about to be handed it."""
+        """Make all drafts of images that the next callable may write to."""
         if self._making:
-            return  # it is being done, and nobody else is handed anything
+            return
         self.settled = True
         exposed = [value for value, (draft, _) in self.waiting.items() if not _is_of_encoded(draft)]
         if exposed:
             self._make(exposed)
 
     def finish(self) -> None:
-        """Does all that is left of what is wanted. The random generators are torch's again."""
+        """Make all drafts that belong to the result, and release the generator."""
         self.call.draws.release()
         wanted = self.program.outputs
         self._make([value for value in self.waiting if value in wanted])
         self.waiting.clear()
 
     def _make(self, values: list[int]) -> None:
-        """Finishes drafts: those that are jobs by one call of the core. After an interrupt, what is left waits on."""
+        """Make drafts, all their jobs in one native call. After an interrupt, the others still wait."""
         runs: dict[int, Together] = {}
         ends: list[Callable[[], Any] | None] = []
         self._making = True
@@ -217,43 +185,38 @@ class DrawnViews:
                 if jobs is None:
                     jobs = runs[draft.call.rewrites] = Together()
                 try:
-                    ends.append(started(draft, pipeline, jobs))
+                    ends.append(_started(draft, pipeline, jobs))
                 except (_C.Deferred, _C.Refused):
                     ends.append(None)
             done = all(self._ran(jobs, rewrites) for rewrites, jobs in runs.items())
             for value, ended in zip(values, ends):
                 draft, pipeline = self.waiting[value]
-                # What the core leaves to Pillow, or refuses, each does by itself, and finds Pillow's pixels.
+                # If the core defers to Pillow, or refuses, each draft finishes alone, with Pillow's pixels.
                 self.values[value] = ended() if done and ended is not None else pipeline._delivered(draft)
                 del self.waiting[value]
         finally:
             self._making = False
 
     def _ran(self, jobs: Together, rewrites: int) -> bool:
-        """Runs jobs, if there are any. False if the core does not decode an image, so that none counts as done."""
+        """Run the jobs. Return False if the core does not decode an image, so that none counts as done."""
         if not jobs:
             return True
         try:
             _C.run(jobs, rewrites)
         except (_C.Deferred, _C.Refused) as error:
             if len(self._handles) == 1 and isinstance(error, _C.Deferred):
-                # No view asks the core again for an image that it leaves to Pillow.
+                # Views do not ask the core again for an image that it leaves to Pillow.
                 kept = self._handles[0]._kept
                 assert type(kept) is Once
                 kept.deferred = error
             return False
         return True
 
-    # For fastaug._batch.task.
-
     def drafted(self) -> DrawnViews:
         return self
 
-    def leave_device(self) -> None:
-        """There is nothing to be moved before somebody finishes it."""
-
     def jobs(self) -> Jobs | None:
-        """The jobs that make all that is wanted; None where that takes something else, or several modes."""
+        """Return the jobs that make the whole result; None if it needs other work, or several modes."""
         wanted = self.program.outputs
         values, parts = [], []
         for value, (draft, pipeline) in self.waiting.items():
@@ -261,7 +224,7 @@ class DrawnViews:
                 continue
             if draft.call.rewrites != self.call.rewrites:
                 return None
-            job = job_of(draft, pipeline)
+            job = _job_of(draft, pipeline)
             if job is None:
                 return None
             values.append(value)
@@ -269,55 +232,33 @@ class DrawnViews:
         return Jobs(values, parts) if parts else None
 
     def put(self, results: dict[int, Any]) -> None:
-        """Takes the results of jobs for the values that they make."""
         for value, result in results.items():
             draft, pipeline = self.waiting[value]
-            self.values[value] = presented(draft, pipeline, result)
+            self.values[value] = pipeline._presented(draft, result)
 
 
 def _is_of_encoded(draft: Any) -> bool:
-    """Whether all that a draft reads is encoded, so that nobody writes to it."""
-    image = draft.alone if type(draft) is DrawnSample else draft
+    """Return whether a draft reads only encoded bytes, to which user code does not write."""
+    image = draft.alone if type(draft) is Sample else draft
     return image is not None and image.source == ENCODED
 
 
-def take_sample(pipeline: Any, sample: DrawnSample) -> None:
-    """Has a pipeline of samples change one, as its call does."""
-    # What `reads_drafts` says of a Compose of v2 is that of its class and hooks, as of any transform.
-    if pipeline._is_own():
-        pipeline._take(sample)
-    else:
-        sample.apart(pipeline)
-
-
-def job_of(draft: Any, pipeline: Any) -> Job | None:
-    """The one job that makes what a pipeline delivers of a draft."""
-    if draft.device is not None or (type(draft) is DrawnSample and not draft.complete):
+def _job_of(draft: Any, pipeline: Any) -> Job | None:
+    sampled = type(draft) is Sample
+    if (sampled and not draft.complete) or (draft.alone if sampled else draft).device is not None:
         return None
     job: Job | None = pipeline._job(draft)
     return job
 
 
-def presented(draft: Any, pipeline: Any, result: Any) -> Any:
-    """What a pipeline delivers, of the result of the one job of a draft."""
-    if type(draft) is DrawnSample:
-        image = draft.alone
-        result = pipeline._presented(draft, result)
-    else:
-        image = draft
-    if image.kind == PIL_IMAGE:
-        result.info = finish.copied_info(image)
-    return result
-
-
-def started(draft: Any, pipeline: Any, jobs: Together) -> Callable[[], Any] | None:
-    """Appends the jobs that a draft is; what gives the result after them, or None where it is finished by itself."""
-    job = job_of(draft, pipeline)
+def _started(draft: Any, pipeline: Any, jobs: Together) -> Callable[[], Any] | None:
+    """Append the jobs of a draft, and return a function that gives its result; None if the draft finishes alone."""
+    job = _job_of(draft, pipeline)
     if job is not None:
         memory, native = job.begin()
         jobs.append(native)
-        return lambda: presented(draft, pipeline, job.delivered(memory))
-    if type(draft) is DrawnSample and draft.spec is not None and draft.watch is None:
+        return lambda: pipeline._presented(draft, job.delivered(memory))
+    if type(draft) is Sample and draft.spec is not None and draft.watch is None:
         for leaf in draft.leaves:
             if hasattr(leaf, "choose_order"):
                 leaf.choose_order()

@@ -1,4 +1,4 @@
-"""Programs of views: which transform makes which value of which, and what is made of the values."""
+"""Programs of views: the input and output value of each transform, and the result of all."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from fastaug.transforms import Compose
 
 
 class Value:
-    """One of the values of a program: 0 is what the program is called with, and each call makes one of the others.
+    """The placeholder of a value in the result of a program.
 
-    In the result of a program it stands for the value; the same one several times is one object several times.
+    Value 0 is the input, and each call makes one of the others. The same value several times is one object.
     """
 
     __slots__ = ("index",)
@@ -37,30 +37,22 @@ class Value:
         return f"Value({self.index})"
 
 
-#: A transform, the number of the value that it is called with, and that of the value that it makes.
+#: A transform, the number of its input value, and the number of its output value.
 ViewCall = tuple[Callable[..., Any], int, int]
 
 
 class Step(NamedTuple):
-    """A call, and what is known of it before it is made."""
-
-    pipeline: Any  # does what the transform does
+    pipeline: Any  # does the same as the transform
     source: int
     value: int
     sampled: bool  # it is a transform of v2, which takes whole samples
-    writes: bool  # it may write to what it is called with
-    decoder: int  # which of the program's decoders encoded bytes are opened by
-    fused: bool  # it goes on from a draft of `source`, which nobody else wants
-    wanted: bool  # the value is part of the result, or made for several
+    writes: bool  # it may write to its input
+    decoder: int  # the index in the program's decoders, which open encoded bytes
+    fused: bool  # it continues the draft of `source`, which is not used otherwise
 
 
 class Program:
-    """Calls, in the order in which they draw, and the result.
-
-    Raises:
-        TypeError: no callable.
-        ValueError: a value that is not there when it is used, or is made twice.
-    """
+    """The calls of views, in the order in which they draw, and their result."""
 
     def __init__(self, calls: Sequence[ViewCall], result: Any) -> None:
         made = {0}
@@ -91,17 +83,15 @@ class Program:
                 _writes(pipeline),
                 self._decoder(pipeline),
                 source > 0 and uses[source] == 1 and _joins(makers[source], pipeline),
-                value in self.outputs or uses[value] > 1,
             )
             for pipeline, (_, source, value) in zip(pipelines, calls)
         )
-        #: Whether some take whole samples.
         self.sampled = any(step.sampled for step in self.steps)
-        #: The number of the last call that is of the value 0; -1 where there is none.
+        #: The number of the last call of value 0, or -1.
         self.last_use = max((number for number, (_, source, _) in enumerate(calls) if source == 0), default=-1)
 
     def _decoder(self, pipeline: Any) -> int:
-        """The number of what opens encoded bytes for a pipeline; those that open them alike are one."""
+        """Return the index of the pipeline's opener of encoded bytes. Equal openers are one."""
         decode = first_of(getattr(pipeline, "transforms", ()))
         opener = decode if hasattr(decode, "_lazy") and is_ours(type(decode)) else None
         for number, known in enumerate(self.decoders):
@@ -116,8 +106,8 @@ def _settings(decode: Any) -> Any:
 
 
 def pipeline_of(transform: Any) -> Any:
-    """A pipeline that does what a transform does."""
-    # Views have a program, and are called as any callable is.
+    """Return a pipeline that does the same as a transform."""
+    # Views, which have a program, are called as any callable.
     if isinstance(transform, Pipeline) and transform._is_own() and not hasattr(transform, "_program"):
         return transform
     v2 = sys.modules.get("fastaug.transforms.v2")
@@ -127,7 +117,7 @@ def pipeline_of(transform: Any) -> Any:
 
 
 def _joins(first: Any, second: Any) -> bool:
-    """Whether a draft of one pipeline may go on as a draft of the next."""
+    """Return whether the second pipeline may continue a draft of the first."""
     if isinstance(first, SamplePipeline) is not isinstance(second, SamplePipeline):
         return False
     one, two = first._call, second._call
@@ -136,21 +126,20 @@ def _joins(first: Any, second: Any) -> bool:
 
 
 def _writes(pipeline: Any) -> bool:
-    """Whether a transform of v2 may write to leaves of which there are no drafts."""
+    """Return whether a transform of v2 may write to leaves that are not drafted."""
     modules = getattr(pipeline, "modules", None)
     inner = list(modules()) if modules is not None else list(getattr(pipeline, "transforms", ()))
     return any(getattr(module, "inplace", False) for module in inner)
 
 
 def _inside(node: Any) -> Iterator[Any] | None:
-    """What a list, tuple or dictionary holds; None of anything else."""
+    """Iterate over a list, tuple or the values of a dictionary; return None for other objects."""
     if isinstance(node, (list, tuple)):
         return iter(node)
     return iter(node.values()) if isinstance(node, dict) else None
 
 
 def values_of(result: Any) -> Iterator[Value]:
-    """The values in a result, one after the other."""
     if isinstance(result, Value):
         yield result
         return
@@ -159,7 +148,7 @@ def values_of(result: Any) -> Iterator[Value]:
 
 
 def built(result: Any, values: Any) -> Any:
-    """A result, with what `values` holds, by number, in the place of values."""
+    """Return a result with its placeholders replaced by `values`."""
     cls = type(result)
     if cls is Value:
         return values[result.index]
@@ -175,21 +164,21 @@ def built(result: Any, values: Any) -> Any:
     return result
 
 
-def taken(result: Any, whole: Any, values: dict[int, Any]) -> None:
-    """Puts into `values`, by number, what :func:`built` put into a whole in the places of values."""
+def taken(result: Any, whole: Any) -> dict[int, Any]:
+    """Return the values that :func:`built` put into a whole, by number."""
     if isinstance(result, Value):
-        values[result.index] = whole
-        return
-    parts = _inside(result)
-    if parts is not None:
+        return {result.index: whole}
+    values: dict[int, Any] = {}
+    if (parts := _inside(result)) is not None:
         inner = _inside(whole)
         assert inner is not None
         for part, value in zip(parts, inner):
-            taken(part, value, values)
+            values |= taken(part, value)
+    return values
 
 
 def is_collated_by_parts(result: Any) -> bool:
-    """Whether torch's default_collate makes of many such results one that is as it is, with batches for values."""
+    """Return whether torch's default_collate turns many results into one, with a batch for each value."""
     if type(result) is Value:
         return True
     if type(result) is list:

@@ -1,4 +1,4 @@
-"""Ways to look into views: each view as its own pipeline is looked into, with the image that it gets in a call."""
+"""Reports of views: one for each, with its input and draws in a call."""
 
 from __future__ import annotations
 
@@ -22,13 +22,7 @@ from fastaug._views.program import Step, taken
 
 
 class Parts:
-    """A report of several views, one after the other.
-
-    Attributes:
-        head: what is true of all of them.
-        names: of the views.
-        parts: the reports of the views.
-    """
+    """The reports of several views, with their names and a common head."""
 
     def __init__(self, names: list[str], parts: list[Any], head: str = "") -> None:
         self.head = head
@@ -36,7 +30,6 @@ class Parts:
         self.parts = parts
 
     def __bool__(self) -> bool:
-        """Return whether all parts are true."""
         return all(map(bool, self.parts))
 
     def __str__(self) -> str:
@@ -59,7 +52,7 @@ def _names(views: Any) -> list[str]:
 
 
 def _walked(views: Any, image: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the pipeline of each step with the value that it gets, which the calls before it have made."""
+    """Yield the pipeline of each step with its input, which earlier steps have made."""
     program = views._program
     values = {0: image}
     decoders = [image] * len(program.decoders)
@@ -91,7 +84,6 @@ def explain(views: Any, image_or_size: Any, plot: Any, seed: int | None, device:
 
 
 def _head(views: Any, image: Any) -> str:
-    """Return how the views of an image come together, in words."""
     program = views._program
     made = [f"value {step.source}" for step in program.steps if step.source > 0 and not step.fused]
     said = f"{len(program.outputs)} views of one image: drawn one after the other, then made by one call of the core"
@@ -137,8 +129,7 @@ def show(views: Any, images: Any, n: int, seed: int | None) -> Image.Image:
             seed_all(seed, generator)
         for number in range(n):
             original = originals[number % len(originals)]
-            values: dict[int, Any] = {}
-            taken(views.result, views(original), values)
+            values = taken(views.result, views(original))
             sources.append((sample_picture if of_samples else picture)(decoded(original)))
             rows.append([_picture(steps[value], result) for value, result in values.items() if value in steps])
     return sheet(sources, rows, "originals" if n > 1 else "original", "views")

@@ -14,7 +14,7 @@ from fastaug._draft.tape import Recording, Replaying
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect.methods import SeenPipeline
 from fastaug._program import eager
-from fastaug._sample.pipeline import sample_of
+from fastaug._sample.pipeline import is_size, sample_of
 from fastaug._sample.tape import SampleRecording, SampleReplaying
 from fastaug._views.drawn import DrawnViews
 from fastaug._views.program import Program, Value, ViewCall, built
@@ -29,27 +29,26 @@ if TYPE_CHECKING:
 
 
 class Views(SeenPipeline):
-    """Several transforms of one image in one call, as DINO, SimCLR and TwoCrops take them: a list of their results.
+    """Several transforms of one image in one call, as for DINO, SimCLR and TwoCrops.
 
-    Equal to ``[transform(image) for transform in transforms]``, bit for bit and in what it leaves of the random
-    generators. All of them are drawn first, in order; then their pixels are made by one native call, in which an
-    encoded image is decoded once, as far as the views show it.
+    The result equals ``[transform(image) for transform in transforms]``, bit for bit, and the random generators end in
+    the same state. All parameters are drawn first, in order. Then one native call makes all pixels, and decodes an
+    encoded image once, as far as the views need it.
 
-    What it is called with: what the transforms take, PIL images, arrays and tensors; handles of ``fastaug.io.lazy``;
-    paths and encoded bytes, which are opened as a ``Decode`` at the head of a view says, or else as ``fastaug.io.lazy``
-    does. Callables of your own get the PIL image of an encoded one. Transforms of v2 also take samples, such as
-    ``(image, target)``, and several arguments; each view is such a sample then. Each ``Compose`` keeps its own mode and
-    arithmetic.
+    Call it with an image that the transforms take, a handle of ``fastaug.io.lazy``, a path or encoded bytes. A
+    ``Decode`` at the start of a view opens the last two, or else ``fastaug.io.lazy`` does. Your own callables get a PIL
+    image. Transforms of v2 also take samples, such as ``(image, target)``, and several arguments, and each view is then
+    such a sample. Each ``Compose`` keeps its mode and arithmetic.
 
     Args:
-        transforms: a sequence of transforms: of fastaug, or any callables. The same one may be there several times.
+        transforms: a sequence of transforms or any callables, also with repetitions.
 
     Attributes:
         transforms: the same, as a tuple.
 
     Raises:
-        TypeError: no sequence, or one with something in it that is not callable.
-        ValueError: an empty one.
+        TypeError: not a sequence, or not all callables.
+        ValueError: an empty sequence.
         fastaug.DecodeError: when called, bytes that cannot be decoded.
 
     Example:
@@ -61,7 +60,7 @@ class Views(SeenPipeline):
         [torch.Size([3, 32, 32]), torch.Size([3, 32, 32])]
     """
 
-    #: What stands for the value of a call in the result of :meth:`_of_calls`.
+    #: Placeholder of a call's value in the result of :meth:`_of_calls`.
     Value = Value
 
     # Set by the constructors.
@@ -85,14 +84,12 @@ class Views(SeenPipeline):
 
     @classmethod
     def _of_calls(cls, calls: Sequence[ViewCall], result: Any) -> Views:
-        """Of any calls, in the order in which they draw.
+        """Build views of any calls, in the order in which they draw.
 
         Args:
-            calls: (transform, number of the value that it is called with, number of the value that it makes). The value
-                0 is what the whole is called with. A value that one other call takes, and nothing else, is never made:
-                its ops are done with those of that call.
-            result: what a call returns: lists, tuples and dictionaries in which :class:`Value` objects stand for
-                values; anything else in them is returned as it is.
+            calls: (transform, number of its input value, number of its output value). Value 0 is the input of the
+                views. A value that only one other call uses is never made, because that call goes on from its draft.
+            result: lists, tuples and dictionaries with :class:`Value` placeholders.
 
         Raises:
             TypeError: a transform that is not callable.
@@ -120,7 +117,7 @@ class Views(SeenPipeline):
         return self._run_inputs((image, *others), self._call)
 
     def _one_by_one(self, inputs: tuple[Any, ...]) -> Any:
-        """As a loop over the calls: torch wants to see what each does."""
+        """Run a loop over the calls, which torch can trace."""
         values: list[Any] = [None] * self._program.count
         values[0] = inputs if len(inputs) > 1 else inputs[0]
         for transform, source, value in self.calls:
@@ -139,14 +136,13 @@ class Views(SeenPipeline):
         return self._run_inputs((img,), call)
 
     def _seen(self, pipeline: Any) -> Any:
-        """One of its pipelines, as it can be called by itself with the draws that it has here."""
+        """Return one of its pipelines, with the draws that it has here."""
         return pipeline
 
     def _is_plain(self) -> bool:
-        """Whether it is no more than transforms one after the other."""
         return False
 
-    # For batches: fastaug._batch.task.Task.
+    # For batches.
 
     def _begin(self, image: Any, call: Call) -> Any:
         return DrawnViews(self._program, (image,), call)
@@ -192,29 +188,24 @@ class Views(SeenPipeline):
         seeds: Sequence[int] | None = None,
         device: str | torch.device | None = None,
     ) -> Any:
-        """The views of many images: for each view, one tensor of that view of all images.
+        """Return the views of many images, as one tensor for each view.
 
-        Equal to what ``[views(image) for image in images]`` collates to, with the draws of that loop: image by image,
-        and of each view by view. Tuples stay tuples, and what is no view in a result stays as it is.
-        The views of one image are made by one thread, those of several images at a time.
+        The result equals ``[views(image) for image in images]`` after collation, with the draws of that loop. Several
+        images are processed at a time, each by one thread.
 
         Args:
-            images: as in :meth:`fastaug.transforms.Compose.batch`.
-            out: for each view, in the order of the result, the memory that its batch is written to: [N, ...] of its
-                shape and dtype, as of ``Compose.batch``. After an error it holds anything.
-            num_threads: as in ``Compose.batch``.
-            seeds: an integer for each image: ``torch.manual_seed`` of it before the draws for the image.
-            device: where the results are to be. Views of images on the host are made on the CPU, and copied; those of
-                images on a device are made there, image by image.
+            images, num_threads, seeds: as for :meth:`fastaug.transforms.Compose.batch`.
+            out: memory for the batch of each view, in the order of the result: [N, ...] of its shape and dtype. After
+                an error its content is undefined.
+            device: device of the results. Images on the host are processed on the CPU, and the views copied. Images on
+                a device are processed there, one by one.
 
         Returns:
-            A list with one tensor for each view; a list of results in its place where these are no tensors, or differ
-            in shape or dtype.
+            A list with one tensor for each view, or a list of results if they are not tensors of one shape and dtype.
 
         Raises:
-            Exception: what the call raises for the first image that it raises for, with the number of that image as
-                ``index``.
-            TypeError, ValueError: as ``Compose.batch``; an ``out`` that is no sequence of one for each view.
+            Exception: from the first image that fails, with the number of that image as ``index``.
+            TypeError, ValueError: as ``Compose.batch``; or ``out`` does not have one entry for each view.
 
         Example:
             >>> import fastaug, fastaug.transforms as T
@@ -229,13 +220,13 @@ class Views(SeenPipeline):
         return batch.run(self, images, out, num_threads, seeds, device)
 
     def sample(self, size: Any) -> Any:
-        """Draws the parameters of all views of one image, as a call would, and finishes no pixels.
+        """Draw the parameters of all views of one image, as a call does, without making pixels.
 
         Args:
-            size: as of :meth:`fastaug.transforms.Compose.sample`: (height, width), an int, or an image.
+            size: as for :meth:`fastaug.transforms.Compose.sample`, (height, width), an int, or an image.
 
         Returns:
-            A list with the parameters of each transform, as its own ``sample`` gives them. :meth:`replay` takes it.
+            A list for :meth:`replay`, with the parameters of each transform as its own ``sample`` returns them.
 
         Example:
             >>> import fastaug, fastaug.transforms as T
@@ -255,24 +246,21 @@ class Views(SeenPipeline):
         return [tape.entries for tape in tapes]
 
     def _image_of(self, size: Any) -> Any:
-        """A black image of a size, which the first view takes; anything else is an image itself."""
-        pair = isinstance(size, (tuple, list)) and len(size) == 2 and all(type(side) is int for side in size)
-        if not pair and not isinstance(size, int):
-            return size
+        """Return a black image of a size for the first view, or the image that was given."""
         first = self._program.steps[0]
-        return sample_of(size) if first.sampled else blank(first.pipeline.transforms, size)
+        return sample_of(size) if first.sampled or not is_size(size) else blank(first.pipeline.transforms, size)
 
     def replay(self, image: Any, params: Any, subset: bool = False) -> Any:
-        """The views of an image, with parameters that :meth:`sample` has drawn. Draws nothing.
+        """Return the views of an image with parameters from :meth:`sample`, and draw nothing.
 
         Args:
-            image: as in a call with one argument; of any size that the parameters fit.
-            params: what :meth:`sample` returned, unchanged or edited.
-            subset: as of :meth:`fastaug.transforms.Compose.replay`, for each view; not for transforms of v2.
+            image: as for a call with one argument, of any size that the parameters fit.
+            params: the list from :meth:`sample`, unchanged or edited.
+            subset: as for :meth:`fastaug.transforms.Compose.replay`, for each view; not for transforms of v2.
 
         Raises:
-            TypeError: ``params`` are no list, or not of lists of dictionaries.
-            ValueError: ``params`` are of other views.
+            TypeError: ``params`` is not a list of lists of dictionaries.
+            ValueError: ``params`` is from other views.
 
         Example:
             >>> import fastaug, fastaug.transforms as T
@@ -300,16 +288,16 @@ class Views(SeenPipeline):
     def explain(  # type: ignore[override]
         self, image_or_size: Any = None, plot: Any = None, seed: int | None = None, device: Any = None
     ) -> Parts:
-        """The plan of each view of an image, as its own ``explain`` gives it, with the draws that it has in a call.
+        """Return the plan of each view of an image, as its own ``explain`` does, with its draws in a call.
 
         Args:
             image_or_size: an image, or (height, width).
-            plot: not of views: plot one of them, ``views.explain(image).parts[0].plot(path)``. Only None is taken.
-            seed: of the draws; by default they are those of the next call.
-            device: "cuda", to be told what of each view a device would do.
+            plot: only None; use ``views.explain(image).parts[0].plot(path)`` instead.
+            seed: seed of the draws; by default those of the next call.
+            device: "cuda", to show what a device does of each view.
 
         Returns:
-            An object that prints as one table for each view; they are its ``parts``.
+            An object that prints as one table for each of its ``parts``, the views.
 
         Raises:
             ValueError: another device, or a ``plot``.
@@ -319,16 +307,16 @@ class Views(SeenPipeline):
         return seen.explain(self, image_or_size, plot, seed, device)
 
     def profile(self, images: Any, repeat: int = 5, plot: Any = None, seed: int = 0) -> Parts:  # type: ignore[override]
-        """Where the time of each view goes, as its own ``profile`` says; without what views save by being one call.
+        """Time each view alone, as its own ``profile`` does, without the savings of one call.
 
         Args:
             images: an image, or several.
             repeat: how often each image is timed.
-            plot: not of views; only None is taken.
-            seed: of the draws.
+            plot: only None.
+            seed: seed of the draws.
 
         Returns:
-            An object that prints as one table for each view; they are its ``parts``.
+            An object that prints as one table for each of its ``parts``, the views.
 
         Raises:
             ValueError: a ``plot``; no images, or ``repeat`` below 1.
@@ -338,26 +326,26 @@ class Views(SeenPipeline):
         return seen.profile(self, images, repeat, plot, seed)
 
     def check(self, images: Any, seeds: int | Iterable[int] = range(10)) -> Parts:  # type: ignore[override]
-        """Compares each view with torchvision on your own images, as its own ``check`` does.
+        """Compare each view with torchvision on your own images, as its own ``check`` does.
 
         Args:
             images: an image, or several.
-            seeds: of the random generators; an int for the first so many.
+            seeds: seeds of the random generators, or the number of them.
 
         Returns:
-            An object that is true if every view is, and prints what each ``check`` says; they are its ``parts``.
+            An object that is true if all of its ``parts`` are, the results of each ``check``, and prints them.
         """
         from fastaug._views import seen
 
         return seen.check(self, images, seeds)
 
     def show(self, images: Any, n: int = 16, seed: int | None = None) -> Image.Image:
-        """A sheet with the views of ``n`` calls: a row for each, with the image that they are of.
+        """Return a sheet with the views of ``n`` calls, one row for each with its image.
 
         Args:
-            images: an image, or several to take turns.
+            images: an image, or several that take turns.
             n: number of calls.
-            seed: of the draws; by default they are those of the next calls.
+            seed: seed of the draws; by default those of the next calls.
 
         Raises:
             ValueError: no images, or ``n`` below 1.
@@ -376,10 +364,8 @@ class Views(SeenPipeline):
         self._plan()
 
     def __repr__(self) -> str:
-        plain = [(0, number) for number in range(1, len(self.calls) + 1)]
-        if [(source, value) for _, source, value in self.calls] == plain and self.result == [
-            Value(number) for _, number in plain
-        ]:
+        plain = [(transform, 0, number) for number, transform in enumerate(self.transforms, 1)]
+        if [*self.calls] == plain and self.result == [Value(number) for _, _, number in plain]:
             lines = [repr(transform) for transform in self.transforms]
         else:
             lines = [f"Value({value}) = {transform!r} of Value({source})" for transform, source, value in self.calls]
@@ -388,6 +374,6 @@ class Views(SeenPipeline):
         return f"Views({inner}\n)"
 
 
-# Their public names, by which they pickle.
+# The public names by which they pickle.
 Views.__module__ = Value.__module__ = "fastaug"
 Value.__qualname__ = "Views.Value"

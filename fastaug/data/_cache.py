@@ -6,22 +6,24 @@ import contextlib
 import itertools
 import operator
 import os
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import torch
+from PIL import Image, UnidentifiedImageError
 
+from fastaug._batch.each import bar_of
 from fastaug._batch.methods import BatchPipeline
 from fastaug._batch.threads import threads_for
 from fastaug._draft.pipeline import blank
 from fastaug._image.encoded import CHANNELS
 from fastaug._image.lazy import LazyImage
 from fastaug._program.arguments import resized_size
-from fastaug.data._cached_file import Job, SourceError, aside, done, header, newest, pixels, same
-from fastaug.data._folder import images_in
+from fastaug.data._folder import by_folder, images_in
 from fastaug.data._load.seeds import sample_seed
 from fastaug.transforms._containers import Compose
 from fastaug.transforms._geometry import Resize
@@ -31,6 +33,24 @@ _SLAB = 16
 
 # Bytes of an .npy file before its samples.
 _HEADER = 128
+
+
+class Job(NamedTuple):
+    target: Path
+    sources: list[Path]
+    number: int = 0  # of the source, among all
+    draw: int = 0
+    stacked: bool = False
+
+
+class SourceError(Exception):
+    def __init__(self, path: Path, error: Exception) -> None:
+        super().__init__(str(error))
+        self.path = path
+        self.error = error
+
+
+_Work = Callable[[Job, Iterator[np.ndarray]], Any]
 
 
 class CacheResult(NamedTuple):
@@ -159,8 +179,6 @@ class Options(NamedTuple):
 
 
 class Mirror:
-    """The files of one call of cache()."""
-
     def __init__(
         self,
         src: Any,
@@ -198,8 +216,8 @@ class Mirror:
         if options.stack:
             jobs = [
                 Job(self._stack_of(folder), sources, stacked=True)
-                for folder, group in itertools.groupby(sorted(paths, key=lambda path: path.parent), lambda p: p.parent)
-                if chosen.intersection(sources := list(group))
+                for folder, sources in by_folder(paths)
+                if chosen.intersection(sources)
             ]
         else:
             jobs = []
@@ -225,7 +243,6 @@ class Mirror:
         return self.dst / place.parent / f"{name}.npy"
 
     def write(self) -> CacheResult:
-        """Make the files that are missing or outdated."""
         jobs = self.pending()
         failed = [*self._refused]
         written = 0
@@ -240,15 +257,11 @@ class Mirror:
         return CacheResult(written, len(self.jobs) - len(jobs), failed)
 
     def verify(self) -> tuple[list[str], CacheResult]:
-        """Compare existing files with what would be made, and write nothing.
-
-        Returns:
-            The files that differ, and a result whose ``present`` is the number of compared files.
-        """
+        """Return the files that differ, and the number of compared files as ``present``. Write nothing."""
         jobs = [job for job in self.jobs if job.target.exists()]
         different = []
         failed = [*self._refused]
-        for job, outcome in self._each(jobs, same):
+        for job, outcome in self._each(jobs, _same):
             if isinstance(outcome, SourceError):
                 failed.append((str(outcome.path), outcome.error))
             elif not outcome:
@@ -257,7 +270,7 @@ class Mirror:
 
     def pending(self) -> list[Job]:
         """Return the jobs whose file is missing or has another time than its images."""
-        return [job for job in self.jobs if not done(job)]
+        return [job for job in self.jobs if not _done(job)]
 
     def estimate(self) -> int:
         """Return the bytes of the files that are pending.
@@ -278,36 +291,31 @@ class Mirror:
 
     def _bytes_of(self, path: Path) -> int:
         try:
-            width, height, mode = header(path)
+            width, height, mode = _header(path)
         except Exception:
             return 0  # write() reports it
         if self._sides is not None:
             height, width = resized_size(height, width, self._sides, None)
         return height * width * CHANNELS[self._options.mode or (mode if mode in CHANNELS else "RGB")]
 
-    def _each(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[tuple[Job, Any]]:
+    def _each(self, jobs: list[Job], work: _Work) -> Iterator[tuple[Job, Any]]:
         """Yield each job with the result of `work` on it and its arrays, or with the SourceError of an image."""
-        bar: Any = contextlib.nullcontext()
-        if self._progress:
-            from tqdm.auto import tqdm
-
-            bar = tqdm(total=len(jobs), unit="file", disable=None)
         outcomes = self._in_threads if self._options.transform is None else self._transformed
-        with bar:
+        with bar_of(self._progress, len(jobs), "file") as bar:
             for start in range(0, len(jobs), _SLAB * self._threads):
                 for outcome in outcomes(jobs[start : start + _SLAB * self._threads], work):
                     yield outcome
-                    if self._progress:
+                    if bar is not None:
                         bar.update()
 
-    def _in_threads(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[Any]:
+    def _in_threads(self, jobs: list[Job], work: _Work) -> Iterator[Any]:
         def one(job: Job) -> Any:
             return _outcome(work, job, map(self._read, job.sources))
 
         with ThreadPoolExecutor(self._threads) as pool:
             yield from zip(jobs, pool.map(one, jobs))
 
-    def _transformed(self, jobs: list[Job], work: Callable[[Job, Iterator[np.ndarray]], Any]) -> Iterator[Any]:
+    def _transformed(self, jobs: list[Job], work: _Work) -> Iterator[Any]:
         # User transforms may draw from torch's generator too, so it is saved and restored.
         seeds = [sample_seed(self._options.seed, job.draw, job.number) for job in jobs]
         try:
@@ -323,7 +331,7 @@ class Mirror:
                 yield from self._transformed([job], work)
             return
         for job, result in zip(jobs, results):
-            yield job, _outcome(work, job, iter([pixels(result)]))
+            yield job, _outcome(work, job, iter([_pixels(result)]))
 
     def _taken(self, path: Path) -> Any:
         """Return the image as the pipeline takes it, a path or else an array."""
@@ -339,7 +347,7 @@ class Mirror:
             raise SourceError(path, error) from error
 
     def _write(self, job: Job, arrays: Iterator[np.ndarray]) -> None:
-        time = newest(job.sources)
+        time = _newest(job.sources)
         first = next(arrays)
         shape = (len(job.sources), *first.shape) if self._options.stack else first.shape
         with aside(job.target, time) as file:
@@ -357,9 +365,84 @@ class Mirror:
                 file.write(np.ascontiguousarray(array).data)
 
 
-def _outcome(work: Callable[[Job, Iterator[np.ndarray]], Any], job: Job, arrays: Iterator[np.ndarray]) -> Any:
-    """Return the result of `work`, or the SourceError of an image."""
+def _outcome(work: _Work, job: Job, arrays: Iterator[np.ndarray]) -> Any:
     try:
         return work(job, arrays)
     except SourceError as error:
         return error
+
+
+def _done(job: Job) -> bool:
+    try:
+        if job.target.stat().st_mtime_ns != max(path.stat().st_mtime_ns for path in job.sources):
+            return False
+    except OSError:
+        return False
+    if not job.stacked:
+        return True
+    try:
+        return len(np.load(job.target, mmap_mode="r")) == len(job.sources)
+    except (OSError, ValueError):
+        return False
+
+
+def _newest(paths: list[Path]) -> int:
+    """Return the time of the last change to any of these, in nanoseconds."""
+    try:
+        return max(path.stat().st_mtime_ns for path in paths)
+    except OSError as error:
+        raise SourceError(Path(error.filename), error) from error
+
+
+def _header(path: Path) -> tuple[int, int, str]:
+    try:
+        with Image.open(path) as image:
+            return image.width, image.height, image.mode
+    except UnidentifiedImageError:
+        found = LazyImage(path, None)
+        return found.width, found.height, found.mode
+
+
+def _same(job: Job, arrays: Iterator[np.ndarray]) -> bool:
+    try:
+        there = np.load(job.target, mmap_mode="r")
+    except (OSError, ValueError):
+        return False
+    stack = there if job.stacked else there[None]
+    return there.dtype == np.uint8 and len(stack) == len(job.sources) and all(map(np.array_equal, stack, arrays))
+
+
+def _pixels(result: Any) -> np.ndarray:
+    """Return the result of a transform as a uint8 image [H, W] or [H, W, C]."""
+    if isinstance(result, Image.Image) and result.mode in CHANNELS:
+        return np.asarray(result)
+    array = result
+    if isinstance(result, torch.Tensor) and result.dtype is torch.uint8:
+        array = result.numpy(force=True)
+        array = np.moveaxis(array, 0, 2) if array.ndim == 3 else array
+    if isinstance(array, np.ndarray) and array.dtype == np.uint8 and array.size and array.ndim in (2, 3):
+        checked: np.ndarray = array
+        if array.ndim == 2 or array.shape[2] <= len(CHANNELS):
+            return checked
+    said = f"a PIL image of mode {result.mode}" if isinstance(result, Image.Image) else f"{type(result)}"
+    if hasattr(result, "dtype"):
+        said += f" of {result.dtype} and shape {tuple(result.shape)}"
+    raise TypeError(
+        "transform should give images of uint8 to be stored: PIL images of 8 bits, arrays [H, W] or [H, W, 1 to 4], or "
+        f"tensors [1 to 4, H, W], got {said}"
+    )
+
+
+@contextlib.contextmanager
+def aside(target: Path, time: int) -> Iterator[BinaryIO]:
+    """Open a temporary file that becomes `target`, with that modification time, unless an error occurs."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    aside = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with open(aside, "xb") as file:
+            yield file
+        os.utime(aside, ns=(time, time))
+        os.replace(aside, target)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise

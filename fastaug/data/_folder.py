@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import stat
 from collections.abc import Iterator
@@ -19,35 +20,20 @@ _KINDS = {stat.S_IFIFO: "a named pipe", stat.S_IFCHR: "a device", stat.S_IFBLK: 
 
 
 class Images(NamedTuple):
-    """The content of a folder.
+    """The content of a folder."""
 
-    Attributes:
-        paths: its images, sorted.
-        others: number of files without the suffix of an image.
-        refused: (path, error) of names with such a suffix that are never opened, because reading them could block.
-    """
-
-    paths: list[Path]
-    others: int
-    refused: list[tuple[str, Exception]]
+    paths: list[Path]  # sorted
+    others: int  # files without the suffix of an image
+    refused: list[tuple[str, Exception]]  # never opened, because reading them could block
 
 
 def suffixes() -> set[str]:
-    """Return the suffixes of formats that can be read."""
     formats = Image.registered_extensions().items()
     return {".npy", *(suffix for suffix, name in formats if name in Image.OPEN and name not in _NO_PICTURES)}
 
 
 def images_in(src: Path, without: Path | None = None) -> Images:
-    """Return all files with a suffix that can be read.
-
-    Args:
-        without: a folder to skip.
-
-    Raises:
-        NotADirectoryError: ``src`` is not a folder.
-        ValueError: it has no images.
-    """
+    """Return all files of `src` with a suffix that can be read, except in the folder `without`."""
     if not src.is_dir():
         raise NotADirectoryError(f"src should be a folder of images, got {src}")
     known = suffixes()
@@ -64,6 +50,11 @@ def images_in(src: Path, without: Path | None = None) -> Images:
     if not found and not refused:
         raise ValueError(f"src should hold images, got {src}, which has none")
     return Images(sorted(found), others, sorted(refused, key=lambda pair: pair[0]))
+
+
+def by_folder(paths: list[Path]) -> Iterator[tuple[Path, list[Path]]]:
+    for folder, group in itertools.groupby(sorted(paths, key=lambda path: path.parent), lambda path: path.parent):
+        yield folder, list(group)
 
 
 def _entries(folder: str, real: str, above: tuple[str, ...], without: str | None) -> Iterator[os.DirEntry[str]]:

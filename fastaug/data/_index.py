@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +10,12 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 
+from fastaug._batch.each import bar_of
 from fastaug._batch.threads import threads_for
 from fastaug._image import indexes
 from fastaug._image.lazy import LazyImage
-from fastaug.data._cached_file import aside
-from fastaug.data._folder import images_in
+from fastaug.data._cache import aside
+from fastaug.data._folder import by_folder, images_in
 
 
 class IndexResult(NamedTuple):
@@ -83,13 +82,7 @@ class _Found(NamedTuple):
     error: Exception | None = None
 
 
-def _errors(images: dict[Path, _Found]) -> list[tuple[str, Exception]]:
-    return [(str(path), found.error) for path, found in images.items() if found.error is not None]
-
-
 class Indexes:
-    """The indexes of all images in a folder."""
-
     def __init__(self, src: Any, num_threads: Any = None, progress: bool = False, strict: bool = False) -> None:
         self._threads = threads_for(num_threads)
         self._progress = progress
@@ -102,14 +95,10 @@ class Indexes:
         counts = {"written": 0, "present": 0, "without": 0}
         failed = [*self._images.refused]
         try:
-            for folder, images in self._folders(keep=True):
-                failed += _errors(images)
-                if self._strict and failed:
-                    break
+            for folder, images in self._folders(True, failed):
                 for found in images.values():
-                    if found.error is None:
-                        same = found.made == found.there
-                        counts["without" if found.made is None else "present" if same else "written"] += 1
+                    same = found.made == found.there
+                    counts["without" if found.made is None else "present" if same else "written"] += 1
                 made = {path.name: found.made for path, found in images.items() if found.made is not None}
                 target = folder / indexes.NAME
                 if indexes.is_file(str(target)):
@@ -121,21 +110,12 @@ class Indexes:
         return IndexResult(**counts, failed=failed)
 
     def verify(self) -> tuple[list[str], IndexResult]:
-        """Compare existing indexes with what would be made, and write nothing.
-
-        Returns:
-            The images whose index is wrong, and a result whose ``present`` is the number of compared ones.
-        """
+        """Return the images whose index is wrong, and the number of compared ones as ``present``. Write nothing."""
         different: list[str] = []
         compared = without = 0
         failed = [*self._images.refused]
-        for _, images in self._folders(keep=False):
-            failed += _errors(images)
-            if self._strict and failed:
-                break
+        for _, images in self._folders(False, failed):
             for path, found in images.items():
-                if found.error is not None:
-                    continue
                 if found.there is None:
                     without += 1
                 else:
@@ -144,26 +124,25 @@ class Indexes:
                         different.append(str(path))
         return different, IndexResult(0, compared, without, failed)
 
-    def _folders(self, keep: bool) -> Iterator[tuple[Path, dict[Path, _Found]]]:
-        """Yield each folder with the existing and the right index of each image; `keep` accepts an index of the same
-        bytes.
+    def _folders(self, keep: bool, failed: list[tuple[str, Exception]]) -> Iterator[tuple[Path, dict[Path, _Found]]]:
+        """Yield each folder with the indexes of each readable image, and append others to `failed`.
+
+        If `keep`, an index of the same bytes is right.
         """
         indexes.forget()
-        bar: Any = contextlib.nullcontext()
-        if self._progress:
-            from tqdm.auto import tqdm
-
-            bar = tqdm(total=len(self._images.paths), unit="file", disable=None)
-        ordered = sorted(self._images.paths, key=lambda path: path.parent)
-        by_folder = itertools.groupby(ordered, lambda path: path.parent)
-        with bar, ThreadPoolExecutor(self._threads) as pool:
-            for folder, paths in by_folder:
+        paths = self._images.paths
+        with bar_of(self._progress, len(paths), "file") as bar, ThreadPoolExecutor(self._threads) as pool:
+            for folder, group in by_folder(paths):
                 images = {}
-                group = list(paths)
                 for path, found in zip(group, pool.map(lambda path: _found(path, keep), group)):
-                    images[path] = found
-                    if self._progress:
+                    if found.error is None:
+                        images[path] = found
+                    else:
+                        failed.append((str(path), found.error))
+                    if bar is not None:
                         bar.update()
+                if self._strict and failed:
+                    return
                 yield folder, images
 
 

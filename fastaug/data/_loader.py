@@ -6,24 +6,25 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch.utils.data import IterableDataset, MapDataPipe
 
+from fastaug._batch.sources import common_device
 from fastaug._batch.threads import threads_for
 from fastaug._draft.generators import get_states, set_all, set_own, set_states, states_of, untouched
 from fastaug._views.views import Views
 from fastaug.data._load.choice import PROMISE, LoaderChoice, choice_of, unknown_data
-from fastaug.data._load.flights import flights_of_folder, flights_of_items
+from fastaug.data._load.flights import FolderFlight, ItemsFlight
 from fastaug.data._load.iterator import Plan, ThreadsIter
-from fastaug.data._load.probe import is_drafted
-from fastaug.data._load.processes import torchs_iterator
-from fastaug.data._load.rebuilt import dataset_for
+from fastaug.data._load.processes import dataset_for, torchs_iterator
+from fastaug.data._load.promise import Promise
 from fastaug.data._load.report import LoaderReport, Times
 from fastaug.data._load.seeds import word
-from fastaug.data._load.sources import Folder
-from fastaug.data._load.states import epochs_of, generators_of, plain, samplers_of, set_epochs
+from fastaug.data._load.sources import Folder, is_drafted
+from fastaug.data._load.streams import epochs_of, generators_of, plain, samplers_of, set_epochs
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Side
@@ -36,8 +37,6 @@ _TAKES_IN_ORDER = "in_order" in inspect.signature(torch.utils.data.DataLoader.__
 
 
 class _Progress:
-    """The position of an iterator of torch's."""
-
     epoch = 0  # the loader's number of it
     given: int | None = None  # batches returned in the epoch; None between epochs
     epochs = 0  # earlier epochs of the same iterator
@@ -51,32 +50,29 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
 
     Threads make the samples only if all random draws come from transforms of this package. That is known of
     torchvision's ``ImageFolder``, ``DatasetFolder`` and the like, of a ``TensorDataset``, of lists, arrays and tensors,
-    and of a ``Subset`` or ``ConcatDataset`` of these. Their transforms must be of this package alone, without a
-    ``loader``, ``target_transform`` or ``collate_fn`` of user code. Everything else runs on torch's worker processes,
-    and so does an ``IterableDataset`` or a loader with a ``worker_init_fn``, ``multiprocessing_context`` or
-    ``timeout``. The loader decides this without calling the data set. :meth:`explain` returns the choice and its
-    reason.
+    and of a ``Subset`` or ``ConcatDataset`` of these, without a ``transform``, ``loader``, ``target_transform`` or
+    ``collate_fn`` of user code. Everything else runs on torch's worker processes, and so does an ``IterableDataset`` or
+    a loader with a ``worker_init_fn``, ``multiprocessing_context`` or ``timeout``. The data set is not called for this.
+    :meth:`explain` returns the choice and its reason.
 
     With ``threads=True`` you promise that your data set draws only by transforms of this package, and may be called
     from several threads. Each thread then makes a batch. If the data set visibly draws by itself, a RuntimeError is
     raised. Your ``collate_fn`` is called in ``next()``, with the random numbers of a worker.
 
-    Threads write the images of a folder, several at a time, directly into the tensor of the batch. Two batches are in
-    progress while one is used, or one per thread if each thread makes a batch. The memory of a batch is reused when
-    nothing refers to it.
+    Threads write the images of a folder directly into the tensor of the batch. Two batches are in progress while one is
+    used, or one per thread if each thread makes a batch. The memory of a batch is reused when nothing refers to it.
 
-    If a sample fails, the rest of its batch is still made. Then the error is raised with its own type, and with the
-    number of the sample as ``index`` and the path of a file as ``path``. Exceptions that end a process, such as
-    SystemExit, become a RuntimeError, as with torch's workers. The next call returns the next batch. In a forked child,
-    an iterator of the parent raises a RuntimeError.
+    If a sample fails, the rest of its batch is still made. Then its error is raised, with the number of the sample as
+    ``index`` and the ``path`` of a file. Exceptions that end a process, such as SystemExit, become a RuntimeError, as
+    with torch's workers. The next call returns the next batch. In a forked child, an iterator of the parent raises a
+    RuntimeError.
 
-    With ``device="cuda"`` batches are on that device, and everything else stays the same. Threads read and decode the
-    images of a folder. The device runs the rest of the pipeline, on a stream of the loader, like ``transform.batch(...,
-    device=)``. Other batches are made and collated on the CPU, and then moved. So are tensors that accompany the
-    images, such as labels, and every object with a method ``to``, in dictionaries, lists and tuples of any depth. Your
-    ``collate_fn`` receives images on the device if they are made there, and its result is moved. Use a batch on the
-    stream that is current at ``next()``. That stream waits for the batch and the process does not, but ``next()`` waits
-    until the stream is at most two batches behind. :meth:`profile` reports where batches are made.
+    With ``device="cuda"`` batches are on that device. Threads read and decode the images of a folder, and the device
+    runs the rest of the pipeline on a stream of the loader, as for ``transform.batch(..., device=)``. Other batches are
+    made and collated on the CPU, and then moved, with every object that has a method ``to``, in dictionaries, lists and
+    tuples of any depth. Your ``collate_fn`` receives images on the device if they are made there, and its result is
+    moved. Use a batch on the stream that is current at ``next()``. That stream waits for the batch instead of the
+    process, but ``next()`` waits until it is at most two batches behind. :meth:`profile` shows where batches are made.
 
     Args:
         num_threads: number of threads. By default ``num_workers``, but at most the CPUs that the process may use, and
@@ -171,7 +167,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
                 raise ValueError(f"seed is of rng='sample', got seed={seed} with rng={rng!r}")
         self.rng = rng
         self.seed = 0 if seed is None and rng == "sample" else seed
-        self.device = _as_device(device)
+        self.device = common_device((), device)
         self.threads = threads
         if num_threads is not None and not (choice := choice_of(self)).threads:
             raise ValueError(
@@ -197,8 +193,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         if isinstance(iterator, ThreadsIter) and not choice_of(self).threads:
             self._iterator = iterator = None
         if iterator is not None and not isinstance(iterator, ThreadsIter):
-            self._progress.epoch = self._begin_epoch()
-            self._begin = states_of(generators_of(self))
+            self._begin_progress()
             self._progress.given = 0
             self._progress.epochs += 1
         iterator = super().__iter__()
@@ -230,12 +225,15 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         self._next_epoch += 1
         return self._epoch
 
+    def _begin_progress(self) -> None:
+        self._progress.epoch = self._begin_epoch()
+        self._begin = states_of(generators_of(self))
+
     def _get_iterator(self) -> Any:
         side = self._beside()
         resume, self._resume = self._resume, None
         self._progress = _Progress()
-        self._progress.epoch = self._begin_epoch()
-        self._begin = states_of(generators_of(self))
+        self._begin_progress()
         return ThreadsIter(self, self._epoch, side, resume) if self._has_threads() else self._torchs(resume)
 
     def _has_threads(self) -> bool:
@@ -244,11 +242,7 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         return alone or choice_of(self).threads
 
     def _beside(self) -> Side | None:
-        """Return the stream on which batches are made ahead.
-
-        Raises:
-            RuntimeError: the device cannot be used, such as in a fork.
-        """
+        """Return the stream on which batches are made ahead."""
         if self.device is None:
             return None
         from fastaug._cuda import memory
@@ -258,9 +252,6 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
             # One for all epochs, because torch caches memory per stream.
             self._side = device.side()
         return self._side
-
-    def _folder(self) -> Folder | None:
-        return Folder.of(self.dataset) if self._auto_collation else None
 
     def _torchs(self, resume: dict[str, Any] | None) -> Any:
         if resume is None:
@@ -287,25 +278,21 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
         threads = self.num_threads or min(cpus, workers or cpus)
         first = indices[0] if self._auto_collation and indices else indices
         made = "on the CPU" if self.device is None else f"on the CPU and moved to {self.device}"
-        folder = self._folder() if choice_of(self).threads else None
+        folder = Folder.of(self.dataset) if self._auto_collation and choice_of(self).threads else None
         known = unknown_data(self.dataset, folder is not None) is None
         if folder is not None and is_drafted(folder, first):
             # Threads make views, which are then moved.
             if self.device is None or isinstance(folder.transform, Views):
-                return Plan(flights_of_folder(folder, known), threads, False, made)
-            from fastaug.data._load.on_device import flights_on_device
+                return Plan(partial(FolderFlight, folder, known), threads, False, made)
+            from fastaug.data._load.on_device import PlacedFlight
 
-            return Plan(flights_on_device(folder, known), threads, False, f"on {self.device}")
+            return Plan(partial(PlacedFlight, folder, known), threads, False, f"on {self.device}")
         if self.rng == "torch":
             # The samples of one stream are made one after the other.
             threads = min(threads, max(workers, 1))
-        promise = None
-        if workers and not known:
-            from fastaug.data._load.promise import Promise
-
-            promise = Promise(self.dataset, workers, base_seed)
-        flights = flights_of_items(self.dataset, self._auto_collation, not workers, known, promise)
-        return Plan(flights, threads if workers else 1, True, made)
+        promise = Promise(self.dataset, workers, base_seed) if workers and not known else None
+        flight = partial(ItemsFlight, self.dataset, self._auto_collation, not workers, known, promise)
+        return Plan(flight, threads if workers else 1, True, made)
 
     def check_worker_number_rationality(self) -> None:
         """Do nothing, because threads are not processes. torch warns when worker processes start."""
@@ -400,13 +387,3 @@ class DataLoader(torch.utils.data.DataLoader[_T_co]):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_current": None, "_latest": None, "_side": None}
-
-
-def _as_device(device: Any) -> torch.device | None:
-    """Return the device, or None for the CPU."""
-    if device is None:
-        return None
-    from fastaug._cuda import memory
-
-    given = memory.as_device(device)
-    return None if given.type == "cpu" else given

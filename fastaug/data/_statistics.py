@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Iterable
 from contextlib import closing
@@ -12,6 +11,7 @@ import numpy as np
 import torch
 from PIL import Image
 
+from fastaug._batch.each import bar_of
 from fastaug._batch.sources import path_of
 from fastaug.transforms._containers import Compose
 
@@ -133,20 +133,13 @@ def counted(
 ) -> np.ndarray | None:
     """Count as :func:`histogram` does, but return None if there are no images.
 
-    Args:
-        failed: receives (name, error) of images that cannot be read, instead of an exception; `strict` stops at the
-            first.
+    Append (name, error) of unreadable images to `failed` if it is given, and then stop at the first if `strict`.
     """
     items: Any = images if hasattr(images, "__len__") else list(images)
     counts: np.ndarray | None = None
-    steps = [] if transform is None else [transform]
-    bar: Any = contextlib.nullcontext()
-    if progress:
-        from tqdm.auto import tqdm
-
-        bar = tqdm(total=len(items), unit="image")
+    pipeline = Compose([] if transform is None else [transform])
     # Closed after an error too, because its traceback would keep the threads alive.
-    with bar, closing(Compose(steps).map(items, ordered=False, num_threads=num_threads)) as mapped:
+    with bar_of(progress, len(items), disable=False) as bar, closing(pipeline.map(items, False, num_threads)) as mapped:
         while True:
             try:
                 index, image = next(mapped)
@@ -159,7 +152,7 @@ def counted(
                 if strict:
                     break
                 continue
-            if progress:
+            if bar is not None:
                 bar.update()
             one = _histogram(image)
             if counts is None:

@@ -24,7 +24,6 @@ NOT_ENGLISH = {
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
 NOT_YET: dict[str, str] = {
     "": "__init__",
-    "_batch": "batch device each map run seeds slots sources task threads",
     "_compile": "__init__ adopt compiled drawn functions of_release prepare read_samples samples trace views",
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
@@ -35,13 +34,8 @@ NOT_YET: dict[str, str] = {
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"
     ),
-    "_sample": "pipeline sample",
     "_self_test": "cases run",
     "_tv_tensors": "base choice formats places rotated",
-    "_views": "batch drawn program views",
-    "data/_load": (
-        "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
-    ),
     "transforms/v2": "_transform",
 }
 

@@ -16,7 +16,7 @@ import torch
 
 import fastaug.transforms as T
 from fastaug import _C
-from fastaug._batch.task import Drawing, Task
+from fastaug._batch.batch import Drawing, Task
 from fastaug._cuda.kernels import Family, Spec
 from fastaug._draft.call import Call
 from support.programs import pack

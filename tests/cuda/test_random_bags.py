@@ -12,7 +12,7 @@ import torch
 
 import fastaug.transforms as T
 from fastaug import _C
-from fastaug._batch.task import Drawing, Task
+from fastaug._batch.batch import Drawing, Task
 from fastaug._draft.call import Call
 from fastaug._program.job import Job
 from property.pipeline_steps import ANY, BYTES, FLOATS, TO_TENSOR, draw_steps

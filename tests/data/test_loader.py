@@ -38,8 +38,7 @@ from torchvision.datasets import ImageFolder
 import fastaug
 import fastaug.io
 import fastaug.transforms as T
-from fastaug._batch.batch import Batch
-from fastaug._batch.task import Task
+from fastaug._batch.batch import Batch, Task
 from fastaug._batch.threads import Crew, threads_for
 from fastaug.data import DataLoader
 from fastaug.data._load.flights import Flight

@@ -22,10 +22,9 @@ from PIL import Image
 import fastaug
 import fastaug.io
 import fastaug.transforms as T
-from fastaug._batch.batch import Batch
-from fastaug._batch.map import Mapped
+from fastaug._batch.batch import Batch, Task
+from fastaug._batch.run import Mapped
 from fastaug._batch.slots import recycled
-from fastaug._batch.task import Task
 from fastaug._batch.threads import Crew, threads_for
 from support.batches import THREADS, encoded, names_of_threads, one_by_one, photographs, train
 from support.differences import each

@@ -16,7 +16,7 @@ import torchvision.transforms as TV
 from PIL import Image
 
 import fastaug.transforms as T
-from fastaug._batch.task import Task
+from fastaug._batch.batch import Task
 from fastaug._draft.outline import Outline
 from fastaug._image.lazy import LazyImage
 from support.batches import THREADS, encoded, names_of_threads, one_by_one, photographs, train

@@ -1,4 +1,4 @@
-"""What makes the samples of a loader: threads, for what is known to draw nothing by itself; else what torch has."""
+"""The choice between threads and torch's iterators, by what is known to draw nothing by itself."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from torch.utils.data import ConcatDataset, IterableDataset, MapDataPipe, Subset
 
 from fastaug._draft.known import is_plain, named, unknown
 from fastaug._draft.pipeline import Pipeline
-from fastaug.data._load.sources import Folder
+from fastaug.data._load.sources import Folder, overrides
 
 _LISTS = (list, tuple)
 _INDICES = (list, tuple, range, np.ndarray, torch.Tensor)
 
-# Classes of torchvision.datasets that look a sample up, read its file, and call their transforms; and nothing else.
+# Classes of torchvision.datasets that only look a sample up, read its file, and call their transforms.
 _LOOKED_UP = frozenset([
     "CIFAR10", "CIFAR100", "CLEVRClassification", "Caltech101", "Caltech256", "CelebA", "Cityscapes", "DTD",
     "EMNIST", "FER2013", "FGVCAircraft", "FashionMNIST", "Flowers102", "Food101", "GTSRB", "INaturalist",
@@ -25,16 +25,16 @@ _LOOKED_UP = frozenset([
     "RenderedSST2", "SEMEION", "STL10", "SUN397", "SVHN", "StanfordCars", "USPS", "VOCDetection", "VOCSegmentation",
 ])  # fmt: skip
 
-#: What to do about it, where threads would be fit.
+#: The advice where threads would be right.
 PROMISE = (
     "threads=True is the promise that it draws by transforms of fastaug alone and may be called by several threads"
 )
 
 
 class LoaderChoice(NamedTuple):
-    """What makes the samples of a :class:`fastaug.data.DataLoader`, and why. Print it.
+    """The way in which a :class:`fastaug.data.DataLoader` makes its samples. Print it.
 
-    ``threads`` is whether threads do it; ``made`` names what does, and ``reason`` says why, in words.
+    ``threads`` is true for threads, ``made`` names what makes the samples, and ``reason`` explains it.
 
     Example:
         >>> import torch
@@ -52,14 +52,15 @@ class LoaderChoice(NamedTuple):
 
 
 def choice_of(loader: Any) -> LoaderChoice:
-    """What makes the samples of a loader, by what its arguments and its data set are. Nothing of these is called."""
+    """Choose by the arguments and the data set of a loader, without calling them."""
     dataset, workers = loader.dataset, loader.num_workers
     folder = Folder.of(dataset) if loader._auto_collation else None
     reason = _needs_torch(loader)
     if reason is None and not workers and folder is None:
         reason = "there are no workers, and threads make the images of a folder alone without them"
     if reason is None and loader.threads is None:
-        reason = _unknown(loader, folder)
+        collate = unknown(loader.collate_fn)
+        reason = unknown_data(dataset, folder is not None) if collate is None else f"of collate_fn, {collate}"
     if reason is None and folder is None and (owner := _with_generator(dataset)) is not None:
         reason = f"{owner} draws from a generator of its own"
     if reason is not None:
@@ -70,33 +71,21 @@ def choice_of(loader: Any) -> LoaderChoice:
 
 
 def _needs_torch(loader: Any) -> str | None:
-    """What of the arguments only torch's iterators do."""
     if isinstance(loader.dataset, (IterableDataset, MapDataPipe)):
         return f"{type(loader.dataset).__name__} has no indices, or is a DataPipe"
     if loader.threads is False:
         return "threads=False"
     if loader.num_workers:
-        given = {
-            "worker_init_fn": loader.worker_init_fn is not None,
-            "multiprocessing_context": loader.multiprocessing_context is not None,
-            "timeout": loader.timeout > 0,
-        }
-        for name, is_given in given.items():
-            if is_given:
+        for name in ("worker_init_fn", "multiprocessing_context", "timeout"):
+            if getattr(loader, name) not in (None, 0):
                 return f"{name} is for processes"
     return None
 
 
-def _unknown(loader: Any, folder: Folder | None) -> str | None:
-    collate = unknown(loader.collate_fn)
-    return unknown_data(loader.dataset, folder is not None) if collate is None else f"of collate_fn, {collate}"
-
-
 def unknown_data(dataset: Any, folder: bool = False) -> str | None:
-    """What of a data set is not known to draw nothing by itself, in words; None if all is known.
+    """Return the part of a data set that may draw by itself, in words; None if there is none.
 
-    Args:
-        folder: whether a transform may have a generator of its own, since all draws are made by one thread.
+    In a folder, transforms may have their own generators, because one thread makes all draws.
     """
     cls = type(dataset)
     if "__getitems__" in getattr(dataset, "__dict__", {}):
@@ -122,12 +111,10 @@ def _is_folder(dataset: Any) -> bool:
     if folders is None or not isinstance(dataset, folders.DatasetFolder):
         return False
     cls = type(dataset)
-    same = all(
-        getattr(cls, name, None) is getattr(folders.DatasetFolder, name, None)
-        for name in ("__getitem__", "__getitems__", "__getattribute__")
-    )
+    if overrides(dataset, folders.DatasetFolder, "__getitem__", "__getitems__", "__getattribute__"):
+        return False
     parts = ("loader", "samples", "transform", "target_transform")
-    return same and not any(hasattr(cls, name) for name in parts) and type(dataset.samples) in _LISTS
+    return not any(hasattr(cls, name) for name in parts) and type(dataset.samples) in _LISTS
 
 
 def _is_looked_up(cls: type) -> bool:
@@ -137,7 +124,7 @@ def _is_looked_up(cls: type) -> bool:
 
 
 def _unknown_parts(dataset: Any, generator: bool) -> str | None:
-    """Of a data set of torchvision's: what it calls."""
+    """Do the same as `unknown_data` for the callables of torchvision's data sets."""
     vision = sys.modules["torchvision.datasets.vision"]
     own = vars(dataset)
     for name in ("loader", "transform", "target_transform", "transforms"):
@@ -153,7 +140,7 @@ def _unknown_parts(dataset: Any, generator: bool) -> str | None:
 
 
 def _with_generator(dataset: Any) -> str | None:
-    """The class of a transform of the data set that draws from a generator of its own, which threads would share."""
+    """Return the class of a transform whose own generator threads would share."""
     while isinstance(dataset, Subset):
         dataset = dataset.dataset
     for value in getattr(dataset, "__dict__", {}).values():

@@ -1,8 +1,9 @@
-"""Batches of a DataLoader that are on their way: from indices to what the training loop gets."""
+"""Batches of a DataLoader in progress, from indices to the data of the training loop."""
 
 from __future__ import annotations
 
 import contextlib
+import operator
 import time
 from abc import abstractmethod
 from collections.abc import Callable
@@ -12,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from torch.utils.data import default_collate, default_convert
 
-from fastaug._batch.batch import located
+from fastaug._batch.batch import Drawing, Task, located
 from fastaug._batch.sources import Ahead
-from fastaug._batch.task import Drawing, Task
 from fastaug._batch.threads import Crew
 from fastaug._draft.draws import draws_from
 from fastaug.data._load.sources import Folder
@@ -30,16 +30,7 @@ _SAMPLE = "sample {} of the data set"
 
 
 class Flight:
-    """One batch.
-
-    Args:
-        number: of the batch in its epoch.
-        indices: of its samples.
-        stream: what they are drawn from.
-        crew: the threads.
-        collate: what makes a batch of a list of samples.
-        side: of the device that it is to be on; None for the CPU.
-    """
+    """One batch in progress, by its number in the epoch. `side` is a stream of its device; None for the CPU."""
 
     def __init__(
         self,
@@ -53,66 +44,54 @@ class Flight:
         self.number = number
         self.indices = indices
         self.stream = stream
-        self.before: Any = None  # the stream's state when its first sample was about to be drawn
+        self.before: Any = None  # the stream's state before the first draw
         self.launched = False
+        self.waits = True  # the stream is in use until the batch is collated, instead of until it is launched
         self.drawing = 0.0  # seconds
         self.collating = 0.0
         self._crew = crew
         self._collate = collate
         self._side = side
         self._sent: Sent | None = None
-        # torch's own draw nothing.
+        # torch's own collation draws nothing.
         self._plain = collate is default_collate or collate is default_convert
 
     @property
     @abstractmethod
-    def waits(self) -> bool:
-        """Whether the stream is in use until the batch has been collated; else until it was launched."""
-
-    @property
-    @abstractmethod
     def done(self) -> bool:
-        """Whether all samples are made."""
+        """All samples are made."""
 
     @property
     def left(self) -> int:
-        """How much of what the threads do is to be done at least."""
+        """The number of entries that the threads must do at least."""
         return 1
 
     @abstractmethod
     def read(self) -> None:
-        """Has the threads read what is needed to draw."""
+        """Let the threads read what is needed to draw."""
 
     @abstractmethod
     def _launch(self) -> None: ...
 
     @abstractmethod
     def _data(self) -> Any:
-        """What the training loop gets.
-
-        Raises:
-            Exception: of the first sample that could not be made.
-        """
+        """Return the collated batch, or raise the error of the first sample that failed."""
 
     def rewind(self) -> bool:
-        """After an error: has the stream be where a worker process left it when it came upon the error.
-
-        Returns:
-            Whether that is elsewhere than where it was, so that what was drawn after it has to be drawn again.
-        """
+        """Rewind the stream to where a worker process stops at an error. Return whether later draws are void."""
         return False
 
     def forget(self) -> None:
-        """It is drawn again by another, as only flights that rewind are: drops errors, whose frames lead back to it."""
+        """Drop the errors of a batch that is drawn again, because their frames lead back to it."""
 
     def launch(self) -> None:
-        """Draws, and has the threads do the rest."""
+        """Draw, and let the threads do the rest."""
         self.before = self.stream.state()
         self.launched = True
         self._launch()
 
     def advance(self) -> None:
-        """Has a device begin with what can be begun by now. Errors wait until the batch is wanted."""
+        """Start the work on a device that is possible now. Errors wait until the batch is due."""
         if self._side is not None and self._plain and self.done and self._sent is None:
             from fastaug.data._load.moving import Sent
 
@@ -121,19 +100,17 @@ class Flight:
     def data(self) -> Any:
         start = time.perf_counter()
         try:
-            return self._data() if self._side is None else self._received(self._side)
+            if self._side is None:
+                return self._data()
+            if self._plain:
+                self.advance()
+                assert self._sent is not None
+                return self._sent.received()
+            from fastaug.data._load.moving import moved
+
+            return moved(self._data(), self._side.device)
         finally:
             self.collating = time.perf_counter() - start
-
-    def _received(self, side: Side) -> Any:
-        """The data on a device, for work on its current stream."""
-        from fastaug.data._load.moving import moved
-
-        if not self._plain:
-            return moved(self._data(), side.device)
-        self.advance()
-        assert self._sent is not None
-        return self._sent.received()
 
     def _collated(self, samples: Any) -> Any:
         if self._plain:
@@ -143,22 +120,15 @@ class Flight:
             return self._collate(samples)
 
 
-#: Makes a flight of its arguments.
-Flights = Callable[[int, Any, Stream, Crew, Callable[[Any], Any], "Side | None"], Flight]
-
-
 class FolderFlight(Flight):
-    """A batch of a folder of images: drawn in the calling thread, sample by sample; then its samples are made at once.
+    """A batch of a folder of images. The calling thread draws for each, and threads make several at a time.
 
-    Nothing but what is drawn needs Python's lock, and pixels go straight into the tensor of the batch.
-
-    Args:
-        known: whether nothing is drawn but by transforms of this package, for which the process's generators need not
-            be put aside.
+    If it is `known` that only transforms of this package draw, the process's generators stay as they are.
     """
 
     def __init__(self, folder: Folder, known: bool, *arguments: Any) -> None:
         super().__init__(*arguments)
+        self.waits = not self._plain
         self._folder = folder
         self._known = known
         transform = folder.transform
@@ -168,15 +138,11 @@ class FolderFlight(Flight):
         self._batch = self._begun()
         self._targets: list[Any] = []
         self._errors: dict[int, Exception] = {}
-        self._failed: int | None = None  # position of the first sample that could not be made
+        self._failed: int | None = None  # position of the first sample that failed
         self._reader: Ahead | None = None
 
     def _begun(self) -> Batch:
         return self._folder.transform._batch_of(self._call, len(self.indices), None)
-
-    @property
-    def waits(self) -> bool:
-        return not self._plain
 
     @property
     def done(self) -> bool:
@@ -200,8 +166,6 @@ class FolderFlight(Flight):
         self._reader.begin()
 
     def _launch(self) -> None:
-        if self._reader is None:
-            self.read()
         assert self._reader is not None
         draws, target_transform = self._call.draws, self._folder.target_transform
         with self._drawing():
@@ -219,7 +183,7 @@ class FolderFlight(Flight):
                             self._errors[position] = failure
             finally:
                 draws.release()
-                error = None  # whose traceback may lead to this frame, and so back to it
+                error = None  # its traceback may lead to this frame, and so back to it
         self._reader = None
         self.drawing = self._batch.drawing
 
@@ -230,29 +194,23 @@ class FolderFlight(Flight):
         self._batch.add(self._crew, item, image, error)
 
     def _settle(self) -> None:
-        """
-        Raises:
-            Exception: of the first sample that could not be made.
-        """
+        """Raise the error of the first sample that failed."""
         self._batch.settle()
-        if (failed := self._take_error()) is not None:
-            task, error = failed
+        if (task := self._failed_task()) is not None:
             self._failed = task.index
-            try:
-                raise located(error, self.indices[task.index], task.item, _SAMPLE)
-            finally:
-                del failed, error  # it holds on to this frame, and so to the batch
+            raise located(task.take_error(), self.indices[task.index], task.item, _SAMPLE)
 
-    def _take_error(self) -> tuple[Task, Exception] | None:
-        """What Batch.take_error is, with errors of items and targets among the others."""
+    def _failed_task(self) -> Task | None:
+        """Return the first task that failed, also by an error of its item or target."""
         for position, error in self._errors.items():
             task = self._batch.tasks[position]
             task.error = task.error or error
         self._errors.clear()
-        return self._batch.take_error()
+        return self._batch.failed()
 
     def forget(self) -> None:
-        self._take_error()
+        if (task := self._failed_task()) is not None:
+            task.error = None
 
     def _data(self) -> Any:
         self._settle()
@@ -274,7 +232,7 @@ class FolderFlight(Flight):
         return True
 
     def _draw_again(self, failed: int) -> None:
-        """Draws as a loop does: for samples up to that position, and for this one as far as it comes."""
+        """Draw for the samples up to that position as a loop does, which stops there."""
         transform, target_transform = self._folder.transform, self._folder.target_transform
         for position in range(failed + 1):
             with contextlib.suppress(Exception):
@@ -283,22 +241,19 @@ class FolderFlight(Flight):
                     image.load()
                 task = Task(transform, position)
                 task.draw(image, self._call)
-                drawn = task.error is None
-                task.error = None  # its frames lead back to the task
-                if drawn and target_transform is not None:
+                if task.take_error() is None and target_transform is not None:
                     self._call.draws.release()
                     target_transform(target)
 
 
 class ItemsFlight(Flight):
-    """A batch of any data set with indices: made by one thread, as a worker process makes it.
+    """A batch of any data set with indices, which one thread makes as a worker process does.
 
     Args:
         automatic: whether it has several samples, which are collated.
-        here: whether the calling thread makes it, at once.
-        known: whether nothing is drawn but by transforms of this package; what the calling thread makes draws in the
-            place of the process's generators otherwise.
-        promise: the user's, where threads make it on that.
+        here: whether the calling thread makes it, immediately.
+        known: as for a FolderFlight.
+        promise: the user's promise, if threads make it for that reason.
     """
 
     def __init__(
@@ -310,21 +265,17 @@ class ItemsFlight(Flight):
         self._here = here
         self._known = known
         self._promise = promise
-        self._moved: list[str] = []  # generators of the process's, while a thread made the samples
+        self._moved: list[str] = []  # generators of the process that changed while a thread made the samples
         self._done = False
         self._samples: Any = None
         self._error: BaseException | None = None
-
-    @property
-    def waits(self) -> bool:
-        return True
 
     @property
     def done(self) -> bool:
         return self._done
 
     def read(self) -> None:
-        """Whoever makes the samples reads them."""
+        """Do nothing, because the thread that makes the samples reads them."""
 
     def _launch(self) -> None:
         if self._here:
@@ -335,13 +286,17 @@ class ItemsFlight(Flight):
 
     def _work(self) -> None:
         try:
-            with self.stream.as_global() if self._here and not self._known else self.stream.in_thread():
-                if self._promise is None:
-                    samples = self._made()
-                else:
-                    with self._promise.worker(self.number, self._moved):
-                        samples = self._made()
-            self._samples = self._ready(self._collate(samples)) if self._plain else samples
+            promise = self._promise
+            worker = contextlib.nullcontext() if promise is None else promise.worker(self.number, self._moved)
+            with self.stream.as_global() if self._here and not self._known else self.stream.in_thread(), worker:
+                samples = self._made(self._sample, self.stream.ordered)
+            if self._plain:
+                samples = self._collate(samples)
+                if self._side is not None:
+                    from fastaug.data._load.moving import pinned
+
+                    samples = pinned(samples, self._side.device)
+            self._samples = samples
         except Exception as error:
             self._error = error
         except BaseException as error:
@@ -349,23 +304,14 @@ class ItemsFlight(Flight):
                 raise
             self._error = error
 
-    def _ready(self, data: Any) -> Any:
-        if self._side is None:
-            return data
-        from fastaug.data._load.moving import pinned
-
-        return pinned(data, self._side.device)
-
     def _finish(self) -> None:
         self._done = True
 
-    def _made(self) -> Any:
+    def _made(self, sample: Callable[[Any], Any], together: bool = True) -> Any:
         if not self._automatic:
-            return self._sample(self.indices)
+            return sample(self.indices)
         several = getattr(self._dataset, "__getitems__", None)
-        if several and self.stream.ordered:
-            return several(self.indices)
-        return [self._sample(index) for index in self.indices]
+        return several(self.indices) if several and together else [sample(index) for index in self.indices]
 
     def _sample(self, index: Any) -> Any:
         if self._crew.cancelled:
@@ -383,7 +329,7 @@ class ItemsFlight(Flight):
             try:
                 if isinstance(error, Exception):
                     raise error
-                # It ends a worker process of torch's, and so becomes this error.
+                # torch raises this error when it ends a worker process.
                 raise RuntimeError(
                     f"DataLoader worker (thread of batch {self.number}) exited unexpectedly: {error!r} was raised for "
                     f"samples {self.indices} of {type(self._dataset).__name__}"
@@ -391,21 +337,6 @@ class ItemsFlight(Flight):
             finally:
                 del error  # it holds on to this frame
         if self._promise is not None:
-            self._promise.check(self._moved, self.indices, self._crew.settle, self._made_again)
+            again = partial(self._made, partial(operator.getitem, self._dataset))
+            self._promise.check(self._moved, self.indices, self._crew.settle, again)
         return self._samples if self._plain else self._collated(self._samples)
-
-    def _made_again(self) -> Any:
-        if not self._automatic:
-            return self._dataset[self.indices]
-        several = getattr(self._dataset, "__getitems__", None)
-        return several(self.indices) if several else [self._dataset[index] for index in self.indices]
-
-
-def flights_of_folder(folder: Folder, known: bool) -> Flights:
-    return partial(FolderFlight, folder, known)
-
-
-def flights_of_items(
-    dataset: Any, automatic: bool, here: bool = False, known: bool = False, promise: Promise | None = None
-) -> Flights:
-    return partial(ItemsFlight, dataset, automatic, here, known, promise)

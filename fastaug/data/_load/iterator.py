@@ -7,7 +7,7 @@ import itertools
 import time
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch.utils.data._utils.pin_memory import pin_memory
@@ -15,53 +15,46 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 
 from fastaug._batch.threads import GOING, Crew, torch_with_one_thread
 from fastaug._draft.generators import set_all, set_own, states_of, untouched
-from fastaug.data._load.flights import Flight, Flights
+from fastaug.data._load.flights import Flight
 from fastaug.data._load.report import Times
-from fastaug.data._load.states import generators_of, plain
-from fastaug.data._load.streams import GlobalStream, SampleStream, Stream, WorkerStream
+from fastaug.data._load.streams import SampleStream, Stream, WorkerStream, generators_of, plain
 
 if TYPE_CHECKING:
     from fastaug._cuda.memory import Side
 
-# Batches that are on their way while the training loop has one.
+# Batches in progress while the training loop has one.
 _AHEAD = 2
 
 
 class Plan(NamedTuple):
-    """How batches are made."""
-
-    flights: Flights
+    flight: Callable[..., Flight]
     threads: int
-    spread: bool  # whether threads have a batch each, and not the images of one
-    made: str = "on the CPU"  # in words
+    spread: bool  # whether each thread makes a batch, instead of images of one
+    made: str  # in words
 
 
 class ThreadsIter(_BaseDataLoaderIter):
-    """Draws from the loader's generator what torch's iterator draws, and for batches in threads what its workers draw.
+    """An iterator that draws as torch's does, and for batches in threads as torch's workers do.
 
-    Args:
-        loader: a fastaug.data.DataLoader.
-        epoch: for draws of each sample of its own.
-        side: of the device that batches are to be on.
-        resume: what `state` returned, to go on from there.
+    `side` is a stream of the device of the batches. With a result of `state` as `resume` it continues from there.
     """
 
     def __init__(self, loader: Any, epoch: int, side: Side | None = None, resume: dict[str, Any] | None = None) -> None:
         self.epoch = epoch
         self._side = side
         self.times = Times()
-        self._loader = weakref.ref(loader)  # which may have this iterator
+        self._loader = weakref.ref(loader)  # it may have this iterator
         self._own = generators_of(loader)
         self._crew: Crew | None = None
         if resume is None:
             super().__init__(loader)
         else:
-            # What it draws was drawn when the epoch began.
+            # Its draws were made when the epoch began.
             with untouched(*self._own):
                 super().__init__(loader)
             self._base_seed = resume["base_seed"]
         workers, base_seed = range(self._num_workers), int(self._base_seed)
-        self._streams: list[Stream] = [WorkerStream(base_seed, number) for number in workers] or [GlobalStream()]
+        self._streams: list[Stream] = [WorkerStream(base_seed, number) for number in workers] or [Stream()]
         if resume is None or resume["begin"] is None:
             self._reset(loader, first_iter=True)
         else:
@@ -82,14 +75,14 @@ class ThreadsIter(_BaseDataLoaderIter):
         self._in_order = loader.in_order or not self._num_workers
         self._begin = states_of(self._own)
         super()._reset(loader, first_iter)
-        self._indices: deque[Any] = deque()  # of batches to come
+        self._indices: deque[Any] = deque()  # of later batches
         self._flying: deque[Flight] = deque()  # in the order of their numbers
-        self._number = 0  # of the next batch to come
+        self._number = 0  # of the next batch that is begun
         self._plan: Plan | None = None
         self._planning = loader  # until there is a plan
-        self._first = 0  # number of the first batch that the training loop has not had
-        self._given: set[int] = set()  # numbers of those after it that it has had
-        self._broken = False  # an interrupt came in the midst of draws, or of launches on a device
+        self._first = 0  # number of the first batch that was not returned
+        self._given: set[int] = set()  # numbers of later ones that were
+        self._broken = False  # an interrupt came during draws, or launches on a device
         self.finished = False
         self.times.begin({} if self._crew is None else self._crew.seconds())
         for _ in range(self._num_workers * (loader.prefetch_factor or 0)):
@@ -101,30 +94,30 @@ class ThreadsIter(_BaseDataLoaderIter):
         self._read_ahead()
 
     def _fetch(self) -> None:
-        """Has the sampler say what one more batch is."""
         with contextlib.suppress(StopIteration):
             self._indices.append(next(self._sampler_iter))
 
     def _read_ahead(self) -> None:
-        """Has the next batches read, so that their samples can be drawn without waiting."""
+        """Read the next batches, so that drawing does not wait for files."""
         while self._indices and len(self._flying) <= self._ahead:
             if self._plan is None:
                 self._make_plan()
             indices, number = self._indices.popleft(), self._number
             self._number += 1
             if number >= self._first and number not in self._given:
-                self._flying.append(self._flight(number, indices, self._stream_of(number)))
+                stream = self._streams[number % len(self._streams)]
+                if self._by_sample:
+                    stream = SampleStream(self._seed, self.epoch)
+                self._flying.append(self._flight(number, indices, stream))
 
     def _flight(self, number: int, indices: Any, stream: Stream) -> Flight:
-        """A batch that is being read."""
         assert self._plan is not None
         assert self._crew is not None
-        flight = self._plan.flights(number, indices, stream, self._crew, self._collate_fn, self._side)
+        flight = self._plan.flight(number, indices, stream, self._crew, self._collate_fn, self._side)
         flight.read()
         return flight
 
     def _make_plan(self) -> None:
-        """For the epoch, as there are indices now."""
         with self._single_threaded():
             self._plan = self._planning._planned(self._indices[0], int(self._base_seed))
         self._planning = None
@@ -134,20 +127,15 @@ class ThreadsIter(_BaseDataLoaderIter):
             self._crew.start()
 
     def _single_threaded(self) -> contextlib.AbstractContextManager[None]:
-        """Draws, and what is asked of torch for them, are those of a worker process."""
+        """Give torch as many threads as in a worker process, which some draws depend on."""
         return torch_with_one_thread(self._num_workers > 0)
 
     @property
     def _ahead(self) -> int:
         return max(_AHEAD, self._plan.threads) if self._plan is not None and self._plan.spread else _AHEAD
 
-    def _stream_of(self, number: int) -> Stream:
-        if self._by_sample:
-            return SampleStream(self._seed, self.epoch)
-        return self._streams[number % len(self._streams)]
-
     def _launch(self, most: int) -> None:
-        """Has batches drawn and made, as far as that can be, so that `most` of them are on their way."""
+        """Launch as many of the next `most` batches as possible."""
         self._read_ahead()
         for flight in list(itertools.islice(self._flying, most)):
             if not flight.launched and self._is_next(flight):
@@ -156,7 +144,7 @@ class ThreadsIter(_BaseDataLoaderIter):
                 self.times.drawing += flight.drawing
 
     def _is_next(self, flight: Flight) -> bool:
-        """Whether all is drawn that is to be drawn from its stream before it."""
+        """Return whether all draws before it in its stream are made."""
         if not flight.stream.ordered:
             return True
         earlier = itertools.takewhile(lambda other: other is not flight, self._flying)
@@ -164,7 +152,7 @@ class ThreadsIter(_BaseDataLoaderIter):
 
     @contextlib.contextmanager
     def _unbroken(self) -> Iterator[None]:
-        """Keeps in mind if what is done here is not done to its end."""
+        """Set `_broken` if this context is interrupted."""
         self._broken = True
         try:
             yield
@@ -174,12 +162,6 @@ class ThreadsIter(_BaseDataLoaderIter):
         self._broken = False
 
     def _next_data(self) -> Any:
-        """
-        Raises:
-            RuntimeError: in a child of the process that began it; after an interrupt in the midst of draws or launches;
-                while the current stream of its device is captured.
-            Exception: of a sample, with its number as ``index``; the next batch comes after it.
-        """
         if self._crew is not None and self._crew.forked:
             raise RuntimeError("an iterator of a DataLoader ends at a fork: begin a new one in the child process")
         if self._broken:
@@ -198,7 +180,10 @@ class ThreadsIter(_BaseDataLoaderIter):
             if not self._persistent_workers:
                 self.close()
             raise StopIteration
-        self._give(flight.number)
+        self._given.add(flight.number)
+        while self._first in self._given:
+            self._given.remove(self._first)
+            self._first += 1
         if self._num_workers:
             self._fetch()
         try:
@@ -220,15 +205,8 @@ class ThreadsIter(_BaseDataLoaderIter):
         self.times.add(start, time.perf_counter(), images, seconds)
         return data
 
-    def _give(self, number: int) -> None:
-        """The training loop has that batch."""
-        self._given.add(number)
-        while self._first in self._given:
-            self._given.remove(self._first)
-            self._first += 1
-
     def _rewind(self, flight: Flight) -> None:
-        """After an error of that batch: draws go on from where a worker process goes on."""
+        """After an error, continue to draw where a worker process does."""
         if not flight.rewind():
             return
         for position, other in enumerate(self._flying):
@@ -237,7 +215,7 @@ class ThreadsIter(_BaseDataLoaderIter):
                 other.forget()
 
     def _awaited(self) -> Flight | None:
-        """The next batch, once it is done; None where there is none."""
+        """Wait for the next batch and return it, or None after the last one."""
         self._launch(self._ahead + 1)
         crew, flying = self._crew, self._flying
         if not flying:
@@ -252,7 +230,7 @@ class ThreadsIter(_BaseDataLoaderIter):
         return flight
 
     def _is_done(self, flight: Flight) -> bool:
-        """Has the device begin with what can be begun of it, if there is one."""
+        """Start its work on the device, and return whether it is done."""
         if self._side is not None:
             start = time.perf_counter()
             with self._unbroken():
@@ -261,31 +239,29 @@ class ThreadsIter(_BaseDataLoaderIter):
         return flight.done
 
     def _advance(self) -> None:
-        """Has the device begin with what the threads have done, while the training loop has a batch."""
         if self._side is not None and self._crew is not None:
             self._crew.collect()
             for flight in self._flying:
                 self._is_done(flight)
 
     def _end_epoch(self) -> None:
-        """Where an epoch was left early, workers make what they were sent all the same, and draw for it."""
+        """Make all batches that were begun, because workers do so, and draw for them, if an epoch is left early."""
         if self._by_sample or self._broken:
             self.close()
         while self._crew is not None and (flight := self._awaited()) is not None:
             with contextlib.suppress(Exception):
                 flight.data()
 
-    def state(self) -> dict[str, Any]:
-        """What is needed to go on with the batches that were not given out yet."""
+    def state(self) -> Any:
+        """Return the state from which another iterator continues with the batches that were not returned."""
         streams: list[Any] = [] if self._by_sample else [stream.state() for stream in self._streams]
         if self.finished:
-            # Another epoch goes on with the same workers.
-            ended: dict[str, Any] = plain({"base_seed": self._base_seed, "begin": None, "streams": streams})
-            return ended
+            # Another epoch continues with the same workers.
+            return plain({"base_seed": self._base_seed, "begin": None, "streams": streams})
         for flight in reversed(self._flying):
             if flight.launched and not self._by_sample:
                 streams[flight.number % len(streams)] = flight.before
-        state: dict[str, Any] = plain(
+        return plain(
             {
                 "base_seed": self._base_seed,
                 "begin": self._begin,
@@ -295,10 +271,9 @@ class ThreadsIter(_BaseDataLoaderIter):
                 "given": sorted(self._given),
             }
         )
-        return state
 
     def close(self, seconds: float | None = None) -> None:
-        """Ends the threads, each after what it is at; waits for so long at most for code of the user's."""
+        """End the threads, each after its entry, and wait for user code at most so long."""
         crew, self._crew = self._crew, None
         if crew is not None:
             crew.cancel(seconds)

@@ -1,4 +1,4 @@
-"""What a loader gives, on its way to a device."""
+"""The data of a loader on its way to a device."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def pinned(data: Any, device: Device) -> Any:
-    """Data with its tensors in memory that a device copies from by itself. Any thread may ask for it."""
+    """Return data with its tensors in pinned memory, in any thread."""
     with device.current():
         return _mapped(data, lambda one: bag.pin(one.detach(), device) if _is_on_host(one) else one)
 
 
 def moved(data: Any, device: Device) -> Any:
-    """Data on a device, in the order of its current stream: tensors, and whatever else has a method ``to``.
+    """Move data to a device on its current stream: tensors, and all objects with a method ``to``.
 
-    They may be in dictionaries, lists and tuples, one in the other, which keep their types.
+    Nested dictionaries, lists and tuples keep their types.
     """
 
     def move(one: Any) -> Any:
@@ -40,27 +40,22 @@ def moved(data: Any, device: Device) -> Any:
 
 
 class Sent:
-    """What is made on a side stream, and copied there, before it is wanted.
-
-    Args:
-        make: what makes it.
-        side: the stream.
-    """
+    """Data that `make` makes on a side stream, and that is copied there ahead."""
 
     def __init__(self, make: Callable[[], Any], side: Side) -> None:
         self._side = side
         self._data: Any = None
         self._tensors: list[torch.Tensor] = []
-        self._error: Exception | None = None
+        self._errors: list[Exception] = []
         try:
             with side.active():
                 self._data = _mapped(make(), self._send)
                 self._event = side.mark()
         except Exception as error:
-            self._error = error
+            self._errors.append(error)
 
     def _send(self, one: Any) -> Any:
-        """Anything but plain tensors is left to who receives it: torch does not say how long its memory is in use."""
+        """Send plain tensors only, because torch does not say how long the memory of others is in use."""
         device = self._side.device
         if _is_on_host(one):
             one = bag.upload(one.detach(), device)
@@ -70,17 +65,8 @@ class Sent:
         return one
 
     def received(self) -> Any:
-        """For work on the current stream.
-
-        Raises:
-            Exception: it could not be made.
-        """
-        error, self._error = self._error, None
-        if error is not None:
-            try:
-                raise error
-            finally:
-                del error  # it holds on to this frame
+        if self._errors:
+            raise self._errors.pop()  # forgotten, because its frames lead back to this object
         self._side.give(self._event, self._tensors)
         return moved(self._data, self._side.device)
 
@@ -94,7 +80,7 @@ def _is_on_host(one: Any) -> bool:
 
 
 def _mapped(data: Any, change: Callable[[Any], Any]) -> Any:
-    """Data with its tensors, and what else has a method ``to``, changed; itself where none is."""
+    """Change the tensors and other objects with ``to`` in data. Return the same object if none changes."""
     if isinstance(data, torch.Tensor) or callable(getattr(data, "to", None)):
         return change(data)
     if isinstance(data, Mapping):
@@ -102,7 +88,7 @@ def _mapped(data: Any, change: Callable[[Any], Any]) -> Any:
         if all(changed[key] is value for key, value in data.items()):
             return data
         if isinstance(data, MutableMapping):
-            # It may have more than its items, such as what a missing one is.
+            # It may have more than its items, such as a default.
             mapping = copy.copy(data)
             mapping.update(changed)
             return mapping
@@ -116,7 +102,6 @@ def _mapped(data: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _like(data: Any, changed: Any) -> Any:
-    """Of its type, where that is made of such things."""
     with contextlib.suppress(TypeError):
         return type(data)(changed)
     return changed

@@ -1,23 +1,19 @@
-"""Batches of a folder of images that a device makes, ahead of the training loop."""
+"""Batches of a folder of images that a device makes ahead of the training loop."""
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from fastaug._batch.batch import Batch
 from fastaug._batch.device import DeviceBatch
 from fastaug._batch.threads import Crew
 from fastaug._cuda.memory import Side
-from fastaug.data._load.flights import Flights, FolderFlight
-from fastaug.data._load.sources import Folder
+from fastaug.data._load.flights import FolderFlight
 
 
 class BatchAhead(DeviceBatch):
-    """A batch on a device that nobody waits for; what it takes of pinned memory is all of its images'."""
+    """A batch on a device that is made ahead, with all of its images in pinned memory."""
 
     _most_open = _most_copying = sys.maxsize
 
@@ -25,28 +21,26 @@ class BatchAhead(DeviceBatch):
         self._end_chunk()
 
     def advance(self, crew: Crew) -> None:
-        """Launches what threads have decoded by now."""
         self._launch(crew, sys.maxsize)
 
     @property
     def launched(self) -> bool:
-        """Whether all is done, but for what the device has been told to do."""
         return not self._waiting and not self._open
 
     @property
     def left(self) -> int:
-        """How many images are to come before anything can be launched; or are left, if nothing can."""
+        """The number of images before the next launch, or before the end if there is none."""
         return len(self._waiting[0].open) if self._waiting else len(self._open)
 
 
 class PlacedFlight(FolderFlight):
-    """A batch of a folder of images: threads decode, a device does the rest, on a stream beside the training loop's."""
+    """A batch of a folder of images that threads decode, for a device with a stream beside the training loop's."""
 
     def _begun(self) -> Batch:
         assert self._side is not None
         self._on: Side = self._side
-        self._failure: Exception | None = None  # of the device, not of a sample
-        self._over = False  # nothing more is launched, after one
+        self._failures: list[Exception] = []  # of the device, instead of a sample
+        self._over = False  # after a failure, nothing more is launched
         self._ahead = BatchAhead(self._folder.transform, self._call, len(self.indices), None, self._on.device)
         return self._ahead
 
@@ -56,17 +50,14 @@ class PlacedFlight(FolderFlight):
 
     def advance(self) -> None:
         if self.launched and not self.done:
-            with self._kept(), self._on.active():
-                self._ahead.advance(self._crew)
+            try:
+                with self._on.active():
+                    self._ahead.advance(self._crew)
+            except Exception as error:
+                # The batch before it may not be returned yet.
+                self._failures.append(error)
+                self._over = True
         super().advance()
-
-    @contextlib.contextmanager
-    def _kept(self) -> Iterator[None]:
-        """Keeps an error until the batch is wanted: the one before it may be on its way to the training loop."""
-        try:
-            yield
-        except Exception as error:
-            self._failure, self._over = error, True
 
     def _launch(self) -> None:
         with self._on.active():
@@ -77,16 +68,12 @@ class PlacedFlight(FolderFlight):
         try:
             super()._add(item, image, error)
         except Exception as failure:
-            # Samples after it are drawn all the same, as other batches draw after them.
+            # Later samples are drawn, because other batches draw after them.
             self._ahead.tasks[-1].error = failure
 
     def _settle(self) -> None:
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            try:
-                raise failure
-            finally:
-                del failure  # it holds on to this frame
+        if self._failures:
+            raise self._failures.pop()
         super()._settle()
 
     def _data(self) -> Any:
@@ -98,7 +85,3 @@ class PlacedFlight(FolderFlight):
             event = self._on.mark()
         self._on.give(event, images)
         return self._collated(list(zip(images, self._targets)))
-
-
-def flights_on_device(folder: Folder, known: bool) -> Flights:
-    return partial(PlacedFlight, folder, known)

@@ -1,15 +1,18 @@
-"""torch's own iterators, for what is not known to be fit for threads."""
+"""torch's own iterators, where threads are not known to be right."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import sys
 import time
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from multiprocessing.sharedctypes import RawArray
 from typing import TYPE_CHECKING, Any
 
-from torch.utils.data import DataLoader, Dataset, IterableDataset, IterDataPipe, MapDataPipe
+from torch.utils.data import DataLoader, Dataset, IterableDataset, IterDataPipe, MapDataPipe, get_worker_info
 from torch.utils.data._utils import worker
 from torch.utils.data.dataloader import (
     _BaseDataLoaderIter,
@@ -17,7 +20,7 @@ from torch.utils.data.dataloader import (
     _SingleProcessDataLoaderIter,
 )
 
-from fastaug._draft.generators import seed_all
+from fastaug._draft.generators import seed_all, untouched
 from fastaug.data._load.report import Times
 from fastaug.data._load.seeds import COLLATION, sample_seed
 
@@ -26,34 +29,26 @@ if TYPE_CHECKING:
 
 
 def torchs_iterator(loader: Any, device: Device | None) -> _BaseDataLoaderIter:
-    """What torch's DataLoader would have; with draws of each sample of its own, where the loader has these.
-
-    Args:
-        device: where batches are moved.
-    """
+    """Return torch's iterator, with draws for each sample if ``rng="sample"``, and batches on a device."""
     if not loader.num_workers:
         clock: Any = [0.0]
         return _Single(_wrapped(loader, clock), loader, clock, device)
     DataLoader.check_worker_number_rationality(loader)
-    # Not a tensor: a process that is spawned cannot always take its memory over.
+    # A spawned process cannot always receive the memory of a tensor.
     clock = RawArray("d", loader.num_workers)
     return _Several(_wrapped(loader, clock), loader, clock, device)
 
 
 class _Counted(_BaseDataLoaderIter):
-    """Counts the batches of the epoch for the loader, takes the time, and moves batches to a device if there is one.
+    """An iterator of torch that counts batches for the loader, measures time, and moves batches to a device.
 
-    Args:
-        wrapped: the loader with its data set wrapped.
-        loader: itself.
-        clock: seconds that each worker has spent on samples so far, which its data set keeps.
-        device: where batches are moved.
+    It iterates over the `wrapped` loader, whose data set adds the seconds of each worker to `clock`.
     """
 
     def __init__(self, wrapped: Any, loader: Any, clock: Any, device: Device | None) -> None:
         self._device = device
         self._clock = clock
-        self._sizes: deque[int] = deque()  # of the batches that workers were sent
+        self._sizes: deque[int] = deque()  # of the batches that were sent to workers
         self._progress = loader._progress
         self._progress.given = 0
         self.times = Times("processes" if loader.num_workers else "next()")
@@ -103,10 +98,10 @@ class _Several(_Counted, _MultiProcessingDataLoaderIter):
 
 
 def _wrapped(loader: Any, clock: Any) -> Any:
-    """A loader like that one, whose data set takes the time of samples, and seeds for each if they have own draws."""
+    """Copy a loader, with a data set that measures time and, for ``rng="sample"``, seeds for each sample."""
     dataset = loader.dataset
     if isinstance(dataset, (IterDataPipe, MapDataPipe)):
-        return loader  # torch's workers ask for these by their class
+        return loader  # torch's workers check for these classes
     changed = copy.copy(loader)
     own = vars(changed)
     if isinstance(dataset, IterableDataset):
@@ -123,7 +118,7 @@ def _wrapped(loader: Any, clock: Any) -> Any:
 
 
 class _Begun:
-    """What a worker begins with: its info names the data set as the user knows it, for the user's own function too."""
+    """A worker_init_fn that puts the user's data set into the worker's info, before the user's own function."""
 
     def __init__(self, init: Any) -> None:
         self._init = init
@@ -136,8 +131,6 @@ class _Begun:
 
 
 class _Clock:
-    """Adds up the seconds of a worker's."""
-
     def __init__(self, seconds: Any) -> None:
         self._seconds = seconds
         self._start = 0.0
@@ -151,8 +144,6 @@ class _Clock:
 
 
 class _Timed(Dataset[Any]):
-    """A data set that takes the time of its samples."""
-
     def __init__(self, dataset: Any, seconds: Any) -> None:
         self.dataset = dataset
         self._clock = _Clock(seconds)
@@ -162,7 +153,6 @@ class _Timed(Dataset[Any]):
             return self.dataset[index]
 
     def __getitems__(self, indices: Any) -> Any:
-        """As torch's workers make the samples of a batch."""
         with self._clock:
             if hasattr(self.dataset, "__getitems__") and self.dataset.__getitems__:
                 return self.dataset.__getitems__(indices)
@@ -173,8 +163,6 @@ class _Timed(Dataset[Any]):
 
 
 class _TimedStream(IterableDataset[Any]):
-    """A data set without indices that takes the time of its samples."""
-
     def __init__(self, dataset: Any, seconds: Any) -> None:
         self.dataset = dataset
         self._clock = _Clock(seconds)
@@ -184,7 +172,7 @@ class _TimedStream(IterableDataset[Any]):
 
 
 class _TimedIterator(Iterator[Any]):
-    """It goes on after an error where the iterator in it does."""
+    """An iterator that continues after an error if the one in it does."""
 
     def __init__(self, iterator: Iterator[Any], clock: _Clock) -> None:
         self._iterator = iterator
@@ -201,7 +189,7 @@ class _Numbered:
     def __init__(self, sampler: Any, loader: Any) -> None:
         self._sampler = sampler
         self._automatic = loader._auto_collation
-        # Not the loader, which may have the iterator that has this: workers end with the last reference to it.
+        # A reference to the loader could form a cycle, and workers end with the last reference to the iterator.
         self._progress = loader._progress
 
     def __iter__(self) -> Iterator[Any]:
@@ -214,30 +202,75 @@ class _Numbered:
 
 
 class _Seeded(_Timed):
-    """Samples each of which is drawn after all generators were seeded for it; and so is what collates them."""
+    """A data set that seeds all generators before each sample, and before the collation."""
 
     def __init__(self, dataset: Any, seconds: Any, seed: int) -> None:
         super().__init__(dataset, seconds)
         self._seed = seed
 
     def __getitem__(self, numbers: tuple[int, int, Any]) -> Any:
-        with self._clock:
-            sample = self._sample(numbers)
-        self._seed_collation(numbers)
-        return sample
+        return self.__getitems__([numbers])[0]
 
     def __getitems__(self, indices: list[tuple[int, int, Any]]) -> Any:
+        samples = []
         with self._clock:
-            samples = [self._sample(numbers) for numbers in indices]
+            for epoch, _, index in indices:
+                seed_all(sample_seed(self._seed, epoch, index))
+                samples.append(self.dataset[index])
         if indices:
-            self._seed_collation(indices[-1])
+            epoch, batch, _ = indices[-1]
+            seed_all(sample_seed(self._seed, epoch, COLLATION + batch))
         return samples
 
-    def _sample(self, numbers: tuple[int, int, Any]) -> Any:
-        epoch, _, index = numbers
-        seed_all(sample_seed(self._seed, epoch, index))
-        return self.dataset[index]
 
-    def _seed_collation(self, numbers: tuple[int, int, Any]) -> None:
-        epoch, batch, _ = numbers
-        seed_all(sample_seed(self._seed, epoch, COLLATION + batch))
+# Lightning builds a loader of the same class, with all of its arguments.
+_LIBRARIES = ("accelerate",)
+
+_LOST = ("threads", "num_threads", "device")
+
+
+class OwnDraws(Dataset[Any]):
+    """A data set with the draws of ``rng="sample"`` in any loader, which may call its ``set_epoch``."""
+
+    def __init__(self, dataset: Any, seed: int, epoch: int) -> None:
+        self.dataset = dataset
+        self._seed = seed
+        self._epoch = RawArray("Q", [epoch])  # persistent workers see the next one
+
+    def set_epoch(self, epoch: int) -> None:
+        self._epoch[0] = epoch
+        if hasattr(self.dataset, "set_epoch"):
+            self.dataset.set_epoch(epoch)
+
+    def __getitem__(self, index: Any) -> Any:
+        seed = sample_seed(self._seed, self._epoch[0], index)
+        with untouched() if get_worker_info() is None else contextlib.nullcontext():
+            seed_all(seed)
+            return self.dataset[index]
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+
+def dataset_for(loader: Any, dataset: Any, depth: int) -> Any:
+    """Return the data set of a loader, or one with the loader's draws if a known library asks, `depth` frames above.
+
+    A warning names the arguments that are lost.
+    """
+    asking = str(sys._getframe(depth).f_globals.get("__name__")).partition(".")[0]
+    if asking not in _LIBRARIES:
+        return dataset
+    given = {name: getattr(loader, name, None) for name in _LOST}
+    lost = [
+        f"{name}={str(value) if name == 'device' else value!r}" for name, value in given.items() if value is not None
+    ]
+    if lost and not loader._warned:
+        loader._warned = True
+        warnings.warn(
+            f"fastaug.data.DataLoader: {asking} builds a loader of torch's around the data set, which does not keep "
+            f"{', '.join(lost)}",
+            stacklevel=depth + 1,
+        )
+    if loader.rng != "sample" or isinstance(dataset, OwnDraws):
+        return dataset
+    return OwnDraws(dataset, loader.seed, loader._next_epoch)

@@ -1,4 +1,4 @@
-"""Where the time of a training step goes, as far as its images are concerned."""
+"""The time that a loader takes of a training step."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 
 class LoaderReport(NamedTuple):
-    """What an iterator of a :class:`fastaug.data.DataLoader` has spent so far, in seconds.
+    """The seconds that an iterator of a :class:`fastaug.data.DataLoader` has spent so far.
 
-    ``steps`` is the time from the first batch to the last, and ``waited`` how much of it the training loop spent in the
-    loader: of that, ``drawing`` is for random parameters and ``collate`` for making batches of samples. The threads
-    spent ``read`` on files and their headers, ``decode`` on pixels and ``transform`` on transforms; ``samples`` is what
-    they spent on samples of data sets that are no folders, all in one. Several threads may spend more seconds than
-    there were. ``made`` says where batches are made, in words; with ``device=`` the loader also spent ``launch`` on
-    having the device begin with copies and kernels. ``workers`` says what made the samples: ``"threads"``, or
-    ``"processes"`` or ``"next()"``, where all that was spent on samples is in ``samples``.
+    ``steps`` is the time from the first batch to the last, and ``waited`` the part of it that the training loop spent
+    in the loader. That includes ``drawing`` for random parameters, ``collate`` for making batches and, with
+    ``device=``, ``launch`` for starting copies and kernels. Threads spent ``read`` on files and their headers,
+    ``decode`` on pixels, ``transform`` on transforms, and ``samples`` on whole samples of data sets that are not
+    folders. Several threads may spend more seconds than have passed. ``made`` describes where batches are made, and
+    ``workers`` what makes the samples: ``"threads"``, or ``"processes"`` or ``"next()"``, which report only
+    ``samples``.
 
     Example:
         >>> import torch
@@ -64,27 +64,25 @@ class LoaderReport(NamedTuple):
         return "\n".join(line.rstrip() for line in lines)
 
 
-# Of what threads are busy with, in the order of a report.
+# The labels of threads, in the order of a report.
 _LABELS = ("read", "decode", "transform", "samples")
 
 
 class Times:
-    """What a LoaderReport is made of."""
-
     def __init__(self, workers: str = "threads") -> None:
         self.made = "on the CPU"
         self._workers = workers
         self.begin({})
 
     def begin(self, threads: dict[str, float]) -> None:
-        """A new epoch; `threads` were busy for so long before it."""
+        """Begin an epoch, before which `threads` had these seconds."""
         self.drawing = self.collating = self.launching = self._waited = 0.0
         self._batches = self._images = 0
         self._start = self._end = time.perf_counter()
         self._before = self._threads = threads
 
     def add(self, start: float, end: float, images: int, threads: dict[str, float]) -> None:
-        """The training loop asked for a batch at `start` and got it at `end`; `threads` were busy so long so far."""
+        """Add a batch that the training loop waited for from `start` to `end`."""
         self._waited += end - start
         self._end = end
         self._batches += 1
@@ -92,21 +90,16 @@ class Times:
         self._threads = threads
 
     def report(self) -> LoaderReport:
-        read, decode, transform, samples = (
-            self._threads.get(name, 0.0) - self._before.get(name, 0.0) for name in _LABELS
-        )
+        spent = {name: self._threads.get(name, 0.0) - self._before.get(name, 0.0) for name in _LABELS}
         return LoaderReport(
-            self._batches,
-            self._images,
-            self._end - self._start,
-            self._waited,
-            self.drawing,
-            self.collating,
-            read,
-            decode,
-            transform,
-            samples,
-            self.made,
-            self.launching,
-            self._workers,
+            batches=self._batches,
+            images=self._images,
+            steps=self._end - self._start,
+            waited=self._waited,
+            drawing=self.drawing,
+            collate=self.collating,
+            made=self.made,
+            launch=self.launching,
+            workers=self._workers,
+            **spent,
         )

@@ -1,4 +1,4 @@
-"""Seeds of samples: every image of every epoch has draws of its own, whoever works on it."""
+"""Seeds of samples, with which each image of each epoch has its own draws."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastaug._program.integers import integer
 
 _WORD = (1 << 64) - 1
 
-#: The number, in the place of a sample's, of what collates the first batch of an epoch; those of others come after it.
+#: The index for the collation of the first batch of an epoch. Those of later batches follow.
 COLLATION = 1 << 63
 
 # The increment and the multipliers of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
@@ -19,12 +19,12 @@ _SECOND = 0x94D049BB133111EB
 
 
 def sample_seed(seed: int, epoch: int, index: int) -> int:
-    """A seed for ``torch.manual_seed``, made of three integers: that of a run, an epoch, the number of a sample.
+    """Return a seed for ``torch.manual_seed`` from the seed of a run, an epoch and the index of a sample.
 
-    The draws of a sample then do not hang on which worker, thread or machine makes it, nor on what came before it.
-    Neighbouring numbers give seeds that have nothing to do with each other.
+    With it, the draws of a sample depend on no worker, thread, machine or earlier sample. Neighbouring numbers give
+    unrelated seeds.
 
-    The formula stays as it is for ever. All in 64 bits, with ``s`` for splitmix64's step::
+    The formula never changes. In 64 bits, with splitmix64's step ``s``::
 
         s(x):  z = x + 0x9E3779B97F4A7C15
                z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9
@@ -33,16 +33,14 @@ def sample_seed(seed: int, epoch: int, index: int) -> int:
         sample_seed(seed, epoch, index) = s(s(s(seed) ^ epoch) ^ index) >> 1
 
     Args:
-        seed: of the run, in [0, 2**64).
-        epoch: its number, in [0, 2**64).
-        index: the number of the sample in its data set, in [0, 2**64).
+        seed, epoch, index: integers in [0, 2**64).
 
     Returns:
         An integer in [0, 2**63).
 
     Raises:
-        TypeError: one of them is no integer.
-        ValueError: one of them is out of its range.
+        TypeError: one of them is not an integer.
+        ValueError: one of them is out of range.
 
     Example:
         >>> from fastaug.data import sample_seed
@@ -62,11 +60,7 @@ def _step(state: int) -> int:
 
 
 def word(name: str, value: Any) -> int:
-    """
-    Raises:
-        TypeError: no integer.
-        ValueError: not of 64 bits without a sign.
-    """
+    """Return an unsigned integer of 64 bits, or raise TypeError or ValueError."""
     number = integer(name, value)
     if not 0 <= number <= _WORD:
         raise ValueError(f"{name} should be at least 0 and less than 2**64, got {number}")

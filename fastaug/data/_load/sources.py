@@ -1,64 +1,60 @@
-"""What a DataLoader takes samples from, and what of it threads can do."""
+"""Folders of images whose pipeline threads can run."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch.utils.data import Subset
 
+from fastaug._batch.batch import Drawing
 from fastaug._batch.methods import BatchPipeline
+from fastaug._draft.call import Call
+from fastaug._draft.draft import Draft
+from fastaug._draft.generators import untouched
+from fastaug._draft.known import unknown
+from fastaug._draft.outline import Outline
+from fastaug._draft.pipeline import Pipeline
 from fastaug._image.lazy import LazyImage
+from fastaug._program.kinds import PIL_IMAGE, TENSOR
+from fastaug._sample.pipeline import SamplePipeline
+from fastaug._views.views import Views
+from fastaug.data._load.streams import WorkerStream
 from fastaug.io import lazy
 
 
+@dataclass
 class Folder:
-    """A folder of images of torchvision's, or a part of one, whose images go through one pipeline.
+    """A torchvision folder of images, or a subset, with one pipeline."""
 
-    Args:
-        samples: the paths of the images, and what goes with each.
-        subsets: from the outermost to the innermost, which of the next one's samples each has.
-        transform: of the images.
-        target_transform: of what goes with them.
-        handle: of a path.
-    """
-
-    def __init__(
-        self,
-        samples: Sequence[tuple[str, Any]],
-        subsets: list[Sequence[int]],
-        transform: BatchPipeline,
-        target_transform: Any,
-        handle: Any,
-    ) -> None:
-        self.transform = transform
-        self.target_transform = target_transform
-        self._samples = samples
-        self._subsets = subsets
-        self._handle = handle
+    samples: Sequence[tuple[str, Any]]  # path of the image, and target
+    subsets: list[Sequence[int]]  # the indices of nested subsets, from the outermost one
+    transform: BatchPipeline
+    target_transform: Any
+    handle: Callable[[str], LazyImage]
 
     def __getitem__(self, index: Any) -> tuple[LazyImage, Any]:
-        """A handle of the image, and what goes with it."""
-        for indices in self._subsets:
+        for indices in self.subsets:
             index = indices[index]
-        path, target = self._samples[index]
-        return self._handle(path), target
+        path, target = self.samples[index]
+        return self.handle(path), target
 
     @classmethod
     def of(cls, dataset: Any) -> Folder | None:
-        """None of any other data set."""
         subsets = []
         while isinstance(dataset, Subset):
-            if _overrides(dataset, Subset, "__getitem__", "__getitems__"):
+            if overrides(dataset, Subset, "__getitem__", "__getitems__"):
                 return None
             subsets.append(dataset.indices)
             dataset = dataset.dataset
         folders = sys.modules.get("torchvision.datasets.folder")
         if folders is None or not isinstance(dataset, folders.DatasetFolder):
             return None
-        if _overrides(dataset, folders.DatasetFolder, "__getitem__") or hasattr(dataset, "__getitems__"):
+        if overrides(dataset, folders.DatasetFolder, "__getitem__") or hasattr(dataset, "__getitems__"):
             return None
         transform = dataset.transform
         if not isinstance(transform, BatchPipeline) or not transform._is_own():
@@ -69,12 +65,11 @@ class Folder:
         return cls(dataset.samples, subsets, transform, dataset.target_transform, handle)
 
 
-def _overrides(dataset: Any, cls: type, *names: str) -> bool:
+def overrides(dataset: Any, cls: type, *names: str) -> bool:
     return any(getattr(type(dataset), name, None) is not getattr(cls, name, None) for name in names)
 
 
 def _handle_of(loader: Any, folders: Any) -> Any:
-    """What makes handles of what a loader of a folder makes images of; None if that is not known."""
     if loader is lazy or (isinstance(loader, functools.partial) and loader.func is lazy):
         return loader
     if loader is folders.pil_loader:
@@ -82,3 +77,50 @@ def _handle_of(loader: Any, folders: Any) -> Any:
     if loader is folders.default_loader and sys.modules["torchvision"].get_image_backend() == "PIL":
         return LazyImage
     return None
+
+
+class _Asked(Outline):
+    """An outline that records whether an unknown callable received the image."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, image: Any, call: Call) -> None:
+        self.asked = False
+        super().__init__(image, call)
+
+    def _begun(self) -> Draft:
+        self.asked = True
+        return super()._begun()
+
+
+def is_drafted(folder: Folder, index: Any) -> bool:
+    """Return whether all transforms of an image of the folder are drafted, and give pixels alone."""
+    # User callables may draw from the process's generators.
+    kept = contextlib.nullcontext() if unknown(folder.transform, generator=True) is None else untouched()
+    with kept, contextlib.suppress(Exception):  # an error of the sample is raised in its turn
+        handle, _ = folder[index]
+        draws = WorkerStream(0, 0)
+        with draws.in_thread():
+            return _follows(folder.transform, handle, Call(tape=Drawing()))
+    return True
+
+
+def _follows(pipeline: Pipeline, image: Any, call: Call) -> bool:
+    if isinstance(pipeline, Views):
+        views = pipeline._begin(image, call)
+        pipeline._draft_all(views)
+        call.draws.release()
+        jobs = views.jobs()
+        return not views.settled and jobs is not None and jobs.kind == TENSOR
+    if isinstance(pipeline, SamplePipeline):
+        sample = pipeline._begin(image, call)
+        first = None if sample.alone is None else sample.alone.image
+        pipeline._draft_all(sample)
+        call.draws.release()
+        draft = sample.alone
+        # Immediate ops and user callables replace the image of the draft.
+        return draft is not None and draft.image is first and draft.kind != PIL_IMAGE
+    outline = _Asked(image, call)
+    pipeline._draft_all(outline)
+    call.draws.release()
+    return not outline.asked and outline.kind != PIL_IMAGE

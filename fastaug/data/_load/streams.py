@@ -1,12 +1,13 @@
-"""Streams of random numbers: those of torch's worker processes, and one for each sample."""
+"""The random numbers of a loader: streams for its samples, and the states of its generators and samplers."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.data._utils.worker import _generate_state
 
@@ -14,48 +15,42 @@ from fastaug._draft.generators import Generators, get_states, seed_all, set_stat
 from fastaug.data._load.seeds import COLLATION, sample_seed
 
 
-class Stream(Protocol):
-    """What the samples of a batch are drawn from.
+class Stream:
+    """A source of random numbers for samples. This one is the process's generators, as without workers.
 
-    The calling thread has it in the place of the global generators; any other thread draws from it what transforms of
-    this package draw.
+    The calling thread draws with it as the global generators. In other threads, transforms of this package draw from
+    it.
     """
 
-    ordered: bool  # whether what one batch draws hangs on what the batch before it drew
+    #: Whether the draws of a batch depend on those of the batch before it.
+    ordered = True
 
     def as_global(self) -> AbstractContextManager[None]:
-        """The generators of torch, Python and NumPy are this stream, for the length of the context."""
+        """Replace the generators of torch, Python and NumPy by this stream in a context."""
+        return contextlib.nullcontext()
 
     def in_thread(self) -> AbstractContextManager[None]:
-        """Transforms of this thread draw from this stream, for the length of the context.
-
-        The process's generators are left alone.
-        """
+        """Let transforms of this thread draw from this stream in a context, without the process's generators."""
+        return contextlib.nullcontext()
 
     def begin_sample(self, index: Any) -> None:
-        """The next draws, in one of the contexts, are for that sample."""
+        """Called in one of the contexts before the draws for a sample."""
 
     def begin_collation(self, batch: int) -> None:
-        """The next draws, in `as_global`, are for the collation of the batch of that number."""
+        """Called in `as_global` before the draws for the collation of the batch of that number."""
 
     def own(self, generator: torch.Generator) -> torch.Generator:
-        """What is drawn in the place of what a transform has as a generator of its own."""
+        return generator
 
     def state(self) -> Any:
-        """To go back to with `set_state`; None where there is nothing to go back to."""
+        return get_states(), None
 
-    def set_state(self, state: Any) -> None: ...
+    def set_state(self, state: Any) -> None:
+        set_states(state[0])
 
 
-class WorkerStream:
-    """The generators of one of torch's worker processes.
-
-    Args:
-        base_seed: what the DataLoader drew.
-        number: of the worker.
-    """
-
-    ordered = True
+class WorkerStream(Stream):
+    """The generators of one of torch's worker processes, by the DataLoader's seed and the number of the worker."""
 
     def __init__(self, base_seed: int, number: int) -> None:
         self._seed = base_seed + number
@@ -70,14 +65,8 @@ class WorkerStream:
     def in_thread(self) -> AbstractContextManager[None]:
         return self._generators.in_thread()
 
-    def begin_sample(self, index: Any) -> None:
-        """Samples are drawn one after the other."""
-
-    def begin_collation(self, batch: int) -> None:
-        """It is drawn after the samples."""
-
     def own(self, generator: torch.Generator) -> torch.Generator:
-        # A worker has a copy of the one transform's, and seeds it as a compiled transform does in a worker.
+        # A worker seeds its copy of the transform's generator as a compiled transform does in a worker.
         if self._owned is None:
             self._owned = torch.Generator()
             self._owned.set_state(generator.get_state())
@@ -95,40 +84,8 @@ class WorkerStream:
             self._owned.set_state(state[1])
 
 
-class GlobalStream:
-    """The global generators themselves, as without workers."""
-
-    ordered = True
-
-    def as_global(self) -> AbstractContextManager[None]:
-        return contextlib.nullcontext()
-
-    def in_thread(self) -> AbstractContextManager[None]:
-        return contextlib.nullcontext()
-
-    def begin_sample(self, index: Any) -> None:
-        """Samples are drawn one after the other."""
-
-    def begin_collation(self, batch: int) -> None:
-        """It is drawn after the samples."""
-
-    def own(self, generator: torch.Generator) -> torch.Generator:
-        return generator
-
-    def state(self) -> Any:
-        return get_states(), None
-
-    def set_state(self, state: Any) -> None:
-        set_states(state[0])
-
-
-class SampleStream:
-    """Draws of each sample of one batch that hang on nothing but its number.
-
-    Args:
-        seed: of the run.
-        epoch: its number.
-    """
+class SampleStream(Stream):
+    """Draws for the samples of one batch, which depend only on the seed, the epoch and the index of each."""
 
     ordered = False
 
@@ -136,7 +93,7 @@ class SampleStream:
         self._seed = seed
         self._epoch = epoch
         self._owned = torch.Generator()
-        self._own: Generators | None = None  # while they are in the place of the process's
+        self._own: Generators | None = None  # in a context of `in_thread`
 
     def as_global(self) -> AbstractContextManager[None]:
         return untouched()
@@ -151,17 +108,15 @@ class SampleStream:
             self._own = None
 
     def begin_sample(self, index: Any) -> None:
-        self._begin(sample_seed(self._seed, self._epoch, index))
-
-    def begin_collation(self, batch: int) -> None:
-        self._begin(sample_seed(self._seed, self._epoch, COLLATION + batch))
-
-    def _begin(self, seed: int) -> None:
+        seed = sample_seed(self._seed, self._epoch, index)
         if self._own is None:
             seed_all(seed, self._owned)
         else:
             self._own.seed(seed)
             self._owned.manual_seed(seed)
+
+    def begin_collation(self, batch: int) -> None:
+        self.begin_sample(COLLATION + batch)
 
     def own(self, generator: torch.Generator) -> torch.Generator:
         return self._owned
@@ -170,4 +125,40 @@ class SampleStream:
         return None
 
     def set_state(self, state: Any) -> None:
-        """There is nothing to go back to."""
+        """Do nothing, because the samples have no common state."""
+
+
+def samplers_of(loader: Any) -> list[Any]:
+    """Return its sampler, its batch sampler, and the sampler of that."""
+    batches = loader.batch_sampler
+    found = (loader.sampler, batches, getattr(batches, "sampler", None))
+    return list({id(one): one for one in found if one is not None}.values())
+
+
+def generators_of(loader: Any) -> list[torch.Generator]:
+    found = [getattr(owner, "generator", None) for owner in (loader, *samplers_of(loader))]
+    return list({id(one): one for one in found if isinstance(one, torch.Generator)}.values())
+
+
+def epochs_of(loader: Any) -> list[int]:
+    return [sampler.epoch for sampler in _counting(loader)]
+
+
+def set_epochs(loader: Any, epochs: list[int]) -> None:
+    for sampler, epoch in zip(_counting(loader), epochs):
+        sampler.set_epoch(epoch)
+
+
+def _counting(loader: Any) -> list[Any]:
+    return [
+        one for one in samplers_of(loader) if hasattr(one, "set_epoch") and isinstance(getattr(one, "epoch", None), int)
+    ]
+
+
+def plain(value: Any) -> Any:
+    """Replace arrays by lists, which torch.load() reads with weights_only and NumPy accepts."""
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(plain(part) for part in value)
+    return value.tolist() if isinstance(value, np.ndarray) else value
