@@ -17,7 +17,7 @@ from PIL import Image
 import fastaug
 import fastaug.transforms as T
 from fastaug._inspect import check, pairs, twin
-from support.images import photo
+from support.images import photo, to_chw
 
 IMAGE = photo("chelsea", 120, 150)
 HALF = (0.5, 0.5, 0.5)
@@ -293,6 +293,18 @@ def test_fast_mode_keeps_its_contract(name: str) -> None:
         assert difference.psnr >= 54 or difference.truth is not None
         if difference.truth is not None:
             assert difference.truth[0] >= difference.truth[1] > 30
+
+
+def test_fast_mode_of_batches_and_half_precision() -> None:
+    """The float64 reference is found for each image of a batch, and for results of any dtype."""
+    jitter = [TV.ColorJitter(0.4, 0.4, 0.4, 0.2)]
+    batch = torch.stack([to_chw(IMAGE), to_chw(photo("coffee", 120, 150))])
+    for image, pipeline in (
+        (batch, fastaug.compile(TV.Compose(jitter), "fast")),
+        (IMAGE, fastaug.compile(TV.Compose([*jitter, TV.ToTensor()]), "fast", dtype=torch.float16)),
+    ):
+        comparison = check.check(pipeline, image, 2)
+        assert comparison and any(difference.truth for difference in comparison.differences), str(comparison)
 
 
 def test_fast_mode_decodes_first(tmp_path: Path) -> None:

@@ -34,10 +34,7 @@ NOT_YET: dict[str, str] = {
     "_extend": "drawn functions registry",
     "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
-    "_inspect": (
-        "__init__ explain explanation info log methods notebook pairs plan plot profile sample_explanation "
-        "sample_log show trial twin words"
-    ),
+    "_inspect": "__init__ explain explanation info log methods plan profile sample_explanation sample_log words",
     "_load": (
         "choice flights iterator moving on_device probe processes promise rebuilt report seeds sources states streams"
     ),
