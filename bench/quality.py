@@ -1,7 +1,7 @@
 """python -m bench.quality: how far fast mode is from torchvision, and which of the two is nearer to the truth.
 
 Of every pipeline of the speed table, and of chains that put fast mode's rewrites to the test. The truth is the same
-chain with the same parameters in float64, rounded nowhere (fastaug._inspect.unrounded).
+chain with the same parameters in float64, rounded nowhere (fastaug._inspect.float64).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,8 @@ from bench.cases import CASES
 from bench.chains import CHAINS, Chain
 from bench.images import BAGS, PHOTOGRAPHS, TILES, Pixels, photographs, read, scaled, windows
 from fastaug._inspect.contract import LEAST_PSNR
+from fastaug._inspect.float64 import Floats, NoTruthError, planes, unrounded
 from fastaug._inspect.info import processor
-from fastaug._inspect.unrounded import Floats, NoModelError, samples_of, unrounded
 
 RESULTS = Path(__file__).parent / "results"
 #: Pictures are measured at their size and at a quarter of it, with the chain's sizes scaled alike.
@@ -112,15 +111,18 @@ def compare(transform: Any, image: Any, seed: int, fast: Callable[[Any], Any] | 
     """One draw of one of torchvision's Compose objects, three times.
 
     Raises:
-        NoModelError: there is no reference of this draw.
+        NoTruthError: there is no reference of this draw.
     """
-    results = drawn(image, seed, fast or fastaug.compile(transform, mode="fast"), transform)
-    results += drawn(image, seed, partial(unrounded, transform))
-    of_bytes = isinstance(results[0], torch.Tensor) and results[0].dtype is torch.uint8
-    ours, theirs, true = (levels(samples_of(result), transform) for result in results)
-    if of_bytes:
-        true = true * 255  # a tensor in float64 is from 0 to 1
+    pipeline = fastaug.compile(transform, mode="fast")
+    ours, theirs, true = drawn(image, seed, fast or pipeline, transform, lambda image: reference(pipeline, image))
+    ours, theirs, true = (levels(samples, transform) for samples in (planes(ours), planes(theirs), true))
     return Draw(distance(ours, theirs), distance(ours, true), distance(theirs, true))
+
+
+def reference(pipeline: Any, image: Any) -> Floats:
+    """Return the samples of a pipeline's result in float64."""
+    result, made = unrounded(pipeline, image)
+    return made.of(result)
 
 
 def drawn(image: Any, seed: int, *calls: Callable[[Any], Any]) -> list[Any]:
@@ -135,8 +137,8 @@ def compare_if_known(transform: Any, image: Any, seed: int, fast: Callable[[Any]
     """As compare, but without a reference where there is none."""
     try:
         return compare(transform, image, seed, fast)
-    except (NoModelError, TypeError):  # of torchvision: it does not posterize or equalize floats
-        ours, theirs = (levels(samples_of(result), transform) for result in drawn(image, seed, fast, transform))
+    except NoTruthError:
+        ours, theirs = (levels(planes(result), transform) for result in drawn(image, seed, fast, transform))
         return Draw(distance(ours, theirs), UNKNOWN, UNKNOWN)
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of pipelines and of what is said of them: tables as HTML, pictures as PNG."""
+"""HTML and PNG for notebooks, of pipelines and of reports about them."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ _WIDE = 'style="max-width: 100%"'
 
 
 def png(image: Image.Image) -> bytes:
-    """A picture as the bytes of a PNG file."""
+    return _saved(image, "PNG")
+
+
+def _saved(image: Image.Image, form: str) -> bytes:
     file = io.BytesIO()
-    image.save(file, "PNG")
+    image.save(file, form, quality=85)
     return file.getvalue()
 
 
 def table(given: words.Table) -> str:
-    """A table with all of its text, where a terminal has to cut it. Columns that are empty are left out."""
+    """Return a table with all of its text. Columns that are empty are left out."""
     head, *rows = given.rows
     whole = [row for row in given.rows if len(row) == len(head)]
     used = [k for k in range(len(head)) if any(row[k] for row in whole)]
@@ -44,12 +47,10 @@ def table(given: words.Table) -> str:
 
 
 def explanation(plan: Any) -> str:
-    """The picture of a plan, and the tables that it prints as."""
     return _block([_title(plan.head()), _picture(plan.figure(), "the plan as a picture"), *_plan(plan)])
 
 
 def _plan(plan: Any) -> list[str]:
-    """Return the tables of a plan."""
     parts = [table(plan.steps_table())]
     for title, passes in plan.passes_tables():
         parts.append(_title(title))
@@ -62,14 +63,13 @@ def _plan(plan: Any) -> list[str]:
 
 
 def profile(result: Any) -> str:
-    """The bar chart of a profile, and the tables that it prints as."""
     parts = [_title(result.head()), _picture(result.figure(), "the times of the steps as bars")]
     parts += [*map(table, result.tables()), _listed(result.summary())]
     return _block(parts)
 
 
 def comparison(report: Any) -> str:
-    """What a comparison found: the verdict, and a table of the calls that are not equal."""
+    """Return the verdict of a comparison, and a table of the calls that are not equal."""
     mark = "equal or within the contract" if report else "NOT equal"
     _, *said = str(report).split("\n")
     parts = [_title(f"{mark}: {report.head()}"), f"<pre>{_text(chr(10).join(said))}</pre>"]
@@ -83,12 +83,11 @@ def comparison(report: Any) -> str:
 
 
 def self_test(result: Any) -> str:
-    """The verdict of a self-test, and its tables."""
     return _block([_title(result.head()), _listed(result.summary()), *map(table, result.tables())])
 
 
 def pipeline(transform: Any) -> str:
-    """The transforms of a pipeline, or a transform, with their arguments; and those that are somebody else's."""
+    """Return the transforms of a pipeline with their arguments, and the package of each."""
     return _block([_transforms(transform)])
 
 
@@ -125,7 +124,7 @@ def _transforms(transform: Any) -> str:
 
 
 def held(transform: Any) -> list[Any] | None:
-    """What is inside a transform; None where it is none that is made of others."""
+    """Return the transforms inside a transform; None if it is not made of others."""
     inner = getattr(transform, "transforms", None)
     return None if isinstance(inner, str) or not isinstance(inner, Iterable) else list(inner)
 
@@ -162,22 +161,22 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def _picture(image: Image.Image, said: str) -> str:
-    data = base64.b64encode(png(image)).decode()
-    return f'<img {_WIDE} width="{image.width // 2}" alt="{said}" src="data:image/png;base64,{data}">'
+    return _image(image, said, image.width // 2, "PNG")
+
+
+def _image(image: Image.Image, said: str, width: int, form: str) -> str:
+    data = base64.b64encode(_saved(image, form)).decode()
+    return f'<img {_WIDE} width="{width}" alt="{said}" src="data:image/{form.lower()};base64,{data}">'
 
 
 def _small(image: Image.Image, said: str) -> str:
-    """Return a picture that is as large as a stamp, whatever its size."""
+    """Return a picture in the size of a stamp."""
     scale = _STAMP / max(image.size)
     width = max(1, round(image.width * scale))
     if scale < 0.5:
         image = image.resize([max(1, round(2 * scale * side)) for side in image.size], reducing_gap=2.0)
-    file = io.BytesIO()
-    # What is smaller is enlarged by the browser, where the losses of a JPEG would show.
-    form = "PNG" if scale > 1 else "JPEG"
-    image.save(file, form, quality=85)
-    data = base64.b64encode(file.getvalue()).decode()
-    return f'<img {_WIDE} width="{width}" alt="{said}" src="data:image/{form.lower()};base64,{data}">'
+    # The browser enlarges smaller pictures, where the losses of a JPEG would show.
+    return _image(image, said, width, "PNG" if scale > 1 else "JPEG")
 
 
 def _block(parts: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Two results side by side: the images and other values of which both are made."""
+"""Pairs of the images and other values in two results."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Path = tuple[tuple[str, Any], ...]
 
 
 def pairs(one: Any, two: Any) -> Iterator[tuple[Path, Any, Any]]:
-    """The parts of two results that belong together, with what leads to them.
+    """Yield the parts of two results that belong together, with the paths to them.
 
-    Tuples, lists, mappings and objects that say nothing of their own equality are gone through, as far as both are of
-    one class and of the same length, keys or attributes. Whatever else there is, is a part.
+    Tuples, lists, mappings and objects without an equality of their own consist of parts, if both are of one class and
+    of the same length, keys or attributes. All others are parts.
     """
     yield from _pairs(one, two, (), set())
 
@@ -36,7 +36,7 @@ def _pairs(one: Any, two: Any, path: Path, above: set[int]) -> Iterator[tuple[Pa
 
 
 def _inside(value: Any) -> dict[tuple[str, Any], Any] | None:
-    """What a value holds, by how that is reached; None if it is a part itself."""
+    """Return the values inside a value, by the steps to them; None if it is a part itself."""
     if isinstance(value, (torch.Tensor, np.ndarray, Image.Image)):
         return None
     if isinstance(value, Mapping):
@@ -52,7 +52,7 @@ def _inside(value: Any) -> dict[tuple[str, Any], Any] | None:
 
 
 def reached(value: Any, path: Path) -> Any:
-    """The part of a result that a path leads to.
+    """Return the part of a result at the end of a path.
 
     Raises:
         LookupError, AttributeError, TypeError: there is none.
@@ -63,12 +63,12 @@ def reached(value: Any, path: Path) -> Any:
 
 
 def spelled(path: Path) -> str:
-    """A path as one would write it in Python, after the name of the result."""
+    """Return a path as Python writes it after the name of the result."""
     return "".join(f"[{name!r}]" if kind == "key" else f".{name}" for kind, name in path)
 
 
 def same(one: Any, two: Any) -> bool | None:
-    """Whether two values that are no images are equal; None where their class does not tell."""
+    """Return whether two values other than images are equal; None if their class does not define that."""
     try:
         if bool(one == two):
             return True
@@ -81,12 +81,11 @@ def same(one: Any, two: Any) -> bool | None:
 
 
 def _has_equality(value: Any) -> bool:
-    """Whether the class of a value says what is equal to it."""
     return any("__eq__" in cls.__dict__ for cls in type(value).__mro__[:-1])
 
 
 def samples(image: Any) -> np.ndarray[Any, Any] | None:
-    """Those of an image or tensor, as an array; None of anything else."""
+    """Return the samples of an image or tensor as an array; None for other values."""
     if isinstance(image, torch.Tensor):
         image = image.detach().cpu()
         return np.asarray((image.float() if image.dtype in (torch.float16, torch.bfloat16) else image).numpy())
@@ -96,7 +95,7 @@ def samples(image: Any) -> np.ndarray[Any, Any] | None:
 
 
 def psnr(gap: np.ndarray[Any, Any], like: np.ndarray[Any, Any], undo: Any) -> float:
-    """In dB, of differences between samples in the units of `like`; `undo` is (mean, std) of their normalisation."""
+    """Return the PSNR of differences in the units of `like`; `undo` is the (mean, std) of their normalisation."""
     peak = 1.0
     if like.dtype.kind in "ui":
         peak = float(np.iinfo(like.dtype).max)

@@ -126,9 +126,9 @@ class Profile:
 
     def figure(self) -> Image.Image:
         """Draw a bar chart of the steps."""
-        from fastaug._inspect import bars
+        from fastaug._inspect import plot
 
-        return bars.profile(self)
+        return plot.profile(self)
 
     def plot(self, path: str | PathLike[str]) -> None:
         """Write the picture that ``figure()`` draws to a file.

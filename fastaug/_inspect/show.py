@@ -1,4 +1,4 @@
-"""show(): what a pipeline makes of images, on one sheet."""
+"""show(): results of a pipeline, on one sheet."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 from PIL import Image
 
 from fastaug._draft.generators import generator_of, seed_all, untouched
-from fastaug._inspect.canvas import GREY, INK, Canvas
-from fastaug._inspect.overlay import sample_picture
-from fastaug._inspect.picture import decoded, listed, normalisation, picture
+from fastaug._inspect.picture import decoded, listed, normalisation, picture, sample_picture
+from fastaug._inspect.plot import GREY, Canvas
 from fastaug._sample.pipeline import SamplePipeline
 
 __all__ = ["normalisation", "picture", "show"]
@@ -20,7 +19,7 @@ _SIDE, _GAP, _LABEL, _MARGIN = 160, 8, 20, 16
 
 
 def show(pipeline: Any, images: Any, n: int = 16, seed: int | None = None) -> Image.Image:
-    """A sheet of ``n`` results beside the image or images that they are of.
+    """Draw a sheet of ``n`` results beside the image or images that they are of.
 
     Tensors are shown without their normalisation if Normalize is the last step, else spread over the range if they
     exceed it. Of a sample, its masks, boxes and key points are drawn on its image; of a video, the first frame is
@@ -55,29 +54,25 @@ def show(pipeline: Any, images: Any, n: int = 16, seed: int | None = None) -> Im
         sources += [None] * (len(rows) - 1)
     else:
         rows = [results[k :: len(originals)] for k in range(len(originals))]
-    count = sum(map(len, rows))
-    left = "original" if sources[-1] is None else "originals"
-    return sheet(sources, rows, left, f"{count} draws" if count > 1 else "1 draw")
+    return sheet(sources, rows, f"original{'s' * (len(originals) > 1)}", f"{n} draw{'s' * (n > 1)}")
 
 
 def _ugliness(count: int, columns: int) -> float:
-    """Of a sheet: empty cells, and proportions far from a screen's."""
+    """Return a number for the empty cells of a sheet, and for proportions far from a screen's."""
     rows = math.ceil(count / columns)
     return (rows * columns - count) / count + 0.2 * abs(columns / rows - 1.6)
 
 
 def sheet(sources: list[Image.Image | None], rows: list[list[Image.Image]], left: str, right: str) -> Image.Image:
-    """Rows of results, each beside what it is of if that is given; and what is written above the two."""
-    columns = max(map(len, rows))
-    step = _SIDE + _GAP
-    first = _MARGIN + step + _GAP
-    canvas = Canvas(first + columns * step - _GAP + _MARGIN, _MARGIN + _LABEL + len(rows) * step - _GAP + _MARGIN)
-    canvas.text(_MARGIN, _MARGIN + 6, left, 12, GREY)
-    canvas.text(first, _MARGIN + 6, right, 12, INK)
+    """Draw rows of results, each beside its source if that is given, below two headings."""
+    step, first, top = _SIDE + _GAP, _MARGIN + _SIDE + 2 * _GAP, _MARGIN + _LABEL
+    width = first + max(map(len, rows)) * step - _GAP + _MARGIN
+    canvas = Canvas(width, top + len(rows) * step - _GAP + _MARGIN)
+    canvas.text(_MARGIN, _MARGIN + 6, left, fill=GREY)
+    canvas.text(first, _MARGIN + 6, right)
     for number, (source, results) in enumerate(zip(sources, rows)):
-        top = _MARGIN + _LABEL + number * step
         if source is not None:
-            canvas.picture(_MARGIN, top, source, _SIDE)
+            canvas.picture(_MARGIN, top + number * step, source, _SIDE)
         for column, result in enumerate(results):
-            canvas.picture(first + column * step, top, result, _SIDE)
+            canvas.picture(first + column * step, top + number * step, result, _SIDE)
     return canvas.finished()

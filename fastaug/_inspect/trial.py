@@ -1,4 +1,4 @@
-"""What a pipeline makes of the photograph that comes with fastaug, for a notebook that shows the pipeline."""
+"""Results of a pipeline for the photograph that comes with fastaug, for notebooks that show the pipeline."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from fastaug._draft.replaced import functions
 from fastaug._draft.written import global_hooks, global_pre_hooks, has_hooks
 from fastaug._image.sample import PHOTOGRAPH
 from fastaug._inspect import explain, notebook, words
-from fastaug._inspect.overlay import sample_picture
-from fastaug._inspect.picture import normalisation, picture
+from fastaug._inspect.picture import normalisation, picture, sample_picture
+from fastaug._inspect.twin import copied
 from fastaug._sample.pipeline import SamplePipeline
 
 #: Results that are shown, and seconds after which no further one is made.
@@ -33,20 +33,15 @@ _TRUSTED = ("fastaug", "torchvision")
 
 @dataclass
 class Trial:
-    """What a pipeline made of the photograph.
+    """Results of a pipeline for the photograph."""
 
-    Attributes:
-        plan: of the first call; None if there was none, or it failed.
-        source: the photograph as the pipeline takes it.
-        results: pictures of what it gave; one, if all calls give the same.
-        alike: whether they do.
-        reason: why a plan or results are missing, in a line; empty if none are.
-    """
-
+    #: Of the first call; None if there was none, or it failed.
     plan: Any = None
     source: Image.Image | None = None
+    #: Pictures; one if all calls give the same.
     results: list[Image.Image] = field(default_factory=list)
     alike: bool = False
+    #: Why a plan or results are missing, in a line; empty if none are.
     reason: str = ""
 
 
@@ -72,7 +67,7 @@ def _try(pipeline: Any, found: Trial) -> None:
     first: Exception | None = None
     for image in _photographs(pipeline):
         try:
-            found.plan = explain.explain(pipeline, _fresh(image))
+            found.plan = explain.explain(pipeline, copied(image))
             break
         except Exception as error:
             first = first or error
@@ -83,17 +78,12 @@ def _try(pipeline: Any, found: Trial) -> None:
     undo = normalisation(pipeline.transforms)
     found.source = _photograph()
     while len(found.results) < _DRAWS:
-        found.results.append(seen(pipeline(_fresh(image)), undo))
+        found.results.append(seen(pipeline(copied(image)), undo))
         if time.perf_counter() - start > _SECONDS:
             break
     if len(found.results) > 1 and all(result == found.results[0] for result in found.results):
         found.alike = True
         del found.results[1:]
-
-
-def _fresh(image: Any) -> Any:
-    """Return an image that a transform may write over."""
-    return image.clone() if isinstance(image, torch.Tensor) else image
 
 
 @functools.cache
@@ -113,7 +103,6 @@ def _photographs(pipeline: Any) -> Iterator[Any]:
 
 
 def _inside(transform: Any) -> list[Any]:
-    """Return the transforms that a transform is made of."""
     return list(transform) if isinstance(transform, nn.Sequential) else notebook.held(transform) or []
 
 
@@ -128,17 +117,16 @@ def user_code(transform: Any) -> str:
     own = getattr(transform, "__dict__", {})
     if has_hooks(transform) or "forward" in own or global_hooks or global_pre_hooks:
         return f"a hook of {words.called(transform)}"
-    # Functions that a transform was made with, and what it is made of.
-    held = [value for name, value in own.items() if name == "lambd" or _is_function(value)]
-    return next(filter(None, map(user_code, [*held, *_inside(transform)])), "")
-
-
-def _is_function(value: Any) -> bool:
-    return inspect.isroutine(value) or isinstance(value, functools.partial)
+    functions_held = [
+        value
+        for name, value in own.items()
+        if name == "lambd" or inspect.isroutine(value) or isinstance(value, functools.partial)
+    ]
+    return next(filter(None, map(user_code, [*functions_held, *_inside(transform)])), "")
 
 
 def _trusted(defined: Any) -> bool:
-    """Whether a function or class is known to do nothing except make images."""
+    """Return whether a function or class comes from a package that does nothing except make images."""
     module = str(getattr(defined, "__module__", ""))
     return module.partition(".")[0] in _TRUSTED or defined is nn.Sequential
 

@@ -1,4 +1,4 @@
-"""The same pipeline in torchvision, to compare and to time."""
+"""The same pipeline in torchvision, for comparisons and times."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from PIL import Image, ImageOps
 from torch import nn
-from torch.utils._pytree import tree_map, tree_map_only
+from torch.utils._pytree import tree_map_only
 
 from fastaug._draft.pipeline import Pipeline
 from fastaug._image import pillow
@@ -27,7 +27,7 @@ BASES = ("Transform", "_RandomApplyTransform")
 
 
 class NoTwinError(RuntimeError):
-    """Why torchvision cannot do what a pipeline does, in words."""
+    """A pipeline that torchvision does not have."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Twin:
 
 
 def twin_of(pipeline: Any) -> Twin:
-    """The twin of a pipeline of this package; of a compiled torchvision transform the original, which is not changed.
+    """Return the twin of a pipeline; for a compiled torchvision transform the original, which is not changed.
 
     Raises:
         NoTwinError: torchvision is not installed, or has no such transform, or no such arithmetic.
@@ -62,14 +62,14 @@ def twin_of(pipeline: Any) -> Twin:
 
 
 def sample_for(pipeline: Any, sample: Any) -> Any:
-    """What torchvision gets in place of an image or a sample: `pillow_image` of it, or of each of its leaves."""
+    """Return an image or a sample for torchvision: `pillow_image` of it, or of each of its leaves."""
     if not isinstance(pipeline, SamplePipeline):
         return pillow_image(sample)
     return tree_map_only(LazyImage, pillow_image, sample)
 
 
 def pillow_image(image: Any) -> Any:
-    """What torchvision gets in place of an image: of an encoded one what Pillow decodes, else the image itself."""
+    """Return an image for torchvision: an encoded one as Pillow decodes it, others as they are."""
     if not isinstance(image, LazyImage):
         return image
     decoded = image.pil()
@@ -77,18 +77,13 @@ def pillow_image(image: Any) -> Any:
 
 
 def copied(sample: Any) -> Any:
-    """An image, or a sample, whose images and tensors are copies."""
-    return tree_map(_copied, sample)
-
-
-def _copied(leaf: Any) -> Any:
-    if isinstance(leaf, torch.Tensor):
-        return leaf.clone()
-    return leaf.copy() if isinstance(leaf, (Image.Image, np.ndarray)) else leaf
+    """Return an image or a sample with copies of its images and tensors."""
+    sample = tree_map_only(torch.Tensor, torch.Tensor.clone, sample)
+    return tree_map_only((Image.Image, np.ndarray), lambda image: image.copy(), sample)
 
 
 class Decode:
-    """fastaug's Decode by Pillow alone: torchvision has no such transform."""
+    """A Decode by Pillow alone. torchvision has no such transform."""
 
     def __init__(self, transform: Any) -> None:
         self._lazy = transform._lazy
@@ -102,12 +97,12 @@ class Decode:
 
 
 def delivered(pipeline: Any, result: Any) -> Any:
-    """torchvision's result as the pipeline would hand it out: of its dtype and memory format."""
+    """Return torchvision's result in the dtype and memory format of the pipeline."""
     return pipeline._formatted(result)
 
 
 def steps_like(twin: Twin, names: list[str]) -> list[Callable[[Any], Any]] | None:
-    """The twin's steps, one for each of these; None where they do not correspond."""
+    """Return the twin's steps if these are their names, else None."""
     for steps in (twin.steps, _flat(twin.steps)):
         if [type(step).__name__ for step in steps] == names:
             return steps
@@ -115,7 +110,7 @@ def steps_like(twin: Twin, names: list[str]) -> list[Callable[[Any], Any]] | Non
 
 
 def _flat(steps: Iterable[Any]) -> list[Any]:
-    """Without containers that only call one after the other."""
+    """Return steps without containers that only call one after the other."""
     flat: list[Any] = []
     for step in steps:
         if type(step).__name__ == "Compose":
@@ -128,7 +123,7 @@ def _flat(steps: Iterable[Any]) -> list[Any]:
 
 
 def _library_of(cls: Any) -> Any:
-    """torchvision's module that has what a class of this package is called after."""
+    """Return torchvision's module with the class of the same name."""
     of_samples = issubclass(cls, SamplePipeline) or cls.__module__.startswith(f"{_TRANSFORMS}.v2")
     try:
         return importlib.import_module(f"torchvision.transforms{'.v2' * of_samples}")

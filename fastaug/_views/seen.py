@@ -15,8 +15,7 @@ from fastaug._inspect import check as checks
 from fastaug._inspect import explain as explanations
 from fastaug._inspect import profile as profiles
 from fastaug._inspect import words
-from fastaug._inspect.overlay import sample_picture
-from fastaug._inspect.picture import decoded, listed, normalisation, picture
+from fastaug._inspect.picture import decoded, listed, normalisation, picture, sample_picture
 from fastaug._inspect.show import sheet
 from fastaug._views.program import Step, taken
 

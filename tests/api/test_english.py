@@ -29,7 +29,7 @@ NOT_YET: dict[str, str] = {
     "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
     "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
-    "_inspect": "__init__ check info notebook pairs plot show trial twin unrounded",
+    "_inspect": "__init__ info",
     "_program": (
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"

@@ -17,7 +17,7 @@ from torch import nn
 
 import fastaug
 import fastaug.transforms as T
-from fastaug._inspect import bars, profile, twin, words
+from fastaug._inspect import plot, profile, twin, words
 from fastaug._inspect.log import Log, logged
 from fastaug._inspect.records import Outside, Run
 from support.images import photo
@@ -165,7 +165,7 @@ def test_slower_is_said_as_slower(monkeypatch: pytest.MonkeyPatch) -> None:
     result = profile.profile(usual(), IMAGE, 1)
     assert result.total["ratio"] < 0.5
     assert re.search(r"^SLOWER than torchvision: \d+\.\d times as long \(torchvision 0\)$", str(result), re.MULTILINE)
-    assert bars.profile(result).width > 1000
+    assert plot.profile(result).width > 1000
 
 
 def test_ratios_in_words() -> None:
@@ -180,7 +180,7 @@ def test_ratios_in_words() -> None:
 def test_no_steps_at_all() -> None:
     result = profile.profile(T.Compose([]), IMAGE, 1)
     assert_adds_up(result)
-    assert bars.profile(result).width > 1000
+    assert plot.profile(result).width > 1000
 
 
 def test_the_pipelines_error_is_the_users() -> None:

@@ -18,8 +18,7 @@ import fastaug.transforms as T
 from fastaug._draft.generators import seed_all
 from fastaug._inspect import explain, show, words
 from fastaug._inspect.log import logged
-from fastaug._inspect.overlay import corners_of, sample_picture
-from fastaug._inspect.picture import listed, picture
+from fastaug._inspect.picture import corners_of, listed, picture, sample_picture
 from fastaug._inspect.records import Outside, Run
 from fastaug._sample.sample import Sample
 from fastaug.transforms import v2
@@ -385,6 +384,8 @@ def test_points_and_samples_without_images() -> None:
     assert at(shown, 20, 30) != at(shown, 50, 10) != (0, 0, 0) == at(shown, 2, 2)
     of_one = sample_picture((Image.new("RGB", (75, 60)), tvt.wrap(points[None], like=points)))
     assert at(of_one, 20, 30) == at(of_one, 50, 10)
+    none = sample_picture((Image.new("RGB", (75, 60)), tvt.wrap(points[:0], like=points)))
+    assert np.asarray(none).max() == 0
     assert at(sample_picture(points), 20, 30) == at(shown, 20, 30)
     assert sample_picture({"label": 3}).mode == "RGB"
 

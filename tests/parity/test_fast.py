@@ -19,7 +19,7 @@ import fastaug
 import fastaug.transforms as T
 from bench.chains import CHAINS, Chain
 from bench.quality import LEAST_PSNR, compare, levels
-from fastaug._inspect.unrounded import samples_of
+from fastaug._inspect.float64 import planes
 from fastaug.transforms import v2
 from support.differences import each
 from support.images import to_chw
@@ -107,7 +107,7 @@ def test_same_draws_same_form(chain: Chain) -> None:
 @each("chain", CHAINS)
 def test_deterministic(chain: Chain) -> None:
     image = given(chain)[0]
-    first, second = (samples_of(seeded(compiled(chain, "fast"), image, 5)[0]) for _ in range(2))
+    first, second = (planes(seeded(compiled(chain, "fast"), image, 5)[0]) for _ in range(2))
     assert np.array_equal(first, second)
 
 
@@ -121,13 +121,13 @@ def test_containers_agree_bit_for_bit(chain: Chain) -> None:
     on_images = fastaug.compile(TV.Compose(inside), mode="fast")
     fast_on_tensors = fastaug.compile(on_tensors(chain), mode="fast", arithmetic="pil")
     for seed in range(2):
-        expected = samples_of(seeded(on_images, image, seed)[0])
-        assert np.array_equal(samples_of(seeded(on_images, pixels, seed)[0]), expected)
+        expected = planes(seeded(on_images, image, seed)[0])
+        assert np.array_equal(planes(seeded(on_images, pixels, seed)[0]), expected)
         theirs = run(on_tensors(chain), to_chw(image), seed)
         if theirs.error is not None:  # there are filters and fills that torchvision's functions on tensors do not take
             continue
         tensor = seeded(fast_on_tensors, to_chw(image), seed)[0]
-        assert np.array_equal(samples_of(tensor), expected)
+        assert np.array_equal(planes(tensor), expected)
         batch = seeded(fast_on_tensors, to_chw(image).repeat(2, 1, 1, 1), seed)[0]
         assert torch.equal(batch, tensor.repeat(2, 1, 1, 1))
 
@@ -161,16 +161,16 @@ def test_what_magnifies_differences_is_given_torchvision_s_samples(step: Any, co
         [fastaug.compile(TV.Compose(steps), mode=mode) for mode in ("fast", "exact")]
         for steps in ([step, *before], [*before, step])
     )
-    one, other = (samples_of(seeded(transform, image, 3)[0]) for transform in last)
+    one, other = (planes(seeded(transform, image, 3)[0]) for transform in last)
     assert np.array_equal(one, other)
-    one, other = (samples_of(seeded(transform, image, 3)[0]) for transform in first)
+    one, other = (planes(seeded(transform, image, 3)[0]) for transform in first)
     assert (container == "tensor") or not np.array_equal(one, other)
 
 
 def test_augmix_of_samples_is_given_torchvision_s_samples() -> None:
     image = given(CHAINS[-1])[0]
     steps = [v2.RandomResizedCrop(80), v2.Resize(50), v2.RandomRotation(30, "bilinear"), v2.AugMix()]
-    one, other = (samples_of(seeded(v2.Compose(steps, mode=mode), image, 3)[0]) for mode in ("fast", "exact"))
+    one, other = (planes(seeded(v2.Compose(steps, mode=mode), image, 3)[0]) for mode in ("fast", "exact"))
     assert np.array_equal(one, other)
 
 
@@ -214,7 +214,7 @@ def test_instruction_sets_agree(isa: str, tmp_path: Path) -> None:
     assert finished.returncode == 0, finished.stderr[-4000:]
     with np.load(path) as theirs:
         for (name, seed), (transform, value) in results().items():
-            ours, other = (levels(samples, transform) for samples in (samples_of(value), theirs[f"{name} {seed}"]))
+            ours, other = (levels(samples, transform) for samples in (planes(value), theirs[f"{name} {seed}"]))
             apart = np.abs(ours - other)
             assert apart.max() <= (FAST_SCALAR_LEVELS if plain else FAST_ISA_LEVELS), (name, seed)
             assert np.mean(apart > 0.1) <= FAST_SCALAR_SHARE or not plain, (name, seed)

@@ -12,15 +12,21 @@ import torch
 import torchvision.transforms as TV
 from PIL import Image
 
+import fastaug
 from bench.chains import CHAINS, Chain
-from bench.quality import distance, levels
-from fastaug._inspect.unrounded import FloatImage, samples_of, unrounded
+from bench.quality import distance, levels, reference
+from fastaug._inspect.float64 import planes
 from support.differences import grouped
 from support.images import photo
 
 MODES = TV.InterpolationMode
 #: Pillow keeps float images in float32.
 SINGLE = 2e-3
+
+
+def unrounded(transform: Any, image: Any) -> np.ndarray:
+    """Return what one of torchvision's transforms gives in float64."""
+    return reference(fastaug.compile(transform), image)
 
 
 def bands(image: Image.Image, transform: Callable[[Any], Any], seed: int) -> np.ndarray:
@@ -64,7 +70,7 @@ def test_geometry(name: str) -> None:
     for seed in range(4):
         expected = bands(image, GEOMETRY[name], seed)
         torch.manual_seed(seed)
-        result = samples_of(unrounded(GEOMETRY[name], image))
+        result = unrounded(GEOMETRY[name], image)
         assert result.shape == expected.shape
         assert np.abs(result - expected).max() < SINGLE
 
@@ -72,14 +78,14 @@ def test_geometry(name: str) -> None:
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "symmetric"])
 def test_pad_is_exact(mode: str) -> None:
     transform, image = TV.Pad([3, 4, 5, 6], (9, 200, 31), mode), photo("coffee", 40, 31)
-    assert np.array_equal(samples_of(unrounded(transform, image)), samples_of(transform(image)))
+    assert np.array_equal(unrounded(transform, image), planes(transform(image)))
 
 
 def test_cubic_filters_clip_as_on_bytes() -> None:
     pixels = np.zeros((1, 20, 20), np.float64)
     pixels[:, 5:9, 3:12] = 255
     for transform in (TV.Resize(55, MODES.BICUBIC), TV.Resize(13, MODES.LANCZOS), TV.RandomRotation(40, MODES.BICUBIC)):
-        result = samples_of(unrounded(transform, Image.fromarray(pixels[0].astype(np.uint8))))
+        result = unrounded(transform, Image.fromarray(pixels[0].astype(np.uint8)))
         assert result.min() == 0 and result.max() <= 255
 
 
@@ -87,7 +93,8 @@ def test_cubic_filters_clip_as_on_bytes() -> None:
 def test_hue_is_colorsys(factor: float) -> None:
     pixels = np.random.default_rng(3).integers(0, 256, (3, 20, 20)).astype(np.float64)
     pixels[:, 0] = pixels[:1, 0]
-    turned = samples_of(unrounded(lambda image: TV.functional.adjust_hue(image, factor), FloatImage(pixels)))
+    image = Image.fromarray(np.ascontiguousarray(np.moveaxis(pixels, 0, 2), np.uint8))
+    turned = unrounded(TV.ColorJitter(hue=(factor, factor)), image)
     for y, x in np.ndindex(20, 20):
         hue, saturation, value = colorsys.rgb_to_hsv(*(pixels[:, y, x] / 255))
         expected = colorsys.hsv_to_rgb((hue + factor) % 1, saturation, value)
@@ -107,9 +114,9 @@ def test_hue_is_colorsys(factor: float) -> None:
 )
 def test_ops_of_automatic_augmentation(transform: Any, levels_apart: float) -> None:
     image = photo("coffee", 61, 47).point(lambda value: 20 + value // 2)
-    expected = samples_of(transform(image))
-    assert not np.array_equal(expected, samples_of(image))
-    assert np.abs(samples_of(unrounded(transform, image)) - expected).max() <= levels_apart
+    expected = planes(transform(image))
+    assert not np.array_equal(expected, planes(image))
+    assert np.abs(unrounded(transform, image) - expected).max() <= levels_apart
 
 
 def steps_of(transform: Any) -> list[Any]:
@@ -128,6 +135,6 @@ def test_draws_as_torchvision_and_stays_near_it(chain: Chain) -> None:
     torch.manual_seed(11)
     ours = unrounded(transform, given)
     assert torch.equal(torch.get_rng_state(), state)
-    one, other = (levels(samples_of(value), transform) for value in (ours, theirs))
+    one, other = (levels(samples, transform) for samples in (ours, planes(theirs)))
     assert one.shape == other.shape
     assert distance(one, other).psnr > (40 if any(isinstance(s, TV.ColorJitter) for s in steps_of(transform)) else 48)

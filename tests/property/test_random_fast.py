@@ -9,6 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
+import fastaug
 import fastaug.transforms as T
 from pipeline_steps import Step
 from random_fast import STEPS, check, draw_case, verdict
@@ -116,18 +117,20 @@ def test_models_of_bytes() -> None:
     """Posterize and equalize are exact of bytes, and have no model in float64 of anything else."""
     import torchvision.transforms as TV
 
-    from fastaug._inspect.unrounded import NoModelError, samples_of, unrounded
+    from bench.quality import reference
+    from fastaug._inspect.float64 import NoTruthError, planes
 
     image = photo("chelsea", 40, 50)
     for step in (TV.RandomPosterize(3, 1.0), TV.RandomEqualize(1.0), TV.RandomSolarize(100, 1.0)):
-        assert np.array_equal(samples_of(unrounded(step, image)), samples_of(step(image)))
+        pipeline = fastaug.compile(step)
+        assert np.array_equal(reference(pipeline, image), planes(step(image)))
         tensor = to_chw(image)
-        assert torch.equal((unrounded(step, tensor) * 255).round().to(torch.uint8), step(tensor))
+        assert np.array_equal(reference(pipeline, tensor), planes(step(tensor)))
     for step in (TV.RandomPosterize(3, 1.0), TV.RandomEqualize(1.0)):
         chain = TV.Compose([TV.ColorJitter((0.7, 0.7)), step])
         for one in (image, to_chw(image)):
-            with pytest.raises(NoModelError, match="of bytes"):
-                unrounded(chain, one)
+            with pytest.raises(NoTruthError, match="of bytes"):
+                reference(fastaug.compile(chain), one)
 
 
 @pytest.mark.parametrize("filter_", [T.InterpolationMode.BOX, T.InterpolationMode.HAMMING])
@@ -135,10 +138,11 @@ def test_models_of_filters(filter_: Any) -> None:
     """Within a rounding of each of Pillow's two passes."""
     import torchvision.transforms as TV
 
-    from fastaug._inspect.unrounded import samples_of, unrounded
+    from bench.quality import reference
+    from fastaug._inspect.float64 import planes
 
     mode = TV.InterpolationMode(filter_.value)
     image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (47, 61, 3), dtype=np.uint8))
     for size in ((20, 61), (47, 30), (33, 17), (90, 100), (24, 30)):
         resize = TV.Resize(size, mode)
-        assert np.abs(samples_of(unrounded(resize, image)) - samples_of(resize(image))).max() <= 1.01
+        assert np.abs(reference(fastaug.compile(resize), image) - planes(resize(image))).max() <= 1.01

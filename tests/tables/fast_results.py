@@ -13,7 +13,7 @@ from PIL import Image
 import fastaug
 from bench.chains import CHAINS, Chain
 from bench.images import scaled, windows
-from fastaug._inspect.unrounded import samples_of
+from fastaug._inspect.float64 import planes
 from support.images import PHOTOS, noise, photo
 
 #: Of the sizes that the chains are written for.
@@ -52,5 +52,5 @@ def results() -> dict[tuple[str, int], tuple[Any, Any]]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    arrays = {f"{name} {seed}": samples_of(value) for (name, seed), (_, value) in results().items()}
+    arrays = {f"{name} {seed}": planes(value) for (name, seed), (_, value) in results().items()}
     np.savez(sys.argv[1], allow_pickle=False, **arrays)
