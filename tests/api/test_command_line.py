@@ -179,7 +179,7 @@ def test_a_fault_of_the_tools_is_no_error_of_the_pipeline(files: Path, monkeypat
     def fails(*_: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr(explain, "plan_of", fails)
+    monkeypatch.setattr(explain, "Explanation", fails)
     with pytest.raises(RuntimeError, match="a fault"):
         command_line.main(["explain", "pipeline.py"])
 

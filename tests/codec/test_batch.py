@@ -63,11 +63,19 @@ def test_the_first_error_of_the_list(threads: int) -> None:
 
 
 def test_the_rest_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = []
+    begun, failed = [], threading.Event()
     imread = _batch.imread
-    monkeypatch.setattr(
-        _batch, "imread", lambda source, *args, **options: begun.append(source) or imread(source, *args, **options)
-    )
+
+    def read(source: bytes, *args: Any, **options: Any) -> Any:
+        begun.append(source)
+        if source != b"broken":
+            failed.wait()
+        try:
+            return imread(source, *args, **options)
+        finally:
+            failed.set()
+
+    monkeypatch.setattr(_batch, "imread", read)
     with pytest.raises(fastaug.DecodeError):
         fastaug.io.imread_batch([b"broken"] + [FILES[0]] * 500, num_threads=2)
     assert len(begun) < 20
