@@ -141,12 +141,12 @@ def _found(cls: Any) -> tuple[Reader, dict[str, Any]] | None:
 
 
 def _load_adapter(module: str) -> None:
-    """Register the readers of the transforms of a package, of which an object is at hand, so that it is imported."""
+    """Register the readers of an imported package."""
     package = module.partition(".")[0]
     if package not in ADAPTERS:
         return
     with _loading:
-        # Another thread may have done it meanwhile.
+        # Another thread may have registered them meanwhile.
         if (adapter := ADAPTERS.get(package)) is not None:
             try:
                 importlib.import_module(adapter).install()
