@@ -23,7 +23,8 @@ class OfRelease:
     _rules: tuple[Rule, ...]
 
     def _take(self, sample: Sample) -> None:
-        leaves = [Leaf(_kind(cls), _value(leaf)) for cls, leaf in zip(sample.types, sample.leaves)]
+        values = [leaf.origin if isinstance(leaf, Draft) else leaf for leaf in sample.leaves]
+        leaves = [Leaf(_kind(cls), value) for cls, value in zip(sample.types, values)]
         if any(rule.meets is not None and rule.meets(leaf) for rule in self._rules for leaf in leaves):
             sample.apart(self._theirs)
         else:
@@ -80,7 +81,3 @@ def _again(ours: type, state: dict[str, Any], theirs: Any) -> Any:
 def _kind(cls: type) -> str:
     # Pillow's class has the name of the tv_tensor.
     return "PIL" if issubclass(cls, PIL.Image.Image) else cls.__name__
-
-
-def _value(leaf: Any) -> Any:
-    return leaf.origin if isinstance(leaf, Draft) else leaf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import threading
@@ -56,12 +57,7 @@ def name_of(cls: Any) -> str:
 def register(cls: Any, reader: Any = None) -> Any:
     """Implement fastaug.register."""
     if reader is None:
-
-        def decorate(function: Reader) -> Reader:
-            register(cls, function)
-            return function
-
-        return decorate
+        return functools.partial(register, cls)
     if not inspect.isclass(cls) and not isinstance(cls, FunctionType):
         raise TypeError(f"cls should be a class of transforms, or a function that is one. Got {cls!r}")
     if not callable(reader):

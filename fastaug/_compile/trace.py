@@ -342,33 +342,34 @@ class _Symbol:
 
 
 @_untouchable
-class _Recorder:
-    """A substitute for a transform that records calls and returns present attributes."""
-
-    __slots__ = ("recording", "transform")
-
-    def __init__(self, recording: _Recording, transform: Any) -> None:
-        object.__setattr__(self, "recording", recording)
-        object.__setattr__(self, "transform", transform)
-
-    def __getattribute__(self, name: str) -> Any:
-        recording: _Recording = object.__getattribute__(self, "recording")
-        return recording.attribute(object.__getattribute__(self, "transform"), name)
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        recording: _Recording = object.__getattribute__(self, "recording")
-        return recording.call(object.__getattribute__(self, "transform"), arguments, named)
-
-
-@_untouchable
-class _Shadow:
-    """A substitute for the object, with its present attributes and its checked methods."""
+class _Substitute:
+    """A substitute for a transform or the object."""
 
     __slots__ = ("original", "recording")
 
     def __init__(self, recording: _Recording, original: Any) -> None:
         object.__setattr__(self, "recording", recording)
         object.__setattr__(self, "original", original)
+
+
+class _Recorder(_Substitute):
+    """A substitute for a transform that records calls and returns present attributes."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        recording: _Recording = object.__getattribute__(self, "recording")
+        return recording.attribute(object.__getattribute__(self, "original"), name)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        recording: _Recording = object.__getattribute__(self, "recording")
+        return recording.call(object.__getattribute__(self, "original"), arguments, named)
+
+
+class _Shadow(_Substitute):
+    """A substitute for the object, with its present attributes and its checked methods."""
+
+    __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
         recording: _Recording = object.__getattribute__(self, "recording")

@@ -97,7 +97,7 @@ class Decode:
 
 
 def delivered(pipeline: Any, result: Any) -> Any:
-    """Return torchvision's result in the dtype and memory format of the pipeline."""
+    """Return torchvision's result in the pipeline's format."""
     return pipeline._formatted(result)
 
 

@@ -71,7 +71,7 @@ class BoxesDraft(PlacesDraft):
 
     @property
     def format(self) -> Any:
-        format = self.original.format
+        format = self.origin.format
         return format if format.name == self._format else type(format)[self._format]
 
     @property

@@ -38,7 +38,7 @@ class PlacesDraft(Leaf):
         canvas_size: (height, width) of the image of a plain tensor.
     """
 
-    __slots__ = ("_canvas", "_changed", "_given", "_held", "_shape", "_tensor", "original", "touched")
+    __slots__ = ("_canvas", "_changed", "_given", "_held", "_shape", "_tensor", "origin", "touched")
 
     #: Each op runs at once, so that none is pending.
     ops: Sequence[Any] = ()
@@ -47,7 +47,7 @@ class PlacesDraft(Leaf):
     _plural: str
 
     def __init__(self, original: Any, given: Tensor | None = None, canvas_size: Any = None) -> None:
-        self.original = original
+        self.origin = original
         self.touched = False
         self._changed = False
         self._held: Places | None = None
@@ -59,11 +59,7 @@ class PlacesDraft(Leaf):
 
     @property
     def type(self) -> type:
-        return type(self.original)
-
-    @property
-    def origin(self) -> Any:
-        return self.original
+        return type(self.origin)
 
     def result(self) -> Any:
         return self.finish()
@@ -143,8 +139,8 @@ class PlacesDraft(Leaf):
 
     def finish(self) -> Any:
         if not self.touched:
-            return self.original
-        cls = type(self.original)
+            return self.origin
+        cls = type(self.origin)
         plain = self.plain()
         if is_builtin(cls) and not traced():
             # Like tv_tensors.wrap, without its checks.
@@ -152,7 +148,7 @@ class PlacesDraft(Leaf):
             vars(places).update(self._attributes())
             return places
         wrap = getattr(cls, "wrap", None)
-        return plain.as_subclass(cls) if wrap is None else wrap(plain, self.original, **self._attributes())
+        return plain.as_subclass(cls) if wrap is None else wrap(plain, self.origin, **self._attributes())
 
     def _become(self, tensor: Tensor, canvas_size: Canvas | None = None) -> None:
         self._canvas = self.canvas_size if canvas_size is None else canvas_size
