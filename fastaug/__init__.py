@@ -89,41 +89,39 @@ def compile(  # as torch.compile, it is not the builtin
     memory_format: torch.memory_format | None = None,
     arithmetic: Literal["container", "pil"] | None = None,
 ) -> Compiled:
-    """A transform that does the same in as few passes over the image as can be.
+    """Return a transform with the same results in as few passes over the image as possible.
 
-    Transforms of torchvision and of fastaug, v1 and v2, a ``Compose`` or ``nn.Sequential`` of them and what is inside
-    are read as they are at this moment: later changes of theirs are not seen, and nothing is written to them. Anything
-    else works as it is and is called with the image so far: a function of yours, a transform that overrides what a call
-    does or has hooks, a scripted module. Transforms of v2 are called with samples, as before.
+    It reads transforms of torchvision and of fastaug, v1 and v2, and a ``Compose`` or ``nn.Sequential`` of them. It
+    does not follow their later changes, and writes nothing to them. Anything else is called with the image so far: your
+    own functions, transforms that override their call or have hooks, scripted modules. Transforms of v2 are called with
+    samples, as before.
 
-    The same seed gives torchvision's pixels for the container that is passed in, bit for bit, and leaves the random
-    generators in the same state. Compiling what was compiled starts from its original again.
+    The same seed gives torchvision's pixels for the same container, bit for bit, and leaves the random generators in
+    the same state. Compiling a compiled transform starts from its original again.
 
     Args:
         transform: a transform, or any other function of an image.
         mode: "exact"; or "fast", which may resample a chain of geometry once instead of step by step and keeps floating
-            point between steps. It rules over the mode of what is compiled.
-        generator: CPU generator to draw from in place of torch's default one. Functions of yours draw from where they
-            draw, and so do RandomChoice and RandomOrder, which take Python's ``random``. Each worker of a DataLoader
-            goes on from a state made of the generator's and the worker's seed.
-        dtype: float32, float16 or bfloat16: tensors come out as ``.to(dtype)`` would make them.
+            point between steps. It overrides the mode of ``transform``.
+        generator: CPU generator to draw from instead of torch's default one. Your own functions, and RandomChoice and
+            RandomOrder with Python's ``random``, keep their generators. Each worker of a DataLoader continues from a
+            state made of the generator's and the worker's seed.
+        dtype: float32, float16 or bfloat16: tensors are the results of ``.to(dtype)``.
         memory_format: ``torch.channels_last`` for tensors whose channels lie next to each other in memory,
             ``torch.contiguous_format`` for planes.
-        arithmetic: of uint8 tensors. "container" for torchvision's on tensors, as on PIL images it is Pillow's; or
-            "pil" for Pillow's on tensors too, for models that were trained on PIL images and are served tensors:
-            shapes, errors, the rule of NEAREST and what is done to floats stay the tensor's. None for that of a Compose
-            of fastaug's, and "container" for anything else.
+        arithmetic: of uint8 tensors: "container" for torchvision's, or "pil" for Pillow's, for models that were trained
+            on PIL images and are served tensors. With "pil", shapes, errors, the rule of NEAREST and floats stay the
+            tensor's. None for that of a Compose of fastaug's, and "container" for anything else.
 
     Returns:
-        An object to call with an image, that pickles and copies. Its ``transforms`` are what it calls.
+        An object to call with an image, which pickles and copies. Its ``transforms`` are its steps.
 
     Warns:
-        UserWarning: nothing of ``transform`` can be read, so that it is called as it is; with the reason, and what is
-            inside it that can be compiled.
+        UserWarning: nothing of ``transform`` can be read, with the reason, and its parts that can be compiled.
 
     Raises:
-        TypeError: ``transform`` is not callable, ``generator`` no generator; when called, a result that is no tensor
-            where ``dtype`` or ``memory_format`` is given.
+        TypeError: ``transform`` is not callable, or ``generator`` is not a generator; when called, a result that is not
+            a tensor, with ``dtype`` or ``memory_format``.
         ValueError: another ``mode``, ``arithmetic``, ``dtype`` or ``memory_format``, or a generator that is not on the
             CPU.
 
@@ -155,20 +153,19 @@ def explain(
     seed: int | None = None,
     device: str | torch.device | None = None,
 ) -> Explanation:
-    """The plan of any transform for an image: the passes over pixels that it becomes, and what keeps them apart.
+    """Return the plan of a transform for an image: its passes over pixels, and the reasons that separate them.
 
-    A transform or Compose of torchvision's, or whatever else :func:`compile` takes, is compiled first; pipelines of
-    fastaug, which have this as a method, are taken as they are.
+    Transforms are compiled first by :func:`compile`, except pipelines of fastaug, which have this as a method.
 
     Args:
         transform: a transform, or any other function of an image.
         image_or_size: an image, or (height, width); for transforms of v2 also a sample.
         plot: path of a picture of the plan to write.
         seed: of the draws; by default they are those of the next call.
-        device: "cuda", to be told what ``batch`` would leave to the CPU there, and why; there need not be one.
+        device: "cuda", for the steps that ``batch`` would leave to the CPU there, and why. No device is needed.
 
     Returns:
-        An object that prints as a table, and shows a picture in a notebook; its ``figure()`` is that picture.
+        An object that prints as a table, and shows a picture in a notebook; ``figure()`` returns that picture.
 
     Raises:
         TypeError: ``transform`` is not callable.
@@ -188,26 +185,24 @@ def explain(
 
 
 def register(cls: Any, reader: Callable[[Any], Any] | None = None) -> Any:
-    """Tells :func:`compile` what the transforms of a class of yours, or of another library, are made of.
+    """Register a reader, by which :func:`compile` reads transforms of your own class or of another library's.
 
-    Objects of exactly that class are read by ``reader`` from then on, whether they are compiled alone or are inside
-    others. A class that is derived from it may do something else: it needs a reader of its own. So does an object that
-    has hooks, or a ``__call__`` or ``forward`` of its own; it stays as it is and is called, of which a warning tells.
+    It reads objects of exactly that class, alone or inside others. Subclasses need their own readers. An object that
+    has hooks, or its own ``__call__`` or ``forward``, is called instead, with a warning.
 
     Args:
         cls: a class of transforms; or a function, which is then the transform.
-        reader: a function that is called with the transform and returns what does the same: one transform, or a list of
-            transforms to be called one after the other: torchvision's, fastaug's, a :class:`Drawn` of yours, others
-            that have readers, or any callables, which are called. Or None, for one that is not to be read. A class is
-            a reader as well: it is made of the transform. Without it, ``register`` is a decorator.
+        reader: a function of the transform that returns an equal transform or a list of transforms to call in order:
+            torchvision's, fastaug's, your own :class:`Drawn`, others with readers, or any callables. It returns None
+            for a transform that it cannot read. A class can be a reader. Without it, ``register`` is a decorator.
 
     Returns:
         The reader.
 
     Raises:
         TypeError: ``cls`` is neither a class nor a function, or ``reader`` is not callable; when something is compiled,
-            a reader that returns something else than transforms.
-        ValueError: the class has a reader already, or is one of torchvision's or fastaug's that are read without.
+            a reader that returns something other than transforms.
+        ValueError: the class has a reader already, or is one of torchvision's or fastaug's that need none.
 
     Example:
         >>> import fastaug, fastaug.transforms as T
@@ -230,10 +225,10 @@ def register(cls: Any, reader: Callable[[Any], Any] | None = None) -> Any:
 
 
 def isa() -> str:
-    """The instruction set that the pixel kernels use in this process.
+    """Return the instruction set of the pixel kernels in this process.
 
-    It is the best one that this machine has, or the one that the environment variable ``FASTAUG_ISA`` named when the
-    native core was first used.
+    It is the best one of this machine, or the value of the environment variable ``FASTAUG_ISA`` at the first use of the
+    native core.
 
     Returns:
         One of ``"scalar"``, ``"sse4"``, ``"avx2"``, ``"avx512"``, ``"avx512vbmi"``, ``"neon"``.
@@ -252,19 +247,19 @@ def isa() -> str:
 
 
 def check() -> SelfTest:
-    """Tests this machine: every op, on images of every container, against the torchvision and Pillow installed here.
+    """Test this machine: every op, on images of every container, against the installed torchvision and Pillow.
 
-    It takes less than a minute, and shows how far it is. Transforms and functions of both of torchvision's APIs are
-    called by import, and its objects compiled; functions of :mod:`fastaug.pillow` and files are compared with Pillow's.
-    Pixels, types, errors and the states of random generators have to be equal; floating-point images within 1e-5. The
-    random generators are afterwards as they were before. ``python -m fastaug check`` prints it.
+    It takes less than a minute, and shows its progress. It calls transforms and functions of both of torchvision's APIs
+    by import, compiles its objects, and compares functions of :mod:`fastaug.pillow` and files with Pillow's. Pixels,
+    types, errors and the states of random generators must be equal; floating-point images within 1e-5. Afterwards the
+    random generators are restored. ``python -m fastaug check`` prints it.
 
-    Pipelines have a ``check`` of their own, which compares them on images of yours.
+    The method ``check`` of a pipeline compares it on your own images.
 
     Returns:
-        An object that is true where nothing differs, and prints as a table. Its attributes are ``cells``, one for each
-        op, container and route, ``differing`` and ``unexpected`` ones of them, ``torchvision``, whether that is
-        installed, ``info`` and ``seconds``.
+        An object that is true if nothing differs, and prints as a table. Its attributes are ``cells``, one for each op,
+        container and route, ``differing`` and ``unexpected`` ones of them, ``torchvision``, whether that is installed,
+        ``info`` and ``seconds``.
 
     Raises:
         ValueError: ``FASTAUG_ISA`` names an instruction set that this build or this machine does not have.
@@ -281,9 +276,9 @@ def check() -> SelfTest:
 
 
 def info() -> Info:
-    """What fastaug uses in this process: processor, instruction set, GPU, versions, and the rules that follow.
+    """Return the environment of fastaug: processor, instruction set, GPU, versions, and the rules that follow.
 
-    ``python -m fastaug info`` prints it. Of blurs it says what has been found about torch's convolution by then.
+    ``python -m fastaug info`` prints it. The rule of blurs is the present finding about torch's convolution.
 
     Returns:
         An object that prints as a table. Its attributes are ``fastaug``, ``processor``, ``cpus``, ``isa``, ``isas``,
@@ -321,18 +316,20 @@ def sample_file() -> str:
     return PHOTOGRAPH
 
 
+_HOMES = {
+    "Compiled": "fastaug._compile.compiled",
+    "DecodeError": "fastaug._image.pillow",
+    "Drawn": "fastaug._compile.drawn",
+    "Views": "fastaug._views.views",
+}
+
+
 def __getattr__(name: str) -> Any:
-    # torch takes a second to import; `import fastaug` alone must not pay for it.
+    # torch takes a second to import, which `import fastaug` alone must not do.
     if name in ("data", "io", "pathology", "pillow", "transforms", "tv_tensors"):
         return importlib.import_module(f"fastaug.{name}")
-    if name == "Compiled":
-        return importlib.import_module("fastaug._compile.compiled").Compiled
-    if name == "Drawn":
-        return importlib.import_module("fastaug._compile.drawn").Drawn
-    if name == "DecodeError":
-        return importlib.import_module("fastaug._image.pillow").DecodeError
-    if name == "Views":
-        return importlib.import_module("fastaug._views.views").Views
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'fastaug' has no attribute {name!r}")
 
 

@@ -1,4 +1,4 @@
-"""The command line, ``fastaug`` or ``python -m fastaug``: a demo, folders of images, and looks into pipelines."""
+"""The command line, ``fastaug`` or ``python -m fastaug``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNTS = {
 
 
 def add_seeing(commands: Any) -> None:
-    """Adds the commands that look into a pipeline."""
+    """Add the commands that look into a pipeline."""
     for name, text in SEEING.items():
         command = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         command.add_argument(
@@ -48,7 +48,6 @@ def add_seeing(commands: Any) -> None:
 
 
 def add_folders(commands: Any) -> None:
-    """Adds the commands for folders of images."""
     text = "decode a folder of images once: a mirror of it in .npy files, which are read without decoding"
     cache = commands.add_parser("cache", help=text, description=f"{text[0].upper()}{text[1:]}. What is done is kept.")
     cache.add_argument("src", type=Path, metavar="SRC", help="folder of images")

@@ -1,7 +1,7 @@
-"""``torchvision.tv_tensors``: tensors that say what they hold, an image, a video, a mask, boxes or points.
+"""``torchvision.tv_tensors``: classes of tensors for images, videos, masks, boxes and points.
 
-Where torchvision is installed these are its classes, themselves; it is imported when the first of them is asked for.
-Where it is not, they are classes of the same behaviour.
+If torchvision is installed, these are its own classes, and the first use imports it. Otherwise they are classes of the
+same behaviour.
 
 Example:
     >>> import torch
@@ -49,7 +49,7 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'fastaug.tv_tensors' has no attribute {name!r}")
     module = chosen()
-    # All of them, so that nobody comes here a second time, and annotations that name one another find them.
+    # All at once, so that this runs only once, and annotations that name one another resolve.
     globals().update({one: value for one, value in vars(module).items() if one in __all__})
     if name not in globals():
         raise AttributeError(f"the torchvision that is installed has no {module.__name__}.{name}: it is too old")

@@ -1,3 +1,3 @@
-"""What fastaug.compile does: reads transforms, and makes new ones that it keeps for itself."""
+"""The work of fastaug.compile: read transforms, and make its own from them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The packages whose transforms have readers, and the modules that register these; the package itself fills it."""
+"""Packages whose transforms have readers, and the modules that register these. The package itself fills it."""
 
 from __future__ import annotations
 

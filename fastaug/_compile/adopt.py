@@ -1,8 +1,7 @@
-"""Reads transforms into new ones, which a compiled transform keeps for itself.
+"""Read transforms of torchvision's v1 API, of this package and nn.Sequential into new ones for a compiled transform.
 
-Those of torchvision's v1 API, of this package and torch's nn.Sequential are read. torchvision is never imported: its
-objects are recognised by their classes and read by their attributes, as these are now, and nothing is written to them.
-What behaves in a way of its own stays the object that it is, and is called.
+torchvision is never imported. Its objects are recognised by their classes and read by their present attributes, and
+nothing is written to them. An object with behaviour of its own stays and is called.
 """
 
 from __future__ import annotations
@@ -28,10 +27,7 @@ _ENUMS = (T.AutoAugmentPolicy, T.InterpolationMode)
 
 
 def unread(transform: Any) -> str | None:
-    """That a callable which `Reader` left as it is is not read, why, and what to do instead, in words.
-
-    None where it is drafted as it is, as a subclass of fastaug's own.
-    """
+    """Return a warning about a callable that `Reader` did not read, or None if it is drafted as it is."""
     cls = type(transform)
     why = reason(transform)
     if why is None or step_of(transform) is not None:
@@ -52,7 +48,7 @@ def unread(transform: Any) -> str | None:
 
 
 def _readable_inside(transform: Any) -> list[str]:
-    """The attributes of an object that hold transforms, or sequences of transforms, that are read."""
+    """Return the attributes of an object that hold readable transforms, or sequences of them."""
     own = dict(getattr(transform, "__dict__", {}))
     own.update(own.pop("_modules", {}))
     return [name for name, value in own.items() if any(map(_is_readable, _each(value)))]
@@ -67,32 +63,27 @@ def _is_readable(value: Any) -> bool:
 
 
 class Reader:
-    """Makes transforms of this package of those that it reads.
+    """A reader that makes transforms of this package from others.
 
     Args:
-        alone: whether they are called with one image, and never with what else is in a sample.
+        alone: whether they are called with one image, and never with the rest of a sample.
     """
 
     def __init__(self, alone: bool = True) -> None:
         self._alone = alone
-        # By the id of what was read, which is alive as long as this is.
+        # By the ids of the originals, which live as long as this.
         self._read: dict[int, Any] = {}
         self._inner: dict[int, list[Any] | None] = {}
         self._kept: list[Any] = []
 
-    def reads(self, transform: Any) -> bool:
-        """Whether what a container does is known."""
-        return reason(transform) is None
-
     def steps(self, transform: Any) -> list[Any]:
-        """Return the steps that a callable is made of.
+        """Return the steps of a callable, with those of inner Composes and nn.Sequentials.
 
-        Steps of a Compose or nn.Sequential inside another are steps of the whole. An object that occurs several times
-        stays one object.
+        An object that occurs several times stays one object.
         """
         cls = type(transform)
         if isinstance(transform, Pipeline) and not isinstance(transform, T.Compose):
-            # Compiled already; its steps are nobody else's.
+            # A compiled one, whose steps are read and its own.
             return list(transform.transforms) if transform._is_plain() else [transform]  # type: ignore[attr-defined]
         if cls is nn.Identity and not has_hooks(transform):
             return []
@@ -108,10 +99,10 @@ class Reader:
         return [self._one(transform)] if inside is None else inside
 
     def _inside(self, transform: Any) -> list[Any] | None:
-        """Those that an object of another class calls, or is made of, where that is known."""
+        """Return the steps of an object of an unknown class, if its reader or its code defines them."""
         if reason(transform) is None or id(transform) in self._inner:
             return self._inner.get(id(transform))
-        # Of itself, if it holds itself.
+        # The answer if it holds itself.
         self._inner[id(transform)] = None
         seen, made = inside(transform), None
         if seen is not None and seen.inputs == 1 and (self._alone or not seen.optional):
@@ -125,11 +116,11 @@ class Reader:
         return made
 
     def is_read(self, transform: Any) -> bool:
-        """Whether more is known of a transform, or of one inside of it, than how to call it."""
+        """Return whether a transform, or one inside it, is drafted instead of called."""
         return any(step_of(step) is not None for step in self.steps(transform))
 
     def _one(self, transform: Any) -> Any:
-        """As one object."""
+        """Return the one object that a transform is read into."""
         if id(transform) not in self._read:
             self._read[id(transform)] = self._made_of(transform)
         return self._read[id(transform)]
@@ -158,7 +149,7 @@ class Reader:
 
 
 def copied(value: Any) -> Any:
-    """A copy that the owner of the original has no hand on, of this package's types."""
+    """Return an independent copy of a value, with this package's types."""
     if isinstance(value, Enum) and type(value).__module__.startswith("torchvision."):
         ours = next((enum for enum in _ENUMS if enum.__name__ == type(value).__name__), None)
         return value if ours is None else ours(value.value)

@@ -1,4 +1,4 @@
-"""What fastaug.compile returns."""
+"""The result of fastaug.compile."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ _MEMORY_FORMATS = (torch.contiguous_format, torch.channels_last)
 
 
 class Compiled(SeenPipeline):
-    """A transform that was read once, and is one pass over the image wherever it can be.
+    """A transform made by :func:`fastaug.compile`, in one pass over the image where possible.
 
-    :func:`fastaug.compile` makes it. Calling it with an image gives the transformed image.
+    Calling it with an image returns the transformed image.
 
     Attributes:
-        original: what was compiled.
-        transforms: what is called in its place, one after the other: fastaug's own transforms, and what stayed as it
-            was.
+        original: the compiled transform.
+        transforms: the steps called instead, in order: fastaug's own transforms, and unread callables.
         mode: "exact" or "fast".
         arithmetic: "container" or "pil".
-        generator: where random numbers come from; None for torch's default generator.
+        generator: the source of random numbers; None for torch's default generator.
         dtype: of the results; None for that of the original.
         memory_format: of the results; None for that of the original.
     """
@@ -75,27 +74,26 @@ class Compiled(SeenPipeline):
         self.memory_format = memory_format
         self._mode = mode
         self._arithmetic = arithmetic
-        # The seed of the DataLoader's worker that the generator is in step with.
+        # The seed of the DataLoader's worker that last seeded the generator.
         self._worker_seed = _worker_seed()
         problem = self._read(original if found is None else found)
         if problem is not None and not part:
-            # Above this: fastaug.compile, and the line that is meant.
+            # Above this are fastaug.compile and the user's line.
             warnings.warn(problem, UserWarning, stacklevel=3)
         if arithmetic is None:
             self._arithmetic = original.arithmetic if isinstance(original, SeenPipeline) else "container"
         self._prepare()
 
     def _read(self, original: Any) -> str | None:
-        """Sets what is called in the place of the original; if nothing of it is read, why, and what to do instead.
+        """Set the steps of the original, or of `found`, and return a warning if nothing of it is read.
 
-        The settings are there by now, the arithmetic as None where it is the original's own. What was found out about
-        the original already, and given to the constructor as `found`, comes in the place of it.
+        All settings exist, with None for the arithmetic if it is the original's own.
         """
         self.transforms: Any = tuple(Reader().steps(original))
         return unread(original) if len(self.transforms) == 1 and self.transforms[0] is original else None
 
     def _prepare(self) -> None:
-        """Derives what is not part of a pickle."""
+        """Set the attributes that pickles leave out."""
         self._renew_call()
 
     def _own_call(self) -> Call:
@@ -119,14 +117,14 @@ class Compiled(SeenPipeline):
         return recipe_of(self, self.transforms, self._format())
 
     def _format(self) -> tuple[torch.dtype | None, bool] | None:
-        """What is said of resulting tensors: their dtype, and whether the channels of a pixel lie side by side."""
+        """Return the dtype of results, and whether their channels come last in memory; None without settings."""
         if self.dtype is None and self.memory_format is None:
             return None
         return self.dtype, self.memory_format is torch.channels_last
 
     def _is_plain(self) -> bool:
-        """Whether it is no more than its steps."""
-        return self.generator is None and self.dtype is None and self.memory_format is None
+        """Return whether it only calls its steps."""
+        return self.generator is None and self._format() is None
 
     def _draft_all(self, draft: Draft) -> None:
         if self.generator is not None:
@@ -134,7 +132,7 @@ class Compiled(SeenPipeline):
         draft_through(self.transforms, draft)
 
     def _draft(self, draft: Draft, params: None = None) -> None:
-        """Inside another pipeline: its mode, log and tape rule, the generator and the format are those of this one."""
+        """Draft inside another pipeline, by its mode, log and tape, with this generator and format."""
         outer = draft.call
         if self.generator is None:
             self._draft_all(draft)
@@ -146,41 +144,34 @@ class Compiled(SeenPipeline):
             finally:
                 self._call.draws.release()
                 draft.call = outer
-        if self.dtype is not None or self.memory_format is not None:
-            draft.apart(self._deliver)
-
-    def _deliver(self, draft: Draft) -> None:
-        draft.reset(self._delivered(draft))
+        if self._format() is not None:
+            draft.apart(lambda draft: draft.reset(self._delivered(draft)))
 
     def _delivered(self, draft: Draft) -> Any:
-        if self.dtype is None and self.memory_format is None:
+        if self._format() is None:
             return draft.finish()
         stored = draft.finish_as(self.dtype, self.memory_format is torch.channels_last)
         return self._formatted(draft.finish()) if stored is None else stored
 
     def _job(self, draft: Draft) -> Job | None:
-        if self.dtype is None and self.memory_format is None:
-            return super()._job(draft)
-        return self._job_as(draft)
+        return super()._job(draft) if self._format() is None else self._job_as(draft)
 
     def _job_as(self, draft: Draft) -> Job | None:
         return finish.one_job_as(draft, self.dtype or torch.float32, self.memory_format is torch.channels_last)
 
     def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
-        """Compiles the kernels that the pipeline needs on a CUDA device, and keeps them on disk.
+        """Compile the kernels that the pipeline needs on a CUDA device, and keep them on disk.
 
-        Else the first calls do that, which takes about a second for each kernel. What kernels there are to be is found
-        out by drawing parameters some hundred times, for which the random generators are afterwards as they were.
-        Callables of your own are called with black images.
+        Otherwise the first calls do so, in about a second per kernel. It draws parameters some hundred times to find
+        the kernels, and then restores the random generators. Your own callables get black images.
 
         Args:
             device: ``"cuda"``, ``"cuda:1"`` or a torch.device.
-            sizes: of RGB images as they will come, (height, width) or an int for a square; by default a few between 32
-                and 1500, of which those are left out that the pipeline refuses. Images that are shrunk need other
-                kernels than images that are enlarged.
+            sizes: of the RGB images, (height, width) or an int for a square. By default a few between 32 and 1500 that
+                the pipeline accepts. Shrinking and enlarging need different kernels.
 
         Returns:
-            How many kernels these images need; 0 where none of what the pipeline does is done by a device.
+            The number of kernels for these images; 0 if the device computes none of the pipeline.
 
         Raises:
             TypeError: a wrong type of ``device``.
@@ -202,12 +193,10 @@ class Compiled(SeenPipeline):
         return prepare.prepare(self, device, sizes)
 
     def _formatted(self, result: Any) -> Any:
-        if self.dtype is None and self.memory_format is None:
-            return result
-        return converted(result, self.dtype, self.memory_format)
+        return result if self._format() is None else converted(result, self.dtype, self.memory_format)
 
     def _follow_worker(self) -> None:
-        """Every worker of a DataLoader has a copy of the generator, at the same state. They must not draw the same."""
+        """Seed the generator for a DataLoader's worker, whose copy is in the same state as the others'."""
         seed = _worker_seed()
         if seed is not None and seed != self._worker_seed:
             assert self.generator is not None
@@ -255,13 +244,13 @@ Compiled.__module__ = "fastaug"
 
 
 def _worker_seed() -> int | None:
-    """The seed of the DataLoader's worker that this process is; None in any other process."""
+    """Return the seed of this DataLoader's worker, or None in another process."""
     worker = torch.utils.data.get_worker_info()
     return None if worker is None else worker.seed
 
 
 def converted(result: Any, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> Any:
-    """A tensor, or each of several, in another dtype and memory format.
+    """Return a tensor, or each of several, in another dtype and memory format.
 
     Raises:
         TypeError: there is no tensor.

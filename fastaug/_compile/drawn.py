@@ -1,4 +1,4 @@
-"""Drawn: the base of transforms that are made of a draw, and of functions of images."""
+"""The base of transforms that consist of a draw and of functions of images."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fastaug._draft.replaced import called, functions
 
 
 class Drawn:
-    """Base of a transform of your own that becomes part of fastaug's one pass over the image.
+    """Base of your own transforms that become part of fastaug's one pass over the image.
 
-    A subclass says what is drawn, in :meth:`draw`, and what is done with it, in :meth:`apply`, by functions of
-    ``fastaug.transforms.functional`` and ``fastaug.pillow``. These get an image in progress, which has a size, but no
-    pixels yet, append to it what is to be done, and return it. The transform is called with an image, as any other, and
-    it works in a ``Compose``, with batches, devices, ``explain`` and the rest. A reader given to
-    :func:`fastaug.register` may return it in the place of another library's transform.
+    A subclass draws in :meth:`draw` and applies the draw in :meth:`apply`, by functions of
+    ``fastaug.transforms.functional`` and ``fastaug.pillow``. These get an image in progress, which has a size but no
+    pixels yet, append their operation to it, and return it. The transform is called with an image, like any other, and
+    works in a ``Compose``, with batches, devices, ``explain`` and the rest. A reader given to :func:`fastaug.register`
+    may return it instead of another library's transform.
 
-    What is known of an image in progress: its ``width``, ``height``, ``channels`` and ``mode`` (of Pillow; None for a
-    tensor and an array), and whether it ``is_pil`` and ``is_tensor``.
+    An image in progress has the attributes ``width``, ``height``, ``channels``, ``mode`` (Pillow's; None for tensors
+    and arrays), ``is_pil`` and ``is_tensor``.
 
     Raises:
-        TypeError: when called, if :meth:`apply` returns something else than the image that it was given, or a new one.
+        TypeError: when called, if :meth:`apply` returns neither its image nor a new one.
 
     Example:
         >>> import random
@@ -41,29 +41,29 @@ class Drawn:
         92
     """
 
-    #: The names of what is drawn; none for a transform that draws nothing.
+    #: The names of the drawn parameters; none for a transform that draws nothing.
     _drawn: tuple[str, ...] = ("params",)
 
     def draw(self, image: Any) -> Any:
-        """The parameters for an image; by default None.
+        """Return the parameters for an image; by default None.
 
-        It may draw from the global generators of torch, Python and NumPy, as the transform that it stands for does.
-        What it returns should be numbers, strings, and lists and tuples of them, which ``sample`` and ``replay`` keep.
+        It may draw from the global generators of torch, Python and NumPy. It should return numbers, strings, and lists
+        and tuples of them, which ``sample`` and ``replay`` keep.
 
         Args:
-            image: an image in progress. Its size, channels and mode count; it has no pixels.
+            image: an image in progress, without pixels.
         """
 
     def apply(self, image: Any, params: Any) -> Any:
-        """The image with these parameters applied. Draws nothing.
+        """Apply parameters to the image, without draws.
 
         Args:
-            image: an image in progress, to be handed to functions; or an image, where somebody has put a function of
-                his own in the place of one of ``fastaug.transforms.functional``.
-            params: what :meth:`draw` returned, for this image or for another one.
+            image: an image in progress, for functions to change; or an image, if user code has replaced a function of
+                ``fastaug.transforms.functional``.
+            params: the result of :meth:`draw`, for this image or for another one.
 
         Returns:
-            What the last function returned; ``image`` itself where nothing is to be done.
+            The result of the last function, or ``image`` itself without a change.
 
         Raises:
             NotImplementedError: a subclass without it.

@@ -1,4 +1,4 @@
-"""Functions that are read by what their code says: ``lambda image: image.convert("RGB")``, wherever it stands."""
+"""Read functions by their code: ``lambda image: image.convert("RGB")``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastaug import pillow
 from fastaug._compile.drawn import Drawn
 from fastaug._draft.progress import is_pil, pixels
 
-# What has more than the arguments that it names, or does not return what its last line says.
+# Flags of functions with more arguments than their names, or with another result than their last line.
 _OTHERWISE = (
     inspect.CO_VARARGS
     | inspect.CO_VARKEYWORDS
@@ -23,7 +23,7 @@ _OTHERWISE = (
 
 
 class Convert(Drawn):
-    """``image.convert(mode)`` of a PIL image; of anything else, what a method of that name of its own does."""
+    """A call of ``image.convert(mode)``, by Pillow for a PIL image, or else by a method of the object."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
@@ -33,7 +33,7 @@ class Convert(Drawn):
 
 
 def read(function: FunctionType) -> Convert | None:
-    """What does the same as a function that does no more than to convert a PIL image; None for any other."""
+    """Return a transform for a function that only converts a PIL image, or None for any other."""
     code = function.__code__
     if code.co_argcount != 1 or code.co_kwonlyargcount or code.co_freevars or code.co_flags & _OTHERWISE:
         return None
@@ -44,12 +44,12 @@ def read(function: FunctionType) -> Convert | None:
 
 
 def _templates(mode: str) -> list[Callable[[Any], Any]]:
-    """Such functions, as this version of Python compiles them."""
+    """Return such functions, compiled by this version of Python."""
     return [eval(f"lambda image: image.convert({argument}{mode!r})") for argument in ("", "mode=")]
 
 
 def _instructions(function: Callable[[Any], Any]) -> list[tuple[str, Any]]:
-    """What the code of a function does, whatever its argument is called."""
+    """Return the code of a function without the name of its argument."""
     return [
         (one.opname, one.arg if one.opname.startswith("LOAD_FAST") else one.argval)
         for one in dis.get_instructions(function)

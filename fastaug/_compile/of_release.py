@@ -1,4 +1,4 @@
-"""Transforms of an older torchvision that are read, but for samples of which that release makes something else."""
+"""Transforms of an older torchvision that are read, except for samples that its release treats differently."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from fastaug._sample.sample import Sample
 
 
 class OfRelease:
-    """What is common to them: the original, and the rules that say of which samples it is called."""
+    """The base of such transforms, with the original and the rules for samples that it is called with."""
 
     _theirs: Any
     _rules: tuple[Rule, ...]
 
     def _take(self, sample: Sample) -> None:
-        leaves = [Leaf(_kind(cls), _value(leaf)) for cls, leaf in zip(sample.types, sample.leaves)]
+        values = [leaf.origin if isinstance(leaf, Draft) else leaf for leaf in sample.leaves]
+        leaves = [Leaf(_kind(cls), value) for cls, value in zip(sample.types, values)]
         if any(rule.meets is not None and rule.meets(leaf) for rule in self._rules for leaf in leaves):
             sample.apart(self._theirs)
         else:
@@ -31,26 +32,23 @@ class OfRelease:
 
     def __reduce__(self) -> Any:
         state = {name: value for name, value in vars(self).items() if name not in _OWN}
-        # Where it is read again there may be another release of torchvision.
+        # The unpickling process may have another release of torchvision.
         return _again, (_ours(self), state, self._theirs)
 
 
-#: Of `OfRelease` alone.
+#: Attributes of `OfRelease` alone.
 _OWN = ("_rules", "_theirs")
 
 
 def of_release(made: nn.Module, theirs: Any) -> Any:
-    """A transform of this package, made of torchvision's, which hands that the samples that a rule is about.
-
-    Where no rule is about the object, it stays what it is.
-    """
+    """Return a transform that calls torchvision's original for samples that a rule is about; without rules, `made`."""
     op = type(made).__name__
     rules = tuple(rule for rule in releases.rules("v2", op) if rule.about is None or rule.about(theirs))
     if not rules:
         return made
     cls: Any = type(made)
     result: Any = object.__new__(_class(cls))
-    # Not by nn.Module's way, which would take the original for a part of the transform.
+    # nn.Module's setattr would register the original as a submodule.
     vars(result).update(vars(made), _theirs=copy.deepcopy(theirs), _rules=rules)
     return result
 
@@ -61,7 +59,7 @@ def _class(ours: type) -> type:
 
 
 def _ours(transform: Any) -> Any:
-    """The class of this package that does the rest."""
+    """Return the class of this package that the transform derives from."""
     return type(transform).__mro__[2]
 
 
@@ -83,7 +81,3 @@ def _again(ours: type, state: dict[str, Any], theirs: Any) -> Any:
 def _kind(cls: type) -> str:
     # Pillow's class has the name of the tv_tensor.
     return "PIL" if issubclass(cls, PIL.Image.Image) else cls.__name__
-
-
-def _value(leaf: Any) -> Any:
-    return leaf.origin if isinstance(leaf, Draft) else leaf

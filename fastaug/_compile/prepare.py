@@ -1,4 +1,4 @@
-"""Kernels of a pipeline, compiled before there are images."""
+"""Compile the kernels of a pipeline before the first image."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 # From small images, which crops enlarge, to photographs.
 _SIZES = (32, 224, (375, 500), (500, 375), (1000, 1500))
 
-# How often parameters are drawn. What occurs less often than once in a hundred calls is compiled when it occurs.
+# Number of draws. Kernels needed in less than one of a hundred calls are compiled on their first use.
 _DRAWS = 400
 
-# Where images and results are said to lie: nobody looks there.
+# An address for images and results, which nothing reads.
 _NOWHERE = 1 << 20
 
 
 def prepare(pipeline: Pipeline, device: Any, sizes: Iterable[Any] | None) -> int:
-    """What fastaug.Compiled.prepare is."""
+    """Implement fastaug.Compiled.prepare."""
     where = memory.as_device(device)
     if where.type == "cpu":
         raise ValueError("device should be a CUDA device, got 'cpu', which needs no kernels")
@@ -57,14 +57,14 @@ def _compiled(pipeline: Pipeline, jobs: list[Any], device: Device) -> int:
 
 
 def _drawn(pipeline: Pipeline, sizes: list[tuple[int, int]], lenient: bool) -> list[NativeJob]:
-    """The jobs of images in a container that the pipeline takes: of these sizes or, if lenient, of those it takes."""
+    """Return jobs of images of these sizes or, if lenient, of the sizes that the pipeline accepts."""
     generator = torch.Generator()
     generator.manual_seed(0)
     call = pipeline._call.like(draws=draws_from(generator), tape=Drawing())
     try:
         return _drawn_for(pipeline, [Image.new("RGB", (width, height)) for height, width in sizes], call, lenient)
     except TypeError:
-        # As where it begins with a conversion of tensors.
+        # The pipeline may need tensors.
         images = [torch.zeros((3, height, width), dtype=torch.uint8) for height, width in sizes]
         return _drawn_for(pipeline, images, call, lenient)
 
@@ -88,7 +88,7 @@ def _drawn_for(pipeline: Pipeline, images: list[Any], call: Call, lenient: bool)
             continue
         if job.kind != TENSOR:
             raise ValueError("a pipeline for a device has to end in tensors, as with ToTensor")
-        # As a batch has it there, by its channels.
+        # A batch stores the channels last on a device.
         height, width, channels = job.source.height, job.source.width, job.source.channels
         strides = width * channels, channels, 1
         source = _C.from_pointer(_NOWHERE, height, width, channels, *strides, None)

@@ -1,8 +1,4 @@
-"""Reads transforms of v2, torchvision's and this package's, into new ones, by their classes and attributes.
-
-As in fastaug._compile.adopt, torchvision is never imported, nothing is written to its objects, and what behaves in a
-way of its own stays the object that it is.
-"""
+"""Read transforms of v2, torchvision's and this package's, by the rules of fastaug._compile.adopt."""
 
 from __future__ import annotations
 
@@ -19,6 +15,7 @@ from fastaug._compile.of_release import of_release
 from fastaug._compile.trace import inside
 from fastaug._draft import releases
 from fastaug._draft.recognise import altered, known_class
+from fastaug._draft.recognise import reason as reason_of_v1
 from fastaug._draft.written import has_hooks
 from fastaug._names import is_ours
 from fastaug.transforms import v2
@@ -28,7 +25,7 @@ _THEIRS = "torchvision.transforms.v2."
 
 @functools.cache
 def _of_v2(cls: Any) -> type | None:
-    """The class of v2 that a class is, or is derived from; None if there is none that this package has as well."""
+    """Return the class of v2 that a class is or derives from, if this package has it, or None."""
     for base in cls.__mro__:
         theirs = base.__module__.startswith(_THEIRS)
         if not theirs and not (is_ours(base) and base.__module__.startswith("fastaug.transforms.v2")):
@@ -41,12 +38,7 @@ def _of_v2(cls: Any) -> type | None:
 
 
 def takes_samples(transform: Any, around: frozenset[int] = frozenset()) -> bool:
-    """Whether a transform is one of v2, or is made of others of which one is.
-
-    Args:
-        transform: any callable.
-        around: the ids of those that it is inside of.
-    """
+    """Return whether a transform is one of v2, or contains one; `around` holds the ids of its containers."""
     cls: Any = type(transform)
     if _of_v2(cls) is not None:
         return True
@@ -59,18 +51,18 @@ def takes_samples(transform: Any, around: frozenset[int] = frozenset()) -> bool:
     seen = inside(transform)
     if seen is None:
         return False
-    # One that may be called with more is called as it is, with all that it takes.
+    # A transform with optional arguments is called unread, with all of them.
     called = [call[0] for call in seen.calls] if seen.optional else seen.chain
     return any(takes_samples(one, around) for one in called or ())
 
 
 def parts_of(transform: Any) -> list[Any] | None:
-    """Those that a container calls one after the other; None of all others."""
+    """Return the transforms that a container calls one after the other, or None for anything else."""
     cls: Any = type(transform)
     known = _of_v2(cls)
     if known is not None:
         return list(transform.transforms) if known.__name__ == "Compose" and reason(transform) is None else None
-    if known_class(cls) is None or not Reader().reads(transform):
+    if known_class(cls) is None or reason_of_v1(transform) is not None:
         return None
     if known_class(cls) is nn.Sequential:
         return list(transform._modules.values())
@@ -78,7 +70,7 @@ def parts_of(transform: Any) -> list[Any] | None:
 
 
 def reason(transform: Any) -> str | None:
-    """Why a transform of v2 is not read and stays the object that it is, in words; None if it is read."""
+    """Return why a transform of v2 is not read, in words, or None if it is."""
     cls: Any = type(transform)
     known: Any = _of_v2(cls)
     if known is None:
@@ -91,28 +83,25 @@ def reason(transform: Any) -> str | None:
     return altered(transform, known, (_THEIRS,))
 
 
-class SampleReader:
-    """Makes transforms of this package of those that it reads."""
+class SampleReader(Reader):
+    """A reader of transforms of samples."""
 
     def __init__(self) -> None:
-        self._read: dict[int, Any] = {}
+        super().__init__()
         self._reader = Reader(alone=False)
-        self._inner: dict[int, list[Any] | None] = {}
-        self._kept: list[Any] = []
 
     def steps(self, transform: Any) -> list[Any]:
-        """Those that a callable is made of, one after the other."""
         cls: Any = type(transform)
         if cls is nn.Identity and not has_hooks(transform):
             return []
         known = _of_v2(cls)
         if known is not None and known.__name__ == "Compose" and reason(transform) is None:
             return [step for child in transform.transforms for step in self.steps(child)]
-        if known is None and takes_samples(transform) and self._reader.reads(transform):
+        if known is None and takes_samples(transform) and reason_of_v1(transform) is None:
             inner = list(transform) if isinstance(transform, nn.Sequential) else transform.transforms
             return [step for child in inner for step in self.steps(child)]
         if id(transform) not in self._inner:
-            # Of itself, if it holds itself.
+            # The answer if it holds itself.
             self._inner[id(transform)] = None
             seen = inside(transform) if known is None else None
             called = None if seen is None or seen.optional else seen.chain
@@ -122,19 +111,13 @@ class SampleReader:
         inner = self._inner[id(transform)]
         return [self._one(transform)] if inner is None else inner
 
-    def _one(self, transform: Any) -> Any:
-        """As one object."""
-        if id(transform) not in self._read:
-            self._read[id(transform)] = self._made_of(transform)
-        return self._read[id(transform)]
-
     def _made_of(self, transform: Any) -> Any:
         cls: Any = type(transform)
         known = _of_v2(cls)
-        if known is None and takes_samples(transform) and self._reader.reads(transform):
+        if known is None and takes_samples(transform) and reason_of_v1(transform) is None:
             return v2.Compose(self.steps(transform))
         if known is None:
-            # A function, or a transform of v1, which takes the image alone.
+            # A function or a transform of v1, called with the image alone.
             steps = self._reader.steps(transform)
             if not steps:
                 return transform

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import threading
@@ -56,12 +57,7 @@ def name_of(cls: Any) -> str:
 def register(cls: Any, reader: Any = None) -> Any:
     """Implement fastaug.register."""
     if reader is None:
-
-        def decorate(function: Reader) -> Reader:
-            register(cls, function)
-            return function
-
-        return decorate
+        return functools.partial(register, cls)
     if not inspect.isclass(cls) and not isinstance(cls, FunctionType):
         raise TypeError(f"cls should be a class of transforms, or a function that is one. Got {cls!r}")
     if not callable(reader):
@@ -141,12 +137,12 @@ def _found(cls: Any) -> tuple[Reader, dict[str, Any]] | None:
 
 
 def _load_adapter(module: str) -> None:
-    """Register the readers of the transforms of a package, of which an object is at hand, so that it is imported."""
+    """Register the readers of an imported package."""
     package = module.partition(".")[0]
     if package not in ADAPTERS:
         return
     with _loading:
-        # Another thread may have done it meanwhile.
+        # Another thread may have registered them meanwhile.
         if (adapter := ADAPTERS.get(package)) is not None:
             try:
                 importlib.import_module(adapter).install()

@@ -1,4 +1,4 @@
-"""What fastaug.compile returns for transforms of v2."""
+"""The result of fastaug.compile for transforms of v2."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from fastaug.transforms.v2._transform import Transform, take_all
 
 
 class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
-    """A transform of v2 that was read once, and is one pass over each image of a sample wherever it can be.
+    """A transform of v2 made by :func:`fastaug.compile`, in one pass over each image of a sample where possible.
 
-    :func:`fastaug.compile` makes it. It is called as the original is. Its attributes are those of :class:`Compiled`;
-    ``dtype`` and ``memory_format`` are of the images and videos that come out as floating point.
+    It is called like the original. Its attributes are those of :class:`Compiled`; ``dtype`` and ``memory_format`` apply
+    to floating-point images and videos in the result.
     """
 
     def _read(self, original: Any) -> str | None:
@@ -62,12 +62,10 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
                 sample.call = outer
 
     def _job(self, draft: Any) -> Job | None:
-        if self.dtype is None and self.memory_format is None:
-            return super()._job(draft)
-        return self._job_as(draft.alone)
+        return super()._job(draft) if self._format() is None else self._job_as(draft.alone)
 
     def _formatted(self, result: Any) -> Any:
-        if self._is_plain() or (self.dtype is None and self.memory_format is None):
+        if self._format() is None:
             return result
         sample = Sample((result,))
         for index, leaf in enumerate(sample.leaves):
@@ -79,7 +77,7 @@ class CompiledSamples(SeenSamples, SamplePipeline, Compiled):
 
 
 def _is_image(leaf: torch.Tensor, leaves: list[Any]) -> bool:
-    """Whether transforms of v2 take a leaf for an image, or a video."""
+    """Return whether transforms of v2 treat a leaf as an image or a video."""
     needs = Transform()._needs_transform_list(leaves)
     here = next(needed for needed, other in zip(needs, leaves) if other is leaf)
     return here and leaf.ndim > 2 and type(leaf).__name__ in ("Tensor", "Image", "Video")

@@ -1,10 +1,9 @@
-"""Looks into objects that hold transforms and call them, one after the other or one for each view of an image.
+"""Look into objects that call transforms in turn or once per view: presets, wrappers, lists of views.
 
-What such an object does is found out by calling its function once, with symbols in the place of the image and of the
-transforms: presets, wrappers, lists of views. That tells what it does for every image only if nothing else can decide
-what it does. So its code may read the attributes of the object, which are then as they are now, call the transforms
-with the image or with what others have made of it, loop and build lists, tuples and dictionaries of the results. Code
-that looks at the image, draws, writes to the object, or uses anything global but a few builtins is not looked into.
+The function of the object runs once, with symbols for the image and the transforms. That describes every call only if
+nothing else decides it. So the code may read attributes of the object, call transforms with the image or with results,
+loop, and build lists, tuples and dictionaries. Code that reads the image, draws, writes to the object, or uses globals
+except a few builtins is unclear.
 """
 
 from __future__ import annotations
@@ -26,11 +25,10 @@ from fastaug._compile import registry
 from fastaug._draft.written import has_hooks
 from fastaug._views.program import Value, built
 
-#: Builtins whose results depend on their arguments alone, and that ask nothing of a symbol but to be held.
+#: Builtins whose results depend on their arguments alone, and that do not look at symbols.
 _PURE = {"dict", "enumerate", "len", "list", "max", "min", "range", "reversed", "sum", "tuple", "zip"}
 
-# What code does to anything but its own variables; how it asks what an image is; and what it does only if a transform
-# raises, which `try`, `finally` and `with` compile to.
+# Instructions that change more than the code's own variables, match patterns, or run only if a transform raises.
 _EFFECTS = {
     "DELETE_ATTR",
     "DELETE_GLOBAL",
@@ -52,26 +50,24 @@ _EFFECTS = {
 
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
-# How many transforms are called at most: more than any object holds, fewer than a loop without an end has.
+# The most calls of transforms: more than any object makes, except in an endless loop.
 _MOST_CALLS = 1000
 
-# Of how many of the calls it is seen one by one what the object does where they give None.
+# The most calls that are tried one by one with a result of None.
 _MOST_NOTHING = 32
 
 
 @dataclass
 class Traced:
-    """What an object does when it is called with an image.
+    """The calls that an object makes for an image.
 
     Attributes:
-        calls: of each transform that it calls, in their order: the transform, the number of what it is called with, and
-            the number of its result.
-        result: what it returns: lists, tuples and dictionaries of images, and constants. For images there are values:
-            0 is what it is called with, and each call makes one of the others.
-        inputs: how many arguments it is called with: one, or several that are handed on together, such as an image and
-            its boxes, and then count as one.
-        optional: whether it may be called with more of them, and does something else then.
-        told: whether a reader that is registered for its class says so, and not its code.
+        calls: each transform in order, with the number of its input and the number of its result.
+        result: lists, tuples and dictionaries of values, which stand for images, and of constants. Value 0 is the
+            input, and each call makes another.
+        inputs: number of arguments: one, or several that are passed on together, such as an image and its boxes.
+        optional: whether it has optional arguments.
+        told: whether this comes from a registered reader instead of its code.
     """
 
     calls: list[tuple[Any, int, int]]
@@ -82,7 +78,7 @@ class Traced:
 
     @property
     def chain(self) -> list[Any] | None:
-        """The transforms, where each is called with what the one before it made and the last result is returned."""
+        """The transforms, if each gets the result of the one before and the last result is returned."""
         linear = all(source == number for number, (_, source, _) in enumerate(self.calls))
         return [call[0] for call in self.calls] if linear and self.result == Value(len(self.calls)) else None
 
@@ -91,14 +87,11 @@ _ABSENT: Any = object()
 
 
 class _Unclear(Exception):
-    """What the object does is not clear; the message says why, in words."""
+    """The calls of an object are unclear, for the reason in the message."""
 
 
 def inside(transform: Any) -> Traced | None:
-    """What is inside a transform of a class that fastaug does not know; None where that is not clear.
-
-    That is what a registered reader makes of it, or else what its own code calls.
-    """
+    """Return the calls of a transform of an unknown class, from its reader or its code, or None if unclear."""
     made = registry.read(transform)
     if made is None:
         return traced(transform)
@@ -106,7 +99,7 @@ def inside(transform: Any) -> Traced | None:
 
 
 def traced(transform: Any) -> Traced | None:
-    """What an object does, where it is clear; None where it is not, or where the object calls no transform."""
+    """Return the calls that an object's code makes, or None if it is unclear or calls no transform."""
     try:
         return _traced(transform)
     except _Unclear:
@@ -122,7 +115,7 @@ def _traced(transform: Any) -> Traced:
     calls, result = _run(transform, function, count)
     if not calls:
         raise _Unclear("it calls no transform")
-    # A transform may return None, which is all that code can tell of a result without touching it.
+    # A transform may return None, which code can test without touching the result.
     numbers = [call[2] for call in calls]
     for nothing in (numbers, *([number] for number in numbers[:_MOST_NOTHING])):
         others, other = _run(transform, function, count, frozenset(nothing))
@@ -138,7 +131,7 @@ def _traced(transform: Any) -> Traced:
 def _run(
     transform: Any, function: FunctionType, count: int, nothing: frozenset[int] = frozenset()
 ) -> tuple[list[tuple[Any, Any, int]], Any]:
-    """What is called and returned, where the calls of these numbers give None."""
+    """Return the calls and the result if the calls of the given numbers give None."""
     recording = _Recording(count, nothing)
     try:
         result = _checked(function)(_Shadow(recording, transform), *recording.inputs)
@@ -151,7 +144,7 @@ def _run(
 
 
 def _required(function: FunctionType) -> tuple[int, bool]:
-    """How many arguments a method is called with: one, or several where it takes no others; and if it takes more."""
+    """Return the number of required arguments of a method, and whether it has others, which needs exactly one."""
     code, optional = function.__code__, len(function.__defaults__ or ())
     count = code.co_argcount - optional - 1
     more = bool(optional or code.co_kwonlyargcount or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))
@@ -161,7 +154,7 @@ def _required(function: FunctionType) -> tuple[int, bool]:
 
 
 def _is_plain(transform: Any) -> bool:
-    """Whether calling an object is calling that function of its class: nothing was hung onto it."""
+    """Return whether a call of an object only calls the function of its class."""
     cls: Any = type(transform)
     own = getattr(transform, "__dict__", None)
     if own is None or {"__call__", "forward"} & own.keys() or own.get("_compiled_call_impl") is not None:
@@ -174,10 +167,10 @@ def _is_plain(transform: Any) -> bool:
 
 
 def _checked(function: FunctionType) -> FunctionType:
-    """The function, if all that its code can depend on are its arguments.
+    """Return the function if it depends on its arguments alone.
 
     Raises:
-        _Unclear: it can depend on something else.
+        _Unclear: it may depend on something else.
     """
     if hasattr(function, "__wrapped__") or function.__closure__:
         raise _Unclear("its function is made of another one")
@@ -190,14 +183,14 @@ def _checked(function: FunctionType) -> FunctionType:
 
 
 def _is_constant(value: Any) -> bool:
-    """Whether nothing that code can do to a value depends on anything else, or leaves a trace."""
+    """Return whether a value is immutable, so that code can use it without effects."""
     if type(value) is tuple:
         return all(map(_is_constant, value))
     return value is None or type(value) in (bool, int, float, str, bytes) or isinstance(value, (Enum, np.generic))
 
 
 def _is_pythons(name: str) -> bool:
-    """Whether an attribute leads from any object to classes, hashes and all else that Python knows."""
+    """Return whether an attribute is one of Python's own, which lead to classes, hashes and more."""
     return name.startswith("__") and name.endswith("__")
 
 
@@ -208,7 +201,7 @@ def _check_code(code: CodeType, names: dict[str, Any]) -> None:
             raise _Unclear("it does more than call transforms")
         none = before is not None and before.opname == "LOAD_CONST" and before.argval is None
         if instruction.opname == "IS_OP" and not none:
-            # Of None everybody knows what it is not, but a transform may return the image that it is given.
+            # Comparing with None is clear, but a transform may return its own input.
             raise _Unclear("it asks what an image is")
         before = instruction
         if instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and _is_pythons(instruction.argval):
@@ -217,14 +210,14 @@ def _check_code(code: CodeType, names: dict[str, Any]) -> None:
             name = instruction.argval
             if name not in _PURE or name in names or not hasattr(builtins, name):
                 raise _Unclear(f"it uses the global {name}")
-    # Comprehensions and functions inside, whose free variables are variables of this one.
+    # Inner functions and comprehensions.
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             _check_code(constant, names)
 
 
 class _Recording:
-    """What was called, with symbols for images."""
+    """A record of calls, with symbols for images."""
 
     def __init__(self, inputs: int, nothing: frozenset[int] = frozenset()) -> None:
         self.inputs = [_Symbol(self, 0) for _ in range(inputs)]
@@ -234,7 +227,7 @@ class _Recording:
         self._held: list[tuple[Any, Any]] = []
 
     def fail(self, why: str) -> _Unclear:
-        """The object did what it may not. That stays so, even where it catches what is raised."""
+        """Record that the code is unclear, even if it catches the error, and return that."""
         self.unclear = self.unclear or why
         return _Unclear(why)
 
@@ -253,7 +246,7 @@ class _Recording:
         return None if len(self.calls) in self._nothing else _Symbol(self, len(self.calls))
 
     def attribute(self, owner: Any, name: str) -> Any:
-        """An attribute of an object as it is now, if it is one that is not computed."""
+        """Return the present value of an attribute that is not computed."""
         own = getattr(owner, "__dict__", {})
         found = inspect.getattr_static(type(owner), name, _ABSENT)
         if name in own and not hasattr(type(found), "__set__"):
@@ -266,7 +259,7 @@ class _Recording:
         return self.wrapped(found)
 
     def wrapped(self, value: Any) -> Any:
-        """An attribute of an object's: data is itself, lists are copies, and what can be called is recorded."""
+        """Return an attribute for the code: constants, copies of containers, or recorders of callables."""
         if type(value) is not tuple and _is_constant(value):
             return value
         cls = type(value)
@@ -279,15 +272,12 @@ class _Recording:
         raise self.fail(f"it uses an attribute of type {cls.__name__}")
 
     def _hold(self, copy: Any) -> Any:
-        """Keeps what was handed out, to see whether it was written to."""
+        """Keep a copy with its parts, so that `check` finds writes."""
         self._held.append((copy, _parts(copy)))
         return copy
 
     def check(self) -> None:
-        """
-        Raises:
-            _Unclear: the object did what it may not.
-        """
+        """Raise `_Unclear` if the code did something unclear."""
         for copy, before in self._held:
             now = _parts(copy)
             if len(now) != len(before) or any(one is not other for one, other in zip(now, before)):
@@ -296,7 +286,7 @@ class _Recording:
             raise _Unclear(self.unclear)
 
     def read(self, result: Any) -> Any:
-        """What was returned, with values for symbols."""
+        """Return the code's result with values instead of symbols."""
         cls = type(result)
         if cls is _Symbol:
             index = object.__getattribute__(result, "index")
@@ -317,7 +307,7 @@ def _parts(container: Any) -> list[Any]:
 
 
 def _untouchable(cls: type) -> type:
-    """Has every use of an object that Python's syntax knows be a failure of its recording."""
+    """Make every operator and protocol of Python on objects of the class fail their recording."""
 
     def refused(name: str) -> Callable[..., Any]:
         def method(self: Any, *arguments: Any) -> Any:
@@ -339,7 +329,7 @@ def _untouchable(cls: type) -> type:
 
 @_untouchable
 class _Symbol:
-    """An image that nobody may look at."""
+    """An image that code may only pass on."""
 
     __slots__ = ("index", "recording")
 
@@ -352,33 +342,34 @@ class _Symbol:
 
 
 @_untouchable
-class _Recorder:
-    """In the place of a transform: calls are noted, and its attributes are as they are now."""
-
-    __slots__ = ("recording", "transform")
-
-    def __init__(self, recording: _Recording, transform: Any) -> None:
-        object.__setattr__(self, "recording", recording)
-        object.__setattr__(self, "transform", transform)
-
-    def __getattribute__(self, name: str) -> Any:
-        recording: _Recording = object.__getattribute__(self, "recording")
-        return recording.attribute(object.__getattribute__(self, "transform"), name)
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        recording: _Recording = object.__getattribute__(self, "recording")
-        return recording.call(object.__getattribute__(self, "transform"), arguments, named)
-
-
-@_untouchable
-class _Shadow:
-    """In the place of the object: its attributes as they are now, and its methods, which may do no more than it."""
+class _Substitute:
+    """A substitute for a transform or the object."""
 
     __slots__ = ("original", "recording")
 
     def __init__(self, recording: _Recording, original: Any) -> None:
         object.__setattr__(self, "recording", recording)
         object.__setattr__(self, "original", original)
+
+
+class _Recorder(_Substitute):
+    """A substitute for a transform that records calls and returns present attributes."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        recording: _Recording = object.__getattribute__(self, "recording")
+        return recording.attribute(object.__getattribute__(self, "original"), name)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        recording: _Recording = object.__getattribute__(self, "recording")
+        return recording.call(object.__getattribute__(self, "original"), arguments, named)
+
+
+class _Shadow(_Substitute):
+    """A substitute for the object, with its present attributes and its checked methods."""
+
+    __slots__ = ()
 
     def __getattribute__(self, name: str) -> Any:
         recording: _Recording = object.__getattribute__(self, "recording")

@@ -1,4 +1,4 @@
-"""What fastaug.compile returns for views."""
+"""The result of fastaug.compile for views."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from fastaug._views.views import Views
 
 
 def views_of(transform: Any) -> Views | None:
-    """The views of an image that a transform makes; None where it makes one image, or that is not known.
+    """Return the views that a transform makes, or None if it makes one image or its code is unclear.
 
-    Views are themselves; an object that calls transforms and returns more than the last one's result, as DINO's and
-    SimCLR's do, is looked into; and so is whatever ends in one.
+    They are those of a Views, of an object that returns several results of its transforms, as DINO's and SimCLR's do,
+    or of a transform that ends in one.
     """
     return _views_of(transform, frozenset())
 
@@ -50,45 +50,43 @@ def _views_of(transform: Any, around: frozenset[int]) -> Views | None:
     last = _views_of(steps[-1], around)
     if last is None or len(steps) == 1:
         return last
-    # What they are of is made once, by what stands before them.
+    # The steps before them run once, for all views.
     before = T.Compose(steps[:-1])
     calls = [(one, source + 1, value + 1) for one, source, value in last.calls]
     return Views._of_calls([(before, 0, 1), *calls], built(last.result, _Shifted()))
 
 
 class _Shifted:
-    """For each number of a value the one after it."""
+    """A map from the number of each value to the next one."""
 
     def __getitem__(self, index: int) -> Value:
         return Value(index + 1)
 
 
 def _is_read(transform: Any) -> bool:
-    """Whether more is known of a transform, or of one inside of it, than how to call it."""
     return takes_samples(transform) or Reader().is_read(transform)
 
 
 class CompiledViews(Views, Compiled):
-    """Views whose transforms were read once, each as :func:`fastaug.compile` reads it.
+    """Views whose transforms are compiled, each as by :func:`fastaug.compile`.
 
-    It is called as the original is. Its attributes are those of :class:`Compiled`; ``transforms`` are those of the
-    views, compiled.
+    It is called like the original. Its attributes are those of :class:`Compiled`, with compiled ``transforms``.
     """
 
     __init__ = Compiled.__init__
 
     def _read(self, views: Views) -> str | None:
-        """Each call's transform of what `views_of` found is read by itself."""
+        """Compile each transform of the views."""
         sources = {source for _, source, _ in views.calls}
-        # Where something is read, nothing needs to be said of what is not.
+        # If one is read, the others cause no warnings.
         part = any(_is_read(transform) for transform, _, _ in views.calls)
 
         def compiled(transform: Any, value: int) -> Any:
             if isinstance(transform, Compiled):
                 if not transform._is_plain():
-                    return transform  # it draws from, or gives, what it was told
+                    return transform  # it has its own generator or format
                 transform = transform.original
-            # What goes on into another call is converted at its end.
+            # Inputs of other calls are converted at the end.
             formats = (None, None) if value in sources else (self.dtype, self.memory_format)
             made: type[Compiled] = CompiledSamples if takes_samples(transform) else Compiled
             return made(transform, self._mode, None, formats[0], formats[1], self._arithmetic, part)
@@ -109,9 +107,6 @@ class CompiledViews(Views, Compiled):
         own._prepare()
         return own
 
-    def _sources(self) -> set[int]:
-        return {source for _, source, _ in self.calls}
-
     def _draft_all(self, draft: Any) -> None:
         if self.generator is not None:
             self._follow_worker()
@@ -128,14 +123,15 @@ class CompiledViews(Views, Compiled):
         return super()._presented(drawn, {})
 
     def _job(self, draft: Any) -> Any:
-        # A value that is to be converted after others have taken it is none that a job makes.
+        # A job cannot convert a value after other calls have used it.
         return None if self._both() else super()._job(draft)
 
     def _both(self) -> set[int]:
-        """Values that are results, and go on into other calls."""
-        if self.dtype is None and self.memory_format is None:
+        """Return the values that are results, but also inputs of other calls, and must be converted."""
+        if self._format() is None:
             return set()
-        return {value for value in self._program.outputs if value > 0 and value in self._sources()}
+        sources = {source for _, source, _ in self.calls}
+        return {value for value in self._program.outputs if value > 0 and value in sources}
 
     def _convert(self, drawn: Any) -> None:
         for value in self._both():
@@ -148,17 +144,14 @@ class CompiledViews(Views, Compiled):
             self._call.draws.release()
 
     def prepare(self, device: str | torch.device = "cuda", sizes: Iterable[int | tuple[int, int]] | None = None) -> int:
-        """Compiles the kernels that the views of an image need on a CUDA device, as :meth:`Compiled.prepare` does."""
+        """Compile the kernels of the views on a CUDA device, as :meth:`Compiled.prepare` does."""
         chosen = None if sizes is None else list(sizes)
         return sum(step.pipeline.prepare(device, chosen) for step in self._program.steps if step.source == 0)
 
-    def __repr__(self) -> str:
-        return Compiled.__repr__(self)
+    __repr__ = Compiled.__repr__
+    __setstate__ = Compiled.__setstate__
 
     def __getstate__(self) -> dict[str, Any]:
         state = Compiled.__getstate__(self)
         state.pop("_program", None)
         return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        Compiled.__setstate__(self, state)

@@ -1,3 +1,3 @@
-"""What looks into a pipeline: explain(), profile(), check() and show()."""
+"""Methods that look into a pipeline: explain(), profile(), check() and show()."""
 
 from __future__ import annotations

@@ -274,7 +274,6 @@ def check(
 
 
 def _name(unit: str, position: int, image: Any) -> str:
-    """Return the name of an image or a sample, with its file if that is known."""
     file = image if isinstance(image, str) else getattr(image, "filename", None)
     return f"{unit} {position}" + (f" ({file})" if isinstance(file, str) and file else "")
 
@@ -305,7 +304,6 @@ def outcome(function: Callable[[Any], Any], image: Any, seed: int, generator: An
 def compare(
     comparison: Comparison, image: int, seed: int, mine: Any, other: Any, undo: Any, truth: Truth | None
 ) -> None:
-    """Add a call to a report."""
     failed = isinstance(mine, Exception) or isinstance(other, Exception)
     if failed and type(mine) is type(other):
         comparison.errors.append(Failure(image, seed, words.failure(mine)))

@@ -1,4 +1,4 @@
-"""What fastaug uses in this process, and by whose rules it goes."""
+"""The environment of fastaug in this process, and the rules that follow from it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _PACKAGES = {"torch": "torch", "torchvision": "torchvision", "Pillow": "pillow",
 
 @dataclass(frozen=True)
 class Info:
-    """What fastaug uses in this process, and by whose rules it goes. Prints as a table.
+    """The environment of fastaug in this process, and the rules that follow from it. Prints as a table.
 
     Attributes:
         fastaug: its version.
-        processor: as the system names it.
-        cpus: how many CPUs the process may use.
+        processor: its name from the system.
+        cpus: the number of CPUs that the process may use.
         isa: the instruction set of the pixel kernels; ``FASTAUG_ISA`` chooses.
         isas: those that this build and this machine have, best last.
         jpeg: the decoder of JPEGs, "own" or "libjpeg"; ``FASTAUG_JPEG`` chooses.
         cuda: the GPU of ``batch(device="cuda")``, or why there is none.
-        versions: of Python, and of the packages whose results are followed, by name; "not installed" where one is not.
-        rules: what depends on those versions or on this machine, and how it is done here.
+        versions: of Python, and of the packages whose results fastaug reproduces, by name, or "not installed".
+        rules: behaviour that depends on those versions or on this machine.
     """
 
     fastaug: str
@@ -57,7 +57,7 @@ class Info:
 
 
 def info(version: str) -> Info:
-    """Of this process; `version` is fastaug's."""
+    """Return the information; `version` is fastaug's."""
     return Info(
         fastaug=version,
         processor=processor(),
@@ -72,7 +72,7 @@ def info(version: str) -> Info:
 
 
 def processor() -> str:
-    """As the kernel names it, with family and model: virtual machines shorten the name."""
+    """Return the kernel's name of the processor, with family and model, as virtual machines shorten the name."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:

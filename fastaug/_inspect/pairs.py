@@ -52,11 +52,7 @@ def _inside(value: Any) -> dict[tuple[str, Any], Any] | None:
 
 
 def reached(value: Any, path: Path) -> Any:
-    """Return the part of a result at the end of a path.
-
-    Raises:
-        LookupError, AttributeError, TypeError: there is none.
-    """
+    """Return the part of a result at the end of a path, or raise Python's error for a missing one."""
     for kind, name in path:
         value = value[name] if kind == "key" else getattr(value, name)
     return value

@@ -24,7 +24,7 @@ from fastaug._inspect.picture import normalisation, picture, sample_picture
 from fastaug._inspect.twin import copied
 from fastaug._sample.pipeline import SamplePipeline
 
-#: Results that are shown, and seconds after which no further one is made.
+#: Number of results, and seconds after which no more are made.
 _DRAWS, _SECONDS = 4, 0.06
 
 # Packages whose transforms do nothing except make images: they keep no counts, and no generators of their own.
@@ -62,7 +62,6 @@ def trial(pipeline: Any) -> Trial:
 
 
 def _try(pipeline: Any, found: Trial) -> None:
-    """Call a pipeline with the photograph, in the first container that it takes."""
     start = time.perf_counter()
     first: Exception | None = None
     for image in _photographs(pipeline):
@@ -126,13 +125,11 @@ def user_code(transform: Any) -> str:
 
 
 def _trusted(defined: Any) -> bool:
-    """Return whether a function or class comes from a package that does nothing except make images."""
     module = str(getattr(defined, "__module__", ""))
     return module.partition(".")[0] in _TRUSTED or defined is nn.Sequential
 
 
 def _generators(transform: Any) -> Iterator[torch.Generator]:
-    """Yield the generators that a pipeline, or one inside it, draws from."""
     generator = getattr(transform, "generator", None)
     if isinstance(generator, torch.Generator):
         yield generator

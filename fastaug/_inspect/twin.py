@@ -97,7 +97,7 @@ class Decode:
 
 
 def delivered(pipeline: Any, result: Any) -> Any:
-    """Return torchvision's result in the dtype and memory format of the pipeline."""
+    """Return torchvision's result in the pipeline's format."""
     return pipeline._formatted(result)
 
 
@@ -123,7 +123,6 @@ def _flat(steps: Iterable[Any]) -> list[Any]:
 
 
 def _library_of(cls: Any) -> Any:
-    """Return torchvision's module with the class of the same name."""
     of_samples = issubclass(cls, SamplePipeline) or cls.__module__.startswith(f"{_TRANSFORMS}.v2")
     try:
         return importlib.import_module(f"torchvision.transforms{'.v2' * of_samples}")
@@ -133,7 +132,7 @@ def _library_of(cls: Any) -> Any:
 
 def _twin(transform: Any) -> Any:
     cls = type(transform)
-    if isinstance(transform, (Pipeline, nn.Sequential)) and _is_plain(cls):
+    if isinstance(transform, (Pipeline, nn.Sequential)) and (cls is nn.Sequential or is_ours(cls)):
         inner = list(transform) if isinstance(transform, nn.Sequential) else transform.transforms
         twins = [_twin(one) for one in inner]
         return nn.Sequential(*twins) if isinstance(transform, nn.Sequential) else _library_of(cls).Compose(twins)
@@ -156,10 +155,6 @@ def _twin(transform: Any) -> Any:
     for name, value in own.items():
         setattr(made, name, _value(name, value, library))
     return made
-
-
-def _is_plain(cls: type) -> bool:
-    return cls is nn.Sequential or is_ours(cls)
 
 
 def _value(name: str, value: Any, library: Any) -> Any:

@@ -1,3 +1,3 @@
-"""Tensors that say what they hold: their classes, and what transforms do to boxes and points."""
+"""Classes of tensors for images, videos, masks, boxes and points, and how transforms move boxes and points."""
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any
 
 from fastaug._tv_tensors.choice import chosen
 
-#: The names in each module that pickles use. They take `wrap` from a public module, which nothing may stand in for.
+#: The names in each module that pickles use. They take `wrap` from a public module, which has no stand-in.
 _NAMES = {
     "torchvision.tv_tensors._bounding_boxes": ["BoundingBoxFormat", "BoundingBoxes", "is_rotated_bounding_format"],
     "torchvision.tv_tensors._image": ["Image"],
@@ -26,7 +26,7 @@ _NAMES = {
 
 
 class _Watched(ModuleSpec):
-    """The spec of a module that calls a function at each import, which first asks whether the module initializes."""
+    """The spec of a module that calls a function at each import, because imports first read `_initializing`."""
 
     def __init__(self, name: str, imported: Callable[[], None]) -> None:
         self._imported = imported
@@ -38,8 +38,8 @@ class _Watched(ModuleSpec):
 class _Absent(ModuleType):
     """A module that unpickling imports by its whole name while torchvision is not installed.
 
-    Unpickling finds this module, and then imports the package. That is there for this one import, so that all others of
-    torchvision still fail. Once torchvision is installed, its modules replace these.
+    Unpickling finds this module, and then imports the package, which exists for this one import only: others still
+    fail. Once torchvision is installed, its modules replace these.
     """
 
     def __init__(self, name: str) -> None:
@@ -58,7 +58,7 @@ class _Absent(ModuleType):
         return getattr(chosen(), name)
 
 
-# The threads that have imported such a module, and have not yet found the package.
+# Threads that have imported such a module and not yet the package.
 _importing: set[int] = set()
 _lock = threading.RLock()
 
@@ -83,17 +83,16 @@ _PACKAGE.__spec__ = _Watched("torchvision", _go)
 
 
 def _has_torchvision() -> bool:
-    """Return whether torchvision can be imported, without importing it."""
     if "torchvision" in sys.modules:
         return sys.modules["torchvision"] is not None
     try:
         return importlib.util.find_spec("torchvision") is not None
-    except ImportError:  # by an importer that keeps it away
+    except ImportError:  # from an importer that blocks it
         return False
 
 
 def stand_in() -> None:
-    """Install the stand-ins if torchvision is absent. They import nothing before a pickle names one of their names."""
+    """Install the stand-ins if torchvision is absent. They import nothing before a pickle names them."""
     if not _has_torchvision():
         for name in _NAMES:
             sys.modules.setdefault(name, _Absent(name))

@@ -11,10 +11,10 @@ from torch._C import DisableTorchFunctionSubclass
 
 _Self = TypeVar("_Self", bound="TVTensor")
 
-# Whether every function of torch keeps the class, for the whole process.
+# True if every function of torch keeps the class, for the whole process.
 _keeps_class = False
 
-# What keeps the class of its first argument whatever is set: these change where and how values are kept.
+# These change only where and how values are stored, and always keep the class of their first argument.
 _ALWAYS_KEEP = {
     torch.Tensor.clone,
     torch.Tensor.detach,
@@ -25,7 +25,7 @@ _ALWAYS_KEEP = {
 
 
 class _ReturnType:
-    """What `set_return_type` gives: leaving a ``with`` over it brings back what was set before the call."""
+    """A context manager that restores the earlier setting of `set_return_type`."""
 
     def __init__(self, before: bool) -> None:
         self.before = before
@@ -39,21 +39,20 @@ class _ReturnType:
 
 
 def set_return_type(return_type: str) -> AbstractContextManager[object]:
-    """Whether torch's functions return plain tensors, as they do unless told otherwise, or the class of their input.
+    """Set whether torch's functions return plain tensors, which is the default, or the class of their input.
 
-    It holds for the whole process, all its threads, from the call on; in a ``with`` statement, until its end. What
-    changes only where and how values are kept, ``clone``, ``to``, ``detach``, ``requires_grad_`` and ``pin_memory``,
-    keeps the class at any time, and so do transforms.
+    It applies to all threads from the call on, or until the end of a ``with`` statement. ``clone``, ``to``, ``detach``,
+    ``requires_grad_``, ``pin_memory`` and transforms always keep the class.
 
     Args:
         return_type: "Tensor" or "TVTensor", in upper or lower case.
 
     Returns:
-        What a ``with`` statement takes.
+        A context manager.
 
     Raises:
         ValueError: another ``return_type``.
-        AttributeError: it is no string.
+        AttributeError: ``return_type`` is not a string.
 
     Example:
         >>> import torch
@@ -75,13 +74,13 @@ def set_return_type(return_type: str) -> AbstractContextManager[object]:
 
 
 class TVTensor(torch.Tensor):
-    """A tensor that says what it holds, which transforms go by. The base of the others, and of classes of your own.
+    """A tensor with a class for its contents, which transforms go by. The base of the others, and of your own classes.
 
-    It has the values, the dtype and the memory of a tensor and works wherever one does. Functions of torch return plain
-    tensors (:func:`set_return_type`), and functions that write in place leave the object what it is.
+    It works wherever a tensor does. Functions of torch return plain tensors (:func:`set_return_type`), and functions
+    that write in place leave its class unchanged.
 
-    Classes of your own derive from it, or from those below, and get their objects by ``tensor.as_subclass(Class)``. One
-    that carries attributes says in a class method :meth:`wrap` how they go over to a result.
+    Objects of your own classes are made by ``tensor.as_subclass(Class)``. A class with attributes overrides the class
+    method :meth:`wrap`, which copies them to a result.
 
     Example:
         >>> import torch
@@ -100,14 +99,13 @@ class TVTensor(torch.Tensor):
         device: torch.device | str | int | None = None,
         requires_grad: bool | None = None,
     ) -> torch.Tensor:
-        """What a constructor is given, as a tensor; a tensor decides about its gradient where the caller does not."""
+        """Return the data of a constructor as a tensor. By default it requires a gradient if the data does."""
         if requires_grad is None:
             requires_grad = isinstance(data, torch.Tensor) and data.requires_grad
         return torch.as_tensor(data, dtype=dtype, device=device).requires_grad_(requires_grad)
 
     @classmethod
     def _wrap_output(cls, output: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
-        """The result of a function of torch with this class; that of several tensors, tensor by tensor."""
         if isinstance(output, torch.Tensor) and not isinstance(output, cls):
             output = output.as_subclass(cls)
         if isinstance(output, (tuple, list)):
@@ -117,15 +115,12 @@ class TVTensor(torch.Tensor):
 
     @classmethod
     def wrap(cls, tensor: torch.Tensor, like: TVTensor, **kwargs: Any) -> TVTensor:
-        """A tensor as an object of this class; what :func:`wrap` calls, and what a class with attributes overrides.
+        """Return a tensor as an object of this class, for :func:`wrap`. Classes with attributes override it.
 
         Args:
-            tensor: any tensor; the result has its memory.
-            like: object that attributes are taken from.
+            tensor: any tensor; the result shares its memory.
+            like: object with the attributes.
             **kwargs: attributes that differ from those of ``like``.
-
-        Returns:
-            An object of this class.
         """
         return tensor.as_subclass(cls)
 
@@ -137,8 +132,7 @@ class TVTensor(torch.Tensor):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        # torch asks every class among the arguments. One that is not derived from all the others has no answer, so that
-        # an image and a mask do not mix.
+        # torch calls this for every class among the arguments, and an image and a mask must not mix.
         if not all(issubclass(cls, other) for other in types):
             return NotImplemented
         with DisableTorchFunctionSubclass():
@@ -147,17 +141,16 @@ class TVTensor(torch.Tensor):
         if _keeps_class or (func in _ALWAYS_KEEP and isinstance(args[0], cls)):
             return cls._wrap_output(output, args, kwargs)
         if isinstance(output, cls):
-            # A function that writes in place has returned its argument.
+            # A function that writes in place returned its argument.
             return output.as_subclass(torch.Tensor)
         return output
 
     def _make_repr(self, **kwargs: Any) -> str:
-        """torch's text with attributes in front of the closing parenthesis."""
         attributes = ", ".join(f"{name}={value}" for name, value in kwargs.items())
         text = super().__repr__()  # type: ignore[no-untyped-call]
         return f"{text[:-1]}, {attributes})"
 
-    # Looked up for every transform of every object: these do not go by way of `__torch_function__`.
+    # Transforms read these often, so they bypass `__torch_function__`.
 
     @property
     def shape(self) -> torch.Size:  # type: ignore[override]
@@ -180,26 +173,21 @@ class TVTensor(torch.Tensor):
             return super().dtype
 
     def __deepcopy__(self: _Self, memo: dict[int, Any]) -> _Self:
-        # Detached first: a copy is a leaf, and not part of the graph of what it was copied from.
+        # Detached first: a copy is a leaf of the graph.
         return self.detach().clone().requires_grad_(self.requires_grad)  # type: ignore[return-value]
 
 
 def wrap(wrappee: torch.Tensor, *, like: Any, **kwargs: Any) -> Any:
-    """A tensor as an object of the class of another, with its attributes.
-
-    What format, canvas and clamping mode were is what they are in the result: values are not converted.
+    """Return a tensor as an object of the class of another, with its attributes. Values are not converted.
 
     Args:
-        wrappee: tensor, whose memory the result has.
-        like: object whose class and attributes the result gets. A class of your own decides by its ``wrap``.
-        **kwargs: attributes that are to differ: ``format``, ``canvas_size``, ``clamping_mode``. Names that the class
-            does not have are passed over.
-
-    Returns:
-        An object of the class of ``like``.
+        wrappee: tensor; the result shares its memory.
+        like: object with the class and the attributes. Its class may define ``wrap``.
+        **kwargs: attributes that differ: ``format``, ``canvas_size``, ``clamping_mode``. Names that the class does not
+            have are ignored.
 
     Raises:
-        ValueError: a shape or a ``clamping_mode`` that the class does not take.
+        ValueError: a shape or a ``clamping_mode`` that the class does not accept.
         KeyError: an unknown name of a ``format``.
 
     Example:
@@ -214,6 +202,5 @@ def wrap(wrappee: torch.Tensor, *, like: Any, **kwargs: Any) -> Any:
     return wrappee.as_subclass(type(like)) if method is None else method(wrappee, like, **kwargs)
 
 
-# torch.compile is to call it as it is, as it calls torchvision's. torch.compiler.disable sets this too; it also imports
-# the compiler, which takes longer than all else.
+# torch.compile calls it as it is, like torchvision's. torch.compiler.disable would import the compiler, which is slow.
 wrap._torchdynamo_disable = True  # type: ignore[attr-defined]

@@ -41,23 +41,17 @@ def _clamped(boxes: Tensor, name: str, canvas_size: Canvas, clamping_mode: str |
 
 
 def _corners(boxes: Tensor) -> Tensor:
-    """Return four points of each XYXY: (points, 2)."""
+    """Return the corners of XYXY as (points, 2), four for each."""
     return boxes[:, [[0, 1], [2, 1], [2, 3], [0, 3]]].reshape(-1, 2)
 
 
 def _around(points: Tensor) -> Tensor:
-    """Return XYXY around each four points."""
     low, high = torch.aminmax(points.reshape(-1, 4, 2), dim=1)
     return torch.cat([low, high], dim=1)
 
 
 class BoxesDraft(PlacesDraft):
-    """The draft of BoundingBoxes, or of a plain tensor of boxes of any dtype and on any device.
-
-    Args:
-        original: BoundingBoxes of any format; None for a plain tensor.
-        given, canvas_size, format, clamping_mode: of a plain tensor.
-    """
+    """The draft of BoundingBoxes, or of a plain tensor of boxes of any dtype and on any device."""
 
     __slots__ = ("_format", "_mode")
 
@@ -77,8 +71,7 @@ class BoxesDraft(PlacesDraft):
 
     @property
     def format(self) -> Any:
-        """The BoundingBoxFormat so far."""
-        format = self.original.format
+        format = self.origin.format
         return format if format.name == self._format else type(format)[self._format]
 
     @property
@@ -87,7 +80,7 @@ class BoxesDraft(PlacesDraft):
 
     @clamping_mode.setter
     def clamping_mode(self, mode: str | None) -> None:
-        # A copy, as torchvision makes one.
+        # torchvision makes a copy.
         if self.held is None:
             self._become(self.plain().clone())
         self._mode = mode
@@ -103,11 +96,10 @@ class BoxesDraft(PlacesDraft):
         return {"format": self.format, "canvas_size": self.canvas_size, "clamping_mode": self._mode}
 
     def _rows(self, boxes: Tensor, name: str) -> Tensor:
-        """Convert to a format that an op is done in, one box a row."""
         return converted(boxes, self._format, name).reshape(-1, numbers_of(name))
 
     def _clamped_rows(self, rows: Tensor, name: str, canvas_size: Canvas) -> Tensor:
-        """Convert back, clamped."""
+        """Clamp rows and convert them to the format and shape of the boxes."""
         boxes = converted(_clamped(rows, name, canvas_size, self._mode), name, self._format, inplace=True)
         return boxes.to(self._given.dtype).reshape(self._shape)
 
@@ -195,7 +187,6 @@ class BoxesDraft(PlacesDraft):
         self._format = name
 
     def clamp(self, clamping_mode: str | None = "auto") -> None:
-        """Cut boxes to the canvas."""
         mode = self._mode if clamping_mode == "auto" else clamping_mode
         held = self.held if _clamps(mode) else None
         if held is None:

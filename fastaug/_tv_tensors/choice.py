@@ -1,4 +1,4 @@
-"""Which classes a process has: torchvision's where it is installed, and else our own. They are never mixed."""
+"""The choice of the classes of a process: torchvision's if it is installed, otherwise our own, but never both."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _chosen: ModuleType | None = None
 
 
 def chosen() -> ModuleType:
-    """The module of the classes. The first call decides, and imports torchvision, which takes a second.
+    """Return the module of the classes. The first call imports torchvision, which takes a second.
 
-    A torchvision that is too old to have tv_tensors leaves the place to ours. One that is broken raises what it raises.
+    A torchvision that is too old to have tv_tensors counts as absent. A broken one raises its own error.
     """
     global _chosen
     if _chosen is None:
@@ -28,7 +28,7 @@ def chosen() -> ModuleType:
 
 
 def loaded() -> ModuleType | None:
-    """The module of the classes, or None while nobody has asked for one: then no object can be of any of them."""
+    """Return the module of the classes, or None if it is not loaded, so that no objects of them exist."""
     return chosen() if _chosen or "torchvision.tv_tensors" in sys.modules else None
 
 
@@ -36,7 +36,7 @@ _builtin: dict[type, bool] = {}
 
 
 def is_builtin(cls: type) -> bool:
-    """Whether a class is one of theirs, and no user's that is derived from one."""
+    """Return whether a class is one of torchvision's or ours, and not a user's subclass."""
     known = _builtin.get(cls)
     if known is None:
         homes = ("torchvision.tv_tensors", "fastaug.tv_tensors", "fastaug._tv_tensors")

@@ -1,6 +1,6 @@
-"""The draft that boxes and points have in common: a tv_tensor in work, moved by the core where it can be.
+"""The base of drafts of boxes and of points, which the core moves where it can.
 
-Methods take the arguments that functions of images take, and ignore those about pixels.
+Methods have the arguments of functions of images, and ignore those about pixels.
 """
 
 from __future__ import annotations
@@ -38,48 +38,33 @@ class PlacesDraft(Leaf):
         canvas_size: (height, width) of the image of a plain tensor.
     """
 
-    __slots__ = ("_canvas", "_changed", "_given", "_held", "_shape", "_tensor", "original", "untouched")
+    __slots__ = ("_canvas", "_changed", "_given", "_held", "_shape", "_tensor", "origin", "touched")
 
-    #: Each op is done at once, so that none is left.
+    #: Each op runs at once, so that none is pending.
     ops: Sequence[Any] = ()
-
-    #: Whether no op was asked for, so that the original is the result.
-    untouched: bool
 
     #: The noun of error messages.
     _plural: str
 
     def __init__(self, original: Any, given: Tensor | None = None, canvas_size: Any = None) -> None:
-        self.original = original
-        self.untouched = True
+        self.origin = original
+        self.touched = False
         self._changed = False
         self._held: Places | None = None
         self._tensor: Tensor | None = None
-        # A tv_tensor takes longer to answer than a plain tensor.
+        # Attributes of a plain tensor are faster to read.
         self._given: Tensor = original.as_subclass(Tensor) if given is None else given
         self._canvas: Canvas = original.canvas_size if given is None else canvas_size
         self._shape: Sequence[int] = self._given.shape
 
     @property
     def type(self) -> type:
-        return type(self.original)
-
-    @property
-    def origin(self) -> Any:
-        return self.original
-
-    @property
-    def touched(self) -> bool:
-        return not self.untouched
-
-    @touched.setter
-    def touched(self, value: bool) -> None:
-        self.untouched = not value
+        return type(self.origin)
 
     def result(self) -> Any:
         return self.finish()
 
-    # What differs. Methods by torch return new numbers, and change nothing.
+    # Subclasses define these. Methods that use torch return new numbers, and change nothing.
 
     @abstractmethod
     def _hold(self, tensor: Tensor) -> Places | None:
@@ -91,7 +76,7 @@ class PlacesDraft(Leaf):
 
     @abstractmethod
     def _attributes(self) -> dict[str, Any]:
-        """Return what the tv_tensor carries now."""
+        """Return the present attributes of the tv_tensor."""
 
     @abstractmethod
     def _flipped(self, axis: int) -> Tensor:
@@ -115,16 +100,12 @@ class PlacesDraft(Leaf):
     def _displaced(self, displacement: Tensor) -> Tensor:
         """Move by a displacement of the canvas's size, by torch."""
 
-    # What is common.
-
     @property
     def canvas_size(self) -> Canvas:
-        """(height, width) of the image so far."""
         return self._canvas if self._held is None else self._held.canvas
 
     @property
     def shape(self) -> Sequence[int]:
-        """The shape of the tensor of numbers so far."""
         return self._shape
 
     @property
@@ -137,15 +118,14 @@ class PlacesDraft(Leaf):
 
     @property
     def held(self) -> Places | None:
-        """The numbers in the core, to be read; None where the core does not take them."""
+        """The numbers in the core, or None if it does not support them."""
         if self._held is None:
             self._held = self._hold(self.plain())
-            if self._held is not None:
-                self._tensor = None if self._changed else self._tensor
+            if self._held is not None and self._changed:
+                self._tensor = None
         return self._held
 
     def plain(self) -> Tensor:
-        """The numbers so far, as a plain tensor."""
         if not self._changed:
             return self._given
         if self._tensor is None:
@@ -153,24 +133,22 @@ class PlacesDraft(Leaf):
         return self._tensor
 
     def copy(self: _Draft) -> _Draft:
-        """Copy the draft with its state, which does not change with this one."""
         other = copy.copy(self)
         other._held = None if self._held is None else self._held.copy()
         return other
 
     def finish(self) -> Any:
-        """Return the tv_tensor, of the original's class; the original itself if untouched."""
-        if self.untouched:
-            return self.original
-        cls = type(self.original)
+        if not self.touched:
+            return self.origin
+        cls = type(self.origin)
         plain = self.plain()
         if is_builtin(cls) and not traced():
-            # As tv_tensors.wrap does it, which asks again what is known here.
+            # Like tv_tensors.wrap, without its checks.
             places = plain.as_subclass(cls)
             vars(places).update(self._attributes())
             return places
         wrap = getattr(cls, "wrap", None)
-        return plain.as_subclass(cls) if wrap is None else wrap(plain, self.original, **self._attributes())
+        return plain.as_subclass(cls) if wrap is None else wrap(plain, self.origin, **self._attributes())
 
     def _become(self, tensor: Tensor, canvas_size: Canvas | None = None) -> None:
         self._canvas = self.canvas_size if canvas_size is None else canvas_size
@@ -179,11 +157,11 @@ class PlacesDraft(Leaf):
 
     def _moved(self) -> None:
         """Record that the numbers are new."""
-        self.untouched, self._changed = False, True
+        self.touched = self._changed = True
 
     def _touch(self) -> None:
-        """Record an op that leaves the numbers as they are: the result is another object of their memory."""
-        self.untouched = False
+        """Record an op that changes no numbers: the result is another object with their memory."""
+        self.touched = True
 
     def horizontal_flip(self) -> None:
         self._flip(0)
@@ -271,7 +249,7 @@ class PlacesDraft(Leaf):
 
     def _map(self, angle: Any, translate: Any, scale: Any, shear: Any, center: Any, expand: bool) -> None:
         if 0 in self._shape:
-            # With the canvas as it was, even if images expand.
+            # The canvas stays the same, even if images expand.
             return self._touch()
         canvas_size = self.canvas_size
         forth, back = maps.affine_matrices(canvas_size, angle, translate, scale, shear, center)

@@ -1,4 +1,4 @@
-"""What the numbers of a box are, and from one such format to another."""
+"""Formats of boxes, and conversions between them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: Formats by their names. They are compared by these: torchvision's enumeration and ours are two.
+#: Names of formats. Code compares these, because torchvision's enumeration and ours differ.
 PLAIN = ("XYXY", "XYWH", "CXCYWH")
 ROTATED = ("XYWHR", "CXCYWHR", "XYXYXYXY")
 
 
 def clamping_mode_of(boxes: Any) -> str | None:
-    """What transforms do to boxes that reach out of the image: "soft" with torchvisions that have no such attribute."""
+    """Return the clamping mode of boxes: "soft" in releases of torchvision without that attribute."""
     mode: str | None = getattr(boxes, "clamping_mode", "soft")
     return mode
 
 
 def format_name(format: Any) -> str:
-    """The name of a BoundingBoxFormat, or of a string in upper or lower case.
+    """Return the name of a BoundingBoxFormat, or of a string in upper or lower case.
 
     Raises:
         KeyError: a string that names no format.
@@ -34,21 +34,19 @@ def format_name(format: Any) -> str:
 
 
 def numbers_of(name: str) -> int:
-    """How many numbers a box has."""
+    """Return how many numbers a box has."""
     return 8 if name == "XYXYXYXY" else 5 if name in ROTATED else 4
 
 
 def converted(boxes: Tensor, old: str, new: str, inplace: bool = False) -> Tensor:
-    """Boxes in another format, by torch: the operations, their order and so every rounding are torchvision's.
+    """Convert boxes (..., numbers) of any dtype by torch, in torchvision's order of operations, for equal roundings.
 
     Args:
-        boxes: (..., numbers) of any dtype.
-        old: name of the format.
-        new: name of the one that is wanted.
-        inplace: writes the result over the boxes, where both formats have as many numbers.
+        boxes: tensor; `inplace` overwrites it if both formats have as many numbers.
+        old, new: names of the formats.
 
     Raises:
-        ValueError: one of the formats is of turned boxes, and the other is not.
+        ValueError: one of the formats is of rotated boxes, and the other is not.
     """
     if new == old:
         return boxes
@@ -73,12 +71,12 @@ def converted(boxes: Tensor, old: str, new: str, inplace: bool = False) -> Tenso
 
 
 def _halves(values: Tensor) -> Tensor:
-    """Of integers, rounded down."""
+    """Halve, rounding integers down."""
     return values.div(2, rounding_mode=None if values.is_floating_point() else "floor")
 
 
 def _from_centers(boxes: Tensor, new: str) -> Tensor:
-    """Writes over CXCYWH. Integers go through float32, and what is cut off there is missing in width and height."""
+    """Convert CXCYWH in place. Integers go through float32, whose truncation also shortens width and height."""
     real = boxes if boxes.is_floating_point() else boxes.float()
     first = real[..., :2] - real[..., 2:] / 2
     last = first + real[..., 2:]
@@ -103,13 +101,13 @@ def _between_rotated(boxes: Tensor, old: str, new: str, inplace: bool) -> Tensor
 
 
 def _turn(boxes: Tensor) -> tuple[Tensor, Tensor]:
-    """Cosine and sine of the angles of boxes that have one."""
+    """Return the cosines and sines of the angles of boxes."""
     radians = boxes[..., 4].mul(torch.pi).div(180.0)
     return radians.cos(), radians.sin()
 
 
 def _moved_by_half(boxes: Tensor, sign: int) -> Tensor:
-    """Moves a corner to the middle of its box, or the other way with -1, in place."""
+    """Move corners to the middles of their boxes in place, or back with -1."""
     mode = None if boxes.is_floating_point() else "floor"
     half = boxes[..., 2:-1].div(-2, rounding_mode=mode).abs_()
     cos, sin = _turn(boxes)
@@ -121,7 +119,7 @@ def _moved_by_half(boxes: Tensor, sign: int) -> Tensor:
 
 
 def _with_corners(boxes: Tensor) -> Tensor:
-    """From XYWHR to XYXYXYXY."""
+    """Convert XYWHR to XYXYXYXY."""
     width, height = boxes[..., 2], boxes[..., 3]
     cos, sin = _turn(boxes)
     right, rise = width.mul(cos), width.mul(sin)
@@ -137,7 +135,7 @@ def _with_corners(boxes: Tensor) -> Tensor:
 
 
 def _without_corners(boxes: Tensor) -> Tensor:
-    """From XYXYXYXY to XYWHR. Squares of small floats would overflow."""
+    """Convert XYXYXYXY to XYWHR, by float32 at least, as squares of small floats would overflow."""
     real = boxes if boxes.dtype in (torch.float32, torch.float64) else boxes.to(torch.float32)
     x1, y1, x2, y2, x3, y3 = real[..., :6].unbind(-1)
     angle = torch.atan2(y1.sub(y2), x2.sub(x1)).div_(torch.pi).mul_(180.0)

@@ -6,42 +6,40 @@ Boxes are (..., 4) in the formats XYXY, XYWH and CXCYWH, (..., 5) in XYWHR and C
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torch import Tensor
 
 from fastaug._tv_tensors.boxes import BoxesDraft
+from fastaug._tv_tensors.draft import PlacesDraft
 from fastaug._tv_tensors.maps import Canvas
 from fastaug._tv_tensors.points import PointsDraft
 
 
+def _moved(draft: PlacesDraft, move: Callable[..., None], *args: Any, **kwargs: Any) -> tuple[Tensor, Canvas]:
+    move(draft, *args, **kwargs)
+    return draft.plain(), draft.canvas_size
+
+
 def horizontal_flip_bounding_boxes(bounding_boxes: Tensor, format: Any, canvas_size: Canvas) -> Tensor:
     """The kernel of :func:`horizontal_flip` for boxes; returns them."""
-    draft = BoxesDraft(None, bounding_boxes, canvas_size, format)
-    draft.horizontal_flip()
-    return draft.plain()
+    return _moved(BoxesDraft(None, bounding_boxes, canvas_size, format), PlacesDraft.horizontal_flip)[0]
 
 
 def horizontal_flip_keypoints(keypoints: Tensor, canvas_size: Canvas) -> Tensor:
     """The kernel of :func:`horizontal_flip` for key points; returns them."""
-    draft = PointsDraft(None, keypoints, canvas_size)
-    draft.horizontal_flip()
-    return draft.plain()
+    return _moved(PointsDraft(None, keypoints, canvas_size), PlacesDraft.horizontal_flip)[0]
 
 
 def vertical_flip_bounding_boxes(bounding_boxes: Tensor, format: Any, canvas_size: Canvas) -> Tensor:
     """The kernel of :func:`vertical_flip` for boxes; returns them."""
-    draft = BoxesDraft(None, bounding_boxes, canvas_size, format)
-    draft.vertical_flip()
-    return draft.plain()
+    return _moved(BoxesDraft(None, bounding_boxes, canvas_size, format), PlacesDraft.vertical_flip)[0]
 
 
 def vertical_flip_keypoints(keypoints: Tensor, canvas_size: Canvas) -> Tensor:
     """The kernel of :func:`vertical_flip` for key points; returns them."""
-    draft = PointsDraft(None, keypoints, canvas_size)
-    draft.vertical_flip()
-    return draft.plain()
+    return _moved(PointsDraft(None, keypoints, canvas_size), PlacesDraft.vertical_flip)[0]
 
 
 def resize_bounding_boxes(
@@ -54,17 +52,14 @@ def resize_bounding_boxes(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`resize` for boxes; returns them and the new canvas, as they were if the size stays."""
     draft = BoxesDraft(None, bounding_boxes, canvas_size, format, clamping_mode)
-    draft.resize(size, max_size=max_size)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.resize, size, max_size=max_size)
 
 
 def resize_keypoints(
     keypoints: Tensor, size: int | Sequence[int] | None, canvas_size: Canvas, max_size: int | None = None
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`resize` for key points; returns them and the new canvas, as they were if the size stays."""
-    draft = PointsDraft(None, keypoints, canvas_size)
-    draft.resize(size, max_size=max_size)
-    return draft.plain(), draft.canvas_size
+    return _moved(PointsDraft(None, keypoints, canvas_size), PlacesDraft.resize, size, max_size=max_size)
 
 
 def pad_bounding_boxes(
@@ -77,17 +72,14 @@ def pad_bounding_boxes(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`pad` for boxes; returns them and the new canvas."""
     draft = BoxesDraft(None, bounding_boxes, canvas_size, format, clamping_mode)
-    draft.pad(padding, padding_mode=padding_mode)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.pad, padding, padding_mode=padding_mode)
 
 
 def pad_keypoints(
     keypoints: Tensor, canvas_size: Canvas, padding: int | Sequence[int], padding_mode: str = "constant"
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`pad` for key points; returns them and the new canvas."""
-    draft = PointsDraft(None, keypoints, canvas_size)
-    draft.pad(padding, padding_mode=padding_mode)
-    return draft.plain(), draft.canvas_size
+    return _moved(PointsDraft(None, keypoints, canvas_size), PlacesDraft.pad, padding, padding_mode=padding_mode)
 
 
 def crop_bounding_boxes(
@@ -101,15 +93,12 @@ def crop_bounding_boxes(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`crop` for boxes; returns them and the new canvas."""
     draft = BoxesDraft(None, bounding_boxes, (height, width), format, clamping_mode)
-    draft.crop(top, left, height, width)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.crop, top, left, height, width)
 
 
 def crop_keypoints(keypoints: Tensor, top: int, left: int, height: int, width: int) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`crop` for key points; returns them and the new canvas."""
-    draft = PointsDraft(None, keypoints, (height, width))
-    draft.crop(top, left, height, width)
-    return draft.plain(), draft.canvas_size
+    return _moved(PointsDraft(None, keypoints, (height, width)), PlacesDraft.crop, top, left, height, width)
 
 
 def center_crop_bounding_boxes(
@@ -121,15 +110,12 @@ def center_crop_bounding_boxes(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`center_crop` for boxes; returns them and the new canvas."""
     draft = BoxesDraft(None, bounding_boxes, canvas_size, format, clamping_mode)
-    draft.center_crop(output_size)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.center_crop, output_size)
 
 
 def center_crop_keypoints(inpt: Tensor, canvas_size: Canvas, output_size: int | Sequence[int]) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`center_crop` for key points; returns them and the new canvas."""
-    draft = PointsDraft(None, inpt, canvas_size)
-    draft.center_crop(output_size)
-    return draft.plain(), draft.canvas_size
+    return _moved(PointsDraft(None, inpt, canvas_size), PlacesDraft.center_crop, output_size)
 
 
 def resized_crop_bounding_boxes(
@@ -144,8 +130,7 @@ def resized_crop_bounding_boxes(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`resized_crop` for boxes; returns them and the new canvas."""
     draft = BoxesDraft(None, bounding_boxes, (height, width), format, clamping_mode)
-    draft.resized_crop(top, left, height, width, size)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.resized_crop, top, left, height, width, size)
 
 
 def resized_crop_keypoints(
@@ -153,8 +138,7 @@ def resized_crop_keypoints(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`resized_crop` for key points; returns them and the new canvas."""
     draft = PointsDraft(None, keypoints, (height, width))
-    draft.resized_crop(top, left, height, width, size)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.resized_crop, top, left, height, width, size)
 
 
 def affine_bounding_boxes(
@@ -170,8 +154,7 @@ def affine_bounding_boxes(
 ) -> Tensor:
     """The kernel of :func:`affine` for boxes; returns them."""
     draft = BoxesDraft(None, bounding_boxes, canvas_size, format, clamping_mode)
-    draft.affine(angle, translate, scale, shear, center=center)
-    return draft.plain()
+    return _moved(draft, PlacesDraft.affine, angle, translate, scale, shear, center=center)[0]
 
 
 def affine_keypoints(
@@ -185,8 +168,7 @@ def affine_keypoints(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`affine` for key points; returns them and the new canvas."""
     draft = PointsDraft(None, keypoints, canvas_size)
-    draft.affine(angle, translate, scale, shear, center=center)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.affine, angle, translate, scale, shear, center=center)
 
 
 def rotate_bounding_boxes(
@@ -200,8 +182,7 @@ def rotate_bounding_boxes(
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`rotate` for boxes; returns them and the new canvas."""
     draft = BoxesDraft(None, bounding_boxes, canvas_size, format, clamping_mode)
-    draft.rotate(angle, expand=expand, center=center)
-    return draft.plain(), draft.canvas_size
+    return _moved(draft, PlacesDraft.rotate, angle, expand=expand, center=center)
 
 
 def rotate_keypoints(
@@ -212,9 +193,7 @@ def rotate_keypoints(
     center: Sequence[float] | None = None,
 ) -> tuple[Tensor, Canvas]:
     """The kernel of :func:`rotate` for key points; returns them and the new canvas."""
-    draft = PointsDraft(None, keypoints, canvas_size)
-    draft.rotate(angle, expand=expand, center=center)
-    return draft.plain(), draft.canvas_size
+    return _moved(PointsDraft(None, keypoints, canvas_size), PlacesDraft.rotate, angle, expand=expand, center=center)
 
 
 def perspective_bounding_boxes(
@@ -228,8 +207,7 @@ def perspective_bounding_boxes(
 ) -> Tensor:
     """The kernel of :func:`perspective` for boxes; returns them."""
     draft = BoxesDraft(None, bounding_boxes, canvas_size, format, clamping_mode)
-    draft.perspective(startpoints, endpoints, coefficients=coefficients)
-    return draft.plain()
+    return _moved(draft, PlacesDraft.perspective, startpoints, endpoints, coefficients=coefficients)[0]
 
 
 def perspective_keypoints(
@@ -241,8 +219,7 @@ def perspective_keypoints(
 ) -> Tensor:
     """The kernel of :func:`perspective` for key points; returns them."""
     draft = PointsDraft(None, keypoints, canvas_size)
-    draft.perspective(startpoints, endpoints, coefficients=coefficients)
-    return draft.plain()
+    return _moved(draft, PlacesDraft.perspective, startpoints, endpoints, coefficients=coefficients)[0]
 
 
 def elastic_bounding_boxes(
@@ -254,12 +231,9 @@ def elastic_bounding_boxes(
 ) -> Tensor:
     """The kernel of :func:`elastic` for boxes; returns them."""
     draft = BoxesDraft(None, bounding_boxes, canvas_size, format, clamping_mode)
-    draft.elastic(displacement)
-    return draft.plain()
+    return _moved(draft, PlacesDraft.elastic, displacement)[0]
 
 
 def elastic_keypoints(keypoints: Tensor, canvas_size: Canvas, displacement: Tensor) -> Tensor:
     """The kernel of :func:`elastic` for key points; returns them."""
-    draft = PointsDraft(None, keypoints, canvas_size)
-    draft.elastic(displacement)
-    return draft.plain()
+    return _moved(PointsDraft(None, keypoints, canvas_size), PlacesDraft.elastic, displacement)[0]

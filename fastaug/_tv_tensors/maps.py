@@ -16,9 +16,9 @@ Canvas = tuple[int, int]
 def affine_matrices(
     canvas_size: Canvas, angle: Any, translate: Any, scale: Any, shear: Any, center: Any
 ) -> tuple[list[float], list[float]]:
-    """Six numbers of an affine map from input to output, and of the one back.
+    """Return the six numbers of an affine map from input to output, and of its inverse.
 
-    The map is clockwise rotation, scale and shear about the centre, then a shift; without a centre it is the canvas's.
+    The map rotates clockwise, scales and shears about the centre, by default the canvas's, and then shifts.
 
     Raises:
         TypeError: wrong type of an argument.
@@ -31,7 +31,7 @@ def affine_matrices(
 
 
 def inverse_perspective(coefficients: Sequence[float], of: str) -> list[float]:
-    """The eight numbers of the map back.
+    """Return the eight numbers of the inverse.
 
     Raises:
         RuntimeError: there is none.
@@ -57,7 +57,7 @@ def inverse_perspective(coefficients: Sequence[float], of: str) -> list[float]:
 
 
 def check_displacement(displacement: Any, canvas_size: Canvas) -> None:
-    """Raises TypeError for anything but a tensor, and ValueError for one that is not of the canvas's size."""
+    """Raise TypeError for anything but a tensor, and ValueError for one of another size than the canvas."""
     expected = (1, canvas_size[0], canvas_size[1], 2)
     if not isinstance(displacement, Tensor):
         raise TypeError(f"Argument displacement should be a Tensor, got {type(displacement)}")
@@ -66,18 +66,18 @@ def check_displacement(displacement: Any, canvas_size: Canvas) -> None:
 
 
 def with_ones(points: Tensor, dtype: torch.dtype | None = None) -> Tensor:
-    """(points, 3), for matrices; the default dtype's ones decide with the points' what they are."""
+    """Append ones for matrices. Without a dtype they have the default one, and torch promotes."""
     return torch.cat([points, torch.ones(points.shape[0], 1, device=points.device, dtype=dtype)], dim=-1)
 
 
 def mapped(points: Tensor, matrix: Sequence[float]) -> Tensor:
-    """Floating point (points, 2) under six numbers."""
+    """Apply the six numbers of a map to floating point (points, 2)."""
     rows = torch.tensor(matrix, dtype=points.dtype, device=points.device).reshape(2, 3)
     return torch.matmul(with_ones(points, points.dtype), rows.T)
 
 
 def corner_of(canvas_size: Canvas, matrix: Sequence[float], like: Tensor) -> Tensor:
-    """The least x and y of the mapped canvas, (1, 2)."""
+    """Return the least x and y of the mapped canvas, (1, 2)."""
     height, width = canvas_size
     corners = [[0.0, 0.0], [0.0, float(height)], [float(width), float(height)], [float(width), 0.0]]
     ends = mapped(torch.tensor(corners, dtype=like.dtype, device=like.device), matrix)
@@ -85,7 +85,7 @@ def corner_of(canvas_size: Canvas, matrix: Sequence[float], like: Tensor) -> Ten
 
 
 def projected(points: Tensor, inverse: Sequence[float]) -> Tensor:
-    """(points, 2) of any dtype under the eight numbers of a perspective; integers become floats."""
+    """Apply the eight numbers of a perspective to (points, 2) of any dtype; integers become floats."""
     dtype = points.dtype if points.is_floating_point() else torch.float32
     device = points.device
     above = torch.tensor(inverse[:6], dtype=dtype, device=device).reshape(2, 3)
@@ -95,9 +95,9 @@ def projected(points: Tensor, inverse: Sequence[float]) -> Tensor:
 
 
 def displaced(points: Tensor, canvas_size: Canvas, displacement: Tensor, dtype: torch.dtype) -> Tensor:
-    """Where the pixels of int64 (points, 2) come to lie, in `dtype`.
+    """Return the new positions, in `dtype`, of pixels given as int64 (points, 2).
 
-    The displacement says where pixels come from, and is taken for its own inverse, with the sign changed.
+    A displacement holds the positions that pixels come from. Its negative serves as the inverse.
     """
     height, width = canvas_size
     device = points.device

@@ -1,4 +1,4 @@
-"""torchvision's functions of boxes and points that take plain tensors and tv_tensors alike."""
+"""torchvision's functions of boxes and points, as plain tensors or tv_tensors."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from fastaug._tv_tensors.points import PointsDraft
 
 
 def _is_plain(inpt: Any, name: str, error: type[Exception], **given: Any) -> bool:
-    """Return whether an input is a plain tensor, and not one of a class of tv_tensors.
+    """Return whether an input is a plain tensor instead of a tv_tensor.
 
     Raises:
-        ValueError: a plain tensor without one of the attributes that are given with it; a tv_tensor with one.
+        ValueError: a plain tensor without an attribute, or a tv_tensor with one.
         error: another input.
     """
     classes = loaded()
@@ -40,22 +40,22 @@ def _wrapped(tensor: Tensor, like: Any, **kwargs: Any) -> Any:
 def convert_bounding_box_format(
     inpt: Any, old_format: Any = None, new_format: Any = None, inplace: bool = False
 ) -> Any:
-    """The same boxes in another format.
+    """Convert boxes to another format.
 
     Args:
-        inpt: BoundingBoxes, or a tensor of shape (..., 4), or (..., 5) or (..., 8) in formats of turned boxes; any
-            dtype. Integers are cut off where halves are lost.
-        old_format: the format of a plain tensor, a BoundingBoxFormat or the name of one; BoundingBoxes have theirs.
-        new_format: the format that is wanted; it is required.
-        inplace: whether the input may be written over.
+        inpt: BoundingBoxes, or a tensor of shape (..., 4), or (..., 5) or (..., 8) in formats of rotated boxes; any
+            dtype. Halves of integers are truncated.
+        old_format: a BoundingBoxFormat or its name, for a plain tensor only.
+        new_format: the new format, which is required.
+        inplace: whether to overwrite the input.
 
     Returns:
         BoundingBoxes of the new format, or a tensor.
 
     Raises:
         TypeError: no ``new_format``; an input that is neither a plain tensor nor BoundingBoxes.
-        ValueError: a plain tensor without ``old_format``, or BoundingBoxes with one; one format is of turned boxes, and
-            the other is not.
+        ValueError: a plain tensor without ``old_format``, or BoundingBoxes with one; one format is of rotated boxes,
+            and the other is not.
         KeyError: an unknown name of a format.
 
     Example:
@@ -75,14 +75,14 @@ def convert_bounding_box_format(
 def clamp_bounding_boxes(
     inpt: Any, format: Any = None, canvas_size: Canvas | None = None, clamping_mode: str | None = "auto"
 ) -> Any:
-    """Boxes cut to the canvas.
+    """Cut boxes to the canvas.
 
     Args:
         inpt: BoundingBoxes, or a tensor of boxes of any dtype.
         format: of a plain tensor.
         canvas_size: (height, width), of a plain tensor.
-        clamping_mode: "soft" leaves the smallest box around what is inside, "hard" the largest one inside, which for
-            boxes that are not turned is the same; None leaves all as it is, and "auto" is what BoundingBoxes have.
+        clamping_mode: "soft" gives the smallest box around the part inside, "hard" the largest one inside; they differ
+            for rotated boxes only. None changes nothing. "auto" is the mode of BoundingBoxes.
 
     Returns:
         BoundingBoxes or a tensor, a copy.
@@ -110,7 +110,7 @@ def clamp_bounding_boxes(
 
 
 def clamp_keypoints(inpt: Any, canvas_size: Canvas | None = None) -> Any:
-    """Points moved onto the pixels of the canvas.
+    """Move points onto the pixels of the canvas.
 
     Args:
         inpt: KeyPoints, or a tensor of shape (..., 2) of any dtype.
@@ -143,17 +143,17 @@ def sanitize_bounding_boxes(
     min_size: float = 1.0,
     min_area: float = 1.0,
 ) -> tuple[Any, Tensor]:
-    """The boxes that are large enough and wholly on the canvas, and which of them these are.
+    """Return the boxes that are large enough and wholly on the canvas, and a mask of them.
 
     Args:
         bounding_boxes: BoundingBoxes, or a tensor of shape (boxes, numbers) of any dtype.
         format: of a plain tensor.
         canvas_size: (height, width), of a plain tensor.
-        min_size: the least width and height of a box that is kept.
-        min_area: its least area.
+        min_size: least width and height of a box.
+        min_area: least area of a box.
 
     Returns:
-        BoundingBoxes or a tensor, and a bool tensor of shape (boxes,), for what else belongs to the boxes.
+        BoundingBoxes or a tensor, and a bool tensor of shape (boxes,), for labels and the like.
 
     Raises:
         ValueError: an input that is neither a plain tensor nor BoundingBoxes; a plain tensor without a format or a
@@ -174,11 +174,11 @@ def sanitize_bounding_boxes(
 
 
 def sanitize_keypoints(key_points: Any, canvas_size: Canvas | None = None) -> tuple[Any, Tensor]:
-    """The points, or groups of points, that are wholly on the canvas, and which of them these are.
+    """Return the points, or groups of points, that are wholly on the canvas, and a mask of them.
 
     Args:
-        key_points: KeyPoints, or a tensor of shape (..., 2) of any dtype. From three dimensions on the first one counts
-            groups, which are kept or removed whole.
+        key_points: KeyPoints, or a tensor of shape (..., 2) of any dtype. With three dimensions or more, the first one
+            counts groups, which are kept or removed whole.
         canvas_size: (height, width), of a plain tensor.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Boxes and points as the native core holds them. A function returns None or False where only torch can do it."""
+"""Boxes and points in the native core. A function returns None or False where only torch can move them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def _readable(tensor: Tensor) -> bool:
 
 
 def whole(*numbers: Any) -> bool:
-    """Return whether all are ints."""
     return all(type(number) is int for number in numbers)
 
 
@@ -52,15 +51,13 @@ def _held(cls: Any, numbers: Tensor, length: int, canvas_size: Any, *format: int
 def held_boxes(boxes: Tensor, name: str, canvas_size: Any) -> _C.Boxes | None:
     """Copy boxes for the core.
 
-    Only torch moves turned boxes; boxes on devices, of other dtypes than float32, float64 and int64, or that autograd
-    follows; and all boxes while torch traces.
+    Only torch moves rotated boxes, boxes on devices, of other dtypes or with gradients, and all boxes while it traces.
     """
     held: _C.Boxes | None = _held(_C.Boxes, boxes, 4, canvas_size, PLAIN.index(name)) if name in PLAIN else None
     return held
 
 
 def held_points(points: Tensor, canvas_size: Any) -> _C.Points | None:
-    """Copy points for the core, as boxes."""
     held: _C.Points | None = _held(_C.Points, points, 2, canvas_size)
     return held
 
@@ -71,7 +68,6 @@ def readable_mask(mask: Tensor, count: int) -> bool:
 
 
 def tensor_of(places: Places, shape: Any) -> Tensor:
-    """Copy the numbers to a new tensor."""
     tensor = torch.empty(shape, dtype=_DTYPES[places.type], device="cpu")
     places.into(tensor.data_ptr())
     return tensor

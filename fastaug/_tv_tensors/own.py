@@ -1,4 +1,4 @@
-"""torchvision.tv_tensors' names, of our own making: what a process without torchvision has."""
+"""Replacements for torchvision.tv_tensors, used when torchvision is not installed."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ __all__ = [
     "wrap",
 ]
 
-# In pickles they go by the name that gives torchvision's own where these are read and torchvision is installed.
+# Pickles have this name, by which a process with torchvision finds torchvision's classes.
 publish({**globals(), "__name__": "fastaug.tv_tensors"})

@@ -12,7 +12,7 @@ from fastaug._tv_tensors.base import TVTensor
 
 
 def _unpacked(data: Any) -> Any:
-    """A PIL image's samples, (channels, height, width); anything else as it is."""
+    """Return the samples of a PIL image, (channels, height, width), and anything else unchanged."""
     if not isinstance(data, PillowImage.Image):
         return data
     draft = Draft(data)

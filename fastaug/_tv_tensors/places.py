@@ -1,4 +1,4 @@
-"""Bounding boxes and key points: coordinates in an image whose size they carry."""
+"""Bounding boxes and key points, which carry the size of their image."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import torch
 from torch.utils._pytree import tree_flatten
 
 from fastaug._tv_tensors.base import TVTensor
+from fastaug._tv_tensors.formats import ROTATED, format_name
 
 _Place = TypeVar("_Place", bound=TVTensor)
 
 
 class BoundingBoxFormat(Enum):
-    """What the numbers of a box are, in pixels from the upper left corner of the image; angles are in degrees.
+    """The meaning of the numbers of a box, in pixels from the upper left corner of the image; angles are in degrees.
 
-    ``XYXY`` is left, top, right, bottom. ``XYWH`` is left, top, width, height, and ``CXCYWH`` has the middle in place
-    of the corner. ``XYWHR`` and ``CXCYWHR`` are these with an angle. ``XYXYXYXY`` is four corners: those that were
-    upper left, upper right, lower right and lower left before the box was turned.
+    ``XYXY`` is left, top, right, bottom. ``XYWH`` is left, top, width, height, and ``CXCYWH`` has the middle instead of
+    the corner. ``XYWHR`` and ``CXCYWHR`` add an angle. ``XYXYXYXY`` is the four corners that were upper left, upper
+    right, lower right and lower left before the rotation.
 
     Example:
         >>> from fastaug import tv_tensors
@@ -36,14 +37,11 @@ class BoundingBoxFormat(Enum):
     XYXYXYXY = "XYXYXYXY"
 
 
-_ROTATED = (BoundingBoxFormat.XYWHR, BoundingBoxFormat.CXCYWHR, BoundingBoxFormat.XYXYXYXY)
-
-
 def is_rotated_bounding_format(format: BoundingBoxFormat | str) -> bool:
-    """Whether boxes of a format may be turned: XYWHR, CXCYWHR and XYXYXYXY.
+    """Return whether a format is of rotated boxes: XYWHR, CXCYWHR or XYXYXYXY.
 
     Args:
-        format: a BoundingBoxFormat, or the name of one in upper case. Other strings name no such format.
+        format: a BoundingBoxFormat, or the name of one in upper case. Other strings give False.
 
     Raises:
         ValueError: neither a BoundingBoxFormat nor a string.
@@ -55,14 +53,11 @@ def is_rotated_bounding_format(format: BoundingBoxFormat | str) -> bool:
     """
     if not isinstance(format, (BoundingBoxFormat, str)):
         raise ValueError(f"format should be str or BoundingBoxFormat, got {type(format)}")
-    return format in _ROTATED or format in [one.name for one in _ROTATED]
+    return (format.name if isinstance(format, BoundingBoxFormat) else format) in ROTATED
 
 
 def _first(cls: type[_Place], args: Sequence[Any], kwargs: Mapping[str, Any] | None) -> _Place:
-    """The first object of a class among arguments, in lists of them too: attributes of a result are its attributes.
-
-    Boxes of two formats in one function are a mistake that nothing can put right.
-    """
+    """Return the first object of a class among arguments and lists of them. It gives a result its attributes."""
     leaves, _ = tree_flatten((tuple(args), tuple((kwargs or {}).values())))
     return next(leaf for leaf in leaves if isinstance(leaf, cls))
 
@@ -70,22 +65,22 @@ def _first(cls: type[_Place], args: Sequence[Any], kwargs: Mapping[str, Any] | N
 class BoundingBoxes(TVTensor):
     """The bounding boxes of an image, one a row: a tensor of shape (boxes, numbers).
 
-    The numbers are 4, or 5 or 8 for formats of turned boxes. All boxes of a sample are in one object, which carries
-    what transforms need to know about them: ``format``, ``canvas_size`` and ``clamping_mode``.
+    The numbers are 4, or 5 or 8 for formats of rotated boxes. One object holds all boxes of a sample, with the
+    attributes that transforms need: ``format``, ``canvas_size`` and ``clamping_mode``.
 
     Args:
-        data: what ``torch.as_tensor`` takes, of any dtype, but floating point for turned boxes. One dimension is one
+        data: anything for ``torch.as_tensor``, of any dtype, but floating point for rotated boxes. One dimension is one
             box. Tensors and arrays share their memory with the result.
         format: a BoundingBoxFormat, or the name of one.
         canvas_size: height and width of the image.
-        clamping_mode: what transforms do to boxes that reach out of the image: "hard" cuts off what is outside, "soft"
-            does so too but leaves more of turned boxes, and None leaves all of them as they are.
+        clamping_mode: how transforms cut boxes to the image: "hard" cuts off the parts outside, "soft" leaves more of
+            rotated boxes, and None cuts nothing.
         dtype: of the result; that of ``data`` by default.
         device: of the result; that of ``data`` by default.
         requires_grad: whether autograd records what is done; by default as a tensor given as ``data`` has it.
 
     Raises:
-        ValueError: no or more than two dimensions, another ``clamping_mode``, integers with a format of turned boxes,
+        ValueError: no or more than two dimensions, another ``clamping_mode``, integers with a format of rotated boxes,
             or with a ``format`` that is neither a BoundingBoxFormat nor a string.
         KeyError: an unknown name of a ``format``.
         TypeError: what ``torch.as_tensor`` does not take.
@@ -118,10 +113,7 @@ class BoundingBoxes(TVTensor):
         if clamping_mode is not None and clamping_mode not in ("hard", "soft"):
             raise ValueError(f"clamping_mode must be None, hard or soft, got {clamping_mode}.")
         if isinstance(format, str):
-            names = BoundingBoxFormat.__members__
-            if format.upper() not in names:
-                raise KeyError(f"format must be one of {', '.join(names)}, got {format!r}")
-            format = names[format.upper()]
+            format = BoundingBoxFormat[format_name(format)]
         boxes = tensor.as_subclass(cls)
         boxes.format = format
         boxes.canvas_size = canvas_size
@@ -130,15 +122,12 @@ class BoundingBoxes(TVTensor):
 
     @classmethod
     def wrap(cls, tensor: torch.Tensor, like: BoundingBoxes, **kwargs: Any) -> BoundingBoxes:  # type: ignore[override]
-        """A tensor as boxes with the attributes of others; what :func:`wrap` calls.
+        """Return a tensor as boxes with the attributes of others, for :func:`wrap`.
 
         Args:
-            tensor: of shape (boxes, numbers), or (numbers); the result has its memory.
+            tensor: of shape (boxes, numbers), or (numbers); the result shares its memory.
             like: boxes.
             **kwargs: ``format``, ``canvas_size`` and ``clamping_mode``, where they differ.
-
-        Returns:
-            Boxes of this class.
 
         Raises:
             ValueError: another number of dimensions, another ``clamping_mode``.
@@ -170,7 +159,7 @@ class BoundingBoxes(TVTensor):
     @classmethod
     def _wrap_output(cls, output: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Any:
         first = _first(BoundingBoxes, args, kwargs)
-        # Not `cls`, as in torchvision: a class derived from this one overrides this method to get its own back.
+        # Not `cls`, as in torchvision: a subclass overrides this method for results of its class.
         wrapped = partial(
             BoundingBoxes._wrap,
             format=first.format,
@@ -192,7 +181,7 @@ class KeyPoints(TVTensor):
     All points of a sample are in one object, which carries the size of the image, ``canvas_size``.
 
     Args:
-        data: what ``torch.as_tensor`` takes, of any dtype. One dimension is one point. Tensors and arrays share their
+        data: anything for ``torch.as_tensor``, of any dtype. One dimension is one point. Tensors and arrays share their
             memory with the result.
         canvas_size: height and width of the image.
         dtype: of the result; that of ``data`` by default.
@@ -226,15 +215,12 @@ class KeyPoints(TVTensor):
 
     @classmethod
     def wrap(cls, tensor: torch.Tensor, like: KeyPoints, **kwargs: Any) -> KeyPoints:  # type: ignore[override]
-        """A tensor as points with the canvas of others; what :func:`wrap` calls.
+        """Return a tensor as points with the canvas of others, for :func:`wrap`.
 
         Args:
-            tensor: of shape (..., 2); the result has its memory.
+            tensor: of shape (..., 2); the result shares its memory.
             like: points.
             **kwargs: ``canvas_size``, where it differs.
-
-        Returns:
-            Points of this class.
 
         Raises:
             ValueError: the last of several dimensions is not 2.

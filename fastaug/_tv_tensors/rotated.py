@@ -1,7 +1,7 @@
-"""Turned boxes, by torch alone.
+"""Rotated boxes, by torch alone.
 
-torch.sqrt, atan2, cos and sin are not correctly rounded, and give other last bits in a vector than alone: so only the
-same calls on as many numbers give what torchvision's give.
+torch.sqrt, atan2, cos and sin round differently in a vector than alone, so only the same calls on as many numbers equal
+torchvision's.
 """
 
 from __future__ import annotations
@@ -13,11 +13,7 @@ from fastaug._tv_tensors.formats import converted
 
 
 def rectangles(corners: Tensor) -> Tensor:
-    """What four mapped corners become: the rectangle on the longer diagonal of their parallelogram.
-
-    Args:
-        corners: XYXYXYXY, of shape (..., 8); they are left as they are.
-    """
+    """Return the rectangles on the longer diagonals of the parallelograms of mapped corners, XYXYXYXY (..., 8)."""
     real = corners if corners.dtype in (torch.float32, torch.float64) else corners.to(torch.float32)
     x1, y1, x2, y2, x3, y3, x4, y4 = real.unbind(-1)
     middle_x, middle_y = (x1 + x3) / 2, (y1 + y3) / 2
@@ -49,10 +45,10 @@ def rectangles(corners: Tensor) -> Tensor:
 
 
 def clamped(boxes: Tensor, name: str, canvas_size: tuple[int, int], clamping_mode: str | None) -> Tensor:
-    """Turned boxes cut to the canvas, their angles kept.
+    """Cut boxes to the canvas, and keep their angles.
 
-    Every box is treated along its left side, four times, turned by a quarter between. Sides are lines y = a x + b; what
-    is clamped are their b. "soft" leaves the smallest box around what is inside, "hard" the largest one inside.
+    Each pass clamps boxes at the left edge, and then turns them by a quarter. Sides are lines y = a x + b, and the
+    intercepts b are clamped. "soft" gives the smallest box around the part inside, "hard" the largest one inside.
     """
     if clamping_mode is None:
         return boxes.clone()
@@ -63,7 +59,7 @@ def clamped(boxes: Tensor, name: str, canvas_size: tuple[int, int], clamping_mod
         order = _from_the_left(corners)
         corners, before = corners.gather(1, order), before.gather(1, order)
         corners = _clamped_on_the_left(corners, before, (height, width), clamping_mode)
-        # The same order once more, and not the one that would undo it, as in torchvision.
+        # torchvision applies the same order again, and not its inverse.
         corners, before = corners.gather(1, order), before.gather(1, order)
         corners, before = _quarter_turned(corners, width), _quarter_turned(before, width)
         height, width = width, height
@@ -71,7 +67,7 @@ def clamped(boxes: Tensor, name: str, canvas_size: tuple[int, int], clamping_mod
 
 
 def _from_the_left(corners: Tensor) -> Tensor:
-    """The numbers of each box in the order that begins with its leftmost corner, and the upper one of two."""
+    """Return the order of each box's numbers that begins with its leftmost corner, and the upper one of two."""
     x, y = corners[:, 0::2], corners[:, 1::2]
     tallest = torch.max(y.abs(), dim=1, keepdim=True)[0]
     widest = torch.max(x.abs(), dim=1, keepdim=True)[0]
@@ -84,7 +80,7 @@ def _quarter_turned(corners: Tensor, width: int) -> Tensor:
 
 
 def _lines(corners: Tensor) -> tuple[Tensor, Tensor]:
-    """Slope and intercept of the lines from each corner to the next."""
+    """Return the slopes and intercepts of the lines from each corner to the next."""
     x, y = corners[:, 0::2], corners[:, 1::2]
     slopes = (y.roll(-1, 1) - y) / (x.roll(-1, 1) - x)
     return slopes, y - slopes * x

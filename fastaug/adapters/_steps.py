@@ -59,6 +59,20 @@ class PILToTensorUnlessTensor(Drawn):
         return image if is_tensor(image) else F.pil_to_tensor(image)
 
 
+def center_cropped_or_padded(image: Any, size: Sequence[int], fill: Any, padding_mode: str = "constant") -> Any:
+    """Crop the center of an image to (height, width), and pad smaller images, as timm and open_clip do."""
+    _, *sides = F.get_dimensions(image)
+    missing = [max(target - side, 0) for target, side in zip(size, sides)]
+    if any(missing):
+        padding = [missing[1] // 2, missing[0] // 2, (missing[1] + 1) // 2, (missing[0] + 1) // 2]
+        image = F.pad(image, padding, fill=fill, padding_mode=padding_mode)
+        _, *sides = F.get_dimensions(image)
+        if tuple(sides) == size:
+            return image
+    top, left = (round((side - target) / 2.0) for target, side in zip(size, sides))
+    return F.crop(image, top, left, *size)
+
+
 class SometimesByRandom(Drawn):
     """A transform that applies all of ``transforms`` with probability ``p``, drawn from Python's ``random``."""
 

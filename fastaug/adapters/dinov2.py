@@ -5,11 +5,7 @@ from __future__ import annotations
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import ToTensorUnlessTensor, register_all
 
-_known = Known(
-    {
-        "MaybeToTensor": {"4cacc816a181dd57"},
-    }
-)
+_known = Known({"MaybeToTensor": {"4cacc816a181dd57"}})
 
 
 def install() -> None:

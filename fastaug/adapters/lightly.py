@@ -28,20 +28,26 @@ def install() -> None:
     register_all(_READERS, _known.made)
 
 
-def _happens(p: float) -> bool:
-    return bool(numpy_random().random_sample() < p)
-
-
-class GaussianBlur(Drawn):
-    """A Pillow Gaussian blur with probability ``prob`` and a width drawn from ``sigmas``."""
+class Sometimes(Drawn):
+    """The base of transforms with a probability."""
 
     def __init__(self, transform: Any) -> None:
         self.prob = transform.prob
+
+    def draw(self, image: Any) -> Any:
+        return bool(numpy_random().random_sample() < self.prob)
+
+
+class GaussianBlur(Sometimes):
+    """A Pillow Gaussian blur with probability ``prob`` and a width drawn from ``sigmas``."""
+
+    def __init__(self, transform: Any) -> None:
+        super().__init__(transform)
         self.sigmas = tuple(transform.sigmas)
 
     def draw(self, image: Any) -> float | None:
         """Return the width, or None for no blur."""
-        if not _happens(self.prob):
+        if not super().draw(image):
             return None
         return float(numpy_random().uniform(self.sigmas[0], self.sigmas[1]))
 
@@ -53,29 +59,23 @@ class GaussianBlur(Drawn):
         return F.to_tensor(image) if tensor else image
 
 
-class RandomSolarization(Drawn):
+class RandomSolarization(Sometimes):
     """A solarization with probability ``prob``."""
 
     def __init__(self, transform: Any) -> None:
-        self.prob = transform.prob
+        super().__init__(transform)
         self.threshold = transform.threshold
-
-    def draw(self, image: Any) -> bool:
-        return _happens(self.prob)
 
     def apply(self, image: Any, params: bool) -> Any:
         return pillow.solarize(image, self.threshold) if params else image
 
 
-class RandomRotate(Drawn):
+class RandomRotate(Sometimes):
     """A rotation by a fixed angle with probability ``prob``."""
 
     def __init__(self, transform: Any) -> None:
-        self.prob = transform.prob
+        super().__init__(transform)
         self.angle = transform.angle
-
-    def draw(self, image: Any) -> bool:
-        return _happens(self.prob)
 
     def apply(self, image: Any, params: bool) -> Any:
         return F.rotate(image, self.angle) if params else image

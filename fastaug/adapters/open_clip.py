@@ -10,7 +10,12 @@ from fastaug._compile.functions import Convert
 from fastaug._draft.draws import python_random
 from fastaug._draft.progress import is_pil
 from fastaug.adapters._known import Known
-from fastaug.adapters._steps import SometimesByRandom, ToTensorUnlessTensor, register_all
+from fastaug.adapters._steps import (
+    SometimesByRandom,
+    ToTensorUnlessTensor,
+    center_cropped_or_padded,
+    register_all,
+)
 from fastaug.transforms import functional as F
 
 # Digests of open_clip 2.0 to 3.3, printed by tools/digests.py.
@@ -78,15 +83,7 @@ class CenterCropOrPad(Drawn):
         self.fill = transform.fill
 
     def apply(self, image: Any, params: None) -> Any:
-        height, width = self.size
-        _, rows, columns = F.get_dimensions(image)
-        above, before = max(height - rows, 0), max(width - columns, 0)
-        if above or before:
-            image = F.pad(image, [before // 2, above // 2, (before + 1) // 2, (above + 1) // 2], fill=self.fill)
-            rows, columns = rows + above, columns + before
-            if (rows, columns) == (height, width):
-                return image
-        return F.crop(image, round((rows - height) / 2.0), round((columns - width) / 2.0), height, width)
+        return center_cropped_or_padded(image, self.size, self.fill)
 
 
 class ResizeMaxSize(Drawn):

@@ -6,8 +6,6 @@ functions to an image in progress. The originals are in timm/data/{transforms,au
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,13 +18,19 @@ from PIL import Image, ImageOps
 import fastaug.transforms.functional as F
 from fastaug import pillow
 from fastaug._compile.drawn import Drawn
-from fastaug._compile.registry import register
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import drawn_from, numpy_random, python_random
 from fastaug._draft.interpolation import InterpolationMode
-from fastaug._draft.progress import begun, in_progress
+from fastaug._draft.progress import begun, in_progress, is_pil
 from fastaug._draft.tape import generator_at, noise_state
 from fastaug.adapters._known import Known
+from fastaug.adapters._steps import (
+    PILToTensorUnlessTensor,
+    Readers,
+    ToTensorUnlessTensor,
+    center_cropped_or_padded,
+    register_all,
+)
 from fastaug.adapters._timm_digests import DIGESTS
 
 _known = Known(DIGESTS)
@@ -34,26 +38,7 @@ _known = Known(DIGESTS)
 
 def install() -> None:
     """Register the readers."""
-    for module, readers in _READERS.items():
-        theirs = importlib.import_module(f"timm.data.{module}")
-        for name, reader in readers.items():
-            if inspect.isclass(cls := getattr(theirs, name, None)):
-                register(cls, partial(_read, reader))
-
-
-def _read(reader: Callable[[Any], Any], transform: Any) -> Any:
-    return reader(transform) if _known.made(transform) else None
-
-
-# These get images in progress, or images if user code has replaced a function that is called.
-
-
-def _is_pil(image: Any) -> bool:
-    return bool(image.is_pil) if isinstance(image, Draft) else isinstance(image, Image.Image)
-
-
-def _is_tensor(image: Any) -> bool:
-    return bool(image.is_tensor) if isinstance(image, Draft) else isinstance(image, torch.Tensor)
+    register_all(_READERS, _known.made)
 
 
 def _at_once(image: Any, work: Callable[[Any], Any], result: Any = None) -> Any:
@@ -154,16 +139,7 @@ class CenterCropOrPad(Drawn):
         self.padding_mode = theirs.padding_mode
 
     def apply(self, image: Any, params: Any) -> Any:
-        _, *sides = F.get_dimensions(image)
-        missing = [max(target - side, 0) for target, side in zip(self.size, sides)]
-        if any(missing):
-            padding = [missing[1] // 2, missing[0] // 2, (missing[1] + 1) // 2, (missing[0] + 1) // 2]
-            image = F.pad(image, padding, fill=self.fill, padding_mode=self.padding_mode)
-            _, *sides = F.get_dimensions(image)
-            if tuple(sides) == self.size:
-                return image
-        top, left = (round((side - target) / 2.0) for target, side in zip(self.size, sides))
-        return F.crop(image, top, left, *self.size)
+        return center_cropped_or_padded(image, self.size, self.fill, self.padding_mode)
 
 
 class RandomCropOrPad(Drawn):
@@ -225,24 +201,14 @@ class TrimBorder(Drawn):
         return F.crop(image, top, left, max(0, height - 2 * border), max(0, width - 2 * border))
 
 
-class MaybeToTensor(Drawn):
-    _drawn = ()
-
+class MaybeToTensor(ToTensorUnlessTensor):
     def __init__(self, theirs: Any) -> None:
         pass
 
-    def apply(self, image: Any, params: Any) -> Any:
-        return image if _is_tensor(image) else F.to_tensor(image)
 
-
-class MaybePILToTensor(Drawn):
-    _drawn = ()
-
+class MaybePILToTensor(PILToTensorUnlessTensor):
     def __init__(self, theirs: Any) -> None:
         pass
-
-    def apply(self, image: Any, params: Any) -> Any:
-        return image if _is_tensor(image) else F.pil_to_tensor(image)
 
 
 class ToTensor(Drawn):
@@ -477,7 +443,7 @@ class AugmentOp(Drawn):
     def apply(self, image: Any, params: Any) -> Any:
         if params is None:
             return image
-        if not _is_pil(image):
+        if not is_pil(image):
             raise TypeError(f"timm's {self.name} takes PIL images")
         if self._geometric:
             *arguments, resample = params
@@ -545,7 +511,7 @@ class AugMixAugment(Drawn):
         return weights.tolist(), float(share), chains
 
     def apply(self, image: Any, params: Any) -> Any:
-        if not _is_pil(image):
+        if not is_pil(image):
             raise TypeError("timm's AugMixAugment takes PIL images")
         return _at_once(image, partial(self._mixed, params))
 
@@ -598,19 +564,13 @@ def _read_auto_augment(theirs: Any) -> AutoAugment | None:
     return AutoAugment(known) if len(known) == len(policy) else None
 
 
-def _read_rand_augment(theirs: Any) -> RandAugment | None:
+def _read_list(made: Callable[[list[AugmentOp], Any], Any], theirs: Any) -> Any:
     ops = _read_ops(theirs.ops)
-    return None if ops is None else RandAugment(ops, theirs)
+    return None if ops is None else made(ops, theirs)
 
 
-def _read_augmix(theirs: Any) -> AugMixAugment | None:
-    ops = _read_ops(theirs.ops)
-    return None if ops is None else AugMixAugment(ops, theirs)
-
-
-#: The readers of classes, by module of timm.data and class.
-_READERS: dict[str, dict[str, Callable[[Any], Any]]] = {
-    "transforms": {
+_READERS: Readers = {
+    "timm.data.transforms": {
         cls.__name__: cls
         for cls in (
             RandomResizedCropAndInterpolation,
@@ -625,11 +585,11 @@ _READERS: dict[str, dict[str, Callable[[Any], Any]]] = {
             ToNumpy,
         )
     },
-    "random_erasing": {"RandomErasing": _read_erasing},
-    "auto_augment": {
+    "timm.data.random_erasing": {"RandomErasing": _read_erasing},
+    "timm.data.auto_augment": {
         "AugmentOp": _read_op,
         "AutoAugment": _read_auto_augment,
-        "RandAugment": _read_rand_augment,
-        "AugMixAugment": _read_augmix,
+        "RandAugment": partial(_read_list, RandAugment),
+        "AugMixAugment": partial(_read_list, AugMixAugment),
     },
 }

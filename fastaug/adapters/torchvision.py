@@ -41,10 +41,6 @@ def _interpolation(preset: Any) -> T.InterpolationMode:
     return T.InterpolationMode(preset.interpolation.value)
 
 
-def _detection(preset: Any) -> list[Any]:
-    return _floats()
-
-
 def _classification(preset: Any) -> list[Any] | None:
     if preset.antialias not in (True, False, None):
         return None
@@ -87,7 +83,7 @@ class Clip(Drawn):
 _READERS = {
     "torchvision.transforms._presets": {
         "ImageClassification": _classification,
-        "ObjectDetection": _detection,
+        "ObjectDetection": lambda preset: _floats(),
         "SemanticSegmentation": _segmentation,
         "VideoClassification": Clip,
     }

@@ -18,16 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["pipeline_of"]
 
-_PIL_FILTERS = {
-    "NEAREST": InterpolationMode.NEAREST,
-    "LANCZOS": InterpolationMode.LANCZOS,
-    "BILINEAR": InterpolationMode.BILINEAR,
-    "BICUBIC": InterpolationMode.BICUBIC,
-    "BOX": InterpolationMode.BOX,
-    "HAMMING": InterpolationMode.HAMMING,
-}
-_TENSOR_FILTERS = {name: _PIL_FILTERS[name] for name in ("BILINEAR", "BICUBIC")}
+# In the order of Pillow's numbers.
 _BY_NUMBER = ("NEAREST", "LANCZOS", "BILINEAR", "BICUBIC", "BOX", "HAMMING")
+_PIL_FILTERS = {name: InterpolationMode[name] for name in _BY_NUMBER}
+_TENSOR_FILTERS = {name: _PIL_FILTERS[name] for name in ("BILINEAR", "BICUBIC")}
 
 # Methods of a backend that define the result.
 _METHODS = ("__call__", "preprocess", "_preprocess", "process_image", "convert_to_rgb", "resize", "center_crop") + (
@@ -88,11 +82,7 @@ def pipeline_of(processor: Any) -> Any:
 
 
 def _check(processor: Any) -> None:
-    """Check that the processor rescales by 1/255, normalises, and does not pad.
-
-    Raises:
-        ValueError: it does not.
-    """
+    """Raise ValueError unless the processor rescales by 1/255, normalises, and does not pad."""
     for name, wanted in (("do_rescale", True), ("do_normalize", True), ("do_pad", False)):
         if bool(getattr(processor, name, None)) is not wanted:
             raise ValueError(f"processor should have {name} {wanted}, got {getattr(processor, name, None)}")
@@ -101,7 +91,6 @@ def _check(processor: Any) -> None:
 
 
 def _geometry(processor: Any, resize: Any, filters: Mapping[str, InterpolationMode], crop: Any) -> list[Any]:
-    """Return the steps that change the size."""
     steps = []
     if processor.do_resize:
         sides = _sides(processor.size)
