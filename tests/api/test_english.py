@@ -34,7 +34,6 @@ NOT_YET: dict[str, str] = {
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"
     ),
-    "_self_test": "cases run",
     "_tv_tensors": "base choice formats places rotated",
     "transforms/v2": "_transform",
 }
