@@ -7,7 +7,6 @@ import io
 import re
 import sys
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -167,17 +166,10 @@ def _is_about(error: Exception, path: Path) -> bool:
     return getattr(error, "filename", None) in (str(path), path) or "unknown file extension" in str(error)
 
 
-def _frames(error: Exception) -> Iterator[Any]:
-    inner = error.__traceback__
-    while inner is not None:
-        yield inner.tb_frame
-        inner = inner.tb_next
-
-
 def _is_of_the_pipeline(error: Exception) -> bool:
     """Return True if the error was raised in a call of a pipeline."""
     calls = {Pipeline._run.__code__, Pipeline.__call__.__code__, SamplePipeline._run_sample.__code__}
-    return any(frame.f_code in calls for frame in _frames(error))
+    return any(frame.f_code in calls for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 def _raised(error: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -177,14 +177,6 @@ def compare(outcome: Outcome, tile: int, ours: torch.Tensor, theirs: torch.Tenso
     )
 
 
-def torchvision_transforms() -> Any | None:
-    try:
-        import torchvision.transforms
-    except ImportError:
-        return None
-    return torchvision.transforms
-
-
 def play(tiles: list[Pixels], size: int, rotation: str, reference: Any | None) -> Outcome:
     """Run one variant on the bag. fastaug goes first, so it is the one that finds each tile cold."""
     outcome = Outcome(size, rotation)
@@ -232,15 +224,6 @@ def table(outcomes: list[Outcome]) -> str:
 # The contact sheet
 
 
-def grid(images: Iterable[Image.Image], canvas: Image.Image, left: int, top: int, step: int) -> None:
-    for column, image in enumerate(images):
-        canvas.paste(image, (left + column * step, top))
-
-
-def font(size: int) -> Any:
-    return ImageFont.load_default(size)
-
-
 def augmented(tiles: list[Pixels], seeds: list[int], size: int) -> Iterator[Image.Image]:
     """Yield each tile as a network would see it, as 8-bit images."""
     transform = pipeline_p(fastaug.transforms, size, "bilinear")
@@ -262,6 +245,7 @@ def contact_sheet(tiles: list[Pixels], caption: str) -> Image.Image:
     step, extra = cell + gap, 14
     width = margin + gutter + step * len(chosen) - gap + margin
     height = head + step * len(rows) - gap + extra + foot
+    font = ImageFont.load_default
     canvas = Image.new("RGB", (max(width, 760), height), "white")
     pen = ImageDraw.Draw(canvas)
     pen.text((margin, 26), "Pipeline P on 1024x1024 tiles", fill="#111111", font=font(30))
@@ -270,7 +254,8 @@ def contact_sheet(tiles: list[Pixels], caption: str) -> Image.Image:
     top = head
     for number, (label, images) in enumerate(rows):
         pen.text((margin, top + cell // 2), label, fill="#111111", font=font(19), anchor="lm")
-        grid(images, canvas, margin + gutter, top, step)
+        for column, image in enumerate(images):
+            canvas.paste(image, (margin + gutter + column * step, top))
         top += step
         if number == 0:
             pen.line((margin, top - gap + 12, canvas.width - margin, top - gap + 12), fill="#cccccc", width=1)
@@ -286,7 +271,10 @@ def run(images: Path | None, out: Path, count: int) -> int:
         DemoError: there are no images to show, or the contact sheet cannot be written.
     """
     torch.set_num_threads(1)
-    reference = torchvision_transforms()
+    try:
+        import torchvision.transforms as reference
+    except ImportError:
+        reference = None
     print(f"fastaug {fastaug.__version__}, {fastaug.isa()}, one thread; torch {torch.__version__}")
     tiles = bag(images, count)
     outcomes = [play(tiles, size, rotation, reference) for size, rotation in VARIANTS]

@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from fastaug._cli.failures import reported
 from fastaug._cli.pipelines import CommandError, load, note
@@ -63,10 +64,13 @@ def _cache(options: argparse.Namespace) -> int:
 
 def _verified(mirror: Mirror) -> int:
     different, result = mirror.verify()
+    return _compared(different, result, f"{len(mirror.jobs) - result.present} not there")
+
+
+def _compared(different: list[str], result: Any, rest: str) -> int:
     for name in different:
         print(f"differs: {name}", file=sys.stderr)
-    missing = len(mirror.jobs) - result.present
-    print(f"{_files(result.present)} compared, {len(different)} different, {missing} not there")
+    print(f"{_files(result.present)} compared, {len(different)} different, {rest}")
     return max(reported(result.failed), int(bool(different)))
 
 
@@ -93,10 +97,7 @@ def _index(options: argparse.Namespace) -> int:
     _note_skipped(made.skipped)
     if options.verify:
         different, result = made.verify()
-        for name in different:
-            print(f"differs: {name}", file=sys.stderr)
-        print(f"{_files(result.present)} compared, {len(different)} different, {result.without} without an index")
-        return max(reported(result.failed), int(bool(different)))
+        return _compared(different, result, f"{result.without} without an index")
     result = made.write()
     print(f"{_files(result.written)} indexed, {result.present} were already, {result.without} have no use for it")
     return reported(result.failed)

@@ -41,7 +41,11 @@ def load(spec: str, name: str | None, mode: Any) -> Any:
     try:
         value = operator.attrgetter(wanted)(argparse.Namespace(**names))
     except AttributeError:
-        found = [key for key, other in names.items() if _may_be_meant(key, other)]
+        found = [
+            key
+            for key, other in names.items()
+            if callable(other) and not isinstance(other, type) and not key.startswith("_")
+        ]
         hint = f"; it has {', '.join(sorted(found))}: choose with --name" if found else ""
         raise CommandError(f"{where} defines no variable {wanted!r}{hint}") from None
     if not callable(value):
@@ -68,23 +72,15 @@ def _names_in(where: str) -> dict[str, Any]:
         if is_module:
             return vars(importlib.import_module(where))
         return runpy.run_path(where, run_name="__fastaug__")
-    except ModuleNotFoundError as error:
-        if is_module and error.name is not None and f"{where}.".startswith(f"{error.name}."):
-            raise CommandError(f"there is no file and no module {where}") from None
-        raise CommandError(_cannot_run(where, error)) from error
     except Exception as error:
-        raise CommandError(_cannot_run(where, error)) from error
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if is_module and missing is not None and f"{where}.".startswith(f"{missing}."):
+            raise CommandError(f"there is no file and no module {where}") from None
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{last.filename}:{last.lineno}"
+        raise CommandError(f"{where} cannot be run: {words.failure(error)} ({place})") from error
     finally:
         sys.path.pop(0)
-
-
-def _cannot_run(where: str, error: Exception) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{where} cannot be run: {words.failure(error)} ({last.filename}:{last.lineno})"
-
-
-def _may_be_meant(name: str, value: Any) -> bool:
-    return callable(value) and not isinstance(value, type) and not name.startswith("_")
 
 
 def note(text: str) -> None:

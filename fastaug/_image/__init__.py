@@ -1,3 +1,3 @@
-"""What holds encoded images, and how they become pixels."""
+"""Encoded images, and how they become pixels."""
 
 from __future__ import annotations

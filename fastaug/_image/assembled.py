@@ -1,4 +1,4 @@
-"""Images that are put together of parts of a file, and stand in a handle where the bytes of another would."""
+"""Images composed of parts of a file. A handle holds one instead of bytes."""
 
 from __future__ import annotations
 
@@ -12,34 +12,20 @@ if TYPE_CHECKING:
 
 
 class Assembled(ABC):
-    """An RGB image of known size that makes its own pixels. It pickles, and is never changed.
-
-    Attributes:
-        path: of the file.
-        width, height: in pixels.
-        format: the format of the file, by Pillow's name.
-    """
+    """An immutable RGB image of known size that makes its own pixels. `format` is Pillow's name of the format."""
 
     path: str
     width: int
     height: int
     format: str
 
-    #: Whether the core makes the pixels, as it does of what it decodes.
+    #: The core makes the pixels, as of a file that it decodes.
     native = True
 
     @abstractmethod
     def source(self, channels: int) -> _C.Source:
-        """The pixels for programs of the native core, as RGB or RGBA; running them may raise Deferred.
-
-        Raises:
-            DecodeError: they cannot be had.
-        """
+        """Return RGB or RGBA pixels for programs of the core, or raise DecodeError. Running them may raise Deferred."""
 
     @abstractmethod
     def image(self) -> Image.Image:
-        """All pixels, whoever decodes them.
-
-        Raises:
-            DecodeError: they cannot be had.
-        """
+        """Return all pixels, or raise DecodeError."""

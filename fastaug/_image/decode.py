@@ -1,4 +1,4 @@
-"""Encoded images to pixels: the native core decodes what it can, Pillow the rest, and nobody sees who it was."""
+"""Decode images. The core decodes what it can, Pillow the rest, with the same pixels."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from fastaug._program import ops, pil
 #: (top, left, height, width)
 Region: TypeAlias = tuple[int, int, int, int]
 
-# Conversions to these spread their errors over neighbours: part of the result is not the result of the part.
+# Conversions to these spread errors over neighbours, so a region must be cropped after them.
 _DITHERED = ("1", "P", "PA")
 
-#: Programs that make the image of an Exif orientation of the stored one.
+#: Programs that turn the stored image by an Exif orientation.
 ORIENT = {
     1: b"",
     2: ops.HFLIP,
@@ -34,32 +34,22 @@ ORIENT = {
 
 
 class Samples(NamedTuple):
-    """What becomes of the samples of an image on their way into an array.
-
-    Attributes:
-        swapped: red and blue change places.
-        floats: each is divided by the largest there is, in float32.
-    """
+    """The conversion of samples: swap red and blue, divide by the largest possible sample in float32, or both."""
 
     swapped: bool = False
     floats: bool = False
 
     def program(self, channels: int) -> bytes:
-        """The ops for samples of eight bits."""
+        """Return the ops for samples of eight bits."""
         swap = ops.v2_permute((2, 1, 0, 3)[:channels]) if self.swapped else b""
         return swap + ops.TO_FLOAT if self.floats else swap
 
     @property
     def dtype(self) -> np.dtype:
-        """What samples of eight bits become."""
         return _FLOAT32 if self.floats else _UINT8
 
     def of(self, array: np.ndarray) -> np.ndarray:
-        """The same of an array, by NumPy.
-
-        Raises:
-            ValueError: floats are wanted of samples that are not unsigned integers.
-        """
+        """Convert an array by NumPy. Raise ValueError for floats of samples that are not unsigned integers."""
         if self.swapped:
             array = array[:, :, [2, 1, 0, 3][: array.shape[2]]]
         if not self.floats:
@@ -72,16 +62,15 @@ class Samples(NamedTuple):
 
 _UINT8, _FLOAT32 = np.dtype(np.uint8), np.dtype(np.float32)
 
-#: As they are.
 PLAIN = Samples()
 
 
 def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samples: Samples = PLAIN) -> np.ndarray:
-    """The pixels, or those of a region of the image as it is seen; written to `out` if that is given.
+    """Return the pixels of the oriented image or of a region of it, in `out` if given.
 
     Raises:
         DecodeError: the image cannot be decoded.
-        TypeError, ValueError: a region that does not lie in the image, or an `out` that does not fit.
+        TypeError, ValueError: the region is not in the image, or `out` does not fit.
     """
     data, encoded = image.encoded()
     if not encoded.native:
@@ -105,8 +94,8 @@ def read(image: Encoded, region: Any = None, out: np.ndarray | None = None, samp
 def _run(
     program: bytes, source: _C.Source, shape: tuple[int, ...], out: np.ndarray | None, samples: Samples
 ) -> np.ndarray:
-    """What a program makes of an image, with its samples as they are wanted; in `out`, which fits, if that is given."""
-    # The core writes any rows, but the samples of one have to lie side by side.
+    """Run a program, and return its pixels, in `out` if given, which fits."""
+    # The core writes rows at any stride, but the samples of a row must be contiguous.
     direct = out is not None and out[0].flags.c_contiguous and out.strides[0] > 0 and out.flags.aligned
     result = out if out is not None and direct else np.empty(shape, samples.dtype)
     _C.run([(program + samples.program(source.channels), source, _target(result))])
@@ -118,23 +107,19 @@ def _run(
 
 
 def _target(array: np.ndarray) -> _C.Target:
-    """Memory of an array of uint8 or float32, HW or HWC."""
+    """Return an array of uint8 or float32, HW or HWC, as a target."""
     if array.dtype == _UINT8:
         return _C.into_array(array)
     height, width, channels = (*array.shape, 1)[:3]
     size = array.itemsize
     address, number = array.__array_interface__["data"][0], _C.DTYPES["float32"]
-    # NumPy's stride of an axis of one is any number.
+    # NumPy's stride of an axis of length one is arbitrary.
     row = array.strides[0] if height > 1 else size * width * channels
     return _C.into_pointer(address, number, height, width, channels, row, size * channels, size, array)
 
 
 def luma(image: Encoded) -> np.ndarray:
-    """The luma of a JPEG as it is seen: what libjpeg gives where it is asked for gray, not a conversion of RGB.
-
-    Raises:
-        DecodeError: the image cannot be decoded.
-    """
+    """Return the luma plane of a JPEG, oriented, or raise DecodeError."""
     data, _ = image.encoded()
     encoded = _C.Encoded(data, luma=True)
     native: Exception | None = None
@@ -147,28 +132,20 @@ def luma(image: Encoded) -> np.ndarray:
         except _C.Refused as refused:
             raise image.error(data, refused) from None
     opened: Any = image.open(data, native)
-    # Asked for it before it decodes, Pillow asks libjpeg for gray.
+    # This makes Pillow ask libjpeg for gray.
     opened.draft("L", opened.size)
     gray = pillow.load_image(opened, len(data))
     return store(pillow.orient(gray.convert("L"), image.orientation if image.exif else 1))
 
 
 def load(image: Encoded) -> Image.Image:
-    """The image as it is seen, as a PIL image.
-
-    Raises:
-        DecodeError: the image cannot be decoded.
-    """
+    """Return the oriented image as a PIL image, or raise DecodeError."""
     data, encoded = image.encoded()
     return _decoded(image, data, encoded, None) if encoded.native else _by_pillow(image, data, None)
 
 
 def stored(image: Encoded) -> np.ndarray:
-    """All stored pixels in the image's mode, by the core alone, which has to have it.
-
-    Raises:
-        _C.Deferred, _C.Refused: it cannot be decoded.
-    """
+    """Return all stored pixels in the image's mode, by the core, or raise its Deferred or Refused."""
     width, height, *_ = image.header
     channels = CHANNELS[image.mode]
     pixels = np.empty((height, width) if channels == 1 else (height, width, channels), np.uint8)
@@ -178,14 +155,14 @@ def stored(image: Encoded) -> np.ndarray:
 
 
 def oriented(image: Encoded, pixels: np.ndarray) -> Image.Image:
-    """load() of stored() pixels."""
+    """Return load() of stored() pixels."""
     program, height, width = _program(image, None)
     mode = image.mode
     return pil.run(program, _C.from_array(pixels), mode, (height, width, CHANNELS[mode]))
 
 
 def _decoded(image: Encoded, data: Data, encoded: _C.Encoded, region: Any) -> Image.Image:
-    """By the core as far as it goes, and by Pillow's conversions from there."""
+    """Decode by the core, then convert by Pillow."""
     mode, rest = image.steps()
     if mode is None:
         return _by_pillow(image, data, region)
@@ -221,21 +198,16 @@ def _crop(image: Image.Image, region: Region) -> Image.Image:
 
 
 def _program(image: Encoded, region: Any) -> tuple[bytes, int, int]:
-    """What makes the image as it is seen, or a region of it, of the stored one; with its height and width."""
+    """Return a program from the stored image to the oriented one or a region of it, and its height and width."""
     width, height, *_ = image.header
-    stored = height, width
     orientation = image.orientation if image.exif else 1
-    if orientation > 4:
-        height, width = width, height
-    program = ORIENT[orientation]
-    if region is None:
-        return program, height, width
-    region = check_region(region, height, width)
-    return ops.window(*stored_region(region, *stored, orientation)) + program, region[2], region[3]
+    part = stored_part(region, height, width, orientation)
+    window = b"" if region is None else ops.window(*part)
+    rows, columns = (part[3], part[2]) if orientation > 4 else (part[2], part[3])
+    return window + ORIENT[orientation], rows, columns
 
 
 def check_region(region: Any, height: int, width: int) -> Region:
-    """The region as four int."""
     try:
         top, left, rows, columns = (operator.index(number) for number in region)
     except (TypeError, ValueError):
@@ -249,10 +221,9 @@ def check_region(region: Any, height: int, width: int) -> Region:
 
 
 def stored_region(region: Region, height: int, width: int, orientation: int) -> Region:
-    """The region of the stored image, of that height and width, that is seen as `region`."""
+    """Return the region of the stored image, of that height and width, that `region` of the oriented one shows."""
     top, left, rows, columns = region
     if orientation > 4:
-        # Seen rows are stored columns.
         top, left, rows, columns = left, top, columns, rows
     if orientation in (3, 4, 6, 7):
         top = height - top - rows
@@ -262,7 +233,7 @@ def stored_region(region: Region, height: int, width: int, orientation: int) -> 
 
 
 def stored_part(region: Any, height: int, width: int, orientation: int) -> Region:
-    """The region, not yet checked, of the stored image that is wanted; all of it when None is."""
+    """Check a region, and return it in the stored image, or all of that for None."""
     if region is None:
         return 0, 0, height, width
     seen = (width, height) if orientation > 4 else (height, width)
@@ -279,11 +250,10 @@ def check_out(out: Any, shape: tuple[int, ...], dtype: np.dtype) -> None:
 
 
 def store(image: Image.Image, out: np.ndarray | None = None, samples: Samples = PLAIN) -> np.ndarray:
-    """The pixels of a PIL image, as np.asarray() gives them, in memory that may be written to.
+    """Return np.asarray() of a PIL image in writable memory.
 
     Raises:
-        ValueError: floats are wanted of samples that are not unsigned integers.
-        TypeError, ValueError: an `out` that does not fit.
+        TypeError, ValueError: `out` does not fit, or floats of samples that are not unsigned integers.
     """
     channels = CHANNELS.get(image.mode)
     if channels is not None:
@@ -297,16 +267,11 @@ def store(image: Image.Image, out: np.ndarray | None = None, samples: Samples = 
             pass  # large images, in several blocks
         else:
             return _run(b"", source, shape, out, samples)
-    array = samples.of(np.asarray(image))
-    return kept(array, out)
+    return kept(samples.of(np.asarray(image)), out)
 
 
 def kept(array: np.ndarray, out: np.ndarray | None) -> np.ndarray:
-    """An array in memory of its own, or in `out`.
-
-    Raises:
-        TypeError, ValueError: an `out` that does not fit.
-    """
+    """Copy an array, to `out` if given. Raise TypeError or ValueError if that does not fit."""
     if out is None:
         return np.array(array, order="C")
     check_out(out, array.shape, array.dtype)

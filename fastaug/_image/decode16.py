@@ -1,4 +1,4 @@
-"""PNG files of 16 bits a sample, as they are. Pillow keeps 16 bits of gray ones only."""
+"""Decode PNG files of 16 bits a sample, of which Pillow keeps 16 bits for gray only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastaug._image.npy import Data
 #: The modes of imread() that give 16 bits, and their channels.
 CHANNELS = {"I;16": 1, "LA;16": 2, "RGB;16": 3, "RGBA;16": 4}
 
-# Where the header of a PNG has bits of a sample and type of colour; the channels of each type; where its CRC is.
+# Offsets of a PNG: bits of a sample and type of colour; parts of its first chunk. Channels by type of colour.
 _BITS, _COLOUR = 24, 25
 _OF_COLOUR = {0: 1, 2: 3, 4: 2, 6: 4}
 _HEADER, _CRC, _REST = 12, 29, 33
@@ -29,10 +29,10 @@ def is_16_bit(data: Data) -> bool:
 def read(
     image: Encoded, mode: str, region: Any, out: np.ndarray | None, wanted: decode.Samples = decode.PLAIN
 ) -> np.ndarray:
-    """As decode.read(), for the modes above; `image` is one of mode I;16.
+    """Read like decode.read() in one of the modes above. `image` has mode I;16.
 
     Raises:
-        ValueError: also when it is no PNG file of 16 bits a sample, and mode is not I;16.
+        ValueError: also if the file is not a PNG of 16 bits a sample, and mode is not I;16.
     """
     data, encoded = image.encoded()
     sixteen = is_16_bit(data)
@@ -43,7 +43,10 @@ def read(
         raise ValueError(
             f"mode {mode!r} is for PNG files of 16 bits a sample, got a {image.format} file of {image.header.bits} bits"
         )
-    samples = to_channels(stored_samples(image, region), CHANNELS[mode])
+    samples, channels = stored_samples(image, region), CHANNELS[mode]
+    if channels < 3 and samples.shape[2] > 2:
+        raise ValueError(f"mode 'LA;16' is for gray files, got one of {samples.shape[2]} channels")
+    samples = to_channels(samples, channels, 0xFFFF)
     if mode == "I;16":
         samples = samples[:, :, 0]
     samples = wanted.of(samples)
@@ -51,11 +54,7 @@ def read(
 
 
 def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:
-    """uint16 HWC, of the channels of the file, of which it is known to be a PNG of 16 bits.
-
-    Raises:
-        DecodeError: the image cannot be decoded.
-    """
+    """Return uint16 HWC of the channels of a PNG file of 16 bits, or raise DecodeError."""
     data, encoded = image.encoded()
     native: Exception | None = None
     if encoded.native:
@@ -75,42 +74,40 @@ def stored_samples(image: Encoded, region: Any = None) -> np.ndarray:
 
 
 def _by_pillow(image: Encoded, data: bytes, native: Exception | None) -> tuple[np.ndarray, int]:
-    """What Pillow decodes of them, in two turns where it keeps only eight bits a turn; and the orientation."""
+    """Return samples and orientation by Pillow, which keeps only the high or the low bytes of colours in a pass."""
     stored = image.open(data, native, load=True)
     orientation = pillow.orientation_of(stored) if image.exif else 1
     channels = _OF_COLOUR[data[_COLOUR]]
     if channels == 1:
         return np.asarray(stored)[:, :, None], orientation
     if channels == 2:
-        # Filters and interlacing work on bytes: to them, these are four samples of eight bits.
+        # Filters and interlacing work on bytes, so two samples of 16 bits can pass for four of eight.
         header = data[_HEADER:_BITS] + b"\x08\x06" + data[_COLOUR + 1 : _CRC]
         data = b"".join((data[:_HEADER], header, struct.pack(">I", zlib.crc32(header)), data[_REST:]))
         planes = np.asarray(image.open(data, native, load=True)).astype(np.uint16)
         return planes[:, :, 0::2] << 8 | planes[:, :, 1::2], orientation
     high = np.asarray(stored).astype(np.uint16)
     again: Any = image.open(data, native)
-    # Pillow takes the high byte. Read as though the machine's order were the file's, that is the low one.
+    # Pillow takes the high byte. With the byte order swapped, that is the low one.
     again.tile = [tile._replace(args=f"{again.mode};16L") for tile in again.tile]
     return high << 8 | np.asarray(pillow.load_image(again, len(data), image.filename, native)), orientation
 
 
-def to_channels(samples: np.ndarray, channels: int) -> np.ndarray:
-    """HWC of another number of channels: gray is repeated, alpha dropped or opaque. Colours do not become gray."""
+def to_channels(samples: np.ndarray, channels: int, opaque: int) -> np.ndarray:
+    """Convert HWC samples to another number of channels: repeat gray, drop alpha or add an opaque one."""
     height, width, given = samples.shape
     if given == channels:
         return samples
-    if given > 2 and channels < 3:
-        raise ValueError(f"mode 'LA;16' is for gray files, got one of {given} channels")
-    gray = given < 3
     result = np.empty((height, width, channels), samples.dtype)
-    result[:, :, : channels - 1 if channels in (2, 4) else channels] = samples[:, :, :1] if gray else samples[:, :, :3]
-    if channels in (2, 4):
-        result[:, :, -1] = samples[:, :, -1] if given in (2, 4) else np.iinfo(samples.dtype).max
+    colours = channels - (channels in (2, 4))
+    result[:, :, :colours] = samples[:, :, : 1 if given < 3 else colours]
+    if colours < channels:
+        result[:, :, -1] = samples[:, :, -1] if given in (2, 4) else opaque
     return result
 
 
 def orient(array: np.ndarray, orientation: int) -> np.ndarray:
-    """The view of a stored HWC array that an Exif orientation asks for."""
+    """Return a view of a stored HWC array, turned by an Exif orientation."""
     if orientation > 4:
         array = array.swapaxes(0, 1)
     if orientation in (3, 4, 7, 8):

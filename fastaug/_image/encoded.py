@@ -1,4 +1,4 @@
-"""Encoded images: where their bytes come from, and what these announce."""
+"""Encoded images: their sources and headers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
     from fastaug._image.npy import Data
 
-    #: What holds an encoded image in memory, and what else it can be read from.
     Buffer: TypeAlias = bytes | bytearray | memoryview | np.ndarray | "torch.Tensor"
     Source: TypeAlias = str | "os.PathLike[str]" | Buffer | BinaryIO | dict[str, Any]
 
-#: What the three components of a JPEG stream can be said to be.
+#: Colour spaces of JPEG streams of three components.
 Colorspace: TypeAlias = Literal["rgb", "ycbcr"]
 COLORSPACES = get_args(Colorspace)
 
@@ -41,7 +40,7 @@ _MODES = {8: ("", "L", "LA", "RGB", "RGBA"), 16: ("", "I;16", "RGBA", "RGB", "RG
 
 
 class Header(NamedTuple):
-    """What a file announces, in Pillow's terms."""
+    """The header of a file in Pillow's terms."""
 
     width: int
     height: int
@@ -52,10 +51,9 @@ class Header(NamedTuple):
 
 
 class _Recent(threading.local):
-    """The file that this thread read last.
+    """The file that this thread read last, unless it is large.
 
-    A handle's header is mostly followed by its pixels. Yet of any number of handles that were only asked for their
-    sizes, no more than this one holds the bytes of its file, and of no file that is large.
+    Pixels are usually read soon after the header. Handles do not keep bytes themselves, since there may be many.
     """
 
     owner: Encoded | None = None
@@ -65,14 +63,13 @@ class _Recent(threading.local):
 
 _recent = _Recent()
 
-# The handles of files that were mapped last. Each map is one of the few that a process may have (65530 in Linux), and
-# whoever was mapped before so many others gives its own up until it is used again.
+# Handles of the files that were mapped last. Older ones give up their maps: a process may have 65530 in Linux.
 _MOST_MAPPED = 4096
 _mapped: deque[weakref.ref[Encoded]] = deque()
 
 
 class Encoded:
-    """An encoded image: its source, and what is known before it is decoded. LazyImage says what its arguments are."""
+    """An encoded image: its source and header. LazyImage documents the arguments."""
 
     __slots__ = (
         "__weakref__",
@@ -101,7 +98,7 @@ class Encoded:
         self._source, self.filename = take(source)
         if mode is not None and mode not in CHANNELS:
             check_mode(mode)
-        # Conversions one after the other, as Image.convert() would be called.
+        # Successive calls of Image.convert().
         self.modes: tuple[str, ...] = () if mode is None else (mode,)
         self._tables = None if jpeg_tables is None else check_tables(jpeg_tables)
         self.exif = bool(exif)
@@ -113,12 +110,11 @@ class Encoded:
         return self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        # Those that earlier versions have pickled know no colorspace.
+        # Pickles of earlier versions have no colorspace.
         self._source, self.filename, self.modes, self._tables, self.exif, self.colorspace = (*state, None)[:6]
         self._reset()
 
     def _reset(self) -> None:
-        """Knows nothing yet but what it was made of."""
         self._header: Header | None = None
         self._orientation: int | None = None
         self._map: tuple[Data, _C.Encoded] | None = None
@@ -127,17 +123,17 @@ class Encoded:
 
     @property
     def path(self) -> str | None:
-        """Of the file that it is read from; None when it holds the bytes."""
+        """Return the path of the file, or None for bytes."""
         return self._source if isinstance(self._source, str) else None
 
     def encoded(self, *, keep: bool = False) -> tuple[Data, _C.Encoded]:
-        """The bytes, and what the core makes of them. A file is read again, unless it was kept and read last.
+        """Return the bytes and the core's reader of them, kept for this thread's next use with `keep`.
 
-        An .npy file is mapped once, and stays so.
+        An .npy file stays mapped.
 
         Raises:
-            OSError: it cannot be read.
-            DecodeError: an .npy file that holds no image. Of other formats Pillow is to say that.
+            OSError: the file cannot be read.
+            DecodeError: an .npy file that is not an image. Pillow refuses other formats.
         """
         held = self._map
         if held is not None:
@@ -166,14 +162,12 @@ class Encoded:
         return data, encoded
 
     def _announced(self, image: Any) -> tuple[Any, Any]:
-        """Of an image that is put together: itself, in both places."""
         self._header = Header(image.width, image.height, "RGB", image.format, 8, 3)
         self._orientation = 1
         self._map = image, image
         return self._map
 
     def _hold(self, data: Data, encoded: _C.Encoded) -> tuple[Data, _C.Encoded]:
-        """Keeps the map of a file."""
         held = self._map = data, encoded
         _mapped.append(weakref.ref(self))
         if len(_mapped) > _MOST_MAPPED:
@@ -183,7 +177,7 @@ class Encoded:
         return held
 
     def open(self, data: Data, native: Exception | None = None, *, load: bool = False) -> Image.Image:
-        """By Pillow, or by NumPy, as it is stored. `native` is why the core did not decode it."""
+        """Return the stored image by Pillow or NumPy. `native` is the core's reason for not decoding it."""
         if isinstance(data, Assembled):
             return data.image()
         if not isinstance(data, bytes) or data.startswith(npy.MAGIC):
@@ -193,7 +187,7 @@ class Encoded:
 
     @property
     def header(self) -> Header:
-        """What the file announces. With it, Pillow's limit on the number of pixels is checked."""
+        """Read the header, and check Pillow's limit on the number of pixels."""
         if self._header is None:
             data, encoded = self.encoded(keep=True)
             if not encoded.native:
@@ -206,7 +200,7 @@ class Encoded:
 
     @property
     def size(self) -> tuple[int, int]:
-        """(width, height), of the oriented image if it is to be oriented."""
+        """(width, height), after orientation if ``exif`` is set."""
         width, height = self.header[:2]
         return (height, width) if self.exif and self.orientation > 4 else (width, height)
 
@@ -220,7 +214,7 @@ class Encoded:
 
     @property
     def mode(self) -> str:
-        """The mode of Pillow that it is converted to."""
+        """The mode of Pillow after conversion."""
         return self.modes[-1] if self.modes else self.header.mode
 
     @property
@@ -230,20 +224,17 @@ class Encoded:
 
     @property
     def orientation(self) -> int:
-        """The Exif orientation of the stored pixels, 1 to 8, applied or not.
-
-        It is 1 for TIFF files, which Pillow turns by itself.
-        """
+        """The Exif orientation of the stored pixels, 1 to 8; 1 for TIFF files, which Pillow turns itself."""
         if self._orientation is None:
             data, encoded = self.encoded(keep=True)
             if not encoded.native:
-                # Some formats keep it behind the pixels, and for TIFF these are turned already.
+                # Some formats store it after the pixels. TIFF pixels are turned already.
                 self._orientation = pillow.orientation_of(self.open(data, load=True))
         assert self._orientation is not None
         return self._orientation
 
     def steps(self) -> tuple[str | None, tuple[str, ...]]:
-        """The mode that the core decodes to, if it decodes the file, and those to which Pillow then converts."""
+        """Return the mode that the core decodes to, or None, and the modes to which Pillow then converts."""
         header, modes = self.header, self.modes
         if not header.channels or header.bits != 8:
             return None, modes
@@ -253,25 +244,24 @@ class Encoded:
 
     @property
     def native(self) -> bool:
-        """Whether the native core decodes it to its mode. Broken files it leaves to Pillow even so."""
+        """Return True if the core decodes the file to its mode, unless it is broken."""
         mode, rest = self.steps()
         return mode is not None and not rest
 
     def source(self) -> _C.Source:
-        """The stored image in its mode, for programs of the native core; exif is not applied. Only if native."""
+        """Return the stored image in its mode, not oriented, for programs of the core. Only if native."""
         mode = self.mode
         _, encoded = self.encoded()
         return self.part_of(encoded, CHANNELS[mode])
 
     def part_of(self, encoded: _C.Encoded, channels: int) -> _C.Source:
-        """The pixels for whoever may want a part of them: of a JPEG, with the index of its stream if there is one."""
+        """Return the pixels for programs, for a JPEG with the index of its stream if there is one."""
         return encoded.source(channels, self.index()) if encoded.format == "JPEG" else encoded.source(channels)
 
     def index(self) -> _C.ScanIndex | None:
-        """For one more use: what was saved beside the file, or from the second use on one that each fills as it goes.
+        """Count a use. Return the index saved beside the file, or from the second use on one that uses fill.
 
-        Whoever is used once would have nothing of that. It is compared with the bytes at each use, since those of a
-        file are read anew.
+        The core compares it with the bytes at each use, since the file may have changed.
         """
         if self._index is None and isinstance(self._source, str) and self._tables is None:
             saved = indexes.saved(self._source)
@@ -283,24 +273,20 @@ class Encoded:
         return self._index
 
     def pil(self, deferred: Exception | None = None) -> Image.Image:
-        """The stored image in its mode, decoded by Pillow; exif is not applied.
-
-        `deferred` is why the core did not decode it, for the message of an error.
-        """
+        """Return the stored image in its mode, not oriented, by Pillow. `deferred` is the core's reason for errors."""
         data, _ = self.encoded()
         return pillow.convert(self.open(data, deferred, load=True), self.modes)
 
     def error(self, data: Data, refused: Exception) -> DecodeError:
-        """What to raise when the core refuses to decode it."""
         return pillow.decode_error(self.filename, len(data), self.format, refused, refused)
 
 
-#: What is an encoded image, or the path of one, by its type alone.
+#: Types that are always encoded images or their paths.
 ENCODED = (str, os.PathLike, bytes, bytearray, memoryview)
 
 
 def is_encoded(source: Any) -> bool:
-    """Whether these are the bytes of an encoded image, or a file or path of one."""
+    """Return True for bytes of an encoded image, or a file or path of one."""
     if isinstance(source, ENCODED):
         return True
     if isinstance(source, np.ndarray):
@@ -312,18 +298,12 @@ def is_encoded(source: Any) -> bool:
 
 
 def is_entry(source: Any) -> bool:
-    """Whether this is an image as a table of Hugging Face datasets has it undecoded: its bytes, or its path, or both.
-
-    A dictionary with anything else in it is a sample that an image may be part of.
-    """
-    return type(source) is dict and bool(source) and source.keys() <= _OF_ENTRIES
-
-
-_OF_ENTRIES = {"bytes", "path"}
+    """Return True for an undecoded image of Hugging Face datasets: a dictionary of bytes, path or both, and no more."""
+    return type(source) is dict and bool(source) and source.keys() <= {"bytes", "path"}
 
 
 def take(source: Any) -> tuple[Any, str | None]:
-    """A path (str) or bytes to read an image from, and the name of the file."""
+    """Return a path (str) or bytes to read an image from, and the name of the file."""
     if isinstance(source, Assembled):
         return source, source.path
     if is_entry(source):
@@ -345,7 +325,7 @@ def take(source: Any) -> tuple[Any, str | None]:
 
 
 def take_bytes(source: Any) -> bytes:
-    """A copy of the bytes, so that nobody changes them between header and pixels."""
+    """Copy the bytes, which could otherwise change between header and pixels."""
     if isinstance(source, (bytes, bytearray)):
         return bytes(source)
     if isinstance(source, memoryview):
@@ -397,7 +377,7 @@ def check_tables(tables: Any) -> bytes:
 
 
 def check_pixels(width: int, height: int) -> None:
-    """Pillow's limit on the number of pixels, as Image.open() checks it."""
+    """Check Pillow's limit on the number of pixels like Image.open()."""
     limit = Image.MAX_IMAGE_PIXELS
     if limit is None or width * height <= limit:
         return

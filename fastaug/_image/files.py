@@ -1,4 +1,4 @@
-"""Files and open files to bytes: no further than their image goes, and never without end."""
+"""Read files only up to the end of their image, and never without end."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from PIL import Image, UnidentifiedImageError
 from fastaug import _C
 from fastaug._image import npy, pillow
 
-#: Bytes of a file up to which it is read at once: to look for the end of its image would cost more than it saves.
+#: Files of up to so many bytes are read at once, since searching for the end of the image would cost more.
 AT_ONCE = 16 << 20
 
-# Bytes that are read first of what announces no size, and the most that are.
+# Bytes that are read first, and at most, of sources without a size.
 _FIRST = 1 << 20
 _MOST = 1 << 30
 
-# Beginnings of formats whose end is known: the core's, and WebP (RIFF, whose header has the size).
+# First bytes of formats that define the end of an image: the core's, and WebP (RIFF has the size in its header).
 _JPEG = b"\xff\xd8\xff"
 _RIFF, _WEBP = b"RIFF", b"WEBP"
 _HEAD = 12
 
-# The last bytes of a JPEG or PNG, and the size of a file up to which they are taken for those of its image.
+# The last bytes of a JPEG or PNG, and the size of a file up to which they prove that nothing follows the image.
 _LAST = (b"\xff\xd9", b"IEND\xae\x42\x60\x82")
 _TAIL = 8
 _MOST_WHOLE = 64 << 20
 
-# Files whose end is found without reading them, as that of a GzipFile is not.
+# Files that find their end without reading, unlike a GzipFile.
 _PLAIN = (io.BytesIO, io.BufferedReader, io.BufferedRandom, io.FileIO)
 
 
 def read_path(path: str) -> npy.Data:
-    """The bytes of a file; of an .npy file a map, of which the system reads what is looked at.
+    """Return the bytes of a file, or a map of an .npy file.
 
-    Of a large file they end where its image does, or are a `pillow.Start` in formats that only Pillow knows.
+    Of a large file, return the bytes of its image, or a `pillow.Start` in formats that only Pillow reads.
 
     Raises:
-        OSError: it cannot be read.
-        DecodeError: what has no size has no end either.
+        OSError: the file cannot be read.
+        DecodeError: a pipe or device does not end.
     """
     with open(path, "rb", buffering=0) as file:
         head = file.read(_HEAD)
@@ -63,7 +63,7 @@ def read_path(path: str) -> npy.Data:
 
 
 def _ends(file: io.FileIO, size: int) -> bool:
-    """Whether the last bytes of a file are those of a JPEG or PNG. It is at its beginning again."""
+    """Return True if a file ends like a JPEG or PNG, and go to its beginning."""
     file.seek(size - _TAIL)
     tail = file.read(_TAIL)
     file.seek(0)
@@ -71,11 +71,11 @@ def _ends(file: io.FileIO, size: int) -> bool:
 
 
 def read_open(file: Any) -> bytes:
-    """The bytes of a file that is open in binary mode, from its beginning if there is a way back to it.
+    """Return the bytes of a file that is open in binary mode, from its beginning if it can seek.
 
     Raises:
-        TypeError: it is not open in binary mode.
-        DecodeError: it has no end.
+        TypeError: the file is not open in binary mode.
+        DecodeError: the file does not end.
     """
     size = 0
     if isinstance(file, _PLAIN):
@@ -99,7 +99,7 @@ def _checked(data: Any) -> bytes:
 
 
 def _has_end(head: bytes) -> bool:
-    """Whether it is told by the bytes of a file where its image ends."""
+    """Return True if the format defines the end of the image."""
     return head.startswith((_JPEG, pillow.PNG_MAGIC, npy.MAGIC)) or _is_webp(head)
 
 
@@ -108,7 +108,7 @@ def _is_webp(head: bytes) -> bool:
 
 
 def _end_of(data: bytes) -> int | None:
-    """Where the image ends, also behind these bytes; None where they do not tell."""
+    """Return the offset at which the image ends, maybe beyond these bytes, or None if they do not define it."""
     if _is_webp(data):
         size = int.from_bytes(data[4:8], "little")
         return 8 + size + size % 2
@@ -116,21 +116,17 @@ def _end_of(data: bytes) -> int | None:
 
 
 def _unsized(read: Callable[..., Any], path: str | None, data: bytes = b"") -> bytes:
-    """Of a pipe, a device, or an object that only reads, of which `data` has been read.
-
-    Raises:
-        DecodeError: there are more bytes than any image has.
-    """
+    """Read a pipe, a device, or an object that only reads, on from `data`. Raise DecodeError if it does not end."""
     try:
         data += _checked(read(_FIRST))
     except TypeError:
-        return _checked(read())  # one that knows no sizes
+        return _checked(read())  # it accepts no size
     while data and len(data) < _HEAD and (more := _checked(read(_HEAD - len(data)))):
         data += more
     if not _has_end(data):
         data = _read_on(read, data, _FIRST, _FIRST, ends=False)
         if len(data) < _FIRST or not _is_known(data):
-            return data  # an end, or for Pillow to refuse
+            return data  # complete, or not an image
     data = _read_on(read, data, _FIRST, _MOST, ends=_has_end(data))
     if len(data) >= _MOST:
         cause = ValueError(f"it has no end within {_MOST >> 30} GiB")
@@ -139,17 +135,15 @@ def _unsized(read: Callable[..., Any], path: str | None, data: bytes = b"") -> b
 
 
 def _read_on(read: Callable[[int], Any], data: bytes, step: int, most: int | None = None, *, ends: bool) -> bytes:
-    """From `data` on to the end of the image, where its format tells it, or of the file, or to `most` bytes.
+    """Read on from `data`, first by `step` bytes, to the end of the file, or to `most` bytes.
 
-    Args:
-        step: how many more are read at first.
-        ends: whether the format tells it.
+    With `ends`, stop at the end of the image, which the format defines.
     """
     while most is None or len(data) < most:
         end = _end_of(data) if ends else None
         if end is not None and end <= len(data):
             return data[:end]
-        # Twice as many at a time: all bytes are gone through twice at most.
+        # Doubling the size each time bounds the cost of searching the same bytes again.
         wanted = max(len(data), step) if end is None else end - len(data)
         parts = [data]
         left = wanted if most is None else min(wanted, most - len(data))
@@ -163,16 +157,14 @@ def _read_on(read: Callable[[int], Any], data: bytes, step: int, most: int | Non
 
 
 def _is_known(data: bytes) -> bool:
-    """Whether Pillow may know the format of a file that begins so."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+    """Return True if Pillow may read a file that begins with `data`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
             Image.open(io.BytesIO(data)).close()
-    except UnidentifiedImageError:
-        # Of what it has tried, as TIFF files with their directory at the end.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        except UnidentifiedImageError:
+            # Pillow also fails to identify incomplete files, such as TIFF files with their directory at the end.
             return any(accept is not None and accept(data[:16]) is True for _, accept in Image.OPEN.values())
-    except Exception:
-        return True
+        except Exception:
+            return True
     return True

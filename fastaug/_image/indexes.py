@@ -1,8 +1,8 @@
-"""Indexes of JPEG streams that lie beside the images of a folder, as ``python -m fastaug index`` writes them.
+"""Indexes of JPEG streams beside the images of a folder, written by ``python -m fastaug index``.
 
-A folder has one file of them: _MAGIC; how many there are; for each the hash of a file's name, in ascending order, and
-where its index ends; and the indexes, one behind the other. Numbers have 64 bits and the lowest byte first. Anything
-may be in such a file: an index that is none is not loaded, and one of other bytes is not used.
+A folder has one file: _MAGIC; their number; the hashes of the files' names, in ascending order; the ends of their
+indexes; and the indexes. Numbers have 64 bits, lowest byte first. The file is not trusted: broken indexes are not
+loaded, and those of other bytes are not used.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import os
 import stat
-from collections.abc import Iterator
 from hashlib import blake2b
 from typing import BinaryIO, NamedTuple
 
@@ -25,18 +24,17 @@ _MAGIC = b"fastaug index 1\n"
 _NUMBER = np.dtype("<u8")
 _TABLE = len(_MAGIC) + _NUMBER.itemsize  # where it begins
 
-# Folders whose tables are kept.
 _MOST_FOLDERS = 1024
 
 
 class _Changed(Exception):
-    """A file of indexes is not what its table was read of."""
+    """The file of indexes has changed since its table was read."""
 
 
 class _Saved(NamedTuple):
-    """The file of a folder: its table, and what it was when that was read.
+    """The table of a folder's file, and the file's identity when that was read.
 
-    Indexes are read when they are wanted, and not mapped: a file that is cut short meanwhile has none any more.
+    Indexes are read on demand and not mapped, since a file may be truncated.
     """
 
     path: str
@@ -45,10 +43,7 @@ class _Saved(NamedTuple):
     ends: np.ndarray
 
     def find(self, name: str) -> _C.ScanIndex | None:
-        """
-        Raises:
-            _Changed: it is another file by now, or none.
-        """
+        """Return the index of a file, or None. Raise _Changed if this table is outdated."""
         hashed = _hash(name)
         place = int(self.names.searchsorted(hashed))
         if place == len(self.names) or self.names[place] != hashed:
@@ -67,9 +62,9 @@ class _Saved(NamedTuple):
 
 
 def saved(path: str) -> _C.ScanIndex | None:
-    """What was saved for a file of this path; maybe of what it was before.
+    """Return the index saved for a path, maybe of an earlier file, or None.
 
-    A folder that had no indexes when it was first asked for has none until forget() is called.
+    If a folder has no indexes at its first use, new ones are found after forget().
     """
     folder, name = os.path.split(path)
     for _ in range(2):
@@ -84,22 +79,16 @@ def saved(path: str) -> _C.ScanIndex | None:
 
 
 def forget() -> None:
-    """Has files looked for, and read, again."""
     _saved_in.cache_clear()
 
 
 def file_of(indexes: dict[str, bytes]) -> bytes:
-    """What to write for the saved indexes of files of one folder, by their names."""
+    """Return the content of a file for indexes by the names of their images."""
     entries = sorted((int(_hash(name)), index) for name, index in indexes.items())
     names = np.array([number for number, _ in entries], _NUMBER)
     ends = np.cumsum([len(index) for _, index in entries], dtype=_NUMBER)
-    return b"".join((_MAGIC, *_parts(names, ends), *(index for _, index in entries)))
-
-
-def _parts(names: np.ndarray, ends: np.ndarray) -> Iterator[bytes]:
-    yield np.array(len(names), _NUMBER).tobytes()
-    yield names.tobytes()
-    yield ends.tobytes()
+    count = np.array(len(entries), _NUMBER)
+    return b"".join((_MAGIC, count.tobytes(), names.tobytes(), ends.tobytes(), *(index for _, index in entries)))
 
 
 def _hash(name: str) -> np.uint64:
@@ -108,7 +97,7 @@ def _hash(name: str) -> np.uint64:
 
 
 def is_file(path: str) -> bool:
-    """Whether indexes can be read from there, or nothing is there yet."""
+    """Return True for a regular file or a free path."""
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
@@ -116,12 +105,12 @@ def is_file(path: str) -> bool:
 
 
 def _opened(path: str) -> BinaryIO:
-    # Nobody waits for the other end of a pipe.
+    # O_NONBLOCK: opening a pipe must not wait for its other end.
     return open(path, "rb", buffering=0, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
 
 
 def _identity(file: BinaryIO) -> tuple[int, ...]:
-    """Size, time and number of a file, all of which are others after it was written."""
+    """Return size, time and number of a file, which change when it is written."""
     status = os.fstat(file.fileno())
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_dev
 

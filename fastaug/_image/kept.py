@@ -1,4 +1,4 @@
-"""Which handles keep their pixels, and for how long: several views of an image are to decode it once."""
+"""Pixels that handles keep, so that several views of an image decode it once."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ if TYPE_CHECKING:
 
     from fastaug import _C
 
-#: Bytes of pixels that one handle may keep, and all of the process together.
+#: Bytes of pixels that one handle may keep, and all handles of the process.
 MOST = 64 << 20
 MOST_IN_ALL = 256 << 20
 
-#: Two uses of a handle are views of one image if no more uses than these are from the one to the other, of any handle
-#: and by any thread. Else they are of two epochs, and what is kept from one to the next is only in the way.
+#: Two uses of a handle are views of one image if there are at most so many uses of any handles between them.
+#: Otherwise they belong to two epochs, and keeping pixels from one to the next would waste the room.
 NEAR = 64
 
-# What handles were used for of late: from 0, for one view each, to this, for several. From the half on, a new one is
-# taken to be for several as well.
+# _viewed counts from 0 to this whether recent handles had several views. From the half on, new ones are expected to.
 _SEVERAL = 8
 
-_uses = itertools.count(1)  # two uses at once may share a number, which changes nothing that is asked of them
+_uses = itertools.count(1)
 _viewed = 0
 
 
@@ -38,11 +37,11 @@ class Kept:
     def __init__(self) -> None:
         self._last = 0  # the number of its last use, among those of all handles; 0: none
         self._near = 0  # uses in a row, each near the one before it
-        #: As they are stored, where the core decodes them to the handle's mode; else the image that Pillow made.
+        #: Stored pixels if the core decodes them to the handle's mode, otherwise Pillow's image.
         self.pixels: np.ndarray | Image.Image | None = None
 
     def use(self, view: bool) -> bool:
-        """Counts a use. Whether pixels are worth keeping now; of the first use, that of a view is expected to be."""
+        """Count a use. Return True if pixels are worth keeping now. For a first use, that is a guess for views only."""
         global _viewed
         now = next(_uses)
         if self._last and now - self._last <= NEAR:
@@ -56,12 +55,10 @@ class Kept:
         return self._near > 1 or (view and _viewed >= _SEVERAL // 2)
 
     def make_room(self, size: int) -> bool:
-        """Whether `size` bytes of pixels may now be made, and given to keep().
+        """Return True if `size` bytes of pixels may now be made and passed to keep().
 
-        Else they have no room, or another thread is making them.
-
-        Whoever was not used of late gives pixels back for it, and nobody else: of more than have room together, some
-        keep theirs all the time, and the others never, but none makes them again and again.
+        False if there is no room, or another thread makes them. Only handles without recent uses give up pixels for
+        it, so of too many handles some always keep theirs, and none makes them again and again.
         """
         with _lock:
             if size > MOST or self in _keepers:
@@ -80,11 +77,11 @@ class Kept:
             return True
 
     def keep(self, pixels: np.ndarray | Image.Image | None) -> None:
-        """Ends what make_room() began; None when there are no pixels after all."""
+        """End what make_room() began, with pixels or None."""
         with _lock:
             if pixels is None:
                 _keepers.pop(self, None)
-            elif self in _keepers:  # they were not given back before they were there
+            elif self in _keepers:  # give_back() was not called meanwhile
                 self.pixels = pixels
 
     def give_back(self) -> None:
@@ -94,17 +91,17 @@ class Kept:
 
 
 class Never(Kept):
-    """Of a handle that is used once by its nature, or cannot keep its pixels: nobody asks."""
+    """The state of a handle that is used once, or cannot keep its pixels."""
 
     __slots__ = ()
 
 
 class Once(Never):
-    """Of a handle that all views of one call share, and nobody else: it is decoded once.
+    """The state of a handle that the views of one call share, which is decoded once.
 
     Args:
-        pixels: that the handle it is made of keeps.
-        native: whether the core decodes the image to its mode.
+        pixels: those that the original handle keeps.
+        native: True if the core decodes the image to its mode.
     """
 
     __slots__ = ("deferred", "native", "pil", "source", "together")
@@ -113,22 +110,22 @@ class Once(Never):
         super().__init__()
         self.pixels = pixels
         self.native = native
-        #: Whether all that is still wanted of the image is wanted at once, so that what is decoded need not be kept.
+        #: True if all remaining views run in one native call, so that their pixels need not be kept.
         self.together = False
-        #: What the core is told of the image; why it does not decode it; and what Pillow made of it then.
+        #: The core's source, its reason for not decoding that, and Pillow's image in that case.
         self.source: _C.Source | None = None
         self.deferred: Exception | None = None
         self.pil: Image.Image | None = None
 
 
-# Who keeps pixels or makes them, and how many bytes.
+# Bytes by handles that keep or make pixels.
 _keepers: WeakKeyDictionary[Kept, int] = WeakKeyDictionary()
-# Held for moments, never while pixels are made. Reentrant, since any code may run when garbage is collected.
+# Never held while pixels are made. Reentrant, since garbage collection may run any code.
 _lock = threading.RLock()
 
 
 def _forked() -> None:
-    """In a child: the threads that held the lock, or were making pixels, are not there."""
+    """Release what threads held that do not exist in the child."""
     global _lock
     _lock = threading.RLock()
     for one in list(_keepers):

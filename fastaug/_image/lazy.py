@@ -1,4 +1,4 @@
-"""LazyImage: files and bytes that become pixels when these are wanted."""
+"""LazyImage: encoded images that decode on demand."""
 
 from __future__ import annotations
 
@@ -18,60 +18,54 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 
-# What an image of Pillow's has beside what its class says.
+# Attributes of Pillow's images that are not in their class.
 _OF_INSTANCES = ("info", "palette")
 
-# What changes an image in place: a handle has none that would stay changed.
+# Methods that change an image in place, which a handle cannot support.
 _CHANGING = frozenset(
     ("alpha_composite", "apply_transparency", "frombytes", "paste", "putalpha", "putdata", "putpalette", "putpixel")
     + ("readonly", "seek", "thumbnail")
 )
 
-# What Pillow makes of the mode and the metadata alone.
+# Attributes that depend on the mode and the metadata alone.
 _OF_METADATA = ("getbands", "getexif", "getxmp", "has_transparency_data", "info")
 
 
 class _Hinting(type):
-    """Of a class whose name, as it is in others' messages about types, says what to do."""
+    """A class whose repr, which error messages of other packages print, gives advice."""
 
     def __repr__(cls) -> str:
         return f"{super().__repr__()} (an encoded image: its .load() gives the PIL image)"
 
 
 class LazyImage(Encoded, metaclass=_Hinting):
-    """An encoded image, decoded when, and as far as, its pixels are wanted.
+    """An encoded image that decodes its pixels on demand, and only those that are needed.
 
-    Every transform and ``Compose`` of fastaug takes it in place of the image, and decodes no more of it than they use.
-    It pickles as the path or the bytes that it was made of. The file of a path is not read before something of it is
-    wanted, and not kept. Its pixels are, from the second view on, if views are taken one soon after the other: at most
-    64 MiB, until :meth:`release`, or the handle's end, or others need the room more. Of a JPEG that is used again
-    later, as in the next epoch, it keeps an index, of a hundredth of the file's size, by which crops of large images
-    are decoded several times as fast.
+    Every transform and ``Compose`` of fastaug accepts it instead of the image. It pickles as its path or bytes. The
+    file of a path is read at each use and not kept. Pixels are kept from the second view on if views follow each other
+    closely: at most 64 MiB, until :meth:`release` or until other handles need the room. For a JPEG that is used again
+    later, as in the next epoch, it keeps an index of a hundredth of the file's size, which makes crops of large images
+    several times as fast.
 
-    An .npy file is mapped into memory instead, until :meth:`release`, or the handle's end, or thousands of others are
-    mapped: the system reads what is used of it. As with ``numpy.memmap``, a file that somebody cuts short meanwhile
-    ends the process by a bus error; one that is replaced, as by ``os.replace``, does no harm.
+    An .npy file is mapped into memory, until :meth:`release` or until thousands of others are mapped. As with
+    ``numpy.memmap``, truncating the file meanwhile ends the process by a bus error. Replacing it, as by ``os.replace``,
+    is safe.
 
-    It is no ``PIL.Image.Image``, but has the methods and attributes of one, other than those that change it: ``crop``,
-    ``resize``, ``getexif``, ``info`` and so on load the image when they are called, and are those of the image that
-    Pillow would have opened and converted. So much of Pillow takes it: ``ImageOps.exif_transpose(handle)``,
-    ``ImageEnhance.Color(handle)``. What asks for the class does not, as torchvision's functions and ``Image.paste``:
-    call :meth:`load` for these.
+    It is not a ``PIL.Image.Image``, but has the methods and attributes of one except those that change it: ``crop``,
+    ``resize``, ``getexif``, ``info`` and so on load the image when they are called. Functions of Pillow such as
+    ``ImageOps.exif_transpose(handle)`` accept it. Those that check the class do not, such as torchvision's functions
+    and ``Image.paste``: pass them the result of :meth:`load`.
 
     Args:
-        source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor that hold an encoded
-            image; a file open in binary mode, which is read at once, from its beginning; or a dictionary of ``bytes``
-            and ``path``, as Hugging Face datasets have undecoded images: of the bytes, if they are not None.
-        mode: a mode of Pillow to convert to, or None for the file's own.
-        exif: whether to flip and turn the image as the file's Exif orientation says. Pillow and torchvision do not.
-        jpeg_tables: tables of an abbreviated JPEG stream, as the tag JPEGTables of a TIFF file holds them.
-        colorspace: what the three components of a JPEG stream are, ``"rgb"`` or ``"ycbcr"``, where the file that it
-            lies in says so; None for what it says itself. Gray JPEGs and other formats have no use for it.
+        source: as for :func:`fastaug.io.imread`, or a dictionary of ``bytes`` and ``path``, as in undecoded Hugging
+            Face datasets, of which bytes are preferred. A file is read at once.
+        mode: one of Pillow's modes to convert to, or None for the file's own.
+        exif, jpeg_tables, colorspace: as for :func:`fastaug.io.imread`.
 
     Raises:
-        TypeError: ``source`` is none of these, or ``mode`` no string.
-        ValueError: unknown ``mode`` or ``colorspace``; neither bytes nor a path in a dictionary; an ndarray or a tensor
-            of another shape, dtype or device; ``jpeg_tables`` that are no JPEG stream.
+        TypeError: ``source`` has another type, or ``mode`` is not a string.
+        ValueError: unknown ``mode`` or ``colorspace``; a dictionary without bytes and path; an ndarray or a tensor of
+            another shape, dtype or device; ``jpeg_tables`` that are not a JPEG stream.
 
     Example:
         >>> import io
@@ -120,12 +114,12 @@ class LazyImage(Encoded, metaclass=_Hinting):
         palette: Any = Image.Palette.WEB,
         colors: int = 256,
     ) -> LazyImage | Image.Image:
-        """A handle of the same image, converted to another mode.
+        """Return a handle of the same image, converted to another mode.
 
-        With other arguments than the mode, or without a mode: the PIL image that ``Image.convert`` makes of it.
+        With other arguments than the mode, or without a mode, return a PIL image, as ``Image.convert`` does.
 
         Raises:
-            TypeError: ``mode`` is no string.
+            TypeError: ``mode`` is not a string.
             ValueError: unknown ``mode``.
         """
         if mode is None or matrix is not None or dither is not None or palette != Image.Palette.WEB or colors != 256:
@@ -139,7 +133,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return other
 
     def __getattr__(self, name: str) -> Any:
-        # Nothing is decoded for those who only ask whether there is an attribute, but for one that is no method.
+        # hasattr() must not decode anything, except for attributes that are not methods.
         if name.startswith("_") or (name not in _OF_INSTANCES and not hasattr(Image.Image, name)):
             raise AttributeError(f"'LazyImage' object has no attribute {name!r}", name=name, obj=self)
         if hasattr(LazyImage, name):
@@ -158,7 +152,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return getattr(self._asked(method), method)(*args, **kwargs)
 
     def _asked(self, name: str) -> Image.Image:
-        """What has the attribute: a pixel with the metadata, where these are enough."""
+        """Return an image that has the attribute: one pixel with the metadata if these suffice."""
         if name not in _OF_METADATA or not self.native:
             return self._as_pillow()
         image = Image.new(self.mode, (1, 1))
@@ -166,9 +160,9 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return image
 
     def _as_pillow(self) -> Image.Image:
-        """load(), with the metadata of the image that Pillow would have opened, oriented and converted."""
+        """Return load(), with the metadata that Pillow's image would have."""
         if self.header.channels:
-            info = self._metadata()  # first, so that what was read for it is not kept beside pixels
+            info = self._metadata()  # first, so that its bytes are not kept beside pixels
             image = self.load()
             image.info = info
             return image
@@ -178,26 +172,22 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return image
 
     def _metadata(self) -> dict[Any, Any]:
-        """Of a file that the core decodes: `info` of Pillow's image."""
+        """Return `info` of Pillow's image of a file that the core decodes."""
         if self._info is None:
             data, _ = self.encoded(keep=not self.keeps)
             if isinstance(data, Assembled):
                 return {}
-            # Those of a JPEG are in front of the pixels, and no conversion of it adds to them or takes from them.
+            # The metadata of a JPEG precede the pixels, and conversions do not change them.
             image = self.open(data) if self.format == "JPEG" else self.pil()
             self._info = _turned(image.info) if self.exif and self.orientation > 1 else image.info
         return self._info.copy()
 
     def _new(self, im: Any) -> Image.Image:
-        """As Image._new, by which functions of Pillow make their results."""
+        """Make a result for functions of Pillow like Image._new."""
         return self._asked("info")._new(im)
 
     def in_memory(self) -> LazyImage:
-        """A handle of the same image, for one use, whose file and header have been read; or this one with its pixels.
-
-        Raises:
-            OSError, DecodeError: they cannot be.
-        """
+        """Return a handle for one use with the file's bytes and header, or this one if it keeps pixels or a map."""
         if self.keeps:
             return self
         data, _ = self.encoded()
@@ -211,11 +201,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return other
 
     def once(self) -> LazyImage:
-        """A handle of the same image for all views of one call: the file is read once, and decoded once.
-
-        Raises:
-            OSError, DecodeError: it cannot be read.
-        """
+        """Return a handle for all views of one call, for which the file is read and decoded once."""
         pixels = self._use(view=True)
         other = LazyImage.__new__(LazyImage)
         other.__setstate__(self.__getstate__())
@@ -230,9 +216,9 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return kept.native if type(kept) is Once else super().native
 
     def load(self) -> Image.Image:
-        """The image as a PIL image, oriented if it is to be oriented.
+        """Return the image as a PIL image, oriented if ``exif`` is set.
 
-        Decoded natively, it has none of the metadata that Pillow keeps in ``info``; the handle's ``info`` has them.
+        If the core decodes it, its ``info`` is empty. The handle's ``info`` has the metadata.
 
         Raises:
             DecodeError: the image cannot be decoded.
@@ -247,7 +233,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return array if dtype is None else array.astype(dtype, copy=False)
 
     def release(self) -> None:
-        """Gives back the pixels, or the map, that it keeps. The file is read again when it is used again."""
+        """Free the pixels or the map that it keeps. The next use reads the file again."""
         self._kept.give_back()
         self._kept = Kept()
         self._info = self._index = None
@@ -256,11 +242,11 @@ class LazyImage(Encoded, metaclass=_Hinting):
 
     @property
     def keeps(self) -> bool:
-        """Whether it keeps its pixels now."""
+        """True while it keeps its pixels."""
         return self._kept.pixels is not None
 
     def view(self) -> Image.Image:
-        """load() for a transform."""
+        """Return load() for a transform."""
         return self._loaded(self._use(view=True))
 
     def source(self) -> _C.Source:
@@ -274,7 +260,7 @@ class LazyImage(Encoded, metaclass=_Hinting):
             return super().source()
         if kept.deferred is not None:
             raise kept.deferred
-        # The core makes the pixels of one source once for all jobs of a call.
+        # The core decodes one source once for all jobs of a call.
         if kept.source is None:
             kept.source = super().source()
         return kept.source
@@ -294,11 +280,10 @@ class LazyImage(Encoded, metaclass=_Hinting):
         return pixels.copy() if isinstance(pixels, Image.Image) else decode.oriented(self, pixels)
 
     def _use(self, view: bool) -> np.ndarray | Image.Image | None:
-        """The pixels that it keeps, not to be written to; None to decode what is wanted of them.
+        """Count a use, and return the pixels that the handle keeps, which are read-only, or None.
 
-        `view` says whether they are for a transform. Where the core decodes the image to its mode, they are those of
-        the stored one, in that mode. Else they are what load() gives, of which only a plain image is kept: in the
-        file's own mode, Pillow hands out an object of the file's.
+        They are stored() pixels if the core decodes the image to its mode, otherwise the result of load(). In the
+        file's own mode that is an object of the file's, which is not kept. `view` is True for a transform.
         """
         kept = self._kept
         if type(kept) is Never:
@@ -307,9 +292,9 @@ class LazyImage(Encoded, metaclass=_Hinting):
             return self._used_once(kept)
         pixels = kept.pixels
         if pixels is None:
-            self.encoded(keep=True)  # where there is nothing to be read, there is no use
+            self.encoded(keep=True)  # raises before the use is counted
             if self.format == "NPY" and self.native:
-                return None  # they are there already, in the file
+                return None  # the map has them
         if not kept.use(view) or pixels is not None:
             return pixels
         native = self.native
@@ -321,14 +306,14 @@ class LazyImage(Encoded, metaclass=_Hinting):
         try:
             pixels = decode.stored(self) if native else decode.load(self)
         except (_C.Deferred, _C.Refused, MemoryError):
-            # As far as it is sound, it goes on to be decoded in parts.
+            # Regions of the sound part can still be decoded.
             self._kept = Never()
         finally:
             kept.keep(pixels)
         return pixels
 
     def _used_once(self, kept: Once) -> np.ndarray | Image.Image | None:
-        """As `_use`: what is decoded while other views are still to come is decoded as a whole, and kept for them."""
+        """Return the pixels like `_use`, decoded as a whole for further views unless all run together."""
         native = kept.native
         if kept.pixels is not None or kept.deferred is not None or (native and (kept.together or self.format == "NPY")):
             return kept.pixels
@@ -343,12 +328,12 @@ class LazyImage(Encoded, metaclass=_Hinting):
 
 
 def _turned(info: dict[Any, Any]) -> dict[Any, Any]:
-    """Metadata of an image that was turned as they say: they are not to say so once more."""
+    """Return metadata without the Exif orientation, which has been applied."""
     image = Image.new("L", (1, 1))
     image.info = info.copy()
     ImageOps.exif_transpose(image, in_place=True)
     return image.info
 
 
-# Its public name, by which it pickles.
+# It pickles by its public name.
 LazyImage.__module__ = "fastaug.io"

@@ -1,4 +1,4 @@
-"""NumPy's part in .npy files: the core reads the images among them, and here is what is said of the others."""
+"""Read .npy files by NumPy, and describe those that are not images. The core reads the images."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Data: TypeAlias = bytes | memoryview
 
 MAGIC = b"\x93NUMPY"
 
-# Where the text of a header begins, by the version of the format, and as much of it as an error has room for.
+# The offset of the header's text by version of the format, and the part of it that an error shows.
 _TEXT = {1: 10, 2: 12, 3: 12}
 _SHOWN = 200
 
 
 def error(data: Data, name: str | None) -> pillow.DecodeError:
-    """Of an .npy file, or of bytes of one, that the core does not read."""
+    """Return the error for an .npy file that the core does not read."""
     try:
         _C.afford(data)
     except _C.Refused as refused:
@@ -34,7 +34,7 @@ def error(data: Data, name: str | None) -> pillow.DecodeError:
 
 
 def _text(data: Data) -> str:
-    """What the header says, as far as it can be shown."""
+    """Return the start of the header's text, if it can be shown."""
     begin = _TEXT.get(data[len(MAGIC)] if len(data) > len(MAGIC) else 0)
     if begin is None or len(data) < begin:
         return ""
@@ -44,6 +44,6 @@ def _text(data: Data) -> str:
 
 
 def image(data: Data) -> Image.Image:
-    """The pixels as NumPy reads them: the oracle for the core, which has read the same file."""
+    """Return the pixels by NumPy, the oracle for the core."""
     array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
     return Image.fromarray(array[:, :, 0] if array.shape[2:] == (1,) else array)

@@ -1,4 +1,4 @@
-"""Pillow's part in decoding: whatever the native core leaves to it, and the errors that come of it."""
+"""Decode by Pillow what the core does not, and describe the errors."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from fastaug import _C
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 
-# What says nothing about the bytes, or something else than that they are broken.
+# Errors that do not mean broken bytes.
 _PASSED_ON = (Warning, MemoryError, Image.DecompressionBombError)
 
 _ORIENTATION = 0x112  # the Exif tag
 
-#: What the three components of a JPEG can be said to be, in Pillow's terms; and the formats that are JPEGs.
 _COMPONENTS = {"rgb": "RGB", "ycbcr": "YCbCr"}
 _JPEG = ("JPEG", "MPO")
 
@@ -40,11 +39,7 @@ _BITS = {"1": 1, "I": 32, "F": 32, "I;16": 16, "I;16B": 16, "I;16L": 16, "I;16N"
 
 
 class Start(bytes):
-    """The first bytes of a file that only Pillow knows, and that is too large to be read for it: it reads it itself.
-
-    Attributes:
-        path: of the file.
-    """
+    """The first bytes of a large file in a format that only Pillow reads, which reads the file itself."""
 
     path: str
 
@@ -61,7 +56,7 @@ class Start(bytes):
 
 
 class _Raw(io.RawIOBase):
-    """A file that is closed with the last image that reads it, and without a warning: nobody else has it."""
+    """A file that closes with the last image that reads it, without a ResourceWarning."""
 
     def __init__(self, path: str) -> None:
         self._descriptor: int | None = None
@@ -92,16 +87,16 @@ class _Raw(io.RawIOBase):
 
 
 class DecodeError(OSError):
-    """An encoded image that cannot be decoded: truncated, corrupt, of no known format, or dearer than it may be.
+    """An encoded image cannot be decoded: it is truncated, corrupt, too costly or of an unknown format.
 
-    What Pillow raised for the same bytes is its ``__cause__``. It is an ``OSError``, as most of Pillow's are, and also
-    a ``PIL.UnidentifiedImageError`` or a ``ValueError`` where Pillow's was one.
+    Pillow's error for the same bytes is its ``__cause__``. It is an ``OSError``, like most of Pillow's, and also a
+    ``PIL.UnidentifiedImageError`` or a ``ValueError`` if Pillow's is one.
 
     Attributes:
-        filename: path of the file; None for bytes.
-        format: ``"JPEG"``, ``"PNG"`` or another of Pillow's names; None when not even that is known.
-        offset: byte of the file at which decoding stopped; None when unknown.
-        index: position among the sources of :func:`fastaug.io.imread_batch`; else None.
+        filename: path of the file, or None for bytes.
+        format: ``"JPEG"``, ``"PNG"`` or another of Pillow's names, or None if unknown.
+        offset: byte of the file at which decoding stopped, or None if unknown.
+        index: position among the sources of :func:`fastaug.io.imread_batch`, or None.
 
     Example:
         >>> import fastaug, fastaug.io
@@ -122,7 +117,7 @@ class DecodeError(OSError):
         self.index: int | None = None
 
     def __str__(self) -> str:
-        # OSError's own would begin with "[Errno None]" as soon as there is a filename.
+        # OSError's begins with "[Errno None]" if there is a filename.
         message = str(self.args[0])
         return message if self.index is None or self.filename is not None else f"sources[{self.index}]: {message}"
 
@@ -134,20 +129,20 @@ DecodeError.__module__ = "fastaug"
 
 
 class UnidentifiedDecodeError(DecodeError, UnidentifiedImageError):
-    """Of a format that Pillow does not know."""
+    """A DecodeError for a format that Pillow does not read."""
 
 
 class ValueDecodeError(DecodeError, ValueError):
-    """Where Pillow raises ValueError, as for text chunks that inflate to more than they may."""
+    """A DecodeError where Pillow raises ValueError, as for text chunks that inflate too much."""
 
 
 def decode_error(
     name: str | None, size: int, format: str | None, cause: Exception, native: Exception | None = None
 ) -> DecodeError:
-    """The error of a file, or of `size` bytes that have no name.
+    """Return the error of a file, or of `size` bytes without a name.
 
-    `cause` is what Pillow raised, or again `native`: the core's Deferred or Refused, whose arguments are a reason and
-    an offset, negative when unknown.
+    `cause` is Pillow's error, or `native` again: the core's Deferred or Refused of a reason and an offset, negative if
+    unknown.
     """
     kind: type[DecodeError] = DecodeError
     words = str(cause) or type(cause).__name__
@@ -176,10 +171,9 @@ def open_image(
     load: bool = False,
     colorspace: str | None = None,
 ) -> ImageFile.ImageFile:
-    """Image.open() of bytes or a file, and load() on request. Raises DecodeError.
+    """Open bytes or a file by Image.open(), and load it if asked, or raise DecodeError.
 
-    `name` and `native`, the core's reason for not decoding them, are for the error. `colorspace` is of a JPEG's three
-    components.
+    `name` and `native`, the core's reason for not decoding, are for the error.
     """
     size = len(source) if isinstance(source, bytes) else 0
     if isinstance(source, bytes):
@@ -205,17 +199,13 @@ def _file_of(source: bytes | BinaryIO) -> BinaryIO:
 
 
 def _take_components_as(image: ImageFile.ImageFile, colorspace: str, size: int, name: str | None) -> None:
-    """Has Pillow read a JPEG as though it said itself what its three components are.
-
-    Raises:
-        DecodeError: it has four of them.
-    """
+    """Make Pillow read a JPEG of three components in a colour space. Raise DecodeError if it has four."""
     bands = len(image.getbands())
     if bands > 3:
         cause = ValueError(f"colorspace {colorspace!r} is of three components, and it has {bands}")
         raise decode_error(name, size, image.format, cause) from cause
     if bands == 3:
-        # The second argument of Pillow's decoder: what is in the file, if that is not to be found out.
+        # The second argument of Pillow's decoder overrides the file's colour space.
         mode = _COMPONENTS[colorspace]
         image.tile = [tile._replace(args=(tile.args[0], mode)) for tile in image.tile]  # type: ignore[index]
 
@@ -223,7 +213,7 @@ def _take_components_as(image: ImageFile.ImageFile, colorspace: str, size: int, 
 def load_image(
     image: ImageFile.ImageFile, size: int, name: str | None = None, native: Exception | None = None
 ) -> ImageFile.ImageFile:
-    """Its load(), of so many bytes, with the errors of open_image()."""
+    """Call load() of an image of `size` bytes, with the errors of open_image()."""
     try:
         image.load()
     except _PASSED_ON:
@@ -240,9 +230,9 @@ def convert(image: Image.Image, modes: Iterable[str]) -> Image.Image:
 
 
 def orientation_of(image: Image.Image, data: bytes | None = None) -> int:
-    """The Exif orientation, 1 to 8; 1 when there is none, or none that can be understood.
+    """Return the Exif orientation, 1 to 8; 1 if there is none, or a broken one.
 
-    With the bytes of the file, a PNG is not decoded to see whether Exif data follow its pixels.
+    With the bytes of the file, a PNG is not decoded to find Exif data after its pixels.
     """
     if data is not None and image.format == "PNG" and not any(mark in data for mark in _EXIF_MARKS):
         return 1
@@ -251,7 +241,7 @@ def orientation_of(image: Image.Image, data: bytes | None = None) -> int:
     except _PASSED_ON:
         raise
     except Exception:
-        # Whatever Pillow stumbles over there, it is not the pixels.
+        # Broken Exif data leave the pixels as they are.
         return 1
     return int(value) if value in _TRANSPOSITIONS else 1
 
@@ -261,20 +251,20 @@ def orient(image: Image.Image, orientation: int) -> Image.Image:
 
 
 def bytes_of(mode: str) -> int:
-    """Bytes of a pixel in Pillow's memory."""
+    """Return the bytes of a pixel in Pillow's memory."""
     kind = ImageMode.getmode(mode)
     return 4 if len(kind.bands) > 1 else int(kind.typestr[-1])
 
 
 def bits_of(image: Image.Image, data: bytes) -> int:
-    """Bits of a sample: of a PNG file as its header says, else of the mode."""
+    """Return the bits of a sample, from the header of a PNG file, otherwise from the mode."""
     if image.format == "PNG":
         return data[24]
     return _BITS.get(image.mode, 8)
 
 
 def with_tables(data: bytes, tables: bytes | None) -> bytes:
-    """An abbreviated JPEG stream with its tables put in: a whole one. Anything else as it is."""
+    """Insert tables into an abbreviated JPEG stream. Other bytes stay as they are."""
     if tables is None or not data.startswith(b"\xff\xd8"):
         return data
     return b"".join((tables[: tables.rindex(b"\xff\xd9")], data[2:]))

@@ -1,4 +1,4 @@
-"""What images are to type checkers."""
+"""Types of images for type checkers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 Array = np.ndarray[Any, Any]
 
-#: The container of an image, which that of the result is, too; or one of several, of which it is not known which.
+#: The container of an image and of its result; unions for callers that do not know which.
 ImageT = TypeVar(
     "ImageT",
     Image.Image,
@@ -25,5 +25,5 @@ ImageT = TypeVar(
     Image.Image | Tensor | Array,
 )
 
-#: An input of functions of v2, which give back what is of its type: tv_tensors are tensors.
+#: An input of functions of v2, which return the same type. tv_tensors are tensors.
 InputT = TypeVar("InputT", bound=Image.Image | Tensor)

@@ -1,4 +1,4 @@
-"""What the self-test calls: every transform and function of torchvision's, and Pillow's, with some arguments each."""
+"""Calls of the self-test: every transform and function of torchvision and Pillow, with some arguments each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image, ImageEnhance, ImageFilter, ImageOps
 
 Call = Callable[[Any], Any]
 
-#: Takes torchvision's module of transforms or fastaug's, and makes what is to be called.
+#: A function of torchvision's module of transforms or fastaug's that makes a callable.
 Factory = Callable[[Any], Call]
 
 
@@ -22,15 +22,14 @@ def _mode(T: Any, name: str) -> Any:
 
 
 def _function(name: str, *args: Any, **kwargs: Any) -> Factory:
-    """A function of the module's functionals, called with the image first."""
     return lambda T: lambda image: getattr(T.functional, name)(image, *args, **kwargs)
 
 
 def _warp(name: str, *args: Any) -> list[Factory]:
-    """A function that interpolates, in each way."""
+    """Return calls of a functional with each interpolation."""
 
     def factory(mode: str) -> Factory:
-        return lambda T: lambda image: getattr(T.functional, name)(image, *args, interpolation=_mode(T, mode))
+        return lambda T: _function(name, *args, interpolation=_mode(T, mode))(T)
 
     return [factory(mode) for mode in ("NEAREST", "BILINEAR", "BICUBIC")]
 
@@ -215,7 +214,7 @@ PACKAGES: dict[str, dict[str, list[Factory]]] = {"transforms": BOTH, "transforms
 
 
 def picture(height: int, width: int) -> np.ndarray:
-    """Smooth, coloured and a little noisy, the same everywhere."""
+    """Return smooth colours with a little noise, the same on every machine."""
     y, x = np.mgrid[0:height, 0:width].astype(np.int64)
     noise = (x * 7919 + y * 104729 + x * y * 31) % 23
     planes = [(x * 3 + y) // 2 + noise, x + y * 2 + noise, (x * y) // max(width // 2, 1) + noise]
@@ -252,7 +251,7 @@ def float_tensors() -> Iterator[torch.Tensor]:
 
 
 def samples() -> Iterator[Any]:
-    """Of detection and segmentation, a video, and a batch with its labels: what only v2 takes."""
+    """Yield samples for v2 alone: detection, segmentation, a video, and a batch with labels."""
     from fastaug import tv_tensors
 
     height, width = 61, 47
@@ -282,65 +281,62 @@ CONTAINERS: dict[str, dict[str, Callable[[], Iterator[Any]]]] = {
 # ---- Pillow's
 
 
+#: The name of fastaug.pillow's function, its arguments, and Pillow's call.
+PillowCase = tuple[str, tuple[Any, ...], Call]
+
+
 def called(function: Callable[..., Any], args: tuple[Any, ...]) -> Call:
-    """A function of an image, with these arguments behind it."""
+    """Return a function of an image that passes these further arguments."""
     return lambda image: function(image, *args)
 
 
-def _enhance(name: str, factor: float) -> Call:
-    return lambda image: getattr(ImageEnhance, name.title())(image).enhance(factor)
+def _enhance(name: str, factor: float) -> PillowCase:
+    return name, (factor,), lambda image: getattr(ImageEnhance, name.title())(image).enhance(factor)
+
+
+def _operation(name: str, *args: Any) -> PillowCase:
+    return name, args, called(getattr(ImageOps, name), args)
+
+
+def _method(name: str, *args: Any) -> PillowCase:
+    return name, args, called(getattr(Image.Image, name), args)
 
 
 _AFFINE = (0.9, 0.2, -3.0, -0.1, 1.1, 2.5)
 
-#: The name of fastaug.pillow's function, its arguments, and the same by Pillow.
-PILLOW: list[tuple[str, tuple[Any, ...], Call]] = [
-    ("autocontrast", ((2, 5), 3), lambda image: ImageOps.autocontrast(image, (2, 5), 3)),
+PILLOW: list[PillowCase] = [
+    _operation("autocontrast", (2, 5), 3),
     ("box_blur", (2.3,), lambda image: image.filter(ImageFilter.BoxBlur(2.3))),
-    *[
-        (name, (factor,), _enhance(name, factor))
-        for name in ("brightness", "contrast", "color", "sharpness")
-        for factor in (0.3, 1.7)
-    ],
-    ("contain", ((30, 20),), lambda image: ImageOps.contain(image, (30, 20))),
-    *[
-        ("convert", (mode,), lambda image, m=mode: image.convert(m))
-        for mode in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "F")
-    ],
-    ("cover", ((30, 20),), lambda image: ImageOps.cover(image, (30, 20))),
-    ("crop", ((-3, 2, 25, 90),), lambda image: image.crop((-3, 2, 25, 90))),
+    *[_enhance(name, factor) for name in ("brightness", "contrast", "color", "sharpness") for factor in (0.3, 1.7)],
+    _operation("contain", (30, 20)),
+    *[_method("convert", mode) for mode in ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "F")],
+    _operation("cover", (30, 20)),
+    _method("crop", (-3, 2, 25, 90)),
     ("crop_border", (1,), lambda image: ImageOps.crop(image, 1)),
-    ("equalize", (), ImageOps.equalize),
-    ("exif_transpose", (), ImageOps.exif_transpose),
-    ("expand", (2, 9), lambda image: ImageOps.expand(image, 2, 9)),
-    ("fit", ((30, 20),), lambda image: ImageOps.fit(image, (30, 20))),
-    ("flip", (), ImageOps.flip),
+    _operation("equalize"),
+    _operation("exif_transpose"),
+    _operation("expand", 2, 9),
+    _operation("fit", (30, 20)),
+    _operation("flip"),
     ("gaussian_blur", (1.5,), lambda image: image.filter(ImageFilter.GaussianBlur(1.5))),
-    ("grayscale", (), ImageOps.grayscale),
-    ("invert", (), ImageOps.invert),
-    ("mirror", (), ImageOps.mirror),
-    ("pad", ((30, 20),), lambda image: ImageOps.pad(image, (30, 20))),
-    ("point", ([255 - k for k in range(256)],), lambda image: image.point([255 - k for k in range(256)])),
-    ("posterize", (3,), lambda image: ImageOps.posterize(image, 3)),
-    *[("resize", ((23, 31), way), lambda image, w=way: image.resize((23, 31), w)) for way in Image.Resampling],
-    *[("rotate", (33, way), lambda image, w=way: image.rotate(33, w)) for way in (0, 2, 3)],
-    ("scale", (0.4,), lambda image: ImageOps.scale(image, 0.4)),
-    ("solarize", (77,), lambda image: ImageOps.solarize(image, 77)),
-    *[
-        (
-            "transform",
-            ((40, 30), Image.Transform.AFFINE, _AFFINE, way),
-            lambda image, w=way: image.transform((40, 30), Image.Transform.AFFINE, _AFFINE, w),
-        )
-        for way in (0, 2, 3)
-    ],
-    *[("transpose", (turn,), lambda image, t=turn: image.transpose(t)) for turn in Image.Transpose],
+    _operation("grayscale"),
+    _operation("invert"),
+    _operation("mirror"),
+    _operation("pad", (30, 20)),
+    _method("point", [255 - k for k in range(256)]),
+    _operation("posterize", 3),
+    *[_method("resize", (23, 31), way) for way in Image.Resampling],
+    *[_method("rotate", 33, way) for way in (0, 2, 3)],
+    _operation("scale", 0.4),
+    _operation("solarize", 77),
+    *[_method("transform", (40, 30), Image.Transform.AFFINE, _AFFINE, way) for way in (0, 2, 3)],
+    *[_method("transpose", turn) for turn in Image.Transpose],
 ]
 
 
 @functools.cache
 def files() -> dict[str, list[bytes]]:
-    """Encoded images, by format."""
+    """Return encoded images by format."""
     found: dict[str, list[bytes]] = {}
     settings: list[tuple[str, str, dict[str, Any]]] = [
         ("JPEG", "RGB", {"quality": 90}),

@@ -1,4 +1,4 @@
-"""fastaug.check(): every op and container against the torchvision and Pillow that are installed."""
+"""fastaug.check(): compare every op and container with the installed torchvision and Pillow."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from fastaug._inspect.info import Info
 from fastaug._inspect.pairs import pairs, samples
 from fastaug._self_test import cases
 
-#: Of floating-point images, whose values are from 0 to 1: docs/exact.md.
+#: For floating-point images with values in [0, 1]: docs/exact.md.
 TOLERANCE = 1e-5
 
 _FLOATING = ("float", "samples")
@@ -37,18 +37,18 @@ _SHOWN = 30
 
 @dataclass
 class Cell:
-    """What was found of one op on images of one container.
+    """The comparison of one op on images of one container.
 
     Attributes:
         package: "transforms", "transforms.v2", "pillow" or "io".
-        op: the class or function.
-        container: of the images: "PIL", "uint8", "float", "samples", or a format of files.
-        route: "import", of fastaug's own op, or "compile", of ``fastaug.compile`` of the other library's.
-        calls: how many were compared.
-        raised: of them those that raise the same type of error in both.
-        differences: of the others, in words, one for each that is not equal, nor within the tolerance.
-        largest: difference within the tolerance of floating point.
-        inner: the ops that it is made of, itself where it is no container.
+        op: name of the class or function.
+        container: "PIL", "uint8", "float", "samples", or a format of files.
+        route: "import" for fastaug's op, "compile" for ``fastaug.compile`` of the other library's.
+        calls: number of compared calls.
+        raised: number of calls that raise the same type of error in both.
+        differences: a description of each other call whose results differ by more than the tolerance.
+        largest: largest difference within the tolerance.
+        inner: names of the op and of those that it contains.
     """
 
     package: str
@@ -63,13 +63,13 @@ class Cell:
 
     @property
     def expected(self) -> bool:
-        """Whether a difference is one between the torchvision that is installed and the one that fastaug follows."""
+        """True if the installed torchvision differs here from the release that fastaug follows."""
         api = {"transforms": "v1", "transforms.v2": "v2"}.get(self.package)
         return self.route == "import" and api is not None and any(releases.rules(api, op) for op in self.inner)
 
     @property
     def verdict(self) -> str:
-        """ "equal", "within 1e-5", "raises" as the other library does, "as 0.29" where that is expected, "DIFFERS"."""
+        """One of "equal", "within 1e-5", "raises" (in both), "as 0.29" (expected), and "DIFFERS"."""
         if self.differences:
             return f"as {releases.spelled(releases.FOLLOWED)}" if self.expected else "DIFFERS"
         if self.raised == self.calls:
@@ -79,12 +79,12 @@ class Cell:
 
 @dataclass(repr=False)
 class SelfTest:
-    """What :func:`fastaug.check` found. Prints as a table; true where nothing differs.
+    """The result of :func:`fastaug.check`. It prints as a table, and is true if nothing differs.
 
     Attributes:
-        info: what was compared, on which machine.
+        info: the compared versions and the machine.
         cells: a :class:`Cell` for each op, container and route.
-        seconds: that it took.
+        seconds: duration.
     """
 
     info: Info
@@ -93,17 +93,16 @@ class SelfTest:
 
     @property
     def torchvision(self) -> bool:
-        """Whether torchvision is installed; else Pillow alone was compared with."""
+        """True if torchvision is installed. Otherwise only Pillow was compared."""
         return any(cell.package.startswith("transforms") for cell in self.cells)
 
     @property
     def differing(self) -> list[Cell]:
-        """The cells in which something differs."""
         return [cell for cell in self.cells if cell.differences]
 
     @property
     def unexpected(self) -> list[Cell]:
-        """Of these the cells for which the release of torchvision is no reason."""
+        """The differing cells that the release of torchvision does not explain."""
         return [cell for cell in self.differing if not cell.expected]
 
     def __bool__(self) -> bool:
@@ -121,13 +120,12 @@ class SelfTest:
         return notebook.self_test(self)
 
     def head(self) -> str:
-        """What was compared with what, in words."""
         names = ("torchvision", "torch", "Pillow")
         versions = ", ".join(f"{name} {self.info.versions[name]}" for name in names)
         return f"fastaug {self.info.fastaug} ({self.info.isa}) against {versions}, on {self.info.processor}"
 
     def tables(self) -> list[words.Table]:
-        """One of torchvision's ops, by package and container, and one of Pillow's and of files."""
+        """Return a table of torchvision's ops, and one of Pillow's and of files."""
         found: dict[tuple[str, str, str], list[Cell]] = {}
         for cell in self.cells:
             found.setdefault((cell.package, cell.op, cell.container), []).append(cell)
@@ -144,7 +142,7 @@ class SelfTest:
         return tables
 
     def summary(self) -> list[str]:
-        """The verdict, and what differs, in words."""
+        """Return lines of the verdict and the differences."""
         calls = sum(cell.calls for cell in self.cells)
         near = max((cell.largest for cell in self.cells), default=0.0)
         lines = []
@@ -200,18 +198,18 @@ Compile = Callable[[Any], Callable[..., Any]]
 
 
 def run(compile: Compile, version: str) -> SelfTest:
-    """The whole of it; given :func:`fastaug.compile` and fastaug's version."""
+    """Run the self-test with :func:`fastaug.compile` and fastaug's version."""
     from tqdm import tqdm
 
     begun = time.perf_counter()
     result = SelfTest(machine.info(version))
-    # Of all that is called, a part is there to warn, and to be refused.
+    # Some of the calls warn or raise on purpose.
     with untouched(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         planned = [*_torchvision(compile), *_pillow(), *_files()]
         for one in tqdm(planned, desc="comparing", unit="op", disable=None):
             result.cells += one()
-    result.info = machine.info(version)  # the rules of blurs are known by now
+    result.info = machine.info(version)  # with the rules of blurs, which calls find out
     result.seconds = time.perf_counter() - begun
     return result
 
@@ -236,7 +234,7 @@ def _torchvision(compile: Compile) -> Iterator[Callable[[], list[Cell]]]:
 
 @dataclass
 class _Op:
-    """One op of torchvision's, called through fastaug's and, where it is a class, compiled from torchvision's."""
+    """The comparison of an op of torchvision with fastaug's and, for a class, with its compiled form."""
 
     package: str
     op: str
@@ -265,7 +263,7 @@ class _Op:
 
 @dataclass
 class _Other:
-    """A function of this package beside the same by another library, on images of each container."""
+    """The comparison of a function of this package with another library's."""
 
     package: str
     op: str
@@ -282,7 +280,7 @@ class _Other:
 
 
 def _inside(transform: Any) -> Iterator[str]:
-    """The classes of what a container holds."""
+    """Yield the names of the classes in a container of transforms."""
     for one in getattr(transform, "transforms", ()):
         yield type(one).__name__
         yield from _inside(one)
@@ -319,7 +317,7 @@ def _bytes(data: bytes) -> torch.Tensor:
 
 
 def _compare(cell: Cell, seed: int, mine: tuple[Any, Any], other: tuple[Any, Any]) -> None:
-    """Adds a call to a cell: results or errors, and the generators' states behind them."""
+    """Add a call to a cell: results or errors, and the states of generators afterwards."""
     found = Comparison("", "exact", 1, 1)
     compare(found, 0, seed, mine[0], other[0], None, None)
     cell.calls += 1
@@ -335,6 +333,6 @@ def _compare(cell: Cell, seed: int, mine: tuple[Any, Any], other: tuple[Any, Any
 
 
 def _largest(result: Any) -> float:
-    """The largest number in a result, and 1 at least: the tolerance is in proportion to it."""
+    """Return the largest number in a result, at least 1, which scales the tolerance."""
     arrays = [samples(part) for _, part, _ in pairs(result, result)]
     return max([1.0, *(float(np.abs(one).max()) for one in arrays if one is not None and one.size)])

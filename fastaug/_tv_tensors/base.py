@@ -186,6 +186,9 @@ def wrap(wrappee: torch.Tensor, *, like: Any, **kwargs: Any) -> Any:
         **kwargs: attributes that differ: ``format``, ``canvas_size``, ``clamping_mode``. Names that the class does not
             have are ignored.
 
+    Returns:
+        Object of the class of ``like``.
+
     Raises:
         ValueError: a shape or a ``clamping_mode`` that the class does not accept.
         KeyError: an unknown name of a ``format``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from PIL import Image
 
@@ -100,6 +100,8 @@ def write_file(filename: str | Path, data: torch.Tensor) -> torch.Tensor:
     """
     import torch
 
+    from fastaug._program.eager import as_array
+
     if data.device.type != "cpu":
         raise RuntimeError("Input tensor should be on CPU")
     if data.dtype is not torch.uint8:
@@ -107,7 +109,7 @@ def write_file(filename: str | Path, data: torch.Tensor) -> torch.Tensor:
     if data.dim() != 1:
         raise RuntimeError("Input data should be a 1-dimensional tensor")
     try:
-        Path(filename).write_bytes(_array(data).tobytes())
+        Path(filename).write_bytes(as_array(data).tobytes())
     except OSError as error:
         raise RuntimeError(f"Error writing output file: {error}") from error
     return data
@@ -162,14 +164,10 @@ def write_png(input: torch.Tensor, filename: str | Path, compression_level: int 
     return write_file(filename, encode_png(input, compression_level))
 
 
-def _array(tensor: torch.Tensor) -> Any:
-    from fastaug._program.eager import as_array
-
-    return as_array(tensor)
-
-
 def _encoded(image: torch.Tensor, format: str, **options: int) -> torch.Tensor:
     import torch
+
+    from fastaug._program.eager import as_array
 
     if image.dtype is not torch.uint8:
         raise RuntimeError("Input tensor dtype should be uint8")
@@ -178,7 +176,7 @@ def _encoded(image: torch.Tensor, format: str, **options: int) -> torch.Tensor:
     channels = image.shape[0]
     if channels not in (1, 3):
         raise RuntimeError(f"The number of channels should be 1 or 3, got: {channels}")
-    pixels = _array(image.cpu().permute(1, 2, 0).contiguous())
+    pixels = as_array(image.cpu().permute(1, 2, 0).contiguous())
     file = io.BytesIO()
     try:
         Image.fromarray(pixels[:, :, 0] if channels == 1 else pixels).save(file, format, **options)

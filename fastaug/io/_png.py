@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fastaug._image import decode, pillow
+from fastaug._image import decode, decode16, pillow
 from fastaug._image.lazy import LazyImage
 
 # torchvision's weights in libpng's fixed point: red and green of 0.2989 and 0.587, rounded as png_set_rgb_to_gray does.
@@ -36,21 +36,10 @@ def stored_samples(image: LazyImage) -> np.ndarray:
 
 def to_channels(samples: np.ndarray, channels: int, bits: int, gamma: int | None) -> np.ndarray:
     """Convert HWC samples to another number of channels, 1 to 4. `bits` is the depth of a sample in the file."""
-    height, width, given = samples.shape
-    if given == channels:
-        return samples
-    result = np.empty((height, width, channels), samples.dtype)
-    colours = channels - (channels in (2, 4))
-    if given < 3:
-        result[:, :, :colours] = samples[:, :, :1]
-    elif colours == 3:
-        result[:, :, :3] = samples[:, :, :3]
-    else:
-        result[:, :, 0] = gray(samples, gamma)
-    if colours < channels:
-        # libpng uses the file's largest sample as opaque, even after it scaled gray to 8 bits.
-        result[:, :, -1] = samples[:, :, -1] if given in (2, 4) else (1 << bits) - 1
-    return result
+    if samples.shape[2] > 2 and channels < 3:
+        samples = np.dstack([gray(samples, gamma).astype(samples.dtype), samples[:, :, 3:]])
+    # libpng uses the file's largest sample as opaque, even after it scaled gray to 8 bits.
+    return decode16.to_channels(samples, channels, (1 << bits) - 1)
 
 
 def gray(samples: np.ndarray, gamma: int | None) -> np.ndarray:

@@ -220,19 +220,21 @@ class Slide:
         return Region(self, number, left, top, width, height)
 
 
+@dataclass(repr=False, eq=False)
 class Region(Assembled):
     """A part of a level, in pixels of that level."""
 
+    slide: Slide
+    level: int
+    left: int
+    top: int
+    width: int
+    height: int
+
     format = "TIFF"
 
-    def __init__(self, slide: Slide, level: int, left: int, top: int, width: int, height: int) -> None:
-        self.slide = slide
-        self.path = slide.path
-        self.level = level
-        self.left = left
-        self.top = top
-        self.width = width
-        self.height = height
+    def __post_init__(self) -> None:
+        self.path = self.slide.path
 
     def __repr__(self) -> str:
         return (

@@ -129,8 +129,7 @@ def _check(page: tifffile.TiffPage) -> None:
 
 
 def _colorspace(page: tifffile.TiffPage) -> str | None:
-    """Return the colour space of three components by the tags as tifffile reads them. Some RGB streams do not declare
-    it.
+    """Return the colour space of three components by the tags, since some RGB streams do not declare it.
 
     openslide believes the tag if it is RGB and the streams are JFIF.
     """

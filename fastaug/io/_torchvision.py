@@ -200,7 +200,7 @@ def decode_webp(input: torch.Tensor, mode: ImageReadMode | str = ImageReadMode.U
         >>> decode_webp(torch.frombuffer(file.getbuffer(), dtype=torch.uint8), "RGBA").shape
         torch.Size([4, 60, 80])
     """
-    return _decode_webp(_bytes(input), _mode(mode))
+    return _decode_colour(_bytes(input), _mode(mode), "WEBP", "a WebP")
 
 
 @_with_runtime_errors
@@ -340,7 +340,7 @@ def decode_image(
     if data.startswith((b"GIF87a", b"GIF89a")):
         return _decode_gif(data)
     if data.startswith(b"RIFF") and data[8:15] == b"WEBPVP8":
-        return _decode_webp(data, chosen)
+        return _decode_colour(data, chosen, "WEBP", "a WebP")
     raise RuntimeError("Unsupported image file. Only jpeg, png, webp and gif are currently supported.")
 
 
@@ -417,13 +417,13 @@ def _decode_jpeg(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
     stored = image.mode
     if stored not in ("L", "RGB", "CMYK"):
         raise RuntimeError(f"Not a JPEG file of 1, 3 or 4 channels: {stored}")
-    if mode is ImageReadMode.RGB or stored == "L":
-        pixels = decode.read(image.convert("L" if mode is not ImageReadMode.RGB else "RGB"))
-    elif mode is ImageReadMode.UNCHANGED:
+    if mode is ImageReadMode.RGB:
+        pixels = decode.read(image.convert("RGB"))
+    elif mode is ImageReadMode.GRAY and stored != "L":
+        pixels = decode.luma(image)
+    else:
         pixels = decode.read(image)
         pixels = 255 - pixels if stored == "CMYK" else pixels
-    else:
-        pixels = decode.luma(image)
     return _chw(pixels, _exif.of_jpeg(data) if exif else 1)
 
 
@@ -446,36 +446,20 @@ def _decode_png(data: bytes, mode: ImageReadMode, exif: bool) -> torch.Tensor:
     return _chw(_png.to_channels(samples, mode.value, bits, _png.gamma_of(data)), orientation)
 
 
-def _decode_webp(data: bytes, mode: ImageReadMode) -> torch.Tensor:
-    image = LazyImage(data, None)
-    if image.format != "WEBP":
-        raise RuntimeError(f"Not a WebP file, but {image.format}")
-    opened: Any = image.open(data)
-    if opened.n_frames > 1:
-        raise RuntimeError("Animated WebP files are not supported.")
-    _warn_of_gray("Webp", mode)
-    if mode is ImageReadMode.RGB:
-        image = image.convert("RGB")
-    elif mode is ImageReadMode.RGB_ALPHA:
-        image = image.convert("RGBA")
-    return _chw(decode.read(image))
-
-
-def _warn_of_gray(format: str, mode: ImageReadMode) -> None:
-    if mode in (ImageReadMode.GRAY, ImageReadMode.GRAY_ALPHA):
-        warnings.warn(
-            f"{format} does not support grayscale conversions. "
-            "The returned tensor will be in the colorspace of the original image.",
-            stacklevel=5,
-        )
-
-
 def _decode_colour(data: bytes, mode: ImageReadMode, format: str, name: str) -> torch.Tensor:
     """Decode a format that always has colours and sometimes alpha."""
     image = LazyImage(data, None)
     if image.format != format:
         raise RuntimeError(f"Not {name} file, but {image.format}")
-    _warn_of_gray(format.capitalize() if format == "HEIF" else format, mode)
+    opened: Any = image.open(data) if format == "WEBP" else None
+    if opened is not None and opened.n_frames > 1:
+        raise RuntimeError("Animated WebP files are not supported.")
+    if mode in (ImageReadMode.GRAY, ImageReadMode.GRAY_ALPHA):
+        warnings.warn(
+            f"{format if format == 'AVIF' else format.capitalize()} does not support grayscale conversions. "
+            "The returned tensor will be in the colorspace of the original image.",
+            stacklevel=4,
+        )
     alpha = mode is ImageReadMode.RGB_ALPHA or (mode is not ImageReadMode.RGB and "A" in image.mode)
     return _chw(decode.read(image.convert("RGBA" if alpha else "RGB")))
 

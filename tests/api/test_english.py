@@ -26,12 +26,10 @@ NOT_YET: dict[str, str] = {
     "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
     "_fallback": "pil pillow v2",
-    "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
     "_program": (
         "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
         "v2_arguments"
     ),
-    "_self_test": "cases run",
     "transforms/v2": "_transform",
 }
 
