@@ -29,14 +29,12 @@ _SECTORS = [[0, 2, 1, 1, 3, 0], [3, 0, 0, 2, 1, 1], [1, 1, 3, 0, 0, 2]]
 
 
 def _planes(image: Tensor) -> int:
-    """The number of channels."""
     if image.ndim < 3:
         raise IndexError(f"Input image tensor should have at least 3 dimensions, but found {image.ndim}")
     return image.shape[-3]
 
 
 def _colours(image: Tensor, v2: bool) -> int:
-    """The number of channels, which must be 1 or 3."""
     channels = _planes(image) if v2 else dimensions(image)[0]
     need_colour(channels)
     return channels
@@ -55,7 +53,6 @@ def _blend(image: Tensor, other: Tensor, ratio: float, v2: bool) -> Tensor:
 
 
 def _luma(image: Tensor, v2: bool) -> Tensor:
-    """One channel, in floats."""
     red, green, blue = image.unbind(dim=-3)
     if v2:
         gray = red.mul(0.2989).add_(green, alpha=0.587).add_(blue, alpha=0.114)
@@ -65,7 +62,7 @@ def _luma(image: Tensor, v2: bool) -> Tensor:
 
 
 def _whole_luma(image: Tensor, v2: bool) -> Tensor:
-    """The same without the fractions that the dtype of the image does not hold."""
+    """Return the luma without fractions, unless the image has a float dtype."""
     gray = _luma(image, v2)
     if v2:
         return gray if image.is_floating_point() else gray.floor_()
@@ -241,7 +238,7 @@ def _dtype_of_sums(image: Tensor) -> torch.dtype:
 
 
 def _smooth(batch: Tensor, channels: int) -> Tensor:
-    """Each pixel but those of the border mixed with its eight neighbours, in floats."""
+    """Mix each pixel, except at the border, with its eight neighbours, in floats."""
     side, centre = 1.0 / 13.0, 5.0 / 13.0
     kernel = torch.tensor([[side] * 3, [side, centre, side], [side] * 3], dtype=batch.dtype, device=batch.device)
     return nnf.conv2d(batch, kernel.expand(channels, 1, 3, 3), groups=channels)
@@ -347,15 +344,7 @@ def v2_equalize(image: Tensor) -> Tensor:
 
 
 V2 = {
-    **by_v2(
-        adjust_brightness,
-        adjust_contrast,
-        adjust_gamma,
-        adjust_saturation,
-        autocontrast,
-        grayscale,
-        solarize,
-    ),
+    **by_v2(adjust_brightness, adjust_contrast, adjust_gamma, adjust_saturation, autocontrast, grayscale, solarize),
     "adjust_hue": v2_adjust_hue,
     "adjust_sharpness": v2_adjust_sharpness,
     "equalize": v2_equalize,

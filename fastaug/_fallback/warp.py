@@ -57,7 +57,7 @@ def affine_map(
     size: tuple[int, int] | None = None,
     v2: bool = False,
 ) -> Tensor:
-    """Sample where six numbers, about the middles of output and input, say that each pixel comes from.
+    """Sample by a map of six numbers from output to input, both in pixels from their centres.
 
     `size` is the output's (height, width), the input's by default.
     """
@@ -78,7 +78,6 @@ def affine_map(
 def perspective(
     image: Tensor, coefficients: Sequence[float], number: int, mode_name: str, fill: Any, v2: bool = False
 ) -> Tensor:
-    """Sample where the eight numbers of a perspective say that each pixel comes from."""
     if v2:
         need_channels(image)
     else:
@@ -102,7 +101,7 @@ def _sampling_dtype(image: Tensor) -> torch.dtype:
 
 
 def _base_grid(across: Tensor, down: Tensor, dtype: torch.dtype) -> Tensor:
-    """(1, pixels, 3): x, y and one."""
+    """Return (1, pixels, 3): x, y and one."""
     height, width = down.shape[0], across.shape[0]
     base = torch.empty(1, height, width, 3, dtype=dtype, device=across.device)
     base[..., 0].copy_(across)
@@ -164,7 +163,6 @@ def _sampled(image: Tensor, grid: Tensor, mode_name: str, fill: Any, v2: bool) -
 
 
 def gaussian_kernel(size: int, sigma: float, dtype: torch.dtype, device: torch.device, v2: bool = False) -> Tensor:
-    """The weights of one axis."""
     half = (size - 1) / (2.0 * math.sqrt(2.0)) if v2 else (size - 1) * 0.5
     positions = torch.linspace(-half, half, steps=size, dtype=dtype, device=device)
     if v2:

@@ -25,15 +25,9 @@ NOT_ENGLISH = {
 NOT_YET: dict[str, str] = {
     "": "__init__",
     "_compile": "__init__ adopt compiled drawn functions of_release prepare read_samples samples trace views",
-    "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
-    "_fallback": "pil pillow v2",
     "_image": "__init__ assembled decode decode16 encoded files indexes kept lazy npy pillow types",
     "_inspect": "__init__ info",
-    "_program": (
-        "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
-        "v2_arguments"
-    ),
     "_self_test": "cases run",
     "_tv_tensors": "base choice formats places rotated",
     "transforms/v2": "_transform",
