@@ -10,7 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from fastaug._fallback.tensor import as_float_batch, by_v2, convert_image_dtype, dimensions, from_float_batch
+from fastaug._fallback.tensor import (
+    as_float_batch,
+    by_v2,
+    convert_image_dtype,
+    dimensions,
+    float_dtype,
+    from_float_batch,
+)
 from fastaug._program.arguments import maximum, value_bits
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.checks import (
@@ -207,7 +214,7 @@ def adjust_sharpness(image: Tensor, factor: float) -> Tensor:
     need_colour(dimensions(image)[0])
     if image.shape[-1] <= 2 or image.shape[-2] <= 2:
         return image
-    inner = _smooth(as_float_batch(image, (_dtype_of_sums(image),)), image.shape[-3])
+    inner = _smooth(as_float_batch(image, (float_dtype(image),)), image.shape[-3])
     smooth = image.clone()
     smooth[..., 1:-1, 1:-1] = from_float_batch(inner, image)
     return _blend(image, smooth, factor, v2=False)
@@ -223,7 +230,7 @@ def v2_adjust_sharpness(image: Tensor, factor: float) -> Tensor:
     if image.numel() == 0 or height <= 2 or width <= 2:
         return image
     batch = image.reshape(-1, channels, height, width) if image.ndim > 4 else image
-    sharp = batch.to(_dtype_of_sums(image), copy=True)
+    sharp = batch.to(float_dtype(image), copy=True)
     smooth = _smooth(sharp, channels)
     if not image.is_floating_point():
         smooth = smooth.round_()
@@ -231,10 +238,6 @@ def v2_adjust_sharpness(image: Tensor, factor: float) -> Tensor:
     inner.add_(smooth.sub_(inner), alpha=1.0 - factor)
     sharp = sharp.clamp_(0, maximum(image.dtype)).to(image.dtype)
     return sharp.reshape(image.shape) if image.ndim > 4 else sharp
-
-
-def _dtype_of_sums(image: Tensor) -> torch.dtype:
-    return image.dtype if image.is_floating_point() else torch.float32
 
 
 def _smooth(batch: Tensor, channels: int) -> Tensor:
@@ -288,7 +291,7 @@ def autocontrast(image: Tensor, v2: bool = False) -> Tensor:
     else:
         _need_colour_planes(image)
     white = maximum(image.dtype)
-    dtype = _dtype_of_sums(image)
+    dtype = float_dtype(image)
     samples = image.to(dtype) if v2 else image
     low, high = (extreme(samples, (-2, -1), keepdim=True).to(dtype) for extreme in (torch.amin, torch.amax))
     spread = high - low

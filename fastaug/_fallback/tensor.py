@@ -126,6 +126,11 @@ def erase(image: Tensor, top: int, left: int, height: int, width: int, value: An
     return image
 
 
+def float_dtype(image: Tensor) -> torch.dtype:
+    """Return the dtype in which an image is computed."""
+    return image.dtype if image.is_floating_point() else torch.float32
+
+
 def as_float_batch(image: Tensor, accepted: tuple[torch.dtype, ...]) -> Tensor:
     batch = image if image.ndim >= 4 else image.unsqueeze(0)
     return batch if batch.dtype in accepted else batch.to(accepted[0])

@@ -13,7 +13,7 @@ import torch
 import torch.autograd.forward_ad as _forward
 from torch import Tensor
 
-#: True while torch.compile reads this code. Dynamo knows the function by its name. torch 2.2 has another one.
+#: True while torch.compile reads this code. Dynamo knows the function by its name, which is another one in 2.2.
 compiling: Callable[[], bool] = getattr(torch.compiler, "is_dynamo_compiling", None) or torch._utils.is_compiling
 #: True while torch.jit.trace records.
 recording = torch._C._is_tracing
