@@ -1,4 +1,4 @@
-"""Bags of jobs on a device: planned by the host, their kernels found or made, and launched."""
+"""Run bags of jobs on a device: plan them, find or make their kernels, and launch them."""
 
 from __future__ import annotations
 
@@ -12,23 +12,17 @@ from fastaug._cuda import memory
 from fastaug._cuda.kernels import Family
 from fastaug._program.job import Job
 
-#: Of calls that have no pipeline: of one transform, or a function.
+#: The family of calls without a pipeline: of one transform, or a function.
 _SHARED = Family()
 
 
 def run(
     jobs: Sequence[tuple[bytes, _C.Source, _C.Target]], device: memory.Device, rewrites: int, family: Family
 ) -> list[int]:
-    """Has a device do jobs, whose sources and targets lie on it, on its current stream.
-
-    Kernels that are missing are compiled first. The device is the current one.
+    """Run jobs, whose sources and targets lie on the current device, on its current stream.
 
     Returns:
-        The numbers of jobs that no device does: nothing was done of them.
-
-    Raises:
-        torch.cuda.OutOfMemoryError: the device's memory is full.
-        RuntimeError: a kernel cannot be made or launched.
+        The numbers of jobs that no device can run, and which were not started.
     """
     bag = _C.Bag(jobs, rewrites, *device.limits)
     if bag.launches:
@@ -37,17 +31,13 @@ def run(
         bag.write(pinned.data_ptr())
         blob = device.upload(pinned)
         scratch = device.empty((max(bag.scratch_bytes, 1),), torch.uint8)
-        # Both may be given up at once: whoever gets their memory next gets it on the same stream.
+        # Both may be freed at once, because their memory is used next on the same stream.
         device.launch(bag, kernels, blob, scratch)
     return bag.unfit
 
 
 def run_one(job: Job, where: torch.device, rewrites: int, family: Family | None) -> Any:
-    """The result of a job whose source lies on a device; None if no device does it.
-
-    Raises:
-        RuntimeError: the current stream is captured; or as `run` does.
-    """
+    """Return the result of a job whose source lies on a device, or None if no device can run it."""
     device = memory.of(where)
     with device.current():
         device.refuse_capture()
@@ -57,14 +47,14 @@ def run_one(job: Job, where: torch.device, rewrites: int, family: Family | None)
 
 
 def moved(result: torch.Tensor, where: torch.device) -> torch.Tensor:
-    """A tensor of the host's on a device, in the same memory format; on its current stream."""
+    """Copy a tensor of the host to a device, in the same memory format, on its current stream."""
     device = memory.of(where)
     with device.current():
         return upload(result, device)
 
 
 def upload(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
-    """As `moved`; the device is the current one. What is in pinned memory is copied from where it is."""
+    """Copy a tensor to the current device. Pinned memory is copied directly."""
     if result.is_pinned() and result.stride() == torch.empty_like(result, device="meta").stride():
         flat = result.as_strided((result.numel(),), (1,)).view(torch.uint8)
         return _like(result, device.upload(flat))
@@ -74,17 +64,17 @@ def upload(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
 
 
 def pin(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
-    """A copy in pinned memory, dense; the device is the current one."""
+    """Return a dense copy in pinned memory of the current device."""
     copy = _like(result, device.pinned(max(result.numel() * result.element_size(), 1)))
     return copy.copy_(result)
 
 
 def empty_like(result: torch.Tensor, device: memory.Device) -> torch.Tensor:
-    """Memory on a device, the current one, for another tensor of this shape, dtype and memory format."""
+    """Return memory on the current device with the shape, dtype and memory format of a tensor."""
     return _like(result, device.empty((max(result.numel() * result.element_size(), 1),), torch.uint8))
 
 
 def _like(tensor: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
-    """Bytes as a dense tensor, with the axes in the order that they have in another one."""
+    """View bytes as a dense tensor, with the axes in the order of another one."""
     dense = torch.empty_like(tensor, device="meta")
     return memory[: dense.numel() * dense.element_size()].view(dense.dtype).as_strided(dense.shape, dense.stride())

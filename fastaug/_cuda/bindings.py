@@ -1,4 +1,4 @@
-"""NVIDIA's Python bindings, which are imported when a device is first used and by nobody before."""
+"""NVIDIA's Python bindings, which are imported when a device is first used."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ from typing import Any
 
 
 def load(name: str) -> Any:
-    """The module `cuda.bindings.<name>`, which has no types.
-
-    Raises:
-        RuntimeError: the package cuda-bindings is not there.
-    """
+    """Return the module `cuda.bindings.<name>`, which has no types."""
     try:
         return importlib.import_module(f"cuda.bindings.{name}")
     except ImportError as error:

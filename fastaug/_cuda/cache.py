@@ -1,9 +1,8 @@
 """Compiled kernels on disk, so that a machine compiles each of them once.
 
-A file is its magic, the SHA-256 of what follows, and that: the length of a description in JSON, the description, and
-the code. A file that is cut short or changed is as good as none, and is replaced. Files come into being under another
-name and are renamed, so that processes that write the same one at once do no harm. Nothing here raises for what a disk
-does.
+A file has its magic, the SHA-256 of the rest, the length of a description in JSON, the description, and the code. A
+damaged file is replaced. Files are written under another name and renamed, so that processes may write the same one at
+once. Errors of the disk are only logged.
 """
 
 from __future__ import annotations
@@ -21,20 +20,20 @@ from pathlib import Path
 from fastaug._cuda.nvrtc import Binary
 
 _LOG = logging.getLogger("fastaug")
-#: The last byte is the version of the form of files.
+#: The last byte is the version of the format.
 _MAGIC = b"fastaug\x01"
 _SUFFIX = ".kernel"
 _UNFINISHED = ".unfinished"
-#: What is unfinished for this many seconds was left by a process that ended.
+#: Files that are unfinished for this many seconds were left by a process that ended.
 _ABANDONED = 3600.0
 #: Bytes.
 LIMIT = 256 << 20
 
 
 def folder() -> Path | None:
-    """`$FASTAUG_CACHE_DIR`, or `fastaug` in `$XDG_CACHE_HOME`, or `~/.cache/fastaug`; None where there is no home.
+    """Return `$FASTAUG_CACHE_DIR`, or `fastaug` in `$XDG_CACHE_HOME` or `~/.cache`, or None without a home.
 
-    A relative `$XDG_CACHE_HOME` is ignored, as the XDG Base Directory Specification says.
+    A relative `$XDG_CACHE_HOME` is ignored, as in the XDG Base Directory Specification.
     """
     if own := os.environ.get("FASTAUG_CACHE_DIR"):
         return Path(own)
@@ -48,15 +47,7 @@ def folder() -> Path | None:
 
 
 def key(source: str, headers: Mapping[str, str], options: Sequence[str], arch: str, compiler: str) -> str:
-    """The name of what a compilation gives: 64 hexadecimal digits, others for any other input.
-
-    Args:
-        source: the text of the kernel.
-        headers: {name: text} of all that it may include.
-        options: of the compiler.
-        arch: what is compiled for.
-        compiler: which compiler, with its version.
-    """
+    """Return the SHA-256 of all that a compilation depends on: `headers` are {name: text}."""
     parts = [arch, compiler, source, str(len(options)), *options]
     for name in sorted(headers):
         parts += [name, headers[name]]
@@ -69,11 +60,11 @@ def key(source: str, headers: Mapping[str, str], options: Sequence[str], arch: s
 
 
 class Cache:
-    """Compiled kernels in a folder, by key. Any number of threads and processes may use one.
+    """Compiled kernels in a folder, by key. Any number of threads and processes may share one.
 
     Args:
-        where: the folder, which is made when something is first put; None keeps nothing.
-        limit: bytes that files may have together. What was used longest ago is deleted beyond that.
+        where: the folder, which is made for the first kernel; None keeps nothing.
+        limit: bytes of all files, beyond which the least recently used are deleted.
     """
 
     def __init__(self, where: Path | None, limit: int = LIMIT) -> None:
@@ -81,7 +72,6 @@ class Cache:
         self._limit = limit
 
     def get(self, key: str) -> Binary | None:
-        """What was put under a key, or None."""
         if self._where is None:
             return None
         path = self._where / (key + _SUFFIX)
@@ -93,13 +83,12 @@ class Cache:
         if binary is None:
             _LOG.info("fastaug: %s is damaged, and is compiled again", path)
             return None
-        # What was used last is deleted last; a folder that cannot be written to is not cleared either.
+        # The last used file is deleted last. A folder that cannot be written to is not cleared either.
         with contextlib.suppress(OSError):
             os.utime(path)
         return binary
 
     def put(self, key: str, binary: Binary) -> None:
-        """Keeps what was compiled, if the disk lets it."""
         if self._where is None:
             return
         try:
@@ -118,7 +107,7 @@ class Cache:
             _LOG.info("fastaug: a compiled kernel is not kept in %s: %s", self._where, error)
 
     def _clear(self) -> None:
-        """Deletes what was used longest ago, and what nobody will finish."""
+        """Delete the least recently used files, and abandoned ones."""
         assert self._where is not None
         files: list[tuple[float, int, Path]] = []
         for path in self._where.iterdir():

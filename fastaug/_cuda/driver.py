@@ -1,7 +1,7 @@
 """Every call of CUDA's driver that Python makes.
 
-Modules are loaded into a device's primary context, which is torch's too. It is made current for as long as that takes,
-so any thread may load, whether torch has been used on it or not.
+Modules are loaded into a device's primary context, which is torch's too. It is made current meanwhile, so any thread
+may load.
 """
 
 from __future__ import annotations
@@ -28,12 +28,7 @@ _CAPTURE_IMPLICIT = 906
 
 
 class DriverError(RuntimeError):
-    """A call of the driver failed.
-
-    Attributes:
-        code: the CUresult.
-        name: its name, "CUDA_ERROR_INVALID_IMAGE", say.
-    """
+    """An error of the driver: `code` is the CUresult and `name` its name, such as "CUDA_ERROR_INVALID_IMAGE"."""
 
     def __init__(self, message: str, code: int, name: str) -> None:
         super().__init__(message)
@@ -43,7 +38,7 @@ class DriverError(RuntimeError):
 
 @dataclass(frozen=True)
 class Device:
-    """What a device is, as far as plans depend on it."""
+    """The properties of a device that plans depend on."""
 
     index: int
     #: Compute capability: (9, 0).
@@ -51,29 +46,19 @@ class Device:
     multiprocessors: int
     #: Bytes.
     l2: int
-    #: Bytes of shared memory that a block may have when its kernel asks for nothing; at most; and that the blocks of a
-    #: multiprocessor have together.
+    #: Bytes of shared memory: of a block by default, of a block at most, and of all blocks of a multiprocessor.
     shared_per_block: int
     shared_per_block_most: int
     shared_per_multiprocessor: int
 
     @property
     def arch(self) -> str:
-        """The architecture for NVRTC: "sm_90"."""
+        """The architecture for NVRTC, such as "sm_90"."""
         return "sm_{}{}".format(*self.capability)
 
 
 class Module:
-    """Kernels in a device's memory, from machine code or PTX; they are unloaded when `unload` is called.
-
-    Args:
-        index: the device.
-        image: a cubin, or PTX with a NUL at its end.
-
-    Raises:
-        torch.cuda.OutOfMemoryError: the device's memory is full.
-        DriverError: the driver refuses the image.
-    """
+    """Kernels in a device's memory until `unload`, from a cubin, or PTX with a NUL at its end."""
 
     def __init__(self, index: int, image: bytes) -> None:
         self._index = index
@@ -81,11 +66,7 @@ class Module:
             self._module = _call("cuModuleLoadData", image)
 
     def function(self, name: str) -> int:
-        """The address (CUfunction) of a kernel, which may use all the shared memory that a block can have.
-
-        Raises:
-            DriverError: there is none of that name.
-        """
+        """Return the address (CUfunction) of a kernel, which may use all shared memory of a block."""
         attribute = _driver().CUfunction_attribute
         with current(self._index):
             function = _call("cuModuleGetFunction", self._module, name.encode())
@@ -95,7 +76,7 @@ class Module:
         return int(function)
 
     def unload(self) -> None:
-        """Frees it. No kernel of it may be running, or be launched after that; a second call does nothing."""
+        """Free the memory. No kernel may be running or be launched later. A second call does nothing."""
         module, self._module = self._module, None
         if module is not None:
             with current(self._index):
@@ -103,11 +84,11 @@ class Module:
 
 
 def device(index: int) -> Device:
-    """What a device is; asked once.
+    """Return the properties of a device.
 
     Raises:
         ValueError: there is no such device.
-        RuntimeError: there is no driver or no GPU, or this is a fork of a process that had used one.
+        RuntimeError: there is no driver or GPU, or this is a fork of a process that used one.
     """
     _initialise()
     return _device(index)
@@ -115,7 +96,7 @@ def device(index: int) -> Device:
 
 @contextlib.contextmanager
 def current(index: int) -> Iterator[None]:
-    """Makes a device's primary context this thread's, and afterwards again what was before."""
+    """Make a device's primary context this thread's, and restore the one before."""
     _initialise()
     _call("cuCtxPushCurrent", _primary(index))
     try:
@@ -125,11 +106,7 @@ def current(index: int) -> Iterator[None]:
 
 
 def launch_address() -> int:
-    """The address of cuLaunchKernel, for native code. Stream 0 is the legacy default stream there, which is torch's.
-
-    Raises:
-        RuntimeError: the driver has none, or there is no driver.
-    """
+    """Return the address of cuLaunchKernel. Its stream 0 is the legacy default stream, which is torch's."""
     _initialise()
     flag = _driver().CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM
     try:
@@ -140,18 +117,18 @@ def launch_address() -> int:
 
 
 def is_capturing(stream: int, index: int | None = None) -> bool:
-    """Whether work on a stream is recorded into a CUDA graph instead of done.
+    """Return True if work on a stream is recorded into a CUDA graph.
 
     Args:
         stream: a CUstream's address; 0 is the legacy default stream.
-        index: the stream's device; by default that of the context which is current on this thread.
+        index: the stream's device; by default that of this thread's current context.
     """
     _initialise()
     with current(index) if index is not None else contextlib.nullcontext():
         try:
             status = _call("cuStreamIsCapturing", stream)
         except DriverError as error:
-            # Asking after the legacy stream is refused while another stream that waits for it is captured.
+            # The legacy stream refuses this while another stream that waits for it is captured.
             if error.code == _CAPTURE_IMPLICIT:
                 return True
             raise
@@ -159,15 +136,7 @@ def is_capturing(stream: int, index: int | None = None) -> bool:
 
 
 def refuse_capture(stream: int, index: int | None = None) -> None:
-    """Raises for a stream whose work is recorded.
-
-    Args:
-        stream: as in `is_capturing`.
-        index: as in `is_capturing`.
-
-    Raises:
-        RuntimeError: it is.
-    """
+    """Raise a RuntimeError if `is_capturing`."""
     if is_capturing(stream, index):
         raise RuntimeError(
             "fastaug cannot be captured into a CUDA graph: parameters are drawn on the host at every call, and a graph"
@@ -226,7 +195,7 @@ _primaries: dict[int, Any] = {}
 
 
 def _primary(index: int) -> Any:
-    """A device's primary context, retained once, until the process ends."""
+    """Return a device's primary context, retained until the process ends."""
     with _RETAINING:
         if index not in _primaries:
             _device(index)
@@ -239,7 +208,7 @@ def _driver() -> Any:
 
 
 def _call(name: str, *arguments: Any) -> Any:
-    """What a function of the driver gives: a value, a tuple of several, or None."""
+    """Call a function of the driver, and return a value, a tuple of several, or None."""
     try:
         status, *values = getattr(_driver(), name)(*arguments)
     except AttributeError as error:
@@ -264,7 +233,7 @@ def _lacking(name: str) -> RuntimeError:
 
 
 def failed(function: str, code: int) -> Exception:
-    """The exception for a CUresult that is no success."""
+    """Return the exception for a CUresult."""
     name, text = _word("cuGetErrorName", code), _word("cuGetErrorString", code)
     message = f"{function} failed with {name or code}" + (f": {text}" if text else "")
     if code == _OUT_OF_MEMORY:
@@ -275,7 +244,7 @@ def failed(function: str, code: int) -> Exception:
 
 
 def _word(function: str, code: int) -> str:
-    """What the driver calls a CUresult; "" for one that it, or the bindings, do not know."""
+    """Return the driver's text for a CUresult, or "" if it is unknown."""
     try:
         unknown, text = getattr(_driver(), function)(_driver().CUresult(code))
     except ValueError:

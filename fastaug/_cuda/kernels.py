@@ -1,17 +1,15 @@
-"""Kernels that are made for the pipelines at hand.
+"""Kernels for the ops of pipelines.
 
-A kernel that could do everything needs so many registers that it spills them; one for just the ops of a pipeline does
-not, and takes half a second to compile. One that does is compiled again with more of them, for fewer threads at once.
-So a kernel has a *spec*: what its images are, exactly, and masks of the steps,
-ends, ops and flags that can occur. Its source is a few constants and the extension's device headers. All kernels give
-the same pixels, so one whose masks hold more bits than are asked for serves too.
+A kernel for all ops would spill registers. One for the ops of a pipeline compiles in half a second. If it spills, it is
+compiled again with more registers, for fewer threads at once. A kernel has a *spec*: the exact form of its images, and
+masks of the steps, ends, ops and flags that can occur. All kernels give the same pixels, so one with more bits serves
+too.
 
-Random pipelines ask for other bits at every call: a jitter that leaves out an op, a crop that needs no filter. A
-*family* belongs to one pipeline and remembers what it asked for. When something is missing, the union of that is
-compiled, so that there are never more compilations than bits, and soon there are none.
+Random pipelines need other bits at every call. A *family* holds the specs of one pipeline. If a kernel is missing,
+their union is compiled, so there are never more compilations than bits.
 
-A kernel is looked for among those in memory, then on disk, and then compiled; several at once in threads, since NVRTC
-runs without Python's lock. Whoever asks for one that another thread is making waits for it.
+Kernels come from memory, from disk, or from NVRTC, which runs in several threads without Python's lock. Threads wait
+for a kernel that another one is making.
 """
 
 from __future__ import annotations
@@ -37,28 +35,28 @@ TILE = "fastaug_tile"
 PREPARE = "fastaug_prepare"
 
 _LOG = logging.getLogger("fastaug")
-#: How many of a spec's numbers have to be equal; the others are masks.
+#: The number of exact numbers of a spec, before its masks.
 _EXACT = 3
-#: How many blocks a multiprocessor is to hold at least: at first, and then where registers do not suffice for that.
+#: The least number of blocks of a multiprocessor: at first, and then if registers spill.
 _BLOCKS = (3, 2, 1)
 
 
 class Sources(Protocol):
-    """Where the text of kernels comes from."""
+    """A source of the text of kernels."""
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """{name: text} of what the sources include."""
+        """{name: text} of included files."""
 
     def tile(self, spec: Spec, blocks: int) -> str:
-        """The source of `TILE` for a spec, of which a multiprocessor holds `blocks` blocks at least."""
+        """Return the source of `TILE`, of which a multiprocessor holds at least `blocks` blocks."""
 
     def prepare(self) -> str:
-        """The source of `PREPARE`."""
+        """Return the source of `PREPARE`."""
 
 
 class Extension:
-    """The text that the native extension carries."""
+    """The source texts in the native extension."""
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -72,42 +70,22 @@ class Extension:
 
 
 def covers(wide: Spec, spec: Spec) -> bool:
-    """Whether a kernel for `wide` does all that `spec` says.
-
-    Example:
-        >>> covers((0, 3, 1, 0b111, 1, 2, 0), (0, 3, 1, 0b101, 1, 0, 0))
-        True
-    """
+    """Return True if a kernel for `wide` also runs `spec`."""
     return wide[:_EXACT] == spec[:_EXACT] and all(bits & ~more == 0 for more, bits in zip(wide[_EXACT:], spec[_EXACT:]))
 
 
 def union(first: Spec, second: Spec) -> Spec:
-    """The least spec that covers both, whose first three numbers are equal.
-
-    Example:
-        >>> union((0, 3, 1, 0b100, 1, 2, 0), (0, 3, 1, 0b001, 1, 0, 4))
-        (0, 3, 1, 5, 1, 2, 4)
-    """
+    """Return the least spec that covers both, whose exact numbers are equal."""
     source, channels, dtype, *masks = (a if k < _EXACT else a | b for k, (a, b) in enumerate(zip(first, second)))
     return (source, channels, dtype, masks[0], masks[1], masks[2], masks[3])
 
 
 def tiles(sources: Sources, spec: Spec) -> list[str]:
-    """The sources of `TILE` for a spec, as `fitting` takes them."""
     return [sources.tile(spec, blocks) for blocks in _BLOCKS]
 
 
 def fitting(sources: Iterable[str], compile: Callable[[str], nvrtc.Binary]) -> nvrtc.Binary:
-    """The first of several sources that keeps all in registers; else the first of those that spill least.
-
-    Args:
-        sources: of one kernel, the best first.
-        compile: makes a binary of one; the later ones are compiled only where they are needed.
-
-    Example:
-        >>> fitting(["a", "b"], lambda text: nvrtc.Binary("ptx", text.encode(), "")).data
-        b'a'
-    """
+    """Compile sources of one kernel until one does not spill. Otherwise return the first that spills least."""
     made: list[nvrtc.Binary] = []
     for source in sources:
         made.append(compile(source))
@@ -117,19 +95,19 @@ def fitting(sources: Iterable[str], compile: Callable[[str], nvrtc.Binary]) -> n
 
 
 def _spilled(binary: nvrtc.Binary) -> int:
-    """Bytes of a thread's local memory, and how often they are written and read. PTX does not say."""
+    """Return bytes of a thread's stack, and bytes spilled and read back. For PTX this is 0."""
     return sum(one.stack_frame + one.spill_stores + one.spill_loads for one in binary.reports)
 
 
 class Family:
-    """All that one pipeline has asked for. Threads may share it."""
+    """The specs of one pipeline so far. Threads may share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._widest: dict[tuple[int, ...], Spec] = {}
 
     def widen(self, specs: Iterable[Spec]) -> list[Spec]:
-        """For each spec the union of it with all of the same first three numbers, now and before."""
+        """Return for each spec the union of all with its exact numbers, now and before."""
         specs = list(specs)
         with self._lock:
             for spec in specs:
@@ -139,9 +117,9 @@ class Family:
 
 
 class _Promise(NamedTuple):
-    """A kernel that a thread has set out to make."""
+    """A kernel that a thread is making."""
 
-    #: Of its sources, as `fitting` takes them.
+    #: Returns its sources, for `fitting`.
     texts: Callable[[], Sequence[str]]
     entry: str
     #: The spec, or `PREPARE`.
@@ -154,13 +132,9 @@ class Kernels:
 
     Args:
         index: the device.
-        sources: where their text comes from; the native extension by default.
-        disk: where compiled ones are kept; the user's cache by default.
-        compile: as `nvrtc.compile`.
-
-    Raises:
-        RuntimeError: there is no driver, no GPU, or no NVRTC.
-        ValueError: there is no such device.
+        sources: the text of kernels; the native extension by default.
+        disk: compiled kernels; the user's cache by default.
+        compile: replaces `nvrtc.compile`.
     """
 
     def __init__(
@@ -176,28 +150,17 @@ class Kernels:
         self._disk = disk or cache.Cache(folder and folder / "kernels")
         self._compile = compile
         self._lock = threading.Lock()
-        #: What is there or being made, by spec; that of `PREPARE` by its name.
+        #: All kernels that exist or are being made, by spec; that of `PREPARE` by its name.
         self._made: dict[Hashable, Future[int]] = {}
-        #: What has been asked for, and its kernel: the way of all calls but the first ones.
+        #: The kernels of all specs so far, for all calls but the first ones.
         self._known: dict[Spec, int] = {}
         self._modules: list[driver.Module] = []
 
     def get(self, specs: Sequence[Spec], family: Family) -> list[int]:
-        """A kernel (the address of a CUfunction) for each spec; those that no kernel covers are compiled first.
+        """Return a kernel (the address of a CUfunction) for each spec. Compile those that no kernel covers.
 
-        The driver may refuse to load while a stream is captured; `driver.refuse_capture` comes before this.
-
-        Args:
-            specs: what is to be done.
-            family: of the pipeline that asks.
-
-        Raises:
-            torch.cuda.OutOfMemoryError: the device's memory is full.
-            RuntimeError: a kernel cannot be compiled or loaded; a later call tries again.
-
-        Example:
-            >>> kernels.get([(0, 3, 1, 0b11, 1, 0b100, 0)], Family())  # doctest: +SKIP
-            [94034187212352]
+        Call `driver.refuse_capture` first, as the driver may not load while a stream is captured. After an error, a
+        later call tries again.
         """
         known = self._known
         try:
@@ -219,7 +182,7 @@ class Kernels:
         return [found[spec] for spec in specs]
 
     def prepare_kernel(self) -> int:
-        """The one kernel that has no spec; raises as `get` does."""
+        """Return the kernel without a spec."""
         missing: list[_Promise] = []
         with self._keeping(missing):
             with self._lock:
@@ -230,7 +193,7 @@ class Kernels:
         return future.result()
 
     def close(self) -> None:
-        """Unloads all kernels, none of which may be running; what is asked for later is loaded again."""
+        """Unload all kernels, none of which may be running. They are loaded again on demand."""
         with self._lock:
             modules, self._modules = self._modules, []
             self._made.clear()
@@ -239,7 +202,7 @@ class Kernels:
             module.unload()
 
     def _covering(self, spec: Spec) -> Future[int] | None:
-        """The kernel with the fewest bits, of those that cover a spec; the lock is held."""
+        """Return the kernel with the fewest bits that covers a spec. The lock is held."""
         wide = [one for one in self._made if isinstance(one, tuple) and covers(one, spec)]
         if not wide:
             return None
@@ -248,7 +211,7 @@ class Kernels:
     def _promise(
         self, texts: Callable[[], Sequence[str]], entry: str, name: Hashable, missing: list[_Promise]
     ) -> Future[int]:
-        """Lets others know that this thread makes a kernel; the lock is held."""
+        """Record that this thread makes a kernel. The lock is held."""
         promise = _Promise(texts, entry, name, Future())
         missing.append(promise)
         self._made[name] = promise.future
@@ -256,7 +219,7 @@ class Kernels:
 
     @contextlib.contextmanager
     def _keeping(self, missing: list[_Promise]) -> Iterator[None]:
-        """Ends all promises, whatever happens, since others wait for them. What failed is tried again when needed."""
+        """End all promises in any case, because others wait for them. Forget those that failed."""
         try:
             yield
         except BaseException as error:
@@ -271,7 +234,6 @@ class Kernels:
             raise
 
     def _make(self, missing: list[_Promise]) -> None:
-        """Makes kernels, at once if there are several."""
         if len(missing) == 1:
             self._make_one(missing[0])
         elif missing:
@@ -282,9 +244,8 @@ class Kernels:
         promise.future.set_result(self._load(self._binary(promise.texts(), promise.name), promise.entry))
 
     def _binary(self, sources: Sequence[str], name: Hashable) -> nvrtc.Binary:
-        """From disk, or else compiled."""
         arch, headers = self.device.arch, self._sources.headers
-        # Which of the sources it was made of follows from all of them.
+        # All sources decide which one the kernel was made of.
         key = cache.key("".join(sources), {**nvrtc.SHIMS, **headers}, nvrtc.OPTIONS, arch, nvrtc.version())
         binary = self._disk.get(key)
         if binary is not None:
@@ -314,15 +275,14 @@ _SHARING = threading.Lock()
 
 
 def of(index: int) -> Kernels:
-    """The kernels of a device that all pipelines of this process share; raises as `Kernels` does."""
-    # In a fork of a process that had used the driver this raises, before a lock that a lost thread may hold.
+    """Return the kernels of a device that all pipelines of this process share."""
+    # This raises in a fork of a process that used the driver, where a lost thread may hold the lock below.
     driver.device(index)
     with _SHARING:
         return _shared(index)
 
 
 def _words(binary: nvrtc.Binary) -> str:
-    """What a user may want to know of a compiled kernel."""
     if binary.kind == "ptx":
         return f"{len(binary.data)} bytes of PTX, since this GPU is newer than NVRTC; the driver compiles them"
     taken = [

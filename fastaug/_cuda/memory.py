@@ -1,7 +1,7 @@
-"""Memory, streams and events of devices, all of them torch's; and the one place that tells devices from what is none.
+"""Memory, streams and events of devices, all of them torch's, and checks of `device` arguments.
 
-Work goes to the current stream of the device. Copies of images from the host go to a stream of their own, so that they
-overlap with kernels; the current stream waits for them. Nothing here waits for a device, but where it says so.
+Work goes to the current stream of the device. Images are copied from the host on a stream of their own, so that copies
+overlap with kernels. The current stream waits for them, but the host does not, unless a docstring says so.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import torch
 from fastaug import _C
 from fastaug._cuda import driver, kernels, nvrtc
 
-#: Blocks of a multiprocessor at a time, which share its memory; each takes so many bytes for itself
-#: ("reserved shared memory" in NVIDIA's tables of compute capabilities).
+#: Blocks that share a multiprocessor's memory, and the bytes that each reserves ("reserved shared memory" in NVIDIA's
+#: tables of compute capabilities).
 _BLOCKS = 3
 _RESERVED = 1 << 10
-#: Where a share is less than this, tiles would be too small: two blocks have to do.
+#: The least share in bytes. With less, tiles would be too small, so two blocks run.
 _SHARED = 31 << 10
 
-#: Things given to another stream before which that one may still be.
+#: The number of `give`s that a stream may be behind.
 _GIVEN = 2
 
 
@@ -35,80 +35,76 @@ class Event(Protocol):
     """A point of a stream."""
 
     def synchronize(self) -> None:
-        """Waits until the device is there."""
+        """Wait until the device is there."""
 
 
 class Side(Protocol):
-    """A stream beside those that work is waited for on."""
+    """A stream beside the current ones."""
 
     @property
     def device(self) -> Device: ...
 
     def active(self) -> AbstractContextManager[None]:
-        """Makes its device this thread's current one, and the stream that one's current stream."""
+        """Make its device and the stream the current ones of this thread."""
 
     def mark(self) -> Event:
-        """Where the stream is now."""
+        """Return the point where the stream is now."""
 
     def give(self, event: Event, tensors: Sequence[torch.Tensor]) -> None:
-        """Has the current stream wait for the event, and then have the memory of tensors that were made before it.
+        """Let the current stream wait for the event, and then own the memory of tensors made before it.
 
-        Waits until the current stream has done what it had to do some calls of this before, so that nobody can ask
-        for ever more while the device is still at what came first.
+        Wait for the current stream's work of some calls before, so that no unlimited work is queued.
         """
 
 
 class Device(Protocol):
-    """What a bag needs of a device. All but the first two lines belong inside of `current()`."""
+    """A device as bags use it. Call all but the first two inside `current()`."""
 
     @property
     def device(self) -> torch.device: ...
     @property
     def limits(self) -> tuple[int, int]:
-        """Bytes that stay in a cache between two parts of an image, and of shared memory that a block may have."""
+        """Bytes that stay cached between two parts of an image, and bytes of shared memory of a block."""
 
     def current(self) -> AbstractContextManager[None]:
-        """Makes it the current device of this thread."""
+        """Make it the current device of this thread."""
 
     def refuse_capture(self) -> None:
-        """
-        Raises:
-            RuntimeError: work on the current stream is recorded.
-        """
+        """Raise a RuntimeError if work on the current stream is recorded."""
 
     def empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """Memory on the device, aligned to 256 bytes."""
+        """Return memory on the device, aligned to 256 bytes."""
 
     def pinned(self, count: int) -> torch.Tensor:
-        """So many bytes on the host that a device copies from by itself, aligned to 16."""
+        """Return pinned bytes on the host, aligned to 16."""
 
     def upload(self, pinned: torch.Tensor) -> torch.Tensor:
-        """A copy of pinned bytes on the device, on the current stream. They may be given up at once."""
+        """Copy pinned bytes to the device, on the current stream. They may be freed at once."""
 
     def upload_ahead(self, pinned: torch.Tensor) -> tuple[torch.Tensor, Event]:
-        """As `upload`, as soon as the device gets to it; and when that is done. The current stream waits for it."""
+        """Upload on another stream, which the current one waits for. Also return the end of the copy."""
 
     def uses(self, image: torch.Tensor) -> None:
-        """Has memory of torch's be kept for the work that the current stream has so far."""
+        """Keep memory of torch for the work of the current stream so far."""
 
     def side(self) -> Side:
-        """A new one. Outside of `current()`, as all of its own methods."""
+        """Return a new one. Call this and its methods outside of `current()`."""
 
     def kernels(self, bag: _C.Bag, family: kernels.Family) -> tuple[int, list[int]]:
-        """The kernel that makes tables, 0 if the bag needs none, and one for each of its specs."""
+        """Return the kernel that makes tables, or 0 if the bag needs none, and one for each of its specs."""
 
     def launch(self, bag: _C.Bag, kernels: tuple[int, list[int]], blob: torch.Tensor, scratch: torch.Tensor) -> None:
-        """All that a bag has to do, on the current stream."""
+        """Launch all kernels of a bag on the current stream."""
 
 
 class Backend(Protocol):
-    """The devices that there are."""
+    """All devices."""
 
     def index(self, device: torch.device) -> int:
-        """Of this or, where it has no index, of the current one.
+        """Return the index of a device, or the current one if it has none.
 
         Raises:
-            RuntimeError: there is none, or this process cannot use it.
+            RuntimeError: there is no device, or this process cannot use it.
             ValueError: there is none of that index.
         """
 
@@ -116,15 +112,11 @@ class Backend(Protocol):
 
 
 class Cuda:
-    """A CUDA device, through torch and the driver.
-
-    Raises:
-        RuntimeError: there is no NVRTC.
-    """
+    """A CUDA device, through torch and the driver."""
 
     def __init__(self, index: int) -> None:
         about = driver.device(index)
-        nvrtc.version()  # without which there are no kernels, before anything is drawn
+        nvrtc.version()  # raises without NVRTC, before anything is drawn
         self._index = index
         self._kernels = kernels.of(index)
         self.device = torch.device("cuda", index)
@@ -146,7 +138,7 @@ class Cuda:
         return torch.empty(shape, dtype=dtype, device=self.device)
 
     def pinned(self, count: int) -> torch.Tensor:
-        # torch keeps it for others, but not before the copies that it has seen of it are done.
+        # torch reuses it only after the copies from it are done.
         return torch.empty(count, dtype=torch.uint8, device="cpu", pin_memory=True)
 
     def upload(self, pinned: torch.Tensor) -> torch.Tensor:
@@ -157,7 +149,7 @@ class Cuda:
     def upload_ahead(self, pinned: torch.Tensor) -> tuple[torch.Tensor, Event]:
         copies, current = self._copying(), torch.cuda.current_stream()
         with torch.cuda.stream(copies):
-            # Of this stream's memory: what the current one has to do does not hold the copy up.
+            # This stream's own memory does not wait for the work of the current one.
             there = self.upload(pinned)
             done: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
             done.record(copies)
@@ -186,7 +178,7 @@ class Cuda:
         prepare, tiles = kernels
         stream = torch.cuda.current_stream().cuda_stream
         address = driver.launch_address()
-        # torch makes its context this thread's when it first needs it, and driver and runtime need not agree on it.
+        # The driver's current context may be another than the runtime's, which torch sets on demand.
         with driver.current(self._index):
             code = bag.launch(address, stream, prepare, tiles, blob.data_ptr(), scratch.data_ptr())
         if code:
@@ -194,16 +186,10 @@ class Cuda:
 
 
 class CudaSide:
-    """A stream of torch's.
-
-    Args:
-        device: where.
-    """
-
     def __init__(self, device: Cuda) -> None:
         self.device = device
         self._stream: Any = torch.cuda.Stream(device.device.index)  # type: ignore[no-untyped-call]
-        self._given: deque[Any] = deque()  # where other streams were
+        self._given: deque[Any] = deque()
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
@@ -219,7 +205,7 @@ class CudaSide:
     def give(self, event: Any, tensors: Sequence[torch.Tensor]) -> None:
         with self.device.current():
             current = torch.cuda.current_stream()
-            # It sleeps while it waits: others need the processor.
+            # A blocking event sleeps while it waits.
             before: Any = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
             before.record(current)
             current.wait_event(event)
@@ -231,19 +217,17 @@ class CudaSide:
 
 
 class _Cudas:
-    """All CUDA devices."""
-
     def index(self, device: torch.device) -> int:
         if torch.version.cuda is None:  # where there are none, or AMD's
             raise RuntimeError(f"device is {device}, but PyTorch {torch.__version__} is built without CUDA")
         index: Any = device.index
         if index is not None:
             return driver.device(index).index
-        driver.device(0)  # says what is wrong where torch would say something else
+        driver.device(0)  # has better errors than torch
         return torch.cuda.current_device()
 
     def open(self, index: int) -> Device:
-        # The locks and streams of a parent are no good in a child.
+        # A child cannot use the locks and streams of its parent.
         return _opened(index, os.getpid())
 
 
@@ -252,22 +236,21 @@ def _opened(index: int, process: int) -> Cuda:
     return Cuda(index)
 
 
-#: Tests put another in its place, which needs no GPU.
+#: Tests replace it by one that needs no GPU.
 backend: Backend = _Cudas()
 
 
 def of(device: torch.device) -> Device:
-    """A device; raises as `Backend.index` and `Cuda` do."""
     return backend.open(backend.index(device))
 
 
 def as_device(device: Any) -> torch.device:
-    """What an argument `device` says: a device with its index, or the CPU.
+    """Return the device of an argument `device`, with its index, or the CPU.
 
     Raises:
-        TypeError: no string and no torch.device.
-        ValueError: no such device, or one that is neither the CPU nor CUDA's.
-        RuntimeError: no CUDA device can be used.
+        TypeError: neither a string nor a torch.device.
+        ValueError: no such device, or neither the CPU nor a CUDA device.
+        RuntimeError: CUDA cannot be used.
     """
     if not isinstance(device, (str, torch.device)):
         raise TypeError(f"device should be a string, such as 'cuda' or 'cuda:1', or a torch.device, got {device!r}")

@@ -1,4 +1,4 @@
-"""CUDA C++ to machine code by NVRTC, which needs neither a toolkit nor a GPU."""
+"""Compile CUDA C++ by NVRTC, which needs neither a toolkit nor a GPU."""
 
 from __future__ import annotations
 
@@ -15,13 +15,18 @@ from typing import Any
 
 from fastaug._cuda import bindings
 
-#: Options of every compilation. Products and sums are rounded apart, as the reference rounds them; functions without a
-#: mark are the device's, so that headers are shared with the host; ptxas says what registers and memory kernels take.
+#: Options of every compilation. Products and sums are rounded apart, as in the reference. Functions without a mark are
+#: the device's, so that headers are shared with the host. ptxas reports registers and memory.
 OPTIONS = ("--fmad=false", "--std=c++20", "-default-device", "--ptxas-options=-v")
 
-#: What device code uses of the standard library. NVRTC has none; it knows the functions of <cmath> and <cstring> that
-#: are below, as built-in functions of the global namespace. Types are those of 64-bit Linux, where int64_t is long.
-#: There is no offsetof, for which NVRTC has no built-in.
+
+def _in_std(names: str) -> str:
+    """Return C++ that puts global names into the namespace std."""
+    return "namespace std {\n" + "".join(f"using ::{name};\n" for name in names.split()) + "}  // namespace std\n"
+
+
+#: The parts of the standard library that device code uses. NVRTC has none, but knows these functions of <cmath> and
+#: <cstring> as built-in ones of the global namespace. Types are those of 64-bit Linux, where int64_t is long.
 SHIMS: Mapping[str, str] = {
     "cstdint": """#pragma once
 typedef signed char int8_t;
@@ -46,19 +51,8 @@ typedef unsigned long uintptr_t;
 #define UINT16_MAX 65535
 #define UINT32_MAX 4294967295U
 #define UINT64_MAX 18446744073709551615UL
-namespace std {
-using ::int16_t;
-using ::int32_t;
-using ::int64_t;
-using ::int8_t;
-using ::intptr_t;
-using ::uint16_t;
-using ::uint32_t;
-using ::uint64_t;
-using ::uint8_t;
-using ::uintptr_t;
-}  // namespace std
-""",
+"""
+    + _in_std("int16_t int32_t int64_t int8_t intptr_t uint16_t uint32_t uint64_t uint8_t uintptr_t"),
     "cstddef": """#pragma once
 namespace std {
 using ::ptrdiff_t;
@@ -66,51 +60,17 @@ using ::size_t;
 using nullptr_t = decltype(nullptr);
 }  // namespace std
 """,
-    "cmath": """#pragma once
-namespace std {
-using ::abs;
-using ::ceil;
-using ::copysign;
-using ::cos;
-using ::exp;
-using ::fabs;
-using ::floor;
-using ::fma;
-using ::fmax;
-using ::fmin;
-using ::fmod;
-using ::isfinite;
-using ::isinf;
-using ::isnan;
-using ::llrint;
-using ::log;
-using ::lrint;
-using ::lround;
-using ::nearbyint;
-using ::pow;
-using ::rint;
-using ::round;
-using ::signbit;
-using ::sin;
-using ::sqrt;
-using ::trunc;
-}  // namespace std
-""",
-    "cstring": """#pragma once
-namespace std {
-using ::memcpy;
-using ::memset;
-}  // namespace std
-""",
+    "cmath": "#pragma once\n"
+    + _in_std(
+        "abs ceil copysign cos exp fabs floor fma fmax fmin fmod isfinite isinf isnan llrint "
+        "log lrint lround nearbyint pow rint round signbit sin sqrt trunc"
+    ),
+    "cstring": "#pragma once\n" + _in_std("memcpy memset"),
 }
 
 
 class CompileError(RuntimeError):
-    """NVRTC refused a source.
-
-    Attributes:
-        log: what it said.
-    """
+    """An error in a source, with NVRTC's log."""
 
     def __init__(self, message: str, log: str) -> None:
         super().__init__(message)
@@ -119,7 +79,7 @@ class CompileError(RuntimeError):
 
 @dataclass(frozen=True)
 class Report:
-    """What a kernel takes: registers of a thread, and bytes of a thread's local memory."""
+    """The registers and the bytes of local memory that a thread of a kernel takes."""
 
     name: str
     registers: int
@@ -130,12 +90,12 @@ class Report:
 
 @dataclass(frozen=True)
 class Binary:
-    """What a compilation gave."""
+    """The result of a compilation."""
 
     #: "cubin", machine code; or "ptx", which the driver compiles when it is loaded.
     kind: str
     data: bytes
-    #: NVRTC's and ptxas's words: warnings, and what the kernels take.
+    #: The output of NVRTC and ptxas.
     log: str
 
     @property
@@ -150,12 +110,7 @@ _REGISTERS = re.compile(r"Used (?P<registers>\d+) registers")
 
 
 def reports(log: str) -> tuple[Report, ...]:
-    """The reports in a log of ptxas, which `--ptxas-options=-v` asks for.
-
-    Example:
-        >>> [report.name for report in reports("no kernel was compiled")]
-        []
-    """
+    """Read the reports in a log of ptxas with `--ptxas-options=-v`."""
     found = []
     starts = [match.start() for match in _ENTRY.finditer(log)]
     for start, stop in zip(starts, [*starts[1:], len(log)]):
@@ -168,24 +123,20 @@ def reports(log: str) -> tuple[Report, ...]:
 
 
 def compile(source: str, headers: Mapping[str, str], arch: str, options: Sequence[str] = OPTIONS) -> Binary:
-    """Compiles a source for an architecture.
+    """Compile a source with `extern "C"` kernels for an architecture, such as "sm_90".
 
-    Several threads may compile at once: NVRTC runs without Python's lock. Where there is a CUDA driver NVRTC starts it
-    (cuInit), so a fork of a process that compiled cannot use CUDA.
+    Threads may compile at once. NVRTC starts a CUDA driver (cuInit), so a fork of a process that compiled cannot use
+    CUDA.
 
     Args:
-        source: CUDA C++ with `extern "C"` kernels.
-        headers: {name: text} of what it may include, beside `SHIMS`.
-        arch: "sm_90", say. One that is newer than NVRTC, or unknown to it, gets PTX for the newest before it.
+        source: CUDA C++.
+        headers: {name: text} of included files, beside `SHIMS`.
+        arch: if it is unknown to NVRTC, the result is PTX for the newest before it.
         options: further options.
 
     Raises:
-        CompileError: the source has errors; it carries the log.
+        CompileError: the source has errors.
         RuntimeError: NVRTC is not there, or cannot compile for `arch`.
-
-    Example:
-        >>> compile('extern "C" __global__ void k(float* a) { a[0] = 1; }', {}, "sm_90").reports[0].name
-        'k'
     """
     kind, name = target(arch)
     nvrtc = _nvrtc()
@@ -204,12 +155,7 @@ def compile(source: str, headers: Mapping[str, str], arch: str, options: Sequenc
 
 
 def target(arch: str) -> tuple[str, str]:
-    """What is compiled for an architecture: ("cubin", "sm_90"), or ("ptx", "compute_90") for one NVRTC does not know.
-
-    Raises:
-        ValueError: `arch` is no architecture.
-        RuntimeError: NVRTC is not there, or knows none as old as `arch`.
-    """
+    """Return the kind and target for an architecture: ("cubin", "sm_90"), or ("ptx", "compute_90") if it is unknown."""
     match = re.fullmatch(r"sm_(\d{2,3})", arch)
     if not match:
         raise ValueError(f"arch is {arch!r}; sm_ and the compute capability without its point are accepted: 'sm_90'")
@@ -228,17 +174,13 @@ def target(arch: str) -> tuple[str, str]:
 
 @functools.cache
 def supported() -> tuple[int, ...]:
-    """The architectures NVRTC knows, ascending; 90 is sm_90."""
+    """Return the architectures that NVRTC supports, ascending; 90 is sm_90."""
     return tuple(sorted(_checked(_nvrtc().nvrtcGetSupportedArchs())))
 
 
 @functools.cache
 def version() -> str:
-    """NVRTC's version, and the size of its file, which tells builds of one version apart: "13.0 (109172616 bytes)".
-
-    Raises:
-        RuntimeError: NVRTC is not there.
-    """
+    """Return NVRTC's version, and the size of its file, which differs between builds: "13.0 (109172616 bytes)"."""
     nvrtc = _nvrtc()
     _, major, minor = nvrtc.nvrtcVersion()
     sizes = [os.stat(path).st_size for path in _mapped() if _is_nvrtc(path) and path.exists()]
@@ -255,13 +197,11 @@ def _nvrtc() -> Any:
 
 @functools.cache
 def _load() -> Any:
-    """cuda.bindings.nvrtc, with its libraries loaded."""
     nvrtc = bindings.load("nvrtc")
     try:
         versions = nvrtc.nvrtcVersion()
     except Exception as error:
-        # The bindings look where pip installs for this interpreter; packages may be elsewhere on sys.path. What is
-        # loaded already they find by its name.
+        # The bindings do not search all of sys.path, but find a loaded library by its name.
         path = _on_path()
         if path is None:
             raise _missing(error) from error
@@ -278,7 +218,7 @@ def _load() -> Any:
 
 
 def _load_builtins(name: str) -> None:
-    """Loads what NVRTC opens by its name alone, and finds when it is loaded already."""
+    """Load a library that NVRTC opens only by its name."""
     mapped = _mapped()
     if any(path.name.startswith(name) for path in mapped):
         return
@@ -287,7 +227,7 @@ def _load_builtins(name: str) -> None:
         if _is_nvrtc(path) and beside.exists():
             ctypes.CDLL(str(beside), mode=ctypes.RTLD_GLOBAL)
             return
-    # Where it is elsewhere, NVRTC may find it by the loader's own search; it says so where it does not.
+    # If it is elsewhere, NVRTC may find it by the loader's own search, or raises an error.
 
 
 def _is_nvrtc(path: Path) -> bool:
@@ -295,14 +235,14 @@ def _is_nvrtc(path: Path) -> bool:
 
 
 def _mapped() -> list[Path]:
-    """The files of NVRTC that are loaded."""
+    """Return the loaded files of NVRTC."""
     with open("/proc/self/maps") as maps:
         paths = {line.split(maxsplit=5)[-1].rstrip("\n") for line in maps if "libnvrtc" in line}
     return sorted(map(Path, paths))
 
 
 def _on_path() -> Path | None:
-    """NVRTC of one of NVIDIA's packages on sys.path, the newest."""
+    """Return the newest NVRTC of NVIDIA's packages on sys.path."""
     found = [path for folder in sys.path for path in Path(folder or ".").glob("nvidia/*/lib/libnvrtc.so.*")]
     numbered = [(int(number), path) for path in found if (number := path.name.rsplit(".", 1)[-1]).isdigit()]
     return max(numbered, key=lambda pair: pair[0])[1] if numbered else None
@@ -332,9 +272,9 @@ def _checked(result: tuple[Any, ...]) -> Any:
 
 
 def _text(nvrtc: Any, what: str, program: Any) -> bytes:
-    """A result of a program, with the NUL at its end, if it has one."""
+    """Return a result of a program, with the NUL at its end, if it has one."""
     size: int = _checked(getattr(nvrtc, f"nvrtcGet{what}Size")(program))
-    # The bindings write into the bytes, and Python has but one object for all that are equal and of one byte.
+    # The bindings write into the bytes, and Python shares equal bytes of length one.
     if size <= 1:
         return b""
     text = b"\0" * size

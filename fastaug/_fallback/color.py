@@ -10,7 +10,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from fastaug._fallback.tensor import as_float_batch, by_v2, convert_image_dtype, dimensions, from_float_batch
+from fastaug._fallback.tensor import (
+    as_float_batch,
+    by_v2,
+    convert_image_dtype,
+    dimensions,
+    float_dtype,
+    from_float_batch,
+)
 from fastaug._program.arguments import maximum, value_bits
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.checks import (
@@ -29,14 +36,12 @@ _SECTORS = [[0, 2, 1, 1, 3, 0], [3, 0, 0, 2, 1, 1], [1, 1, 3, 0, 0, 2]]
 
 
 def _planes(image: Tensor) -> int:
-    """The number of channels."""
     if image.ndim < 3:
         raise IndexError(f"Input image tensor should have at least 3 dimensions, but found {image.ndim}")
     return image.shape[-3]
 
 
 def _colours(image: Tensor, v2: bool) -> int:
-    """The number of channels, which must be 1 or 3."""
     channels = _planes(image) if v2 else dimensions(image)[0]
     need_colour(channels)
     return channels
@@ -55,7 +60,6 @@ def _blend(image: Tensor, other: Tensor, ratio: float, v2: bool) -> Tensor:
 
 
 def _luma(image: Tensor, v2: bool) -> Tensor:
-    """One channel, in floats."""
     red, green, blue = image.unbind(dim=-3)
     if v2:
         gray = red.mul(0.2989).add_(green, alpha=0.587).add_(blue, alpha=0.114)
@@ -65,7 +69,7 @@ def _luma(image: Tensor, v2: bool) -> Tensor:
 
 
 def _whole_luma(image: Tensor, v2: bool) -> Tensor:
-    """The same without the fractions that the dtype of the image does not hold."""
+    """Return the luma without fractions, unless the image has a float dtype."""
     gray = _luma(image, v2)
     if v2:
         return gray if image.is_floating_point() else gray.floor_()
@@ -210,7 +214,7 @@ def adjust_sharpness(image: Tensor, factor: float) -> Tensor:
     need_colour(dimensions(image)[0])
     if image.shape[-1] <= 2 or image.shape[-2] <= 2:
         return image
-    inner = _smooth(as_float_batch(image, (_dtype_of_sums(image),)), image.shape[-3])
+    inner = _smooth(as_float_batch(image, (float_dtype(image),)), image.shape[-3])
     smooth = image.clone()
     smooth[..., 1:-1, 1:-1] = from_float_batch(inner, image)
     return _blend(image, smooth, factor, v2=False)
@@ -226,7 +230,7 @@ def v2_adjust_sharpness(image: Tensor, factor: float) -> Tensor:
     if image.numel() == 0 or height <= 2 or width <= 2:
         return image
     batch = image.reshape(-1, channels, height, width) if image.ndim > 4 else image
-    sharp = batch.to(_dtype_of_sums(image), copy=True)
+    sharp = batch.to(float_dtype(image), copy=True)
     smooth = _smooth(sharp, channels)
     if not image.is_floating_point():
         smooth = smooth.round_()
@@ -236,12 +240,8 @@ def v2_adjust_sharpness(image: Tensor, factor: float) -> Tensor:
     return sharp.reshape(image.shape) if image.ndim > 4 else sharp
 
 
-def _dtype_of_sums(image: Tensor) -> torch.dtype:
-    return image.dtype if image.is_floating_point() else torch.float32
-
-
 def _smooth(batch: Tensor, channels: int) -> Tensor:
-    """Each pixel but those of the border mixed with its eight neighbours, in floats."""
+    """Mix each pixel, except at the border, with its eight neighbours, in floats."""
     side, centre = 1.0 / 13.0, 5.0 / 13.0
     kernel = torch.tensor([[side] * 3, [side, centre, side], [side] * 3], dtype=batch.dtype, device=batch.device)
     return nnf.conv2d(batch, kernel.expand(channels, 1, 3, 3), groups=channels)
@@ -291,7 +291,7 @@ def autocontrast(image: Tensor, v2: bool = False) -> Tensor:
     else:
         _need_colour_planes(image)
     white = maximum(image.dtype)
-    dtype = _dtype_of_sums(image)
+    dtype = float_dtype(image)
     samples = image.to(dtype) if v2 else image
     low, high = (extreme(samples, (-2, -1), keepdim=True).to(dtype) for extreme in (torch.amin, torch.amax))
     spread = high - low
@@ -347,15 +347,7 @@ def v2_equalize(image: Tensor) -> Tensor:
 
 
 V2 = {
-    **by_v2(
-        adjust_brightness,
-        adjust_contrast,
-        adjust_gamma,
-        adjust_saturation,
-        autocontrast,
-        grayscale,
-        solarize,
-    ),
+    **by_v2(adjust_brightness, adjust_contrast, adjust_gamma, adjust_saturation, autocontrast, grayscale, solarize),
     "adjust_hue": v2_adjust_hue,
     "adjust_sharpness": v2_adjust_sharpness,
     "equalize": v2_equalize,

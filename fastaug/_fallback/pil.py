@@ -1,14 +1,14 @@
 """Ops on PIL images whose mode the native core does not read (1, P, PA, I, I;16, F, LAB, ...), by Pillow itself.
 
-Each function makes the Pillow calls that torchvision makes, so that results and errors are the same. Anything that
-is not an image ends up here too, and gets torchvision's TypeError.
+Each function makes torchvision's calls of Pillow, so that results and errors are the same. Anything that is not an
+image also gets torchvision's TypeError here.
 """
 
 from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ _TENSOR_DTYPES: dict[str, Any] = {
 
 
 def dimensions(image: Any) -> tuple[int, int, int]:
-    """(channels, height, width)."""
     if not isinstance(image, Image.Image):
         raise TypeError(f"Unexpected type {type(image)}")
     width, height = image.size
@@ -62,7 +61,7 @@ def resize(image: Any, height: int, width: int, interpolation: int, mode_name: s
 
 
 def colour(image: Image.Image, fill: Any) -> Any:
-    """`fill` as the colour argument of a Pillow call on this image."""
+    """Return `fill` as the colour argument of a Pillow call on this image."""
     channels = len(image.getbands())
     if fill is None:
         fill = 0
@@ -148,7 +147,7 @@ def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
         result = ImageOps.expand(image, border=padding, fill=border)
     else:
         if not isinstance(padding, (int, tuple)):
-            # As torchvision does, which takes numbers of every type only to find no use for them here.
+            # torchvision accepts numbers of every type, and then fails like this.
             raise UnboundLocalError(f"padding should be an int or a sequence for {padding_mode!r}, got {padding!r}")
         box = arguments.sides(padding)
         cropped = np.minimum(box, 0)
@@ -165,16 +164,14 @@ def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
     return result
 
 
-def adjust_brightness(image: Any, factor: float) -> Image.Image:
-    return ImageEnhance.Brightness(need_pil(image)).enhance(factor)
+def _enhanced_by(enhancer: Callable[[Image.Image], Any]) -> Callable[[Any, float], Image.Image]:
+    return lambda image, factor: enhancer(need_pil(image)).enhance(factor)
 
 
-def adjust_contrast(image: Any, factor: float) -> Image.Image:
-    return ImageEnhance.Contrast(need_pil(image)).enhance(factor)
-
-
-def adjust_saturation(image: Any, factor: float) -> Image.Image:
-    return ImageEnhance.Color(need_pil(image)).enhance(factor)
+adjust_brightness = _enhanced_by(ImageEnhance.Brightness)
+adjust_contrast = _enhanced_by(ImageEnhance.Contrast)
+adjust_saturation = _enhanced_by(ImageEnhance.Color)
+adjust_sharpness = _enhanced_by(ImageEnhance.Sharpness)
 
 
 def adjust_hue(image: Any, factor: float) -> Image.Image:
@@ -193,28 +190,15 @@ def adjust_gamma(image: Any, gamma: float, gain: float) -> Image.Image:
     return pil.convert("RGB").point(table * 3).convert(pil.mode)
 
 
-def adjust_sharpness(image: Any, factor: float) -> Image.Image:
-    return ImageEnhance.Sharpness(need_pil(image)).enhance(factor)
+def _done_by(function: Callable[..., Image.Image]) -> Callable[..., Image.Image]:
+    return lambda image, *arguments: function(need_pil(image), *arguments)
 
 
-def invert(image: Any) -> Image.Image:
-    return ImageOps.invert(need_pil(image))
-
-
-def posterize(image: Any, bits: int) -> Image.Image:
-    return ImageOps.posterize(need_pil(image), bits)
-
-
-def solarize(image: Any, threshold: Any) -> Image.Image:
-    return ImageOps.solarize(need_pil(image), threshold)
-
-
-def autocontrast(image: Any) -> Image.Image:
-    return ImageOps.autocontrast(need_pil(image))
-
-
-def equalize(image: Any) -> Image.Image:
-    return ImageOps.equalize(need_pil(image))
+autocontrast = _done_by(ImageOps.autocontrast)
+equalize = _done_by(ImageOps.equalize)
+invert = _done_by(ImageOps.invert)
+posterize = _done_by(ImageOps.posterize)
+solarize = _done_by(ImageOps.solarize)
 
 
 def grayscale(image: Any, channels: int) -> Image.Image:
@@ -233,14 +217,14 @@ def to_rgb(image: Any) -> Image.Image:
 
 
 def jpeg(image: Any, quality: int) -> Image.Image:
-    """What is left of the image after it was a JPEG file."""
+    """Return the image as read back from a JPEG file."""
     file = io.BytesIO()
     need_pil(image).save(file, format="JPEG", quality=quality)
     return Image.open(file).copy()
 
 
 def to_tensor(image: Any) -> torch.Tensor:
-    """Float tensor in [0, 1] for 8-bit and bilevel images, else the samples as they are."""
+    """Return a float tensor in [0, 1] for 8-bit and bilevel images, else the samples."""
     samples = torch.from_numpy(np.array(image, _TENSOR_DTYPES.get(image.mode, np.uint8), copy=True))
     if image.mode == "1":
         samples = 255 * samples

@@ -1,4 +1,4 @@
-"""Pillow's own operations, by Pillow itself: where the native core does not do them."""
+"""Pillow's own operations by Pillow itself, for images that the native core does not read."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def box_blur(image: Image.Image, radius: Any) -> Image.Image:
 
 
 def place(image: Image.Image, size: Any, left: int, top: int, color: Any) -> Image.Image:
-    """As ImageOps.pad puts a smaller image onto a canvas."""
+    """Put an image onto a canvas as ImageOps.pad does."""
     right, bottom = size[0] - image.width - left, size[1] - image.height - top
     return ImageOps.expand(image, (left, top, right, bottom), color)
 
 
-#: What is done to an image, by the names of fastaug.pillow.
+#: The functions by their names in fastaug.pillow.
 FUNCTIONS: dict[str, Callable[..., Image.Image]] = {
     "autocontrast": ImageOps.autocontrast,
     "box_blur": box_blur,

@@ -1,7 +1,7 @@
 """Find out, once a process, whether Pillow and torch round on this machine as the core does.
 
-A compiler may fuse a product with the sum after it, as Pillow's wheels for ARM do, and torch's kernels differ between
-processors. Where a library's own result for a telling image is another one, such ops are left to the library.
+A compiler may fuse a product with the sum after it, as for Pillow's wheels for ARM, and torch's kernels differ between
+processors. If a library's result for a telling image differs, such ops are left to the library.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def fuses_products() -> int:
 
 
 def follows(name: str) -> bool:
-    """Return whether the core gives the library's bits.
+    """Return True if the core gives the library's bits.
 
     Args:
         name: "blends" or "warps" of Pillow; "colours" or "warps of tensors" of torch.

@@ -1,6 +1,6 @@
-"""Ops on tensors that the native core does not hold: float and other dtypes, other devices, antialias=False.
+"""Ops of torchvision.transforms, with torch, on tensors that the native core does not hold.
 
-They compute what torchvision.transforms computes on tensors, with torch. Shapes are [..., C, H, W] or [H, W].
+These have float and other dtypes, other devices, or antialias=False. Shapes are [..., C, H, W] or [H, W].
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def by_v2(*functions: Callable[..., Tensor]) -> dict[str, Callable[..., Tensor]]:
-    """The functions with `v2`, by their names."""
+    """Return the functions with `v2`, by their names."""
 
     def bound(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         # torch.compile reads a closure in every release, but not a partial.
@@ -33,7 +33,6 @@ def by_v2(*functions: Callable[..., Tensor]) -> dict[str, Callable[..., Tensor]]
 
 
 def dimensions(image: Tensor) -> tuple[int, int, int]:
-    """(channels, height, width)."""
     need_image(image)
     return (1 if image.ndim == 2 else image.shape[-3]), image.shape[-2], image.shape[-1]
 
@@ -59,7 +58,7 @@ def vflip(image: Tensor) -> Tensor:
 
 
 def crop(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
-    """A view of the image where the box lies inside it; else a new tensor with zeros around."""
+    """Return a view if the box lies inside the image, else a new tensor with zeros around."""
     need_image(image)
     part, around = cropped(image, top, left, height, width)
     return part if around is None else pad(part, around, 0, "constant")
@@ -68,7 +67,7 @@ def crop(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
 def cropped(
     image: Tensor, top: int, left: int, height: int, width: int
 ) -> tuple[Tensor, tuple[int, int, int, int] | None]:
-    """The part of a box inside the image, and what it lacks: left, top, right and bottom. None for nothing."""
+    """Return the part of a box inside the image, and the (left, top, right, bottom) that it lacks, or None."""
     image_height, image_width = image.shape[-2:]
     right, bottom = left + width, top + height
     if not (left < 0 or top < 0 or right > image_width or bottom > image_height):
@@ -83,7 +82,7 @@ def cropped(
 
 
 def mirrored(image: Tensor, left: int, top: int, right: int, bottom: int) -> Tensor:
-    """A border by reflection that repeats the outermost samples; negative sides are cut off first."""
+    """Add a border by reflection that repeats the outermost samples. Negative sides are cut off first."""
     if min(left, top, right, bottom) < 0:
         height, width = image.shape[-2:]
         image = image[..., -min(top, 0) : height + min(bottom, 0), -min(left, 0) : width + min(right, 0)]
@@ -127,6 +126,11 @@ def erase(image: Tensor, top: int, left: int, height: int, width: int, value: An
     return image
 
 
+def float_dtype(image: Tensor) -> torch.dtype:
+    """Return the dtype in which an image is computed."""
+    return image.dtype if image.is_floating_point() else torch.float32
+
+
 def as_float_batch(image: Tensor, accepted: tuple[torch.dtype, ...]) -> Tensor:
     batch = image if image.ndim >= 4 else image.unsqueeze(0)
     return batch if batch.dtype in accepted else batch.to(accepted[0])
@@ -156,12 +160,12 @@ def resize(image: Tensor, height: int, width: int, interpolation: int, mode_name
 
 
 def _is_float(dtype: Any) -> bool:
-    # torch says what is a dtype.
+    # torch raises its own error for anything but a dtype.
     return torch.tensor(0, dtype=dtype).is_floating_point()
 
 
 def convert_image_dtype(image: Tensor, dtype: torch.dtype, v2: bool = False) -> Tensor:
-    """Scaled from white to white, with the roundings of torchvision.transforms.v2 if `v2`."""
+    """Scale from white to white."""
     if image.dtype == dtype:
         return image
     to_float = dtype.is_floating_point if v2 else _is_float(dtype)
@@ -214,19 +218,18 @@ def normalize(image: Tensor, mean: Any, std: Any, inplace: bool) -> Tensor:
 
 
 def array_to_tensor(pixels: np.ndarray) -> Tensor:
-    """ToTensor of an HW or HWC array of any dtype."""
+    """Convert an HW or HWC array of any dtype as ToTensor does."""
     samples = torch.from_numpy((pixels[:, :, None] if pixels.ndim == 2 else pixels).transpose((2, 0, 1))).contiguous()
     return samples.to(torch.get_default_dtype()).div(255) if samples.dtype == torch.uint8 else samples
 
 
 def from_array(pixels: np.ndarray, mode: str) -> Image.Image:
-    """The array's samples as an image of any mode with samples of that size."""
     height, width = pixels.shape[:2]
     return Image.frombuffer(mode, (width, height), np.ascontiguousarray(pixels), "raw", mode, 0, 1)
 
 
 def array_planes(pixels: np.ndarray) -> Tensor:
-    """The samples of an HW or HWC array of any dtype, plane by plane."""
+    """Return an HW or HWC array as CHW."""
     return torch.from_numpy(np.atleast_3d(pixels)).permute((2, 0, 1)).contiguous()
 
 
@@ -241,7 +244,7 @@ _SINGLE = {
 
 
 def to_pil_image(image: Any, mode: str | None) -> Image.Image:
-    """A CHW or HW tensor, or an HWC or HW array, of any dtype as a PIL image."""
+    """Convert a CHW or HW tensor, or an HWC or HW array, of any dtype."""
     if isinstance(image, Tensor):
         image = (image.permute((1, 2, 0)) if image.ndim == 3 else image).numpy(force=True)
     elif not isinstance(image, np.ndarray):

@@ -1,7 +1,6 @@
-"""torchvision's v2 functions on tensors that are not v1's with another rounding, with torch.
+"""torchvision's v2 functions on tensors, with torch, unless they are v1's with another rounding.
 
-Shapes are [..., C, H, W], of any dtype and on any device. Every op and its order is torchvision's, because results in
-floating point have their last bits from them.
+Shapes are [..., C, H, W], of any dtype and on any device. Ops are in torchvision's order, which decides the last bits.
 """
 
 from __future__ import annotations
@@ -37,18 +36,17 @@ def vflip(image: Tensor) -> Tensor:
 
 
 def rot90(image: Tensor, turns: int) -> Tensor:
-    """A copy, turned counter-clockwise."""
     return torch.rot90(image, turns, (-2, -1)) if turns else image.clone()
 
 
 def crop(image: Tensor, top: int, left: int, height: int, width: int) -> Tensor:
-    """A view where the box lies inside the image; else a new tensor with zeros around."""
+    """Return a view if the box lies inside the image, else a new tensor with zeros around."""
     part, around = cropped(image, top, left, height, width)
     return part if around is None else _padded(part, around, 0.0, "constant")
 
 
 def center_crop(image: Tensor, height: int, width: int) -> Tensor:
-    """The middle of an image of at least two dimensions, with zeros around it where it is too small."""
+    """Return the middle of an image, with zeros around if it is too small."""
     if image.numel() == 0:
         return image.reshape(*image.shape[:-2], height, width)
     image_height, image_width = image.shape[-2:]
@@ -63,7 +61,6 @@ def center_crop(image: Tensor, height: int, width: int) -> Tensor:
 
 
 def pad(image: Tensor, sides: Sequence[int], fill: Any, padding_mode: str) -> Tensor:
-    """`sides` are left, top, right, bottom; `fill` is a number, or one for each channel."""
     need_channels(image)
     around = tuple(sides)
     if not isinstance(fill, (int, float)):
@@ -94,7 +91,7 @@ def _framed(image: Tensor, around: Sequence[int], fill: Sequence[float], padding
         raise ValueError(f"Padding mode '{padding_mode}' is not supported if fill is not scalar, got {fill!r}")
     result = _padded(image, around, 0.0, padding_mode)
     left, top, right, bottom = around
-    # In the dtype that torch finds for the numbers, and only then in the image's: it may be one of integers.
+    # torch finds a dtype for the numbers before they are cast to the image's, which may be integers.
     colour = torch.tensor(fill, device=image.device).to(dtype=image.dtype).reshape(-1, 1, 1)
     if top > 0:
         result[..., :top, :] = colour
@@ -108,7 +105,6 @@ def _framed(image: Tensor, around: Sequence[int], fill: Sequence[float], padding
 
 
 def resize(image: Tensor, height: int, width: int, number: int, mode_name: str, antialias: Any) -> Tensor:
-    """To another size; `number` is Pillow's of the mode."""
     need_channels(image)
     shape, dtype = image.shape, image.dtype
     if image.numel() == 0:
@@ -120,7 +116,7 @@ def resize(image: Tensor, height: int, width: int, number: int, mode_name: str, 
     if batch.shape[0] == 1 and batch.is_contiguous(memory_format=torch.channels_last) and image.numel() != strides[0]:
         # torch takes one image for channels_last only if its batch has the stride of one.
         batch = batch.as_strided(batch.shape, (image.numel(), *strides[1:]))
-    # On the CPU torch resizes bytes, on others only by the nearest.
+    # torch resizes bytes on the CPU, and on other devices only by the nearest.
     in_bytes = smooth and image.device.type == "cpu" and (mode_name != "bilinear" or resizing.in_bytes())
     exact = dtype in _FLOATS or (dtype == torch.uint8 and (nearest or in_bytes))
     result = nnf.interpolate(
@@ -178,7 +174,7 @@ def gaussian_noise(
 
 
 def _normal_like(image: Tensor, dtype: torch.dtype, generator: torch.Generator | None) -> Tensor:
-    """torch.randn_like, which takes no generator."""
+    """Return torch.randn_like, but with a generator."""
     if generator is None or not image.is_cpu:
         return torch.randn_like(image, dtype=dtype)
     return torch.empty_like(image, dtype=dtype).normal_(generator=generator)
@@ -189,7 +185,7 @@ def to_dtype(image: Tensor, dtype: torch.dtype, scale: bool) -> Tensor:
 
 
 def _warn_of_files() -> None:
-    """Give the warning of torchvision's functions for files: once when an image is written, once when it is read."""
+    """Warn as torchvision's functions do for every file that is written or read."""
     if recording():
         return
     warnings.warn(
@@ -201,12 +197,7 @@ def _warn_of_files() -> None:
 
 
 def jpeg(image: Tensor, quality: Any) -> Tensor:
-    """What is left of each image of a batch after it was a JPEG file: torchvision's files are Pillow's, byte by byte.
-
-    Raises:
-        ValueError: quality is not from 1 to 100.
-        RuntimeError: not uint8, not of 1 or 3 channels, or no pixels.
-    """
+    """Return each image as read back from a JPEG file. torchvision's files are Pillow's, byte by byte."""
     if image.ndim < 3:
         _warn_of_files()
         raise RuntimeError(f"Input data should be a 3-dimensional tensor, got shape {tuple(image.shape)}")
@@ -229,18 +220,17 @@ def jpeg(image: Tensor, quality: Any) -> Tensor:
 
 
 def uniform_temporal_subsample(video: Tensor, count: int) -> Tensor:
-    """So many frames, evenly spaced from the first to the last."""
     if video.ndim < 4:
         raise IndexError(f"Input video tensor should have at least 4 dimensions, but found {video.ndim}")
     return torch.index_select(video, -4, frames(video.shape[-4], count).to(video.device))
 
 
 def frames(length: int, count: int) -> Tensor:
-    """Which of so many frames are kept."""
+    """Return which of `length` frames are kept, evenly spaced from the first to the last."""
     return torch.linspace(0, length - 1, count).long()
 
 
 @functools.lru_cache(maxsize=64)
 def frame_numbers(length: int, count: int, dtype: torch.dtype) -> tuple[int, ...]:
-    """As `frames`, while this is torch's default dtype, which decides on the last bits of where a frame lies."""
+    """Return `frames` for torch's default dtype, which decides the last bits of positions."""
     return tuple(frames(length, count).tolist())

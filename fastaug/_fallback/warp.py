@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as nnf
 
-from fastaug._fallback.tensor import as_float_batch, by_v2, dimensions, from_float_batch
+from fastaug._fallback.tensor import as_float_batch, by_v2, dimensions, float_dtype, from_float_batch
 from fastaug._program import convolution, fields, matrices
 from fastaug._program.arguments import checked_blur
 from fastaug._program.checks import check_warp, need_channels, need_image
@@ -57,13 +57,13 @@ def affine_map(
     size: tuple[int, int] | None = None,
     v2: bool = False,
 ) -> Tensor:
-    """Sample where six numbers, about the middles of output and input, say that each pixel comes from.
+    """Sample by a map of six numbers from output to input, both in pixels from their centres.
 
     `size` is the output's (height, width), the input's by default.
     """
     if v2:
         need_channels(image)
-    dtype, device = _sampling_dtype(image), image.device
+    dtype, device = float_dtype(image), image.device
     height, width = image.shape[-2:]
     out_height, out_width = (height, width) if size is None else size
     theta = torch.tensor(matrix, dtype=dtype, device=device).view(1, 2, 3)
@@ -78,12 +78,11 @@ def affine_map(
 def perspective(
     image: Tensor, coefficients: Sequence[float], number: int, mode_name: str, fill: Any, v2: bool = False
 ) -> Tensor:
-    """Sample where the eight numbers of a perspective say that each pixel comes from."""
     if v2:
         need_channels(image)
     else:
         check_warp(dimensions(image)[0], mode_name, fill)
-    dtype, device = _sampling_dtype(image), image.device
+    dtype, device = float_dtype(image), image.device
     height, width = image.shape[-2:]
     a, b, c, d, e, f, g, h = coefficients
     above = torch.tensor([[[a, b, c], [d, e, f]]], dtype=dtype, device=device)
@@ -97,12 +96,8 @@ def perspective(
     return _sampled(image, grid.view(1, height, width, 2), mode_name, fill, v2)
 
 
-def _sampling_dtype(image: Tensor) -> torch.dtype:
-    return image.dtype if image.is_floating_point() else torch.float32
-
-
 def _base_grid(across: Tensor, down: Tensor, dtype: torch.dtype) -> Tensor:
-    """(1, pixels, 3): x, y and one."""
+    """Return (1, pixels, 3): x, y and one."""
     height, width = down.shape[0], across.shape[0]
     base = torch.empty(1, height, width, 3, dtype=dtype, device=across.device)
     base[..., 0].copy_(across)
@@ -120,7 +115,7 @@ def elastic_transform(image: Tensor, displacement: Tensor, mode_name: str, fill:
     given = image.dtype
     if given == torch.float16 and image.device.type == "cpu":
         image = image.to(torch.float32)
-    dtype, device = _sampling_dtype(image), image.device
+    dtype, device = float_dtype(image), image.device
     grid = torch.empty(1, height, width, 2, dtype=dtype, device=device)
     for axis, size in ((0, width), (1, height)):
         at = torch.linspace((-size + 1) / size, (size - 1) / size, size, dtype=dtype, device=device)
@@ -164,7 +159,6 @@ def _sampled(image: Tensor, grid: Tensor, mode_name: str, fill: Any, v2: bool) -
 
 
 def gaussian_kernel(size: int, sigma: float, dtype: torch.dtype, device: torch.device, v2: bool = False) -> Tensor:
-    """The weights of one axis."""
     half = (size - 1) / (2.0 * math.sqrt(2.0)) if v2 else (size - 1) * 0.5
     positions = torch.linspace(-half, half, steps=size, dtype=dtype, device=device)
     if v2:
@@ -182,7 +176,7 @@ def gaussian_blur(image: Tensor, kernel_size: Any, sigma: Any, v2: bool = False)
         need_image(image)
     if image.ndim < 3:
         raise IndexError(f"gaussian_blur takes tensors of shape [..., C, H, W]. Got shape {list(image.shape)}")
-    dtype, device = _sampling_dtype(image), image.device
+    dtype, device = float_dtype(image), image.device
     across, down = (gaussian_kernel(size, width, dtype, device, v2) for size, width in zip(kernel_size, sigma))
     kernel = down.unsqueeze(-1) * across if v2 else torch.mm(down[:, None], across[None, :])
     batch = image.reshape(-1, *image.shape[-3:]) if v2 and image.ndim > 4 else image

@@ -1,3 +1,3 @@
-"""What is to be done to an image, as bytes, and the native call that does it."""
+"""Programs of ops on images, as bytes, and the native call that runs them."""
 
 from __future__ import annotations

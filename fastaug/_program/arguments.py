@@ -1,4 +1,4 @@
-"""From torchvision's arguments to the numbers of an op: sizes, paddings, fills and kernels."""
+"""Turn torchvision's arguments into the numbers of an op: sizes, paddings, fills and kernels."""
 
 from __future__ import annotations
 
@@ -12,35 +12,25 @@ from typing import Any
 import numpy as np
 import torch
 
-_MAXIMA = {
-    torch.uint8: 255,
-    torch.int8: 127,
-    torch.int16: 32767,
-    torch.int32: 2**31 - 1,
-    torch.int64: 2**63 - 1,
-}
-
 #: None with torch 2.2, which has no such dtype.
 UINT16: torch.dtype | None = getattr(torch, "uint16", None)
-if UINT16 is not None:
-    _MAXIMA[UINT16] = 65535
 
 # The bits that hold a value.
 _BITS = {torch.uint8: 8, torch.int8: 7, torch.int16: 15, torch.int32: 31, torch.int64: 63, UINT16: 16}
 
 _FLOAT = struct.Struct("f")
 
-# Colours of Pillow's are 32-bit ints.
+# Pillow's colours are 32-bit ints.
 _INK = 1 << 31
 
 
 def whole(value: Any) -> int | None:
-    """An int of Python's or NumPy's as an int; None for anything else, and for a bool, which torch may refuse."""
+    """Return an int of Python's or NumPy's. Return None for anything else, also for a bool, which torch may refuse."""
     return int(value) if isinstance(value, (int, np.integer)) and type(value) is not bool else None
 
 
 def real(value: Any) -> float:
-    """A number of Python's or NumPy's, or a tensor of one, as a float; NaN for anything else, and what is beyond."""
+    """Return a number, or a tensor of one, as a float. Return NaN for anything else, or if it is too large."""
     if isinstance(value, torch.Tensor):
         plain = value.numel() == 1 and not value.is_complex()
     else:
@@ -52,7 +42,6 @@ def real(value: Any) -> float:
 
 
 def as_float32(number: float) -> float:
-    """Rounded to float32, as a tensor compares with it."""
     try:
         rounded: float = _FLOAT.unpack(_FLOAT.pack(number))[0]
     except OverflowError:
@@ -61,16 +50,11 @@ def as_float32(number: float) -> float:
 
 
 def maximum(dtype: torch.dtype) -> int:
-    """The sample value of white."""
-    return _MAXIMA.get(dtype, 1)
+    """Return the sample value of white."""
+    return (1 << _BITS.get(dtype, 1)) - 1
 
 
 def value_bits(dtype: torch.dtype) -> int:
-    """The bits of an integer dtype that hold a value.
-
-    Raises:
-        TypeError: not an integer dtype.
-    """
     bits = _BITS.get(dtype)
     if bits is None:
         raise TypeError(f"Only integer dtypes have a number of value bits, got {dtype}.")
@@ -78,7 +62,7 @@ def value_bits(dtype: torch.dtype) -> int:
 
 
 def as_size_list(size: Any, max_size: Any) -> Any:
-    """Checks the `size` of a resize as torchvision does; an int becomes a list of one."""
+    """Check the `size` of a resize as torchvision does, and return an int as a list of one."""
     if isinstance(size, (list, tuple)):
         if len(size) not in (1, 2):
             raise ValueError(
@@ -93,7 +77,7 @@ def as_size_list(size: Any, max_size: Any) -> Any:
 
 
 def resized_size(height: int, width: int, size: Any, max_size: int | None) -> tuple[int, int]:
-    """(height, width) after a resize to `size`: (height, width), or (short side,) with a limit on the long one."""
+    """Return (height, width) after a resize to (height, width), or to (short side,) with a limit on the long one."""
     if size is None:
         raise ValueError("size should be an int or a sequence of one or two, got None")
     if len(size) != 1:
@@ -112,7 +96,6 @@ def resized_size(height: int, width: int, size: Any, max_size: int | None) -> tu
 
 
 def square_if_single(size: Any) -> Any:
-    """A number or a sequence of one means a square."""
     if isinstance(size, numbers.Number):
         return int(size), int(size)  # type: ignore[call-overload]
     if isinstance(size, (tuple, list)) and len(size) == 1:
@@ -121,7 +104,7 @@ def square_if_single(size: Any) -> Any:
 
 
 def sides(padding: Any) -> tuple[Any, Any, Any, Any]:
-    """(left, top, right, bottom) of a padding that torchvision accepts, whatever they are."""
+    """Return (left, top, right, bottom) of a padding that torchvision accepts, unchecked."""
     if not isinstance(padding, (list, tuple)):
         return padding, padding, padding, padding
     if len(padding) == 1:
@@ -132,7 +115,7 @@ def sides(padding: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def whole_sides(padding: Any) -> tuple[int, int, int, int] | None:
-    """As `sides`, but None for those that are not all whole numbers."""
+    """Return `sides`, or None if they are not all whole numbers."""
     left, top, right, bottom = sides(padding)
     if type(left) is type(top) is type(right) is type(bottom) is int:
         return left, top, right, bottom
@@ -141,9 +124,9 @@ def whole_sides(padding: Any) -> tuple[int, int, int, int] | None:
 
 
 def fill_bytes(fill: Any, channels: int) -> bytes | None:
-    """One byte per channel, at least four: truncated to int and clamped to 0..255, as Pillow reads a colour.
+    """Return one byte per channel, at least four, as Pillow reads a colour: truncated to int and clamped to 0..255.
 
-    None for what Pillow reads in other ways, or refuses.
+    Return None for a fill that Pillow reads in other ways, or refuses.
     """
     if fill is None or (type(fill) is int and 0 <= fill <= 255):
         return bytes((fill or 0,)) * (channels if channels > 4 else 4)
@@ -162,7 +145,7 @@ def fill_bytes(fill: Any, channels: int) -> bytes | None:
 
 
 def exact_fill_bytes(fill: Any, channels: int) -> bytes | None:
-    """As `fill_bytes`, but None for numbers that are no bytes, which torch takes as they are, and for wrong lengths."""
+    """Return `fill_bytes`, or None for a wrong length or numbers that are not bytes, which torch does not convert."""
     values = fill if isinstance(fill, (list, tuple)) else [fill]
     if len(values) not in (1, channels):
         return None
@@ -172,10 +155,9 @@ def exact_fill_bytes(fill: Any, channels: int) -> bytes | None:
 
 
 def grid_fill(fill: Any, channels: int) -> bytes | tuple[float, ...] | None:
-    """What torch shows outside a uint8 tensor that it samples: `exact_fill_bytes`, or else float32 numbers.
+    """Return `exact_fill_bytes`, or else a float32 number per channel, with zeros up to a multiple of four.
 
-    One number for each channel, with zeros up to a multiple of four. None for numbers that are not from 0 to 255, and
-    for wrong lengths.
+    Return None for numbers that are not from 0 to 255, and for wrong lengths.
     """
     exact = exact_fill_bytes(fill, channels)
     if exact is not None:
@@ -190,12 +172,7 @@ def grid_fill(fill: Any, channels: int) -> bytes | tuple[float, ...] | None:
 
 
 def checked_shear(angle: Any, translate: Any, scale: Any, shear: Any, center: Any) -> tuple[float, float]:
-    """Checks the arguments of an affine map as torchvision does; the shear along x and along y.
-
-    Raises:
-        TypeError: wrong type of an argument.
-        ValueError: wrong length of a sequence, or a scale that is not positive.
-    """
+    """Check the arguments of an affine map as torchvision does, and return the shear along x and along y."""
     if not isinstance(angle, (int, float)):
         raise TypeError(f"Argument angle should be int or float, got {angle!r}")
     if not isinstance(translate, (list, tuple)):
@@ -219,12 +196,7 @@ def checked_shear(angle: Any, translate: Any, scale: Any, shear: Any, center: An
 
 
 def checked_blur(kernel_size: Any, sigma: Any) -> tuple[Sequence[int], Sequence[float]]:
-    """Checks the arguments of a Gaussian blur as torchvision does; (width, height) of the kernel and both sigmas.
-
-    Raises:
-        TypeError: wrong type of an argument.
-        ValueError: wrong length, an even or negative kernel size, or a sigma that is not positive.
-    """
+    """Check the arguments of a blur as torchvision does, and return (width, height) of the kernel and both sigmas."""
     if not isinstance(kernel_size, (int, list, tuple)):
         raise TypeError(f"kernel_size should be int or a sequence of integers. Got {type(kernel_size)}")
     if isinstance(kernel_size, int):
@@ -254,7 +226,7 @@ def _positions(size: int) -> np.ndarray:
 
 
 def half_kernel(size: int, sigma: float) -> list[float]:
-    """The first half and the centre of a Gaussian kernel of odd size, as torchvision computes it in float32."""
+    """Return the first half and the centre of v1's Gaussian kernel of odd size, computed in float32."""
     exponents = _positions(size) / np.float32(sigma)
     exponents *= exponents
     exponents *= np.float32(-0.5)
@@ -272,7 +244,7 @@ def _v2_positions(size: int) -> torch.Tensor:
 
 
 def v2_half_kernel(size: int, sigma: float) -> list[float]:
-    """As `half_kernel`, of torchvision.transforms.v2: a softmax of negative squares, as symmetric as the other one."""
+    """Return the `half_kernel` of v2, a softmax of negative squares."""
     exponents = _v2_positions(size).div(sigma).square_().neg_()
     weights: list[float] = torch.softmax(exponents, 0)[: size // 2 + 1].tolist()
     return weights

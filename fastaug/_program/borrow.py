@@ -1,4 +1,4 @@
-"""Images as sources, and tensors as targets, of the native core."""
+"""Lend images to the native core as sources, and tensors as targets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _float32 = torch.float32
 
 
 def borrow_tensor(image: torch.Tensor) -> _C.Source:
-    """A CHW or HW tensor of uint8, or a CHW tensor of float32."""
+    """Borrow a CHW or HW tensor of uint8, or a CHW tensor of float32."""
     shape, strides = image.shape, image.stride()
     if image.dtype is _float32:
         channels, height, width = shape
@@ -40,7 +40,7 @@ def borrow_tensor(image: torch.Tensor) -> _C.Source:
 
 
 def sources_of(image: Any) -> list[_C.Source]:
-    """Of an RGB image of bytes: PIL image, array (H, W, 3), or tensor (..., 3, H, W), which may be several."""
+    """Borrow uint8 RGB images: a PIL image, array (H, W, 3) or tensor (..., 3, H, W)."""
     if isinstance(image, torch.Tensor):
         tensor = image.detach().as_subclass(torch.Tensor).cpu()
         return [borrow_tensor(one) for one in tensor.reshape(-1, *tensor.shape[-3:])]
@@ -54,13 +54,13 @@ def sources_of(image: Any) -> list[_C.Source]:
 
 
 def is_interleaved(image: torch.Tensor) -> bool:
-    """Whether the channels of a pixel lie side by side, in the memory format that torch calls channels_last."""
+    """Return True if the channels of a pixel lie side by side, as in channels_last."""
     strides = image.stride()
     return len(strides) > 2 and image.shape[-3] > 1 and 0 < strides[-3] < strides[-1] <= strides[-2]
 
 
 def tensor_target(result: torch.Tensor) -> _C.Target:
-    """A contiguous uint8 tensor, CHW or HW."""
+    """Borrow a contiguous uint8 tensor, CHW or HW."""
     *lead, height, width = result.shape
     channels = lead[0] if lead else 1
     return _C.into_pointer(

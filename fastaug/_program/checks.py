@@ -1,4 +1,4 @@
-"""What images and arguments have to be, with torchvision's errors and warnings."""
+"""Checks of images and arguments, with torchvision's errors and warnings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ def need_channel_axis(image: Tensor) -> None:
 
 
 def need_channels(image: Tensor) -> None:
-    """Raises ValueError for a plane without an axis of channels."""
     if image.ndim < 3:
         raise ValueError(
             f"A tensor should have the shape (..., channels, height, width), got one of {image.ndim} dimensions"
@@ -69,16 +68,19 @@ def need_threshold(threshold: float, dtype: torch.dtype) -> None:
 
 
 def check_warp(channels: int, mode_name: str, fill: Any) -> None:
-    """The limits of warps on tensors, whatever their dtype."""
     if fill is not None and not isinstance(fill, (int, float, tuple, list)):
         warnings.warn("Argument fill should be either int, float, tuple or list", stacklevel=5)
+    need_fill_for(channels, fill)
+    if mode_name not in ("nearest", "bilinear"):
+        raise ValueError(f"Interpolation mode '{mode_name}' is unsupported with Tensor input")
+
+
+def need_fill_for(channels: int, fill: Any) -> None:
     if isinstance(fill, (tuple, list)) and len(fill) > 1 and len(fill) != channels:
         raise ValueError(
             "The number of elements in 'fill' cannot broadcast to match the number of channels of the image "
             f"({len(fill)} != {channels})"
         )
-    if mode_name not in ("nearest", "bilinear"):
-        raise ValueError(f"Interpolation mode '{mode_name}' is unsupported with Tensor input")
 
 
 def warn_antialias() -> None:

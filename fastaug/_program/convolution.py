@@ -1,9 +1,8 @@
-"""How torch adds up the products of a blur's convolution on this machine.
+"""Find out how torch adds up the products of a blur's convolution on this machine.
 
-It hands convolutions to oneDNN, MKL or its own loops, whose order of summation, and whether a product and a sum are
-rounded once, depend on the processor, its maker, the shape, threads and settings. No rule knows them all, so that torch
-is asked: the first image of each class is convolved by torch and by the core in its ways, and the way that gives the
-same bits is the class's.
+torch uses oneDNN, MKL or its own loops. Their order of sums and their roundings depend on the processor, the shape,
+threads and settings. So the first image of each class is convolved by torch and by the core, in each of its ways. The
+way with torch's bits is the class's.
 """
 
 from __future__ import annotations
@@ -18,28 +17,25 @@ from torch.nn import functional as nnf
 
 from fastaug._program import fields
 
-#: Padded images of at most so many pixels are classes by their exact size: libraries have kernels of their own for
-#: small ones, and to ask for one takes as long as to blur it. Above it, sides of as many bits are one class.
+#: Padded images of at most this many pixels are classes by their exact size, as libraries have kernels for small ones.
+#: Above it, sides of as many bits are one class.
 _SMALL = 1 << 15
 
-#: So many samples tell the ways apart; on a few pixels they may agree.
+#: The number of samples that tells the ways apart. On a few pixels they may agree.
 _ENOUGH = 1000
 
-#: Of more classes than so many the answers are forgotten.
+#: The number of classes after which all answers are forgotten.
 _MOST = 4096
 
 _answers: dict[tuple[Any, ...], bool | None] = {}
 
 
 def fuses(batch: int, channels: int, height: int, width: int, kernel_size: Sequence[int]) -> bool | None:
-    """How torch convolves each channel of a float32 batch, mirrored at its borders, with the kernel.
-
-    Args:
-        kernel_size: (width, height), which reach over no more than the image.
+    """Find out how torch convolves each channel of a float32 batch, mirrored at its borders, with a kernel.
 
     Returns:
-        Whether it fuses each multiplication with the addition, in the order of the kernel's weights; None where it does
-        neither, so that only torch gives torch's bits.
+        True if it fuses each multiplication with the addition, in the order of the weights. False if it rounds both.
+        None if only torch gives torch's bits.
     """
     across, down = kernel_size
     if across == down == 1:
@@ -55,7 +51,6 @@ def fuses(batch: int, channels: int, height: int, width: int, kernel_size: Seque
 
 
 def described() -> str:
-    """What has been found so far, in words."""
     ways = {True: "rounded once", False: "rounded twice", None: "left to torch"}
     found = list(_answers.values())
     counts = [f"{found.count(answer)} {way}" for answer, way in ways.items() if answer in found]
@@ -67,7 +62,7 @@ def _size_class(height: int, width: int) -> tuple[int, ...]:
 
 
 def _settings() -> tuple[Any, ...]:
-    """What a program may change meanwhile; the function itself, which some replace."""
+    """Return all that a program may change meanwhile, also the function itself, which some replace."""
     return (
         nnf.conv2d,
         torch.get_num_threads(),
@@ -96,7 +91,7 @@ def _ask(shape: tuple[int, int, int, int], kernel_shape: tuple[int, int]) -> boo
 
 
 def blurred(batch: Tensor, kernel: Tensor) -> Tensor:
-    """The same as `convolved`, by the core where that gives torch's bits."""
+    """Return the result of `convolved`, from the core if that gives torch's bits."""
     if batch.ndim == 4 and fields.blurs(batch, kernel):
         down, across = kernel.shape
         batches, channels, height, width = batch.shape
@@ -107,7 +102,7 @@ def blurred(batch: Tensor, kernel: Tensor) -> Tensor:
 
 
 def convolved(image: Tensor, kernel: Tensor) -> Tensor:
-    """Each channel of a batch convolved with the kernel by torch, as torchvision has it done. Borders are mirrored."""
+    """Convolve each channel of a batch with the kernel by torch, as torchvision does. Borders are mirrored."""
     down, across = kernel.shape
     channels = image.shape[-3]
     padded = nnf.pad(image, [across // 2, across // 2, down // 2, down // 2], mode="reflect")

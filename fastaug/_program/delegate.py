@@ -1,9 +1,8 @@
-"""Single ops that are one pass over memory for Pillow or torch, without rows or planes: done there.
+"""Leave single ops that are one pass over memory to Pillow or torch.
 
-A draft keeps the first of its ops also by name, as (name, *arguments): "hflip", "vflip", "rotate" by 90, 180 or 270
-degrees, "rot90" by so many quarters of a turn in torch, "window" of (top, left, height, width, fill), "nearest" to
-(height, width) by Pillow's rule, "invert", "posterize" to so many bits, and "crop" of (top, left, height, width) for
-all crops that a tensor begins with.
+A draft keeps its first op also as (name, *arguments): "hflip", "vflip", "rotate" by 90, 180 or 270 degrees, "rot90" by
+quarter turns, "window" of (top, left, height, width, fill), "nearest" to (height, width) by Pillow's rule, "invert",
+"posterize" to a number of bits, and "crop" of (top, left, height, width) for all crops that a tensor begins with.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ from fastaug import _C
 
 Named = tuple[Any, ...]
 
-# Pillow mirrors and turns pixel by pixel, where the core has squares and vectors of them; but it starts sooner. So many
-# pixels and more are the core's.
+# Pillow mirrors and turns pixel by pixel, but starts sooner. From this many pixels on, the core is faster.
 _MANY_PIXELS = 128 * 128
 
 _ROTATIONS = {
@@ -29,7 +27,7 @@ _ROTATIONS = {
 
 
 def by_pillow(image: Image.Image, op: Named) -> Image.Image | None:
-    """None for an op that is not faster there."""
+    """Return the result, or None for an op that is not faster in Pillow."""
     name = op[0]
     if name == "vflip":
         # Pillow copies into pages that it does not have to clear first.
@@ -52,7 +50,7 @@ def by_pillow(image: Image.Image, op: Named) -> Image.Image | None:
 
 
 def crop_by_pillow(image: Image.Image, op: Named | None) -> Image.Image | None:
-    """None for an op that is no crop inside the image."""
+    """Return a crop inside the image, or None for another op."""
     if op is None or (op[0] != "window" and op[0] != "crop"):
         return None
     top, left, height, width = op[1:5]
@@ -62,7 +60,7 @@ def crop_by_pillow(image: Image.Image, op: Named | None) -> Image.Image | None:
 
 
 def by_torch(image: torch.Tensor, op: Named) -> torch.Tensor | None:
-    """None for an op that is not faster there. A crop is a view, which torchvision's is; nothing else is."""
+    """Return the result, or None for an op that is not faster in torch. A crop is a view, as torchvision's is."""
     name = op[0]
     if name == "crop":
         _, top, left, height, width = op

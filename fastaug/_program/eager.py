@@ -1,7 +1,7 @@
-"""Whether torch only computes, or also watches: what the native core does to memory is seen by nobody who traces.
+"""Find out if torch traces, because a trace does not see the native core.
 
 Under torch.jit.trace, make_fx, torch.export, torch.compile, vmap, FakeTensorMode and the like every op must be one of
-torch's own, so that the graph has it, and so that tensors without memory of their own are never read.
+torch's own. The graph then has it, and tensors without memory of their own are never read.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import torch
 import torch.autograd.forward_ad as _forward
 from torch import Tensor
 
-#: Whether torch.compile reads this code. Dynamo knows the function by its name, and then takes nothing behind it. torch
-#: 2.2 has another one.
+#: True while torch.compile reads this code. Dynamo knows the function by its name, which is another one in 2.2.
 compiling: Callable[[], bool] = getattr(torch.compiler, "is_dynamo_compiling", None) or torch._utils.is_compiling
-#: Whether torch.jit.trace records.
+#: True while torch.jit.trace records.
 recording = torch._C._is_tracing
-#: How many modes see every op: make_fx, FakeTensorMode, torch.export, counters of FLOPs.
+#: The number of modes that see every op: make_fx, FakeTensorMode, torch.export, counters of FLOPs.
 modes = torch._C._len_torch_dispatch_stack
 #: The innermost transform of torch.func, such as vmap; None outside of them.
 level = torch._C._functorch.peek_interpreter_stack
@@ -27,22 +26,22 @@ _memory_of_its_own = torch._C._disabled_torch_dispatch_impl
 
 
 def traced() -> bool:
-    """Whether torch has to see every op."""
+    """Return True if torch has to see every op."""
     return bool(compiling() or recording() or modes() or level() is not None)
 
 
 def keeps_its_samples(cls: type[Tensor]) -> bool:
-    """Whether tensors of this class are no mere representatives of others."""
+    """Return True if tensors of this class do not only stand for others."""
     return cls.__torch_dispatch__ is _memory_of_its_own
 
 
 def addressable(tensor: Tensor) -> bool:
-    """Whether the samples of a CPU tensor lie at its data_ptr, when torch is not tracing."""
+    """Return True if the samples of a CPU tensor lie at its data_ptr, unless torch is tracing."""
     return tensor.layout is torch.strided and keeps_its_samples(type(tensor)) and not tensor.is_neg()
 
 
 def is_plain_memory(tensor: Tensor) -> bool:
-    """Whether a float tensor is numbers in the CPU's memory and no more: nobody differentiates what is done to it."""
+    """Return True if a float tensor is only numbers in the CPU's memory, and is not differentiated."""
     return (
         tensor.is_cpu
         and tensor.layout is torch.strided
@@ -55,11 +54,8 @@ def is_plain_memory(tensor: Tensor) -> bool:
 
 
 def as_array(encoded: Tensor) -> Any:
-    """The bytes of an encoded image, as an array that shares their memory.
-
-    Raises:
-        RuntimeError: torch traces, and pixels that come of them would be the same in every run of the graph.
-    """
+    """Return the bytes of an encoded image, as an array that shares their memory."""
+    # Pixels in a trace would be the same in every run of the graph.
     if traced() or not addressable(encoded):
         raise RuntimeError("A tensor that holds an encoded image cannot be decoded while torch traces")
     return encoded.detach().numpy()

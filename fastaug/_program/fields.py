@@ -1,4 +1,4 @@
-"""Fields over an image: Gaussian blur of float planes, and sampling along a grid of positions, by the native core."""
+"""Blur float planes, and sample images along a grid of positions, by the native core."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastaug._program.eager import addressable, traced
 
 
 def blurs(image: Tensor, kernel: Tensor) -> bool:
-    """Whether `blurred` takes this image and kernel."""
+    """Return True if `blurred` takes this image and kernel."""
     return (
         image.dtype is torch.float32
         and image.is_cpu
@@ -31,9 +31,9 @@ def blurs(image: Tensor, kernel: Tensor) -> bool:
 
 
 def blurred(image: Tensor, kernel: Tensor, fused: bool) -> Tensor:
-    """Every plane of a float32 image convolved with a kernel of odd sides, as torchvision's gaussian_blur does it.
+    """Convolve every plane of a float32 image with a kernel of odd sides, as torchvision's gaussian_blur does.
 
-    `fused` says whether torch would fuse multiplications and additions.
+    If `fused`, torch fuses multiplications and additions.
     """
     result = torch.empty_like(image)
     kernel = kernel.contiguous()
@@ -47,12 +47,12 @@ def blurred(image: Tensor, kernel: Tensor, fused: bool) -> Tensor:
 
 
 def places(size: int) -> Tensor:
-    """Where the pixels along an axis lie, in grid_sample's units."""
+    """Return where the pixels along an axis lie, in grid_sample's units."""
     return torch.linspace((1 - size) / size, (size - 1) / size, size)
 
 
 def identity_grid(height: int, width: int) -> Tensor:
-    """Where the pixels of an image lie: (1, height, width, 2), x first."""
+    """Return where the pixels of an image lie: (1, height, width, 2), x first."""
     down, across = torch.meshgrid(places(height), places(width), indexing="ij")
     return torch.stack((across, down), -1).unsqueeze(0)
 
@@ -60,12 +60,11 @@ def identity_grid(height: int, width: int) -> Tensor:
 def displaced(
     image: Any, displacement: Tensor, nearest: bool, fill: bytes | Sequence[float] | None, v2: bool = False
 ) -> Any:
-    """A uint8 image sampled where a float32 field of its size displaces each pixel to; in the image's container.
+    """Sample a uint8 image where a float32 field of its size displaces each pixel to.
 
-    Pillow's images and arrays have at most four channels; a tensor may have more, and be one batch of images, which
-    share the field. torch's default dtype is float32. What lies outside is `fill`, a number from 0 to 255 for each
-    channel and for at least four, or zero; `v2` says that it is blended with as torchvision.transforms.v2 does. The
-    result for a tensor is contiguous. None when an image of Pillow's does not lie in one block of memory.
+    torch's default dtype must be float32. PIL images and arrays have at most four channels. The images of a batch share
+    the field. Outside is `fill`, a number from 0 to 255 for each channel, at least four, or zero. With `v2`, it is
+    blended as in v2. Return None if a PIL image does not lie in one block of memory.
     """
     displacement = displacement.contiguous()
     height, width = displacement.shape[1:3]

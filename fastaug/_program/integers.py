@@ -1,4 +1,4 @@
-"""Arguments that are integers. Without torch, which readers of images do not import."""
+"""Arguments that are integers. This imports no torch, for the sake of readers of images."""
 
 from __future__ import annotations
 
@@ -7,10 +7,6 @@ from typing import Any
 
 
 def integer(name: str, value: Any) -> int:
-    """
-    Raises:
-        TypeError: no integer.
-    """
     try:
         return operator.index(value)
     except TypeError:
@@ -18,11 +14,6 @@ def integer(name: str, value: Any) -> int:
 
 
 def positive(name: str, value: Any) -> int:
-    """
-    Raises:
-        TypeError: no integer.
-        ValueError: less than one.
-    """
     number = integer(name, value)
     if number < 1:
         raise ValueError(f"{name} should be at least 1, got {number}")

@@ -1,4 +1,4 @@
-"""A program, the image that it runs on, and what its result is to be: all that the native core is told of a draft."""
+"""A program, the image that it runs on, and the form of its result: all that the native core gets of a draft."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastaug import _C
 from fastaug._program import pil
 from fastaug._program.kinds import PIL_IMAGE, TENSOR
 
-#: What runs jobs: _C.run, or what takes its place.
+#: Runs jobs: _C.run or a replacement.
 Run = Callable[[Sequence[tuple[bytes, _C.Source, _C.Target]], int], None]
 
 #: The native core's number of each dtype, and the bytes of a sample.
@@ -24,7 +24,7 @@ _uint8 = torch.uint8
 
 
 class Job:
-    """One image in memory, or encoded, and what is to become of it."""
+    """One image, in memory or encoded, and its program."""
 
     __slots__ = (
         "dtype",  # of a tensor
@@ -58,18 +58,17 @@ class Job:
         self.interleaved = interleaved
 
     def execute(self, run: Run = _C.run, rewrites: int = _C.EXACT) -> Any:
-        """The result. `run` may be another than _C.run, with its arguments."""
         memory, target = self.allocate()
         run(((self.program, self.source, target),), rewrites)
         return self.delivered(memory)
 
     def begin(self) -> tuple[Any, Any]:
-        """Memory for the result, as of `allocate`, and the job as the core takes it."""
+        """Return memory for the result, as of `allocate`, and the job as the core takes it."""
         memory, target = self.allocate()
         return memory, (self.program, self.source, target)
 
     def allocate(self) -> tuple[Any, _C.Target]:
-        """Memory for the result, and what the core is told of it; `delivered` makes the result of it."""
+        """Return memory for the result, and a target for the core. `delivered` makes the result of the memory."""
         kind = self.kind
         if kind == PIL_IMAGE:
             assert self.mode is not None
@@ -88,7 +87,7 @@ class Job:
         return tensor, self.target(tensor.data_ptr(), tensor)
 
     def allocate_by(self, empty: Callable[[tuple[int, ...], torch.dtype], torch.Tensor]) -> tuple[Any, _C.Target]:
-        """As `allocate`, for a tensor in memory that `empty` gives."""
+        """Return the same for a tensor in memory that `empty` gives."""
         height, width, channels = self.size
         if self.interleaved:
             shape: tuple[int, ...] = height, width, channels
@@ -98,7 +97,7 @@ class Job:
         return tensor, self.target(tensor.data_ptr(), tensor)
 
     def target(self, address: int, owner: Any) -> _C.Target:
-        """Memory of a tensor, without gaps, at an address."""
+        """Return a target in a dense tensor at an address."""
         height, width, channels = self.size
         number, size = DTYPES[self.dtype]
         if self.interleaved:
@@ -108,7 +107,6 @@ class Job:
         return _C.into_pointer(address, number, height, width, channels, row, pixel, channel, owner)
 
     def delivered(self, memory: Any) -> Any:
-        """The result in memory of `allocate`."""
         if self.kind == PIL_IMAGE:
             assert self.mode is not None
             return pil.delivered(memory, self.mode, self.size)

@@ -1,7 +1,7 @@
-"""What holds an image before and after a program, as numbers: every call compares them many times."""
+"""Containers of images before and after a program, as numbers, which are fast to compare."""
 
 from __future__ import annotations
 
-#: OTHER is anything else; every op on it raises torchvision's TypeError. ENCODED is a source only: its pixels are those
-#: of a PIL image that nobody has made yet.
+#: Every op on OTHER raises torchvision's TypeError. ENCODED is a source only: its pixels are those of a PIL image that
+#: has not been made yet.
 OTHER, PIL_IMAGE, ARRAY, TENSOR, ENCODED = range(5)

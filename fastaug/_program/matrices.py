@@ -1,4 +1,4 @@
-"""Matrices of rotations, affine maps and perspectives, and sizes around them, with the roundings of each release."""
+"""Matrices of rotations, affine maps and perspectives, and sizes around them, with the roundings of v1 and v2."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ def rotation(
     size: tuple[int, int] | None = None,
     translate: Sequence[float] = (0, 0),
 ) -> Rotation:
-    """The affine map of Image.rotate (Pillow, Image.py), for an angle in degrees that is not one of its shortcuts.
+    """Return the affine map of Image.rotate, for a counter-clockwise angle in degrees that is not one of its shortcuts.
 
-    `size`, (height, width), is that of the expanded image, where it is not Pillow's; `translate` moves the image right
-    and down after it was turned. Positive angles turn
-    counter-clockwise. The coefficients are rounded to 15 decimals there, so they are here.
+    `size` is (height, width) of the expanded image, by default Pillow's. `translate` moves the turned image right and
+    down. Pillow rounds the coefficients to 15 decimals.
     """
     center_x, center_y = (width / 2, height / 2) if center is None else (center[0], center[1])
     radians = -math.radians(angle)
@@ -57,27 +56,23 @@ def rotation(
 
 
 def rotated_size(height: int, width: int, angle: float, center: Any) -> tuple[int, int]:
-    """(height, width) of the rectangle around the rotated image."""
     return size_around(rotation_matrix(height, width, angle, center), height, width)
 
 
 def rotation_matrix(height: int, width: int, angle: float, center: Any) -> list[float]:
-    """Output to input, both in pixels from their centres. An image that grows around a rotation has the same."""
+    """Return the map from output to input, both in pixels from their centres. It is the same for an expanded image."""
     # Rotations of tensors are counter-clockwise, affine maps clockwise.
     return affine_matrix(height, width, -angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
 
 
 def size_around(matrix: Sequence[float], height: int, width: int, v2: bool = False) -> tuple[int, int]:
-    """(height, width) of the rectangle around an image that `matrix` was applied to: rotate's, with expand=True.
-
-    `v2` says that it is that of torchvision.transforms.v2, which rounds otherwise.
-    """
+    """Return (height, width) of the rectangle around a mapped image, as for rotate with expand=True."""
     size = _sure_size_around(matrix, height, width)
     return _rounded_size_around(matrix, height, width, v2) if size is None else size
 
 
 def _sure_size_around(matrix: Sequence[float], height: int, width: int) -> tuple[int, int] | None:
-    """The same in double precision, or None where the roundings of torch's float32 might give another size."""
+    """Return it in double precision, or None if the roundings of torch's float32 might give another size."""
     sides = []
     for (a, b, c), half in ((matrix[3:], height * 0.5), (matrix[:3], width * 0.5)):
         reach = abs(a) * width * 0.5 + abs(b) * height * 0.5
@@ -118,7 +113,7 @@ def _rounded_size_around(rows: Sequence[float], height: int, width: int, v2: boo
 def affine_matrix(
     height: int, width: int, angle: float, translate: Sequence[float], scale: float, shear: Sequence[float], center: Any
 ) -> list[float]:
-    """Output to input, both in pixels from the image's centre."""
+    """Return the map from output to input, both in pixels from the image's centre."""
     offset: tuple[float, ...] = (0.0, 0.0)
     if center is not None:
         offset = tuple(1.0 * (middle - side * 0.5) for middle, side in zip(center, (width, height)))
@@ -128,10 +123,10 @@ def affine_matrix(
 def inverse_affine_matrix(
     center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
 ) -> list[float]:
-    """From output to input for an affine map: clockwise rotation, scale and shear about `center`, then a shift.
+    """Return the map from output to input: clockwise rotation, scale and shear about `center`, then a shift.
 
-    Every rounding is torchvision's: with t the translation, c the centre and A rotation times shear (determinant 1), it
-    is A^-1 / scale * (p - c - t) + c.
+    With t the translation, c the centre and A rotation times shear (determinant 1), it is A^-1 / scale * (p - c - t) +
+    c, with torchvision's roundings.
     """
     turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
     center_x, center_y = center
@@ -152,10 +147,7 @@ def inverse_affine_matrix(
 def affine_matrices(
     center: Sequence[float], angle: float, translate: Sequence[float], scale: float, shear: Sequence[float]
 ) -> tuple[list[float], list[float]]:
-    """Six numbers of v2's affine map from input to output, and of the one back.
-
-    The map is clockwise rotation, scale and shear about the centre, then a shift.
-    """
+    """Return v2's affine map from input to output, and the one back."""
     x, y = center
     to_x, to_y = x + translate[0], y + translate[1]
     turn, shear_x, shear_y = math.radians(angle), math.radians(shear[0]), math.radians(shear[1])
@@ -175,25 +167,22 @@ def affine_matrices(
 
 
 def is_shift(matrix: Sequence[float]) -> bool:
-    """Return whether a map from output to input does nothing but move the image by whole pixels."""
+    """Return True if a map from output to input only moves the image by whole pixels."""
     m0, m1, m2, m3, m4, m5 = matrix
     return m0 == 1.0 == m4 and m1 == 0.0 == m3 and m2 % 1.0 == 0.0 == m5 % 1.0
 
 
 def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
-    """The eight numbers of a map from output to input that takes each end point to its start point.
+    """Return the eight numbers of a map from output to input that takes each end point to its start point.
 
     The least squares problem, its driver and its roundings are torchvision's.
-
-    Raises:
-        ValueError: not four corners.
     """
     if len(startpoints) != 4 or len(endpoints) != 4:
         raise ValueError(
             f"Please provide exactly four corners, got {len(startpoints)} startpoints and {len(endpoints)} endpoints."
         )
-    rows = _rows_of_ints(startpoints, endpoints)
-    # torch says of ints of more than 64 bits what is wrong with them.
+    rows = list(_corner_rows(startpoints, endpoints)) if _are_ints(startpoints) and _are_ints(endpoints) else None
+    # torch raises an error for ints of more than 64 bits.
     if rows is not None and all(-(2**63) <= value < 2**63 for row in rows for value in row):
         # numpy converts short lists faster than torch.
         matrix = torch.from_numpy(np.array(rows, dtype=np.float64))
@@ -212,19 +201,8 @@ def perspective_coefficients(startpoints: Any, endpoints: Any) -> list[float]:
     return coefficients
 
 
-def _rows_of_ints(startpoints: Any, endpoints: Any) -> list[list[int]] | None:
-    """None for points that are not pairs of ints."""
-    rows = []
-    for end, start in zip(endpoints, startpoints):
-        if not (type(end) is type(start) is list and len(end) == len(start) == 2):
-            return None
-        x, y = end
-        to_x, to_y = start
-        if not (type(x) is type(y) is type(to_x) is type(to_y) is int):
-            return None
-        rows.append([x, y, 1, 0, 0, 0, -to_x * x, -to_x * y])
-        rows.append([0, 0, 0, x, y, 1, -to_y * x, -to_y * y])
-    return rows
+def _are_ints(points: Any) -> bool:
+    return all(type(point) is list and len(point) == 2 and type(point[0]) is type(point[1]) is int for point in points)
 
 
 def _corner_rows(startpoints: Any, endpoints: Any) -> Iterator[list[Any]]:
@@ -234,11 +212,7 @@ def _corner_rows(startpoints: Any, endpoints: Any) -> Iterator[list[Any]]:
 
 
 def checked_coefficients(startpoints: Any, endpoints: Any, coefficients: Any) -> Sequence[float]:
-    """The eight numbers of a map from output to input: given, or from four corners and where they go.
-
-    Raises:
-        ValueError: both or neither are given, not eight numbers, not four corners.
-    """
+    """Return the eight numbers of a perspective, which are given, or found from four corners."""
     if coefficients is not None:
         if startpoints is not None and endpoints is not None:
             raise ValueError("The startpoints/endpoints and the coefficients shouldn't be defined concurrently.")

@@ -1,12 +1,11 @@
 """Ops as bytes: one function or constant per op of the native core's registry (csrc/program/ops.def).
 
-An op is 96 bytes, struct format "<HH4B6i8d": id, flags, fill, i[6], f[8]. The packers below write only the operands
-that their op has and leave the rest zero.
+An op is 96 bytes, struct format "<HH4B6i8d": id, flags, fill, i[6], f[8]. Operands that an op does not have are zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from struct import Struct
 
 from fastaug import _C
@@ -47,13 +46,12 @@ NO_FILL = bytes(4)
 
 _PLAIN = Struct("<HH92x")
 _SIZED = Struct("<HH4x2i80x")
-_ORDER = Struct("<HH4x4i72x")
+_FOUR = Struct("<HH4x4i72x")
 _INTEGER = Struct("<HH4xi84x")
 _FACTOR = Struct("<HH28xd56x")
 _HUE = Struct("<HH4xi20xd56x")
 _ERASE = Struct("<HH4x4i8x4d32x")
 _WINDOW = Struct("<HH4s4i72x")
-_PAD = Struct("<HH4x4i72x")
 _AFFINE = Struct("<HH4s2i16x6d16x")
 _PERSPECTIVE = Struct("<HH4s2i16x8d")
 _GAMMA = Struct("<HH28x2d48x")
@@ -86,122 +84,98 @@ REPLICATE_3 = _INTEGER.pack(_ID["REPLICATE"], 0, 3)
 #: Counter-clockwise rotations by 90, 180 and 270 degrees.
 ROT90 = {90 * turns: _PLAIN.pack(_ID["ROT90"], turns) for turns in (1, 2, 3)}
 
-_WINDOW_ID = _ID["WINDOW"]
-_PAD_ID = _ID["PAD"]
-_RESIZE_ID = _ID["RESIZE"]
-_NEAREST_ID = _ID["NEAREST"]
-_AFFINE_ID = _ID["AFFINE"]
-_BRIGHTNESS_ID = _ID["BRIGHTNESS"]
-_CONTRAST_ID = _ID["CONTRAST"]
-_SATURATION_ID = _ID["SATURATION"]
-_HUE_ID = _ID["HUE"]
-_HED_ID = _ID["HED"]
-_STAINS_ID = _ID["STAINS"]
-_NORMALIZE_ID = _ID["NORMALIZE"]
-_ERASE_ID = _ID["ERASE"]
-_PERSPECTIVE_ID = _ID["PERSPECTIVE"]
-_POSTERIZE_ID = _ID["POSTERIZE"]
-_SOLARIZE_ID = _ID["SOLARIZE"]
-_GAMMA_ID = _ID["GAMMA"]
-_SHARPNESS_ID = _ID["SHARPNESS"]
-_BLUR_ID = _ID["BLUR"]
-_BOX_BLUR_ID = _ID["BOX_BLUR"]
-_TORCH_AFFINE_ID = _ID["TORCH_AFFINE"]
-_TORCH_CONTRAST_ID = _ID["TORCH_CONTRAST"]
-_TORCH_SATURATION_ID = _ID["TORCH_SATURATION"]
-_TORCH_SHARPNESS_ID = _ID["TORCH_SHARPNESS"]
-_TORCH_GAMMA_ID = _ID["TORCH_GAMMA"]
-_TORCH_HUE_ID = _ID["TORCH_HUE"]
-_TORCH_RESIZE_ID = _ID["TORCH_RESIZE"]
-_TORCH_PERSPECTIVE_ID = _ID["TORCH_PERSPECTIVE"]
-_V2_CONTRAST_ID = _ID["V2_CONTRAST"]
-_V2_PERMUTE_ID = _ID["V2_PERMUTE"]
-_V2_SATURATION_ID = _ID["V2_SATURATION"]
-_V2_HUE_ID = _ID["V2_HUE"]
-_V2_SHARPNESS_ID = _ID["V2_SHARPNESS"]
+
+def _by_factor(name: str) -> Callable[[float], bytes]:
+    """Return a function that packs an op whose only operand is a factor."""
+    pack, number = _FACTOR.pack, _ID[name]
+    return lambda factor: pack(number, 0, factor)
+
+
+saturation = _by_factor("SATURATION")
+solarize = _by_factor("SOLARIZE")
+torch_contrast = _by_factor("TORCH_CONTRAST")
+torch_saturation = _by_factor("TORCH_SATURATION")
+torch_sharpness = _by_factor("TORCH_SHARPNESS")
+v2_contrast = _by_factor("V2_CONTRAST")
+v2_saturation = _by_factor("V2_SATURATION")
+v2_sharpness = _by_factor("V2_SHARPNESS")
+# Shifts by a share of the circle of hues, -0.5 to 0.5.
+torch_hue = _by_factor("TORCH_HUE")
+v2_hue = _by_factor("V2_HUE")
 
 
 def window(top: int, left: int, height: int, width: int, fill: bytes = NO_FILL) -> bytes:
-    """A rectangle of the image; what lies outside of it is `fill`."""
-    return _WINDOW.pack(_WINDOW_ID, 0, fill, top, left, height, width)
+    """Pack a rectangle, which is `fill` outside the image."""
+    return _WINDOW.pack(_ID["WINDOW"], 0, fill, top, left, height, width)
 
 
 def pad(left: int, top: int, right: int, bottom: int, mode: str) -> bytes:
-    return _PAD.pack(_PAD_ID, PAD_MODES[mode], left, top, right, bottom)
+    return _FOUR.pack(_ID["PAD"], PAD_MODES[mode], left, top, right, bottom)
 
 
 def resize(height: int, width: int, flags: int) -> bytes:
-    return _SIZED.pack(_RESIZE_ID, flags, height, width)
+    return _SIZED.pack(_ID["RESIZE"], flags, height, width)
 
 
 def nearest(height: int, width: int, rule: int) -> bytes:
-    return _SIZED.pack(_NEAREST_ID, rule, height, width)
+    return _SIZED.pack(_ID["NEAREST"], rule, height, width)
 
 
 def affine(height: int, width: int, interpolation: int, matrix: Sequence[float], fill: bytes) -> bytes:
-    return _AFFINE.pack(_AFFINE_ID, interpolation, fill, height, width, *matrix)
+    return _AFFINE.pack(_ID["AFFINE"], interpolation, fill, height, width, *matrix)
 
 
 def perspective(height: int, width: int, interpolation: int, coefficients: Sequence[float], fill: bytes) -> bytes:
-    return _PERSPECTIVE.pack(_PERSPECTIVE_ID, interpolation, fill, height, width, *coefficients)
+    return _PERSPECTIVE.pack(_ID["PERSPECTIVE"], interpolation, fill, height, width, *coefficients)
 
 
 def brightness(factor: float, flags: int) -> bytes:
-    return _FACTOR.pack(_BRIGHTNESS_ID, flags, factor)
+    return _FACTOR.pack(_ID["BRIGHTNESS"], flags, factor)
 
 
 def contrast(factor: float, flags: int) -> bytes:
-    return _FACTOR.pack(_CONTRAST_ID, flags, factor)
-
-
-def saturation(factor: float) -> bytes:
-    return _FACTOR.pack(_SATURATION_ID, 0, factor)
+    return _FACTOR.pack(_ID["CONTRAST"], flags, factor)
 
 
 def hue(share: float) -> bytes:
-    """A shift by a share of the circle of hues; Pillow's hue has 8 bits and wraps."""
-    return _HUE.pack(_HUE_ID, 0, int(share * 255) & 255, share)
+    """Pack a shift by a share of the circle of hues. Pillow's hue has 8 bits and wraps."""
+    return _HUE.pack(_ID["HUE"], 0, int(share * 255) & 255, share)
 
 
 def hed(alpha: Sequence[float], beta: Sequence[float], clip: bool) -> bytes:
-    """Haematoxylin, eosin and DAB, each times alpha and plus beta, all within 1e6 of zero."""
-    return _HED.pack(_HED_ID, 0 if clip else _UNCLIPPED, *alpha, *beta)
+    """Pack factors and shifts of haematoxylin, eosin and DAB, all within 1e6 of zero."""
+    return _HED.pack(_ID["HED"], 0 if clip else _UNCLIPPED, *alpha, *beta)
 
 
 def stains(numbers: Sequence[float], flags: int) -> bytes:
-    """A map of densities, by twelve numbers within 1e6 of zero; the last four are rounded to 37 bits."""
+    """Pack a map of densities, twelve numbers within 1e6 of zero. The last four are rounded to 37 bits."""
     rest = b"".join(
         ((_BITS.unpack(_DOUBLE.pack(number))[0] + 0x8000) >> 16).to_bytes(6, "little") for number in numbers[8:]
     )
-    return _STAINS.pack(_STAINS_ID, flags, rest, *numbers[:8])
+    return _STAINS.pack(_ID["STAINS"], flags, rest, *numbers[:8])
 
 
 def normalize(mean: Sequence[float], std: Sequence[float]) -> bytes:
-    """For up to four channels."""
     spare = 4 - len(mean)
-    return _NORMALIZE.pack(_NORMALIZE_ID, 0, *mean, *(0.0,) * spare, *std, *(1.0,) * spare)
+    return _NORMALIZE.pack(_ID["NORMALIZE"], 0, *mean, *(0.0,) * spare, *std, *(1.0,) * spare)
 
 
 def posterize(bits: int) -> bytes:
-    return _INTEGER.pack(_POSTERIZE_ID, 0, bits)
-
-
-def solarize(threshold: float) -> bytes:
-    return _FACTOR.pack(_SOLARIZE_ID, 0, threshold)
+    return _INTEGER.pack(_ID["POSTERIZE"], 0, bits)
 
 
 def gamma(exponent: float, gain: float) -> bytes:
-    return _GAMMA.pack(_GAMMA_ID, 0, exponent, gain)
+    return _GAMMA.pack(_ID["GAMMA"], 0, exponent, gain)
 
 
 def sharpness(factor: float, flags: int) -> bytes:
-    return _FACTOR.pack(_SHARPNESS_ID, flags, factor)
+    return _FACTOR.pack(_ID["SHARPNESS"], flags, factor)
 
 
 def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> bytes | None:
-    """A Gaussian blur by two symmetric kernels of odd length, each given by its first half and its centre.
+    """Pack a Gaussian blur by two symmetric kernels, each given by its first half and its centre.
 
-    `fused` says whether torch would fuse multiplications and additions. None when the weights do not fit into an op.
+    If `fused`, torch fuses multiplications and additions. The result is None if the weights do not fit into an op.
     """
     square = list(across) == list(down)
     weights = [*across] if square else [*across, *down]
@@ -209,98 +183,60 @@ def blur(across: Sequence[float], down: Sequence[float], fused: bool = True) -> 
     if spare < 0:
         return None
     flags = (_SQUARE if square else 0) | (0 if fused else _UNFUSED)
-    return _BLUR.pack(_BLUR_ID, flags, 2 * len(across) - 1, 2 * len(down) - 1, *weights, *(0.0,) * spare)
+    return _BLUR.pack(_ID["BLUR"], flags, 2 * len(across) - 1, 2 * len(down) - 1, *weights, *(0.0,) * spare)
 
 
 def box_blur(across: float, down: float, passes: int) -> bytes:
-    """Pillow's extended box blur by radii from 0 to 2^20, in 1 to 16 passes."""
-    return _BOX_BLUR.pack(_BOX_BLUR_ID, 0, passes, across, down)
+    """Pack Pillow's extended box blur by radii from 0 to 2^20, in 1 to 16 passes."""
+    return _BOX_BLUR.pack(_ID["BOX_BLUR"], 0, passes, across, down)
 
 
 def erase(top: int, left: int, height: int, width: int, values: Sequence[float]) -> bytes:
-    """One value for each of up to four channels."""
-    return _ERASE.pack(_ERASE_ID, 0, top, left, height, width, *values, *(0.0,) * (4 - len(values)))
+    return _ERASE.pack(_ID["ERASE"], 0, top, left, height, width, *values, *(0.0,) * (4 - len(values)))
 
 
 def torch_affine(height: int, width: int, flags: int, matrix: Sequence[float], fill: bytes | Sequence[float]) -> bytes:
-    """A fill of bytes, or of four numbers from 0 to 255."""
+    """Pack an affine map with a fill of bytes, or of four numbers from 0 to 255."""
     if isinstance(fill, bytes):
-        return _AFFINE.pack(_TORCH_AFFINE_ID, flags, fill, height, width, *matrix)
-    return _AFFINE_FLOAT.pack(_TORCH_AFFINE_ID, flags | _FLOAT_FILL, height, width, *fill, *matrix)
-
-
-def torch_contrast(factor: float) -> bytes:
-    return _FACTOR.pack(_TORCH_CONTRAST_ID, 0, factor)
-
-
-def torch_saturation(factor: float) -> bytes:
-    return _FACTOR.pack(_TORCH_SATURATION_ID, 0, factor)
-
-
-def torch_sharpness(factor: float) -> bytes:
-    return _FACTOR.pack(_TORCH_SHARPNESS_ID, 0, factor)
-
-
-def torch_hue(factor: float) -> bytes:
-    """A shift by a share of the circle of hues, -0.5 to 0.5."""
-    return _FACTOR.pack(_TORCH_HUE_ID, 0, factor)
+        return _AFFINE.pack(_ID["TORCH_AFFINE"], flags, fill, height, width, *matrix)
+    return _AFFINE_FLOAT.pack(_ID["TORCH_AFFINE"], flags | _FLOAT_FILL, height, width, *fill, *matrix)
 
 
 def v2_resize(height: int, width: int, number: int) -> bytes:
-    """torchvision.transforms.v2's antialiased resize of a uint8 tensor; `number` is Pillow's, 1 for Lanczos, 2 for
-    bilinear and 3 for bicubic."""
-    return _SIZED.pack(_RESIZE_ID, number | SHORT_WEIGHTS | WIDTH_FIRST, height, width)
+    """Pack v2's antialiased resize of a uint8 tensor. `number` is Pillow's filter."""
+    return _SIZED.pack(_ID["RESIZE"], number | SHORT_WEIGHTS | WIDTH_FIRST, height, width)
 
 
 def torch_resize(height: int, width: int, number: int) -> bytes:
-    """torchvision's antialiased resize of a uint8 tensor; `number` is Pillow's, 2 for bilinear and 3 for bicubic.
+    """Pack v1's antialiased resize of a uint8 tensor. `number` is Pillow's filter, bilinear or bicubic.
 
-    torch gives all rows the first one's values where an image gets another height and becomes one pixel wide, but for
-    batches in channels_last; this does not follow it there.
+    If the height changes and the width becomes one pixel, torch repeats the first row. The core does not.
     """
-    return _SIZED.pack(_TORCH_RESIZE_ID, number, height, width)
+    return _SIZED.pack(_ID["TORCH_RESIZE"], number, height, width)
 
 
 def torch_perspective(
     height: int, width: int, flags: int, coefficients: Sequence[float], fill: bytes | Sequence[float]
 ) -> bytes:
-    """A fill as torch_affine's."""
     if isinstance(fill, bytes):
-        return _PERSPECTIVE.pack(_TORCH_PERSPECTIVE_ID, flags, fill, height, width, *coefficients)
-    return _PERSPECTIVE_FLOAT.pack(_TORCH_PERSPECTIVE_ID, flags | _FLOAT_FILL, height, width, *fill, *coefficients)
+        return _PERSPECTIVE.pack(_ID["TORCH_PERSPECTIVE"], flags, fill, height, width, *coefficients)
+    return _PERSPECTIVE_FLOAT.pack(_ID["TORCH_PERSPECTIVE"], flags | _FLOAT_FILL, height, width, *fill, *coefficients)
 
 
 def torch_gamma(exponent: float, gain: float) -> bytes | None:
-    """None when the last bits of torch's powers decide a sample."""
+    """Return None if the last bits of torch's powers decide a sample."""
     if not _C.torch_gamma_is_certain(exponent, gain):
         return None
-    return _GAMMA.pack(_TORCH_GAMMA_ID, 0, exponent, gain)
+    return _GAMMA.pack(_ID["TORCH_GAMMA"], 0, exponent, gain)
 
 
 def v2_gamma(exponent: float, gain: float) -> bytes | None:
-    """TORCH_GAMMA. None when its table is another one than torchvision.transforms.v2's, or might be."""
+    """Return None if v2's table is or might be another one than that of TORCH_GAMMA."""
     if not _C.v2_gamma_is_certain(exponent, gain):
         return None
-    return _GAMMA.pack(_TORCH_GAMMA_ID, 0, exponent, gain)
-
-
-def v2_contrast(factor: float) -> bytes:
-    return _FACTOR.pack(_V2_CONTRAST_ID, 0, factor)
+    return _GAMMA.pack(_ID["TORCH_GAMMA"], 0, exponent, gain)
 
 
 def v2_permute(order: Sequence[int]) -> bytes:
-    """Channel c of the result is channel order[c], of up to four."""
-    return _ORDER.pack(_V2_PERMUTE_ID, 0, *order, *range(len(order), 4))
-
-
-def v2_saturation(factor: float) -> bytes:
-    return _FACTOR.pack(_V2_SATURATION_ID, 0, factor)
-
-
-def v2_hue(factor: float) -> bytes:
-    """A shift by a share of the circle of hues, -0.5 to 0.5."""
-    return _FACTOR.pack(_V2_HUE_ID, 0, factor)
-
-
-def v2_sharpness(factor: float) -> bytes:
-    return _FACTOR.pack(_V2_SHARPNESS_ID, 0, factor)
+    """Pack an order of up to four channels: channel c of the result is channel order[c]."""
+    return _FOUR.pack(_ID["V2_PERMUTE"], 0, *order, *range(len(order), 4))

@@ -1,4 +1,4 @@
-"""Memory for results in PIL images."""
+"""Allocate memory for results in PIL images."""
 
 from __future__ import annotations
 
@@ -11,15 +11,12 @@ _NOTHING = Image.Image()
 
 
 def blank(mode: str, width: int, height: int) -> Image.Image:
-    """Image.new, with pixels that nobody has written yet, and without what it asks of its arguments."""
+    """Return a new image of uninitialised pixels, without the checks of Image.new."""
     return _NOTHING._new(Image.core.new(mode, (width, height)))  # type: ignore[attr-defined]
 
 
 def allocate(mode: str, size: tuple[int, int, int]) -> tuple[Image.Image | np.ndarray, _C.Target]:
-    """Memory for an image of that mode, and what the core is told of it; `size` is (height, width, channels).
-
-    `delivered` makes the image of it, once every pixel has been written.
-    """
+    """Return memory for an image of (height, width, channels) `size`, and a target for the core."""
     height, width, channels = size
     # Uninitialised: a program writes every pixel, in place.
     image = blank(mode, width, height)
@@ -39,7 +36,6 @@ def delivered(memory: Image.Image | np.ndarray, mode: str, size: tuple[int, int,
 
 
 def run(program: bytes, source: _C.Source, mode: str, size: tuple[int, int, int]) -> Image.Image:
-    """The result of a program, as an image of that mode."""
     memory, target = allocate(mode, size)
     _C.run(((program, source, target),))
     return delivered(memory, mode, size)

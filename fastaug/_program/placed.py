@@ -1,4 +1,4 @@
-"""Images in the memory of a device, which nobody on the host may read."""
+"""Images in the memory of a device, which the host cannot read."""
 
 from __future__ import annotations
 
@@ -11,24 +11,20 @@ from fastaug import _C
 
 
 def device_of(image: torch.Tensor) -> torch.device | None:
-    """The CUDA device that a tensor is on; None where it is not on one."""
-    # AMD's devices have the same name.
+    """Return the CUDA device that a tensor is on, or None."""
+    # AMD's devices are also called CUDA devices.
     return image.device if image.is_cuda and torch.version.cuda is not None else None
 
 
 def on_host(image: Any) -> Any:
-    """A copy, or the image itself if it is there. Waits for the work on the device that makes the image."""
+    """Return a copy, or the image itself if it is on the host. Wait for the work that makes the image."""
     if isinstance(image, DeviceArray):
         return np.asarray(image.tensor.detach().cpu())
     return image.detach().cpu() if isinstance(image, torch.Tensor) else image
 
 
 class DeviceArray:
-    """What an array of the host's is, on a device: an image with its channels last, or without any.
-
-    Args:
-        tensor: uint8, HWC or HW, with any strides.
-    """
+    """A uint8 image HWC or HW on a device, with any strides, as arrays are on the host."""
 
     __slots__ = ("tensor",)
 

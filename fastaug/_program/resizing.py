@@ -1,7 +1,7 @@
-"""How torch resizes tensors of uint8 on this machine: in bytes or in floats, and in which order it adds.
+"""Find out how torch resizes uint8 tensors on this machine: in bytes or floats, and in which order it adds.
 
-The order of float32 is that of a loop which torch's compiler has unrolled, or has not: torch 2.5 fuses all products,
-torch 2.8 those that groups of four leave over. So torch is asked, once for each filter.
+The order in float32 depends on how torch's loop was compiled: torch 2.5 fuses all products, torch 2.8 those that groups
+of four leave over. So torch resizes an image once for each filter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _answers: dict[tuple[Any, bool], bool] = {}
 
 
 def follows(cubic: bool) -> bool:
-    """Whether the core's bicubic, or else bilinear, resize of uint8 tensors is torch's in every bit."""
+    """Return True if the core's bicubic, or else bilinear, resize of uint8 tensors is torch's in every bit."""
     # The function itself, which some replace.
     asked = nnf.interpolate, cubic
     if asked not in _answers:
@@ -37,15 +37,11 @@ def follows(cubic: bool) -> bool:
 
 @functools.cache
 def in_bytes() -> bool:
-    """Whether torchvision's v2 has torch resize uint8 tensors bilinearly without going through float32.
-
-    torch has such a kernel for AVX2 and for ARM; elsewhere torchvision rounds what float32 gives.
-    """
+    """Return True if torchvision's v2 resizes uint8 tensors bilinearly without float32, on AVX2 and ARM."""
     return ON_ARM or torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
 
 
 def described() -> str:
-    """How such resizes are done, in words."""
     kinds = [name for name, cubic in (("bilinear", False), ("bicubic", True)) if not follows(cubic)]
     return f"by torch, which adds in another order: {' and '.join(kinds)}" if kinds else "in torch's order of additions"
 

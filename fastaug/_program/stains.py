@@ -1,7 +1,7 @@
-"""Stains: the maps of optical densities that change them, and how their matrices are found in images.
+"""Find the matrices of stains in images, and the maps of optical densities that change stains.
 
-A matrix has a row for each stain, its optical density in red, green and blue. All is written out in Python's floats, so
-that a map is the same numbers on every machine.
+A matrix has a row for each stain, its optical density in red, green and blue. All is computed in Python's floats, so
+that a map is the same on every machine.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from fastaug import _C
 Triple = tuple[float, float, float]
 Rows = tuple[Triple, ...]
 
-#: How white light is that passes no tissue, and what the logarithms of samples are taken of, in torchstain.
+#: The light that passes no tissue, in torchstain.
 _WHITE = 240.0
 _DENSITIES = -np.log((np.arange(256) + 1.0) / _WHITE)
 _PERCENT = 1.0
-#: Fewer pixels of tissue have no matrix.
+#: The least number of pixels of tissue that have a matrix.
 LEAST_TISSUE = 16
-#: The square of the volume between rows, as a share of that of a box with such edges, up to which they are parallel.
+#: The largest square of the volume between parallel rows, as a share of that of a box with such edges.
 _PARALLEL = 1e-6
-# Of more pixels for each thread, colours are counted instead. The table of 64 MB, and what follows from it, take as
-# long as 25 tiles of 2^20 pixels.
+# The number of pixels for each thread from which colours are counted. The table of 64 MB takes as long as 25 tiles of
+# 2^20 pixels.
 _MANY = 1 << 25
-# Of so many pixels, those of tissue are copied, which is faster than to look for them twice.
+# Up to this many pixels, those of tissue are copied, which is faster than to find them twice.
 _FEW = 1 << 23
-# About so many pixels tell where percentiles will be found.
+# About this many pixels tell where percentiles will be found.
 _SAMPLED = 1 << 14
-# How far off that may be, in standard errors of independent pixels; neighbours and tiles are alike.
+# The error of that, in standard errors of independent pixels. Neighbours and tiles are alike.
 _ERRORS = (4, 16, 64)
 
 
 class Stains(NamedTuple):
-    """What is found in images: a matrix of two rows, and the 99th percentile of how much there is of each stain."""
+    """The matrix of two rows of images, and the 99th percentile of the amount of each stain."""
 
     matrix: Rows
     strengths: tuple[float, float]
@@ -53,7 +53,7 @@ def _cross(a: Triple, b: Triple) -> Triple:
 
 
 def is_singular(rows: Rows) -> bool:
-    """Whether rows are zero, or depend on one another."""
+    """Return True for rows that are zero, or depend on one another."""
     size = math.prod(_dot(row, row) for row in rows)
     normal = _cross(rows[0], rows[1])
     volume = _dot(normal, normal) if len(rows) == 2 else _dot(normal, rows[2]) ** 2
@@ -61,7 +61,7 @@ def is_singular(rows: Rows) -> bool:
 
 
 def completed(rows: Rows) -> Rows:
-    """With a third row: what is in neither of two, of length 1."""
+    """Return the rows with a third, of length 1, which is orthogonal to the other two."""
     if len(rows) == 3:
         return rows
     x, y, z = _cross(rows[0], rows[1])
@@ -70,7 +70,7 @@ def completed(rows: Rows) -> Rows:
 
 
 def unmixing(rows: Rows) -> Rows:
-    """For each stain, how much the density of each channel has of it: columns of the (pseudo)inverse."""
+    """Return the columns of the (pseudo)inverse: for each stain, its amount in the density of each channel."""
     first, second, third = basis = completed(rows)
     volume = _dot(_cross(first, second), third)
     sides = _cross(second, third), _cross(third, first), _cross(first, second)
@@ -81,12 +81,10 @@ def unmixing(rows: Rows) -> Rows:
 def restained(
     rows: Rows, scale: Sequence[float], shift: Sequence[float], residual: str, targets: Rows | None = None
 ) -> tuple[float, ...]:
-    """The map of densities that multiplies the stains of `rows` and adds to them; they become those of `targets`.
+    """Return the map of densities that scales and shifts the stains of `rows`, which become those of `targets`.
 
-    Of two rows, `residual` says what becomes of what is in neither: "project" leaves it out, "preserve" keeps it, and
-    "augment" takes it for a third stain. Of three, "preserve" keeps the third.
-
-    Returns: 12 numbers: what a density of each channel adds to each, and what is added then.
+    The part in neither of two rows is dropped ("project"), kept ("preserve") or a third stain ("augment"). Of three
+    rows, "preserve" keeps the third. The 12 numbers are a 3 by 3 matrix, from channel to channel, and three shifts.
     """
     basis = rows if residual == "project" else completed(rows)
     amounts = unmixing(basis)
@@ -100,7 +98,7 @@ def restained(
 
 
 def normalized(found: Stains, wanted: Stains) -> tuple[float, ...]:
-    """torchstain's: stains become those wanted, as strong as those. What is in neither of two is left out."""
+    """Return torchstain's map from the found stains to the wanted ones. What is in neither stain is dropped."""
     scale = [most / own for most, own in zip(wanted.strengths, found.strengths, strict=True)]
     numbers = restained(found.matrix, scale, (0.0, 0.0), "project", wanted.matrix)
     # Densities and light are of 240 there, and of 255 in the core.
@@ -112,9 +110,9 @@ Each = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 
 def found(sources: Sequence[_C.Source], least: float = 0.15) -> Stains | None:
-    """Macenko's stains of images, as torchstain's NumPy code finds them; None where there is too little tissue.
+    """Find Macenko's stains like torchstain's NumPy code. Return None if there is too little tissue.
 
-    `least`: the least density of tissue, in every channel.
+    `least` is the least density of tissue, in every channel.
     """
     bag = Bag(1)
     for number, source in enumerate(sources):
@@ -123,11 +121,7 @@ def found(sources: Sequence[_C.Source], least: float = 0.15) -> Stains | None:
 
 
 class Bag:
-    """Images that come one by one, from several threads: kept while they are few, else their colours are counted.
-
-    Args:
-        threads: how many of them come at a time.
-    """
+    """Images from several threads, which are kept while they are few. Later their colours are counted."""
 
     def __init__(self, threads: int) -> None:
         self._most = _MANY * threads
@@ -138,12 +132,9 @@ class Bag:
         self._many = False
 
     def add(self, number: int, source: _C.Source, lasts: bool = True) -> None:
-        """Adds an image; if its pixels cannot be made, this raises, and it may be added once more.
+        """Add the image of a number. If its pixels cannot be made, this raises, and it may be added again.
 
-        Args:
-            number: where it is among the others.
-            source: of its pixels.
-            lasts: whether they are there already, and stay as they are.
+        `lasts` means that its pixels are in memory and stay unchanged.
         """
         with self._lock:
             self._total += source.height * source.width
@@ -171,11 +162,11 @@ class Bag:
                 self._counters.append(counters)
 
     def found(self, least: float, each: Each = map) -> Stains | None:
-        """The stains of all; None where there is too little tissue. `each`: map, or what does the same with threads."""
+        """Return the stains of all, or None for too little tissue. `each` is map, or the same with threads."""
         kept = [source for _, source in sorted(self._kept, key=lambda entry: entry[0])]
         if not self._many:
             return _found(_Pixels(kept, least, each))
-        self._count(kept)  # one that was on its way when the others were taken
+        self._count(kept)  # one that came when the others were taken
         return _found(_Colours(*_colours_of(self._counters), least))
 
 
@@ -186,15 +177,15 @@ def _in_memory(source: _C.Source) -> _C.Source:
 
 
 class _Counters:
-    """How many pixels have each colour."""
+    """The number of pixels of each colour."""
 
-    #: What a counter of the core's holds.
+    #: The largest number in a counter of the core.
     _MOST = (1 << 32) - 1
 
     def __init__(self) -> None:
         self.now = np.zeros(1 << 24, np.uint32)
-        self.counted = 0  # in all of these
-        self.before: np.ndarray | None = None  # those that had no room any more, in int64
+        self.counted = 0
+        self.before: np.ndarray | None = None  # earlier counts, in int64
 
     def add(self, source: _C.Source) -> None:
         size = source.height * source.width
@@ -206,7 +197,7 @@ class _Counters:
 
 
 def _colours_of(counters: Sequence[_Counters]) -> tuple[np.ndarray, np.ndarray]:
-    """The colours that are there, and how many pixels have each. The counters are spent."""
+    """Return the colours and the number of pixels of each. This changes the counters."""
     first, *others = counters
     counts = first.now
     if sum(one.counted for one in counters) > _Counters._MOST or any(one.before is not None for one in counters):
@@ -243,13 +234,13 @@ def _found(seen: _Colours | _Pixels) -> Stains | None:
     return Stains(matrix, (one, two)) if one > 0 and two > 0 else None
 
 
-#: The two numbers around a quantile of all, and how far it is from the first to the second; two such shares of all.
+#: The two numbers around a quantile, and its way from the first to the second; and two quantiles as shares.
 Around = tuple[float, float, float]
 Shares = tuple[float, float]
 
 
 class _Colours:
-    """Many images by their colours, each of which is looked at once however often it is there."""
+    """The distinct colours of many images."""
 
     def __init__(self, colours: np.ndarray, counts: np.ndarray, least: float) -> None:
         self.counts = counts
@@ -286,7 +277,7 @@ def _weighed(numbers: np.ndarray, counts: np.ndarray, share: float) -> Around:
 
 
 class _Pixels:
-    """Images pixel by pixel, up to three times."""
+    """The pixels of images, which are read up to three times."""
 
     def __init__(self, sources: Sequence[_C.Source], least: float, each: Each) -> None:
         self.sources, self.least, self.each = sources, least, each
@@ -322,10 +313,9 @@ def _quantiles(
     shares: Shares,
     pixels: int,
 ) -> list[Around]:
-    """The two numbers around a quantile of each of the two, and how far it is from the first to the second.
+    """Find the numbers around two quantiles.
 
-    Of some pixels it is learnt where they will be. If they are not there after all, they are looked for further away,
-    and in the end among the numbers of all pixels.
+    A sample of pixels shows where they are. If that is wrong, search further away, and at last among all pixels.
     """
     plane = np.ascontiguousarray(axes, np.float64).tobytes()
     densities = _DENSITIES.tobytes()
@@ -356,7 +346,7 @@ def _quantiles(
 
 
 def _around(sample: np.ndarray, share: float, errors: float) -> tuple[float, float]:
-    """Where a quantile is of what a sample is taken from, within so many standard errors."""
+    """Return the range of a quantile, within that many standard errors of the sample's."""
     place, off = share * len(sample), errors * (math.sqrt(share * (1 - share) * len(sample)) + 1)
     low, high = int(place - off), int(place + off)
     there = [rank for rank in (low, high) if 0 <= rank < len(sample)]
@@ -368,7 +358,7 @@ def _around(sample: np.ndarray, share: float, errors: float) -> tuple[float, flo
 
 
 def _at(values: list[tuple[int, np.ndarray]], places: list[float], pixels: int) -> list[Around] | None:
-    """What is at places among all numbers in order, if it is among those that are there."""
+    """Return the numbers at places in the order of all, or None if they are not among those given."""
     result = []
     for (below, within), place in zip(values, places, strict=True):
         first = math.floor(place)
@@ -381,13 +371,13 @@ def _at(values: list[tuple[int, np.ndarray]], places: list[float], pixels: int) 
 
 
 def _between(low: float, high: float, weight: float) -> float:
-    """As NumPy's percentiles."""
+    """Interpolate as NumPy's percentiles do."""
     gap = high - low
     return high - gap * (1 - weight) if weight >= 0.5 else low + gap * weight
 
 
 def _angle(direction: float) -> float:
-    """Of what the core calls a direction (csrc/execute/densities.h)."""
+    """Return the angle of a direction as the core encodes it (csrc/execute/densities.h)."""
     if abs(direction) <= 1:
         return math.atan2(direction, 1 - abs(direction))
     y = math.copysign(2 - abs(direction), direction)

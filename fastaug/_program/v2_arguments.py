@@ -1,22 +1,20 @@
-"""From the arguments of torchvision.transforms.v2 to sizes and corners, with its roundings."""
+"""Turn arguments of torchvision.transforms.v2 into sizes and corners, with its roundings."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from fastaug._program import arguments
+from fastaug._program.checks import need_fill_for
 
 
 def resized_size(height: int, width: int, size: Any, max_size: int | None) -> tuple[int, int]:
-    """(height, width) after a resize.
+    """Return (height, width) after a resize.
 
     Args:
         height, width: before it.
         size: (height, width); or the short side, as an int or a sequence of one; or None.
-        max_size: limit of the long side, where `size` is the short one; its length, where `size` is None.
-
-    Raises:
-        ValueError: `max_size` where it has no meaning, or is not above the short side.
+        max_size: limit of the long side if `size` is the short one; its length if `size` is None.
     """
     if size is None:
         if not isinstance(max_size, int):
@@ -34,12 +32,6 @@ def resized_size(height: int, width: int, size: Any, max_size: int | None) -> tu
 
 
 def padding_sides(padding: Any) -> tuple[int, int, int, int]:
-    """(left, top, right, bottom).
-
-    Raises:
-        ValueError: a sequence of another length than 1, 2 or 4.
-        TypeError: neither an int nor a sequence.
-    """
     if not isinstance(padding, (int, tuple, list)):
         raise TypeError(f"`padding` should be an integer or tuple or list of integers, but got {padding}")
     if not isinstance(padding, int) and len(padding) not in (1, 2, 4):
@@ -48,7 +40,6 @@ def padding_sides(padding: Any) -> tuple[int, int, int, int]:
 
 
 def check_padding_mode(padding_mode: Any) -> None:
-    """Raises ValueError for a mode that there is not."""
     if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
         raise ValueError(
             "`padding_mode` should be either `'constant'`, `'edge'`, `'reflect'` or `'symmetric'`, "
@@ -57,21 +48,11 @@ def check_padding_mode(padding_mode: Any) -> None:
 
 
 def central_corner(height: int, width: int, size: tuple[int, int]) -> tuple[int, int]:
-    """(top, left) of a central crop out of (height, width) `size`; negative where it reaches out."""
+    """Return (top, left) of a central crop from (height, width) `size`, negative if it is larger."""
     return round((size[0] - height) / 2.0), round((size[1] - width) / 2.0)
 
 
 def check_fill(fill: Any, channels: int) -> None:
-    """What a warp of a tensor may show outside of it.
-
-    Raises:
-        ValueError: neither a number nor a sequence, or not one number for each channel.
-    """
-    if isinstance(fill, (tuple, list)):
-        if len(fill) > 1 and len(fill) != channels:
-            raise ValueError(
-                "The number of elements in 'fill' cannot broadcast to match the number of channels of the image "
-                f"({len(fill)} != {channels})"
-            )
-    elif fill is not None and not isinstance(fill, (int, float)):
+    need_fill_for(channels, fill)
+    if fill is not None and not isinstance(fill, (int, float, tuple, list)):
         raise ValueError(f"Argument fill should be either int, float, tuple or list, got {fill!r}")

@@ -23,11 +23,7 @@ Result = TypeVar("Result")
 
 
 def tiles_of(images: Any) -> list[Any]:
-    """Return one object per RGB image: a PIL image, an array, a tensor, or a handle of an encoded image.
-
-    Raises:
-        TypeError: one is not an 8-bit RGB image. Files raise when they are read.
-    """
+    """Return one object per 8-bit RGB image: a PIL image, an array, a tensor, or a handle of an encoded image."""
     if is_single(images):
         images = [images]
     elif isinstance(images, Iterator):
@@ -76,12 +72,7 @@ def _tiles(image: Any) -> Sequence[Any]:
 
 
 def with_source(tile: Any, use: Callable[[_C.Source], Result]) -> Result:
-    """Return the result of `use` on the pixels of a tile, which are decoded on demand.
-
-    Raises:
-        OSError, DecodeError: they cannot be read.
-        TypeError: they are not RGB.
-    """
+    """Return the result of `use` on the pixels of a tile, which are decoded on demand."""
     if not isinstance(tile, LazyImage):
         (source,) = sources_of(tile)
         return use(source)
@@ -104,11 +95,7 @@ def with_source(tile: Any, use: Callable[[_C.Source], Result]) -> Result:
 def for_tiles(
     work: Callable[[int, Any], Result], tiles: Sequence[Any], num_threads: int | None, progress: bool
 ) -> list[Result]:
-    """Return the results of `work` on each tile and its number, on several threads.
-
-    Raises:
-        Exception: the first tile with an error raises it, with its number as ``index``.
-    """
+    """Return the results of `work` on each tile and its number. The error of a tile gets its number as ``index``."""
 
     def failed(error: BaseException, index: int) -> None:
         located(error, index, tiles[index], "tile {}")

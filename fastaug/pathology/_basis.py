@@ -93,5 +93,4 @@ def chosen(name: str, value: Any, choices: Any) -> str:
 
 
 def stains_changed(rows: int, residual: str) -> int:
-    """Return the number of stains that are multiplied and shifted."""
     return 3 if residual == "augment" else 2 if residual == "preserve" else rows

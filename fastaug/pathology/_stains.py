@@ -6,15 +6,7 @@ from typing import Any
 
 from fastaug._draft.draft import Draft
 from fastaug._draft.draws import Draws, TorchDraws
-from fastaug.pathology._basis import (
-    BACKGROUND,
-    LIKE,
-    RESIDUAL,
-    chosen,
-    range_of,
-    rows_of,
-    stains_changed,
-)
+from fastaug.pathology._basis import BACKGROUND, LIKE, RESIDUAL, chosen, range_of, rows_of, stains_changed
 from fastaug.pathology.functional import draft_stains
 from fastaug.transforms._base import Transform
 
@@ -73,6 +65,7 @@ class HEDJitter(Transform):
     """
 
     _drawn = ("alpha", "beta")
+    _shown = ("theta", "clip")
 
     def __init__(self, theta: float = 0.05, clip: bool = True) -> None:
         super().__init__()
@@ -94,15 +87,10 @@ class HEDJitter(Transform):
         draft.need_tile()
         if self.get_params is self._own_params:
             return _draw(draft.call.draws, self.theta)
-        params: tuple[Triple, Triple] = self._asked(draft, self.theta)
-        return params
+        return self._asked(draft, self.theta)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: tuple[Triple, Triple]) -> None:
-        alpha, beta = params
-        draft.adjust_hed(alpha, beta, self.clip)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(theta={self.theta}, clip={self.clip})"
+        draft.adjust_hed(*params, self.clip)
 
 
 Pair = tuple[float, float]
@@ -188,12 +176,10 @@ class StainJitter(Transform):
         stains = stains_changed(2 if self.matrix == "macenko" else len(self.matrix), self.residual)
         if self.get_params is self._own_params:
             return _draw_stains(draft.call.draws, self.scale, self.shift, stains)
-        params: tuple[Numbers, Numbers] = self._asked(draft, self.scale, self.shift, stains)
-        return params
+        return self._asked(draft, self.scale, self.shift, stains)  # type: ignore[no-any-return]
 
     def _draft(self, draft: Draft, params: tuple[Numbers, Numbers]) -> None:
-        scales, shifts = params
-        draft_stains(draft, self.matrix, scales, shifts, self.like, self.residual, self.background)
+        draft_stains(draft, self.matrix, *params, self.like, self.residual, self.background)
 
     def __repr__(self) -> str:
         return (

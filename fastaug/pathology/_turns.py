@@ -11,7 +11,19 @@ __all__ = ["RandomDihedral", "RandomQuarterTurn"]
 _TORCH = TorchDraws()
 
 
-class RandomQuarterTurn(Transform):
+class _Orientation(Transform):
+    """A transform that draws one of `_COUNT` orientations."""
+
+    _COUNT = 0
+
+    def _sample(self, draft: Draft) -> int:
+        draft.dimensions()
+        if self.get_params is self._own_params:
+            return draft.call.draws.randint(0, self._COUNT)
+        return self._asked(draft)  # type: ignore[no-any-return]
+
+
+class RandomQuarterTurn(_Orientation):
     """A transform that turns the image by 0, 90, 180 or 270 degrees, each with probability 1/4.
 
     It draws ``torch.randint(0, 4, (1,))`` on every call, the number of counter-clockwise quarter turns. Odd ones swap
@@ -28,6 +40,7 @@ class RandomQuarterTurn(Transform):
         torch.Size([3, 30, 20])
     """
 
+    _COUNT = 4
     _drawn = ("turns",)
 
     @staticmethod
@@ -41,21 +54,11 @@ class RandomQuarterTurn(Transform):
         """
         return _TORCH.randint(0, 4)
 
-    def _sample(self, draft: Draft) -> int:
-        draft.dimensions()
-        if self.get_params is self._own_params:
-            return draft.call.draws.randint(0, 4)
-        turns: int = self._asked(draft)
-        return turns
-
     def _draft(self, draft: Draft, params: int) -> None:
         draft.rot90(params)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
 
-
-class RandomDihedral(Transform):
+class RandomDihedral(_Orientation):
     """A transform that returns one of the eight orientations of the image, each with probability 1/8.
 
     It draws ``torch.randint(0, 8, (1,))`` on every call. That number & 3 is the number of counter-clockwise quarter
@@ -72,6 +75,7 @@ class RandomDihedral(Transform):
         torch.Size([3, 30, 20])
     """
 
+    _COUNT = 8
     _drawn = ("element",)
 
     @staticmethod
@@ -85,17 +89,7 @@ class RandomDihedral(Transform):
         """
         return _TORCH.randint(0, 8)
 
-    def _sample(self, draft: Draft) -> int:
-        draft.dimensions()
-        if self.get_params is self._own_params:
-            return draft.call.draws.randint(0, 8)
-        element: int = self._asked(draft)
-        return element
-
     def _draft(self, draft: Draft, params: int) -> None:
         draft.rot90(params & 3)
         if params & 4:
             draft.hflip()
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"

@@ -14,21 +14,12 @@ from fastaug._draft.progress import begun, ended
 from fastaug._image.types import ImageT
 from fastaug._names import publish
 from fastaug._program.stains import Rows, restained
-from fastaug.pathology._basis import (
-    BACKGROUND,
-    LIKE,
-    RESIDUAL,
-    chosen,
-    numbers_of,
-    rows_of,
-    stains_changed,
-)
+from fastaug.pathology._basis import BACKGROUND, LIKE, RESIDUAL, chosen, numbers_of, rows_of, stains_changed
 
 __all__ = ["adjust_hed", "adjust_stains", "dihedral", "quarter_turn"]
 
 
 def _index(name: str, number: Any, count: int) -> int:
-    """Return an integer from 0 to count - 1."""
     try:
         index = operator.index(number)
     except TypeError:
@@ -52,7 +43,7 @@ def _stains(name: str, values: Any) -> tuple[float, float, float]:
         first, second, third = (float(value) for value in values)
     except TypeError:
         raise TypeError(f"{name} should be a sequence of three numbers, got {values!r}") from None
-    if not max(map(abs, (first, second, third))) <= _MOST or first != first or second != second or third != third:
+    if not all(abs(number) <= _MOST for number in (first, second, third)):
         raise ValueError(f"{name} should be within 1e6 of zero, got {values!r}")
     return first, second, third
 
@@ -93,7 +84,6 @@ def adjust_hed(img: ImageT, alpha: Sequence[float], beta: Sequence[float], clip:
 def draft_stains(
     draft: Draft, matrix: Any, scale: Sequence[float], shift: Sequence[float], like: str, residual: str, background: str
 ) -> None:
-    """Append the ops of `adjust_stains` for checked arguments."""
     flags = LIKE[like] | BACKGROUND[background]
     if matrix == "macenko":
         draft.restain_found(lambda stains: restained(stains.matrix, scale, shift, residual), flags)
@@ -177,11 +167,7 @@ def quarter_turn(img: ImageT, turns: int) -> ImageT:
                  [2],
                  [1]]], dtype=torch.uint8)
     """
-    turns = _index("turns", turns, 4)
-    draft = begun(img)
-    draft.dimensions()
-    draft.rot90(turns)
-    return ended(draft, img)
+    return _oriented(img, _index("turns", turns, 4))
 
 
 def dihedral(img: ImageT, element: int) -> ImageT:
@@ -200,7 +186,10 @@ def dihedral(img: ImageT, element: int) -> ImageT:
         >>> dihedral(torch.tensor([[[1, 2, 3]]], dtype=torch.uint8), 6)
         tensor([[[1, 2, 3]]], dtype=torch.uint8)
     """
-    element = _index("element", element, 8)
+    return _oriented(img, _index("element", element, 8))
+
+
+def _oriented(img: ImageT, element: int) -> ImageT:
     draft = begun(img)
     draft.dimensions()
     draft.rot90(element & 3)

@@ -23,13 +23,7 @@ NOT_ENGLISH = {
 
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
 NOT_YET: dict[str, str] = {
-    "_cuda": "bag bindings cache driver kernels memory nvrtc",
     "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
-    "_fallback": "pil pillow v2",
-    "_program": (
-        "__init__ arguments borrow checks convolution delegate eager fields job kinds pil placed resizing stains "
-        "v2_arguments"
-    ),
     "transforms/v2": "_transform",
 }
 
