@@ -123,7 +123,7 @@ def _given(name: str, image: Any, of_samples: bool) -> Any:
 def _who(plan: Any, name: str, number: str) -> set[str]:
     """Who computes a step of a plan: of a pipeline of images, or of the leaf of a sample that is asked about."""
     steps = plan.steps
-    if hasattr(plan, "leaves"):
+    if plan.leaves:
         (leaf,) = (leaf for leaf in plan.leaves if leaf["leaf"] in ("", "['it']"))
         if leaf["kind"] == "places":
             return {WORDS[one] for one in leaf["by"]} if number in leaf["changed"] else set()

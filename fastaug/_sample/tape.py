@@ -9,7 +9,7 @@ import torch
 
 from fastaug._draft.call import Tape
 from fastaug._draft.draws import Draws
-from fastaug._draft.tape import Recording, Replaying, at_once, generator_at, noise_state
+from fastaug._draft.tape import Entries, Recording, Replaying, at_once, generator_at, noise_state
 
 _Drawn = TypeVar("_Drawn")
 
@@ -78,7 +78,7 @@ class SampleRecording:
         return None
 
 
-class SampleReplaying(Replaying):
+class SampleReplaying(Entries):
     """A tape that returns the entries of a `SampleRecording`, in their order. Nothing is drawn."""
 
     _last: Any = None
