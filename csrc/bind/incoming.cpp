@@ -87,7 +87,9 @@ std::optional<Incoming> as_pil(py::handle image, const Known& known) {
   const auto [width, height] = get(core, known.size).cast<std::pair<int, int>>();
   if (!is_few(height, width)) return std::nullopt;
   try {
-    return Incoming{{Container::kPil, {height, width, channels}}, from_core(exportable(image, core), channels), !told};
+    const Mode as = channels == 3 ? Mode::kRgb : Mode::kL;
+    return Incoming{
+        {Container::kPil, {height, width, channels}, as}, from_core(exportable(image, core), channels), !told};
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError)) throw;
     return std::nullopt;  // Pillow splits large images into blocks

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "bind/images.h"
-#include "recipe/sketch.h"
+#include "draft/draft.h"
 
 namespace fastaug::bind {
 

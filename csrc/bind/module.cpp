@@ -2,6 +2,7 @@
 
 #include "bind/bag.h"
 #include "bind/densities.h"
+#include "bind/draft.h"
 #include "bind/encoded.h"
 #include "bind/errors.h"
 #include "bind/fields.h"
@@ -141,6 +142,7 @@ PYBIND11_MODULE(_C, m, py::mod_gil_not_used()) {
   register_fields(m);
   register_places(m);
   register_random(m);
+  register_draft(m);
   register_recipe(m);
   register_job(m);
   register_queue(m);

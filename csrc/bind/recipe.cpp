@@ -15,15 +15,16 @@
 #include "bind/steps.h"
 #include "bind/stream.h"
 #include "bind/without_gil.h"
+#include "draft/recipe.h"
 #include "execute/execute.h"
-#include "recipe/recipe.h"
 
 namespace py = pybind11;
 
 namespace fastaug::bind {
 namespace {
 
-// By Python's functions of these names.
+// By Python's functions of these names. Whoever makes a recipe finds out first if the libraries that it replaces round
+// as the core does.
 class ByTorch final : public Torch {
  public:
   explicit ByTorch(const py::dict& functions)
@@ -57,6 +58,10 @@ class ByTorch final : public Torch {
     for (size_t k = 0; k < 8; ++k) coefficients[k] = made[py::int_(k)].cast<double>();
   }
 
+  bool follows(Rounding) const override { return true; }
+  // Draws are the core's only then.
+  bool is_single() const override { return true; }
+
  private:
   py::object exp_, blur_, perspective_;
 };
@@ -68,14 +73,14 @@ struct Format {
   bool channels_last = false;
 };
 
-// A sketch of an image that was drawn for. It is made where it stays: a sketch has room for the longest program.
+// A draft of an image that was drawn for. It is made where it stays: a draft has room for the longest program.
 struct Drafted {
-  explicit Drafted(Incoming incoming) : image(std::move(incoming)), sketch(image.outline) {}
+  explicit Drafted(Incoming incoming) : image(std::move(incoming)), draft(image.outline) {}
   Drafted(const Drafted&) = delete;
   Drafted& operator=(const Drafted&) = delete;
 
   Incoming image;
-  Sketch sketch;
+  Draft draft;
 };
 
 class Recipe {
@@ -116,7 +121,7 @@ class Recipe {
     }
     std::optional<Drafted> drafted;
     try {
-      draft(image, transforms, drafted);
+      begin(image, transforms, drafted);
     } catch (const std::exception&) {
       release(draws_);
       throw;
@@ -132,16 +137,16 @@ class Recipe {
   // number of the dtype, interleaved); the caller releases the generator.
   py::object job(py::handle image, py::handle transforms) {
     std::optional<Drafted> drafted;
-    draft(image, transforms, drafted);
+    begin(image, transforms, drafted);
     if (!drafted) return declined();
-    const Sketch& sketch = drafted->sketch;
-    const Program program = sketch.program();
-    const char* const mode = sketch.channels() == 1 ? "L" : "RGB";
-    const bool pil = sketch.container() == Container::kPil;
+    const Draft& draft = drafted->draft;
+    const Program program = draft.program();
+    const char* const mode = draft.channels() == 1 ? "L" : "RGB";
+    const bool pil = draft.container == Container::kPil;
     return py::make_tuple(
         py::bytes(reinterpret_cast<const char*>(program.data()), program.size_bytes()),
-        py::cast(std::move(drafted->image.source)), py::make_tuple(sketch.height(), sketch.width(), sketch.channels()),
-        pil ? py::object(py::str(mode)) : py::none(), static_cast<int>(dtype_of(sketch)), interleaved(sketch));
+        py::cast(std::move(drafted->image.source)), py::make_tuple(draft.height(), draft.width(), draft.channels()),
+        pil ? py::object(py::str(mode)) : py::none(), static_cast<int>(dtype_of(draft)), interleaved(draft));
   }
 
   int traverse(visitproc visit, void* arg) const {
@@ -160,7 +165,7 @@ class Recipe {
   static py::object declined() { return py::reinterpret_borrow<py::object>(Py_NotImplemented); }
 
   // The ops for an image, with the generator where a call has it; or nothing, and the generator as it was.
-  void draft(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
+  void begin(py::handle image, py::handle transforms, std::optional<Drafted>& drafted) {
     if (!transforms.is(transforms_) || is_recording()) return;
     try {
       // The cheapest check comes first: an image may be declined at each call, and a guard only once.
@@ -181,16 +186,18 @@ class Recipe {
         draw(*drafted);
       } else if (Stream::plain()) {
         Random none;
-        fastaug::draft(steps_, drafted->sketch, none, {}, torch_);
+        fastaug::draft(steps_, drafted->draft, none, {}, torch_);
       } else {
-        drafted->sketch.decline();
+        drafted->draft.decline(Reason::kNumber);
       }
     } catch (py::error_already_set& error) {
       // Python comes to the same error, if it is one and not Ctrl-C.
       if (!error.matches(PyExc_Exception)) throw;
       drafted.reset();
     }
-    if (drafted && !takes(*drafted)) drafted.reset();
+    if (!drafted) return;
+    drafted->draft.choose_order();
+    if (!takes(*drafted)) drafted.reset();
   }
 
   void draw(Drafted& drafted) const {
@@ -198,11 +205,11 @@ class Recipe {
     // Keeps earlier draws, which are the caller's.
     if (stream != nullptr) stream->release();
     if (stream == nullptr || !stream->acquire()) {
-      drafted.sketch.decline();
+      drafted.draft.decline(Reason::kNumber);
       return;
     }
     try {
-      fastaug::draft(steps_, drafted.sketch, stream->random, stream->form, torch_);
+      fastaug::draft(steps_, drafted.draft, stream->random, stream->form, torch_);
     } catch (py::error_already_set&) {
       stream->forget();
       throw;
@@ -211,38 +218,38 @@ class Recipe {
   }
 
   bool takes(const Drafted& drafted) const {
-    const Sketch& sketch = drafted.sketch;
-    if (sketch.declined() || !sketch.is_job() || sketch.container() == Container::kArray) return false;
-    if (sketch.container() == Container::kPil && drafted.image.has_info) return false;
+    const Draft& draft = drafted.draft;
+    if (draft.declined() || !draft.is_job() || draft.container == Container::kArray) return false;
+    if (draft.container == Container::kPil && drafted.image.has_info) return false;
     if (!format_.given) return true;
     // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.
-    const Shape& shape = sketch.shape();
+    const Shape& shape = draft.shape;
     if (v2_ && format_.channels_last && std::min({shape.channels, shape.height, shape.width}) == 1) return false;
-    return sketch.gives_floats();
+    return draft.gives_floats();
   }
 
-  DType dtype_of(const Sketch& sketch) const {
-    if (!sketch.gives_floats()) return DType::kUint8;
+  DType dtype_of(const Draft& draft) const {
+    if (!draft.gives_floats()) return DType::kUint8;
     return format_.dtype.value_or(DType::kFloat32);
   }
 
-  bool interleaved(const Sketch& sketch) const { return format_.given ? format_.channels_last : sketch.channel_last(); }
+  bool interleaved(const Draft& draft) const { return format_.given ? format_.channels_last : draft.channel_last; }
 
   py::object done(const Drafted& drafted) const {
-    return drafted.sketch.container() == Container::kPil ? done_as_pil(drafted) : done_as_tensor(drafted);
+    return drafted.draft.container == Container::kPil ? done_as_pil(drafted) : done_as_tensor(drafted);
   }
 
   void execute(const Drafted& drafted, const Target& target) const {
     without_gil([&] {
-      fastaug::execute({drafted.sketch.program(), {drafted.image.source.view}, target}, {nullptr, rewrites_});
+      fastaug::execute({drafted.draft.program(), {drafted.image.source.view}, target}, {nullptr, rewrites_});
     });
   }
 
   py::object done_as_tensor(const Drafted& drafted) const {
-    const Sketch& sketch = drafted.sketch;
-    const int height = sketch.height(), width = sketch.width(), channels = sketch.channels();
-    const DType dtype = dtype_of(sketch);
-    const bool side_by_side = interleaved(sketch);
+    const Draft& draft = drafted.draft;
+    const int height = draft.height(), width = draft.width(), channels = draft.channels();
+    const DType dtype = dtype_of(draft);
+    const bool side_by_side = interleaved(draft);
     const py::object tensor =
         side_by_side ? empty_tensor(height, width, channels, dtype) : empty_tensor(channels, height, width, dtype);
     const ptrdiff_t size = size_of(dtype), row = size * width;
@@ -252,16 +259,16 @@ class Recipe {
     target.channel_stride = side_by_side ? size : row * height;
     execute(drafted, target);
     const py::object planes = side_by_side ? py::object(tensor.attr("permute")(2, 0, 1)) : tensor;
-    return sketch.tagged() ? as_class(planes, tag_) : planes;
+    return draft.tagged ? as_class(planes, tag_) : planes;
   }
 
   py::object done_as_pil(const Drafted& drafted) const {
-    const Sketch& sketch = drafted.sketch;
-    const py::str mode(sketch.channels() == 1 ? "L" : "RGB");
-    const py::object image = blank_(mode, sketch.width(), sketch.height());
+    const Draft& draft = drafted.draft;
+    const py::str mode(draft.channels() == 1 ? "L" : "RGB");
+    const py::object image = blank_(mode, draft.width(), draft.height());
     std::optional<Sink> sink;
     try {
-      sink = into_pil(image, sketch.channels());
+      sink = into_pil(image, draft.channels());
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_ValueError)) throw;
     }
@@ -270,7 +277,7 @@ class Recipe {
       return image;
     }
     // Pillow splits large images into blocks.
-    const py::tuple size = py::make_tuple(sketch.height(), sketch.width(), sketch.channels());
+    const py::tuple size = py::make_tuple(draft.height(), draft.width(), draft.channels());
     const py::tuple memory = allocate_(mode, size);
     execute(drafted, memory[1].cast<const Sink&>().target);
     return delivered_(memory[0], mode, size);

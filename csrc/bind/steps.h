@@ -3,7 +3,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "recipe/recipe.h"
+#include "draft/recipe.h"
 
 namespace fastaug::bind {
 

@@ -1,4 +1,4 @@
-#include "recipe/matrices.h"
+#include "draft/matrices.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "recipe/recipe.h"
+#include "draft/recipe.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,63 +11,71 @@ int64_t rounded(double number) { return static_cast<int64_t>(std::nearbyint(numb
 
 class Drafter {
  public:
-  Drafter(Sketch& sketch, Random& random, UniformForm form, const Torch& torch)
-      : sketch_(sketch), random_(random), form_(form), torch_(torch) {}
+  Drafter(Draft& draft, Random& random, UniformForm form, const Torch& torch)
+      : draft_(draft), random_(random), form_(form), torch_(torch) {}
 
   void all(const Steps& steps) {
     for (const steps::Step& step : steps) {
       std::visit(*this, step);
-      if (sketch_.declined()) return;
+      // As many ops as Python drafts before it does them.
+      if (draft_.pixel_ops() > kMaxOps / 2) decline();
+      if (draft_.declined()) return;
     }
   }
 
-  void operator()(const steps::ToTensor&) { sketch_.to_float(); }
-  void operator()(const steps::PilToTensor&) { sketch_.to_uint8_tensor(); }
-  void operator()(const steps::ToImage&) { sketch_.to_image(); }
-  void operator()(const steps::ToPureTensor&) { sketch_.to_pure_tensor(); }
-  void operator()(const steps::ToPilImage&) { sketch_.to_pil(); }
-  void operator()(const steps::ConvertImageDtype& step) { sketch_.convert_dtype(step.to_floats); }
-  void operator()(const steps::Normalize& step) {
-    const auto& op = sketch_.channels() == 1 ? step.gray : step.rgb;
-    if (!op) return sketch_.decline();
-    sketch_.normalize(*op);
+  void operator()(const steps::ToTensor&) { draft_.to_float(torch_); }
+  void operator()(const steps::PilToTensor&) { draft_.to_uint8_tensor(); }
+  void operator()(const steps::ToImage&) { draft_.to_image(); }
+  void operator()(const steps::ToPureTensor&) { draft_.to_pure_tensor(); }
+  void operator()(const steps::ToPilImage&) { draft_.to_pil(std::nullopt); }
+  void operator()(const steps::ConvertImageDtype& step) {
+    if (draft_.source.v2) {
+      draft_.to_dtype(step.to_floats);
+    } else {
+      draft_.convert_dtype(step.to_floats);
+    }
   }
-  void operator()(const steps::Resize& step) { sketch_.resize(step.size, step.by); }
-  void operator()(const steps::CenterCrop& step) { sketch_.center_crop(step.height, step.width); }
-  void operator()(const steps::Pad& step) { sketch_.pad(step.sides, step.fill, step.mode); }
+  void operator()(const steps::Normalize& step) {
+    const auto& op = draft_.channels() == 1 ? step.gray : step.rgb;
+    if (!op) return decline();
+    draft_.normalize({*op}, false);
+  }
+  void operator()(const steps::Resize& step) { draft_.resize(step.size, step.by); }
+  void operator()(const steps::CenterCrop& step) { draft_.center_crop(step.height, step.width); }
+  void operator()(const steps::Pad& step) { draft_.pad(step.sides, step.fill, step.mode); }
 
   void operator()(const steps::RandomFlip& step) {
     if (!(random_.rand() < step.p)) return;
     if (step.vertical) {
-      sketch_.vflip();
+      draft_.vflip();
     } else {
-      sketch_.hflip();
+      draft_.hflip();
     }
   }
 
   void operator()(const steps::RandomCrop& step) {
-    if (step.padding) sketch_.pad(*step.padding, step.fill, step.mode);
+    if (step.padding) draft_.pad(*step.padding, step.fill, step.mode);
     if (step.pads_if_needed) {
-      const int columns = step.width - sketch_.width();
-      if (columns > 0) sketch_.pad({columns, 0, columns, 0}, step.fill, step.mode);
-      const int rows = step.height - sketch_.height();
-      if (rows > 0) sketch_.pad({0, rows, 0, rows}, step.fill, step.mode);
+      const int columns = step.width - draft_.width();
+      if (columns > 0) draft_.pad({columns, 0, columns, 0}, step.fill, step.mode);
+      const int rows = step.height - draft_.height();
+      if (rows > 0) draft_.pad({0, rows, 0, rows}, step.fill, step.mode);
     }
-    const int spare_rows = sketch_.height() - step.height, spare_columns = sketch_.width() - step.width;
-    if (sketch_.declined() || spare_rows < 0 || spare_columns < 0) return sketch_.decline();
+    const int spare_rows = draft_.height() - step.height, spare_columns = draft_.width() - step.width;
+    if (draft_.declined() || spare_rows < 0 || spare_columns < 0) return decline();
     int64_t top = 0, left = 0;
     if (spare_rows > 0 || spare_columns > 0) {
       top = from(0, spare_rows + 1);
       left = from(0, spare_columns + 1);
     }
-    sketch_.crop(top, left, step.height, step.width);
+    draft_.crop(top, left, step.height, step.width);
   }
 
   // As that of v2: padded at once, and drawn for along axes that have room only.
   void operator()(const steps::RandomCropByAxis& step) {
     Sides sides = step.padding.value_or(Sides{});
-    int spare_rows = sketch_.height() + sides.top + sides.bottom - step.height;
-    int spare_columns = sketch_.width() + sides.left + sides.right - step.width;
+    int spare_rows = draft_.height() + sides.top + sides.bottom - step.height;
+    int spare_columns = draft_.width() + sides.left + sides.right - step.width;
     const auto widen = [&](int& before, int& after, int& spare) {
       if (!step.pads_if_needed || spare >= 0) return;
       before -= spare;
@@ -76,16 +84,16 @@ class Drafter {
     };
     widen(sides.top, sides.bottom, spare_rows);
     widen(sides.left, sides.right, spare_columns);
-    if (spare_rows < 0 || spare_columns < 0) return sketch_.decline();
+    if (spare_rows < 0 || spare_columns < 0) return decline();
     const int64_t top = spare_rows > 0 ? from(0, spare_rows + 1) : 0;
     const int64_t left = spare_columns > 0 ? from(0, spare_columns + 1) : 0;
-    if (sides != Sides{}) sketch_.pad(sides, step.fill, step.mode);
-    if (sketch_.declined()) return;
-    if (spare_rows > 0 || spare_columns > 0) sketch_.crop(top, left, step.height, step.width);
+    if (sides != Sides{}) draft_.pad(sides, step.fill, step.mode);
+    if (draft_.declined()) return;
+    if (spare_rows > 0 || spare_columns > 0) draft_.crop(top, left, step.height, step.width);
   }
 
   void operator()(const steps::RandomResizedCrop& step) {
-    const int64_t height = sketch_.height(), width = sketch_.width();
+    const int64_t height = draft_.height(), width = draft_.width();
     // (width, height) of the box.
     int64_t sides[2];
     int64_t top = 0, left = 0;
@@ -105,34 +113,34 @@ class Drafter {
       top = (height - sides[1]) >> 1;
       left = (width - sides[0]) >> 1;
     }
-    sketch_.crop(top, left, sides[1], sides[0]);
-    if (!sketch_.declined()) sketch_.resize(step.size, step.by);
+    draft_.crop(top, left, sides[1], sides[0]);
+    if (!draft_.declined()) draft_.resize(step.size, step.by);
   }
 
   void operator()(const steps::RandomRotation& step) {
-    sketch_.rotate(from(step.degrees), step.filter, step.expand, step.center, step.fill);
+    draft_.rotate(from(step.degrees), step.filter, step.expand, step.center, step.fill);
   }
 
   void operator()(const steps::RandomAffine& step) {
     const double angle = from(step.degrees);
     Vec2 shift;
     if (step.translate) {
-      shift.x = shifted(step.translate->x * sketch_.width());
-      shift.y = shifted(step.translate->y * sketch_.height());
+      shift.x = shifted(step.translate->x * draft_.width());
+      shift.y = shifted(step.translate->y * draft_.height());
     }
     const double scale = step.scale ? from(*step.scale) : 1.0f;
     Vec2 shear;
     if (step.shear_x) shear.x = from(*step.shear_x);
     if (step.shear_y) shear.y = from(*step.shear_y);
-    sketch_.affine(angle, shift, scale, shear, step.filter, step.center, step.fill);
+    draft_.affine(angle, shift, scale, shear, step.filter, step.center, step.fill);
   }
 
   void operator()(const steps::RandomPerspective& step) {
     if (!(random_.rand() < step.p)) return;
-    const int64_t height = sketch_.height(), width = sketch_.width();
+    const int64_t height = draft_.height(), width = draft_.width();
     const auto slack_x = static_cast<int64_t>(step.distortion_scale * static_cast<double>(width / 2));
     const auto slack_y = static_cast<int64_t>(step.distortion_scale * static_cast<double>(height / 2));
-    if (!sketch_.warps(step.filter, step.fill)) return sketch_.decline();
+    if (!draft_.warps(step.filter, step.fill)) return decline();
     // One after the other: x and y of the top left, top right, bottom right and bottom left.
     int64_t ends[4][2];
     ends[0][0] = from(0, slack_x + 1);
@@ -145,7 +153,7 @@ class Drafter {
     ends[3][1] = from(height - slack_y - 1, slack_y + 1);
     double coefficients[8];
     torch_.perspective({height, width}, ends, coefficients);
-    sketch_.perspective(coefficients, step.filter, step.fill);
+    draft_.perspective(coefficients, step.filter, step.fill);
   }
 
   void operator()(const steps::ColorJitter& step) {
@@ -161,67 +169,75 @@ class Drafter {
       const double factor = factors[which];
       switch (which) {
         case 0:
-          sketch_.adjust_brightness(factor);
+          draft_.adjust_brightness({factor}, torch_);
           break;
         case 1:
-          sketch_.adjust_contrast(factor);
+          draft_.adjust_contrast({factor}, torch_);
           break;
         case 2:
-          sketch_.adjust_saturation(factor);
+          draft_.adjust_saturation({factor}, torch_);
           break;
         case 3:
-          sketch_.adjust_hue(factor);
+          draft_.adjust_hue({factor}, static_cast<int>(factor * 255) & 255, torch_);
           break;
       }
     }
   }
 
-  void operator()(const steps::Grayscale& step) { sketch_.grayscale(step.channels); }
+  void operator()(const steps::Grayscale& step) { draft_.grayscale(step.channels); }
 
   void operator()(const steps::RandomGrayscale& step) {
-    if (random_.rand() < step.p) sketch_.grayscale(sketch_.channels());
+    if (random_.rand() < step.p) draft_.grayscale(draft_.channels());
   }
 
   void operator()(const steps::RandomAdjustment& step) {
     if (!(random_.rand() < step.p)) return;
     switch (step.kind) {
       case steps::Adjustment::kInvert:
-        return sketch_.invert();
+        draft_.invert();
+        return;
       case steps::Adjustment::kPosterize:
-        return sketch_.posterize(static_cast<int64_t>(step.number));
+        draft_.posterize(static_cast<int64_t>(step.number));
+        return;
       case steps::Adjustment::kSolarize:
-        return sketch_.solarize(step.number, step.is_float);
+        draft_.solarize({step.number, step.is_float}, torch_);
+        return;
       case steps::Adjustment::kSharpness:
-        return sketch_.adjust_sharpness(step.number);
+        draft_.adjust_sharpness({step.number}, torch_);
+        return;
       case steps::Adjustment::kAutocontrast:
-        return sketch_.autocontrast();
+        draft_.autocontrast(torch_);
+        return;
       case steps::Adjustment::kEqualize:
-        return sketch_.equalize();
+        draft_.equalize();
+        return;
     }
   }
 
   void operator()(const steps::GaussianBlur& step) {
     const double sigma = from(step.sigma);
-    if (!sketch_.blurs(step.kernel_width, step.kernel_height)) return sketch_.decline();
-    const auto op = torch_.blur(step.kernel_width, step.kernel_height, sigma, sketch_.shape());
-    if (!op) return sketch_.decline();
-    sketch_.blur(*op);
+    if (!draft_.blurs(step.kernel_width, step.kernel_height)) return decline();
+    const auto op = torch_.blur(step.kernel_width, step.kernel_height, sigma, draft_.shape);
+    if (!op) return decline();
+    draft_.blur(*op);
   }
 
   void operator()(const steps::RandomErasing& step) {
     if (!(random_.rand() < step.p)) return;
     const auto count = static_cast<int>(step.values.size());
-    if (!sketch_.gives_floats() || (count != 1 && count != sketch_.channels())) {
-      return sketch_.decline();
+    if (!draft_.gives_floats() || (count != 1 && count != draft_.channels())) {
+      return decline();
     }
-    const int64_t height = sketch_.height(), width = sketch_.width();
+    const int64_t height = draft_.height(), width = draft_.width();
     int64_t sides[2];
     if (!drawn(step.scale, step.log_ratio, {height, width}, true, sides)) return;
     const auto top = static_cast<int>(from(0, height - sides[0] + 1));
     const auto left = static_cast<int>(from(0, width - sides[1] + 1));
-    double values[kMaxChannels] = {};
-    for (int c = 0; c < sketch_.channels(); ++c) values[c] = step.values[count == 1 ? 0 : static_cast<size_t>(c)];
-    sketch_.erase(top, left, static_cast<int>(sides[0]), static_cast<int>(sides[1]), values);
+    if (sides[0] == 0 || sides[1] == 0) {
+      if (draft_.source.v2) decline();  // and torch writes nothing
+      return;
+    }
+    draft_.erase(top, left, static_cast<int>(sides[0]), static_cast<int>(sides[1]), step.values.data(), count);
   }
 
   void operator()(const steps::Group& step) {
@@ -229,12 +245,14 @@ class Drafter {
   }
 
  private:
+  void decline() { draft_.decline(Reason::kNumber); }
+
   double from(Range range) { return random_.uniform(range.low, range.high, form_); }
 
   // A range that torch draws otherwise, or refuses, is not drawn from here.
   int64_t from(int64_t low, int64_t range) {
     if (range <= 0 || range >= Random::kMaxRange) {
-      sketch_.decline();
+      decline();
       return 0;
     }
     return random_.randint(low, range);
@@ -255,7 +273,7 @@ class Drafter {
     return random_.sides(of, form_, [this](float power) { return torch_.exp(power); }, sides);
   }
 
-  Sketch& sketch_;
+  Draft& draft_;
   Random& random_;
   UniformForm form_;
   const Torch& torch_;
@@ -276,8 +294,8 @@ bool draws(const Steps& steps) {
   return std::ranges::any_of(steps, [](const steps::Step& step) { return std::visit(Draws{}, step); });
 }
 
-void draft(const Steps& steps, Sketch& sketch, Random& random, UniformForm form, const Torch& torch) {
-  Drafter(sketch, random, form, torch).all(steps);
+void draft(const Steps& steps, Draft& draft, Random& random, UniformForm form, const Torch& torch) {
+  Drafter(draft, random, form, torch).all(steps);
 }
 
 }  // namespace fastaug

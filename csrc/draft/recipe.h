@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
+#include "draft/draft.h"
 #include "draw/random.h"
 #include "program/program.h"
-#include "recipe/sketch.h"
 
 namespace fastaug {
 
@@ -128,22 +128,10 @@ struct Group {
 
 using Steps = std::vector<steps::Step>;
 
-// Matrices that only torch computes with its own roundings.
-class Torch {
- public:
-  virtual ~Torch() = default;
-  // exp of a float32.
-  virtual double exp(float power) const = 0;
-  // A BLUR; nothing where there is none.
-  virtual std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const = 0;
-  // The map that takes each of the ends back to its corner: top left, top right, bottom right, bottom left.
-  virtual void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
-};
-
 // True if any of the steps draws.
 bool draws(const Steps& steps);
 
-// Draws and drafts all steps on the image of a sketch. Where the sketch declines, discard the draws.
-void draft(const Steps& steps, Sketch& sketch, Random& random, UniformForm form, const Torch& torch);
+// Draws and drafts all steps. Where the draft declines one, discard the draws.
+void draft(const Steps& steps, Draft& draft, Random& random, UniformForm form, const Torch& torch);
 
 }  // namespace fastaug

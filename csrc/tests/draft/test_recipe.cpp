@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "recipe/recipe.h"
+#include "draft/recipe.h"
 
 namespace fastaug {
 namespace {
@@ -15,6 +15,8 @@ class NoTorch final : public Torch {
   double exp(float power) const override { return std::exp(power); }
   std::optional<Op> blur(int, int, double, Shape) const override { return std::nullopt; }
   void perspective(PlaneSize, const int64_t (&)[4][2], double (&)[8]) const override {}
+  bool follows(Rounding) const override { return true; }
+  bool is_single() const override { return true; }
 };
 
 // As torch.Generator().manual_seed(seed) leaves it.
@@ -41,10 +43,10 @@ Result drafted(const Steps& steps, uint32_t seed, Container container = Containe
                int width = 40) {
   GeneratorState state = seeded(seed);
   Random random(&state);
-  Sketch sketch({container, {height, width, 3}});
-  draft(steps, sketch, random, {true, true}, NoTorch());
-  const Program program = sketch.program();
-  return {{program.begin(), program.end()}, random.drawn(), sketch.declined()};
+  Draft image({container, {height, width, 3}, container == Container::kPil ? Mode::kRgb : Mode::kNone});
+  draft(steps, image, random, {true, true}, NoTorch());
+  const Program program = image.program();
+  return {{program.begin(), program.end()}, random.drawn(), image.declined()};
 }
 
 TEST_CASE("a flip takes one word, and happens below its probability") {

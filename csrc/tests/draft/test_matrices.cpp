@@ -4,7 +4,7 @@
 #include <limits>
 #include <optional>
 
-#include "recipe/matrices.h"
+#include "draft/matrices.h"
 
 namespace fastaug {
 namespace {

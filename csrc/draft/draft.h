@@ -1,0 +1,321 @@
+// A draft: an image without its pixels, and the ops that are still to be done to it. This is the home of the rule by
+// which each op of torchvision's becomes ops of a program.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "draft/matrices.h"
+#include "program/program.h"
+
+namespace fastaug {
+
+// What holds an image, in the order of fastaug._program.kinds. An encoded image is a source only.
+enum class Container : uint8_t { kOther, kPil, kArray, kTensor, kEncoded };
+
+// Pillow's modes of 8-bit samples that the core reads. Of others, Python has the name.
+enum class Mode : uint8_t { kNone, kL, kLa, kRgb, kRgba, kCmyk, kYcbcr, kHsv, kOther };
+
+inline bool has_alpha(Mode mode) { return mode == Mode::kLa || mode == Mode::kRgba; }
+
+// Why the core does not do an op, and what is left to Python.
+enum class Reason : uint8_t {
+  kNone,      // it does
+  kSamples,   // samples that the core does not read, or does not read any longer
+  kChannels,  // their number
+  kMode,      // Pillow converts, or refuses, this mode
+  kShape,     // a plane without channels, or batches of batches
+  kNumber,    // an argument of another type, or out of range
+  kLibrary,   // Pillow or torch rounds in another way on this machine
+  kFull,      // a program holds no more ops
+};
+
+// Pillow's metadata of the result: all of the image's, only what is transparent, or none.
+enum class Info : uint8_t { kAll, kTransparency, kNone };
+
+// An image that comes in.
+struct Outline {
+  Container container = Container::kPil;
+  Shape shape{};
+  Mode mode = Mode::kNone;    // of a PIL image
+  int leading = 0;            // dimensions of a tensor before its channels
+  int64_t images = 1;         // that these have
+  bool native = true;         // bytes that the core reads
+  bool floats = false;        // float32 samples that the core reads
+  bool flat = false;          // without an axis of channels
+  bool channel_last = false;  // a tensor is a view of pixels side by side
+  bool contiguous = true;     // its axes are in order, without gaps
+  bool gaps = false;          // rows or pixels of such a view are parts of larger ones
+  bool wide_pixels = false;   // the pixels are
+  bool subclass = false;      // a tensor is of a class derived from torch's
+  bool transparent = false;   // a PIL image has a transparent colour
+
+  // Of the call.
+  bool pillow = false;  // uint8 tensors are computed by Pillow's rules
+  bool v2 = false;      // tensors are computed as torchvision.transforms.v2 does
+  bool traced = false;  // torch has to see all that is done to tensors
+  bool tagged = false;  // a tensor is of tv_tensors' class of images
+};
+
+// A number of Python's.
+struct Number {
+  double value = 0;
+  bool is_float = true;
+  bool is_plain = true;  // of Python's int or float, exactly
+};
+
+// The results of libraries that the core gives, where the library rounds on this machine as the core does.
+enum class Rounding : uint8_t { kBlends, kColours, kWarps, kTensorWarps };
+
+// What only torch computes with its roundings, and what it is set to.
+class Torch {
+ public:
+  virtual ~Torch() = default;
+  // exp of a float32.
+  virtual double exp(float power) const = 0;
+  // A BLUR; nothing where there is none.
+  virtual std::optional<Op> blur(int kernel_width, int kernel_height, double sigma, Shape shape) const = 0;
+  // The map that takes each of the ends back to its corner: top left, top right, bottom right, bottom left.
+  virtual void perspective(PlaneSize image, const int64_t (&ends)[4][2], double (&coefficients)[8]) const = 0;
+  virtual bool follows(Rounding rounding) const = 0;
+  // True if torch's default dtype is float32.
+  virtual bool is_single() const = 0;
+};
+
+// The colour of what lies outside an image, for images of one channel and of three; nothing where Python is to say what
+// it means.
+struct Fill {
+  using Bytes = std::array<uint8_t, kMaxChannels>;
+  std::optional<Bytes> gray{};
+  std::optional<Bytes> rgb{};
+  bool pads_tensors = false;  // an int from 0 to 255, or none
+
+  const std::optional<Bytes>& of(int channels) const { return channels == 1 ? gray : rgb; }
+};
+
+// By a colour, if nothing.
+using Padding = std::optional<PadMode>;
+
+struct Sides {
+  int left = 0;
+  int top = 0;
+  int right = 0;
+  int bottom = 0;
+
+  bool operator==(const Sides&) const = default;
+};
+
+// A resize to `height` and `width`, or, where `height` is 0, to a shorter side of `width` and a longer one of at most
+// `most`, if that is not 0.
+struct Size {
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t most = 0;
+
+  PlaneSize of(PlaneSize image) const;
+};
+
+// How a resize samples.
+struct Resample {
+  int filter = 0;         // Pillow's number
+  uint16_t flags = 0;     // of RESIZE, beside it
+  bool exact = false;     // a filter 0 is "nearest-exact"
+  bool antialias = true;  // of tensors
+  bool warns = false;     // torchvision warns of what is said of antialiasing, but for tensors
+};
+
+// An op whose operands are all zero.
+inline Op plain(OpId id, uint16_t flags = 0) {
+  Op op{};
+  op.id = id;
+  op.flags = flags;
+  return op;
+}
+
+// What there is to do can be left to Pillow or torch: all of it, which are crops that a tensor begins with; or its only
+// op.
+enum class First : uint8_t { kNone, kCrop, kOp };
+
+// A rectangle of a tensor.
+struct Box {
+  int64_t top = 0;
+  int64_t left = 0;
+  int64_t height = 0;
+  int64_t width = 0;
+};
+
+// What a draft says of the image so far. Python's ops, which have rules of their own, read and write it too.
+struct DraftState {
+  Outline source;
+  Container container = Container::kPil;
+  Mode mode = Mode::kNone;
+  Shape shape{};
+  int bands = 0;  // channels of the source
+  int leading = 0;
+  int64_t images = 1;
+  Info info = Info::kAll;
+  bool native = true, floats = false, flat = false, channel_last = false, tagged = false;
+  bool copied = false;  // torchvision returns a copy, even though there is nothing to do or only a crop
+  bool planar = false;  // floats may be handed out plane by plane, though torchvision's would be `channel_last`
+  First first = First::kNone;
+  Box view{};     // all crops that a tensor begins with, as one
+  int views = 0;  // how many of the ops, from the first on, are these
+  int gaps = -1;  // how many ops there were when v2's view of pixels became a part of a larger one; -1: it is none
+};
+
+// Each method does what the function of its name does to images, and returns why not where it does nothing. What is an
+// error or a warning is not done.
+class Draft : public DraftState {
+ public:
+  explicit Draft(const Outline& outline = {}) { begin(outline); }
+  Draft(const Draft&) = delete;
+  Draft& operator=(const Draft&) = delete;
+
+  // Starts again from another image.
+  void begin(const Outline& outline);
+
+  int height() const { return shape.height; }
+  int width() const { return shape.width; }
+  int channels() const { return shape.channels; }
+  // Why one of the methods since `begin` or `resume` did nothing.
+  Reason reason() const { return declined_; }
+  bool declined() const { return declined_ != Reason::kNone; }
+  Reason decline(Reason reason) { return declined_ = reason; }
+  void resume() { declined_ = Reason::kNone; }
+  bool has_room() const { return count_ + kMostAtOnce <= kMaxOps; }
+
+  // How many ops work on pixels, store, and write into what was stored.
+  int pixel_ops() const { return count_ - stored_ - erases_; }
+  int stored() const { return stored_; }
+  int erases() const { return erases_; }
+  // Those of pixels, then those of the store. Images of more than four channels have a program for every four.
+  int groups() const { return bands > kMaxChannels ? (bands + kMaxChannels - 1) / kMaxChannels : 1; }
+  Program program() const { return {ops_.data(), static_cast<size_t>(count_)}; }
+  std::vector<Op> program_of(int group) const;
+  // Op number k of each group, or the only one that all have.
+  std::vector<Op> op(int k) const;
+  bool gives_floats() const { return stored_ > 0; }
+  bool is_tensor() const { return container == Container::kTensor; }
+  bool is_pil() const { return container == Container::kPil; }
+  // True if uint8 samples are computed as torchvision computes them in tensors, not as Pillow does.
+  bool by_torch() const { return is_tensor() && !source.pillow; }
+  // True if pixels can still be moved: flips and boxes inside the image.
+  bool takes_moves() const { return native || ((stored_ > 0 || floats) && erases_ == 0); }
+  // True if one job makes the result: it is neither the image itself nor one move of Pillow's or torch's.
+  bool is_job() const;
+  // The result is nobody's yet, and so in the order that takes less time.
+  void choose_order() { channel_last = channel_last && !planar; }
+
+  // Appends an op of pixels, before those of the store; one for each group, or the same for all.
+  void append(const std::vector<Op>& op);
+  void append(const Op& op);
+  void append(OpId id) { append(plain(id)); }
+  // The same for one that Pillow or torch may do if there is nothing else to do.
+  void append_named(const Op& op);
+  void append_store(const std::vector<Op>& op);
+  // Leaves the ops of pixels out, which nobody will do.
+  void forget();
+  // Leaves the first `count` channels.
+  void keep_channels(int count);
+  // torch keeps the channels of a pixel together where it pads and resizes batches, but not of single images.
+  void padded_by_torch();
+  void reshape(int64_t height, int64_t width) {
+    shape.height = static_cast<int>(height);
+    shape.width = static_cast<int>(width);
+  }
+
+  Reason hflip() { return flip(OpId::HFLIP); }
+  Reason vflip() { return flip(OpId::VFLIP); }
+  Reason transpose();
+  // Quarter turns counter-clockwise, 0 to 3.
+  Reason rot90(int turns);
+  // A box, with zeros where it reaches beyond the image.
+  Reason crop(int64_t top, int64_t left, int64_t height, int64_t width);
+
+  Reason adjust_brightness(Number factor, const Torch& torch);
+  Reason adjust_contrast(Number factor, const Torch& torch);
+  Reason adjust_saturation(Number factor, const Torch& torch);
+  // `turn` is the factor in Pillow's 8 bits, which wrap.
+  Reason adjust_hue(Number factor, int turn, const Torch& torch);
+  Reason adjust_sharpness(Number factor, const Torch& torch);
+  Reason adjust_gamma(Number gamma, Number gain);
+  Reason grayscale(int64_t channels);
+  Reason to_rgb();
+  // Channel k of the result is channel order[k].
+  Reason permute_channels(const int (&order)[kMaxChannels], int count);
+  Reason invert();
+  Reason posterize(int64_t bits);
+  Reason solarize(Number threshold, const Torch& torch);
+  Reason autocontrast(const Torch& torch);
+  Reason equalize();
+
+  // ToTensor, PILToTensor, ToPILImage; v2's ToImage and ToPureTensor.
+  Reason to_float(const Torch& torch);
+  Reason to_uint8_tensor();
+  Reason to_pil(std::optional<Mode> mode);
+  Reason to_image();
+  void to_pure_tensor() { tagged = false; }
+  // To float32, or to uint8; in v2's arithmetic.
+  Reason convert_dtype(bool to_floats) { return convert(to_floats, OpId::TO_FLOAT); }
+  Reason to_dtype(bool to_floats) { return convert(to_floats, OpId::V2_TO_FLOAT); }
+  Reason normalize(const std::vector<Op>& op, bool inplace);
+  // Overwrites a box of floats by one value, or by one for each channel.
+  Reason erase(int top, int left, int height, int width, const double* values, int count);
+  // Bytes become shares, by one of two ops.
+  void append_float(OpId id);
+
+  // The rest is done here to PIL images, arrays and contiguous tensors of one or three channels only.
+  Reason center_crop(int64_t height, int64_t width);
+  Reason pad(Sides sides, const Fill& fill, Padding by);
+  Reason resize(const Size& size, const Resample& by);
+  Reason rotate(double angle, int filter, bool expand, std::optional<Vec2> center, const Fill& fill);
+  Reason affine(double angle, Vec2 translate, double scale, Vec2 shear, int filter, std::optional<Vec2> center,
+                const Fill& fill);
+  Reason perspective(const double (&coefficients)[8], int filter, const Fill& fill);
+  // True if a warp is done here, and a kernel of that size can be applied here.
+  bool warps(int filter, const Fill& fill) const;
+  bool blurs(int kernel_width, int kernel_height) const;
+  void blur(const Op& op);
+
+ private:
+  // Ops that a method appends.
+  static constexpr int kMostAtOnce = 4;
+
+  // An op that differs between groups: its number, and those of the groups after the first.
+  struct Grouped {
+    int number;
+    std::vector<Op> others;
+  };
+
+  bool is_batched() const { return channel_last && (leading > 1 || (leading == 1 && images == 1)); }
+  bool tensor_by_v2() const { return source.v2 && is_tensor(); }
+  void insert(int at, const Op& op, std::vector<Op> others);
+  void name() {
+    if (pixel_ops() == 0) first = First::kOp;
+  }
+  Reason convert(bool to_floats, OpId id);
+  Reason flip(OpId id);
+  Reason crop_tensor(int64_t top, int64_t left, int64_t height, int64_t width);
+  Reason crop_any(int64_t top, int64_t left, int64_t height, int64_t width);
+  void append_window(int64_t top, int64_t left, int64_t height, int64_t width, const Fill::Bytes& fill, bool named);
+  Reason pad_constant(Sides sides, const Fill& fill, PlaneSize size);
+  bool torch_pads(Sides sides, PadMode by) const;
+
+  OpId one_of(OpId pillows, OpId torchs, OpId v2s) const { return !by_torch() ? pillows : source.v2 ? v2s : torchs; }
+  // The channels of colour that an adjustment reads, 1 or 3; or 0, where it is Python's.
+  int colours(const Torch* torch) const;
+  // Nothing if samples may be looked up in a table.
+  Reason no_table() const;
+  bool blends(const Torch& torch) const;
+  Reason adjust(OpId id, Number factor, const Torch* torch);
+
+  Reason declined_ = Reason::kNone;
+  int count_ = 0, stored_ = 0, erases_ = 0;
+  std::array<Op, kMaxOps> ops_;
+  std::vector<Grouped> grouped_;
+};
+
+}  // namespace fastaug
