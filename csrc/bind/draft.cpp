@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "bind/errors.h"
-#include "bind/once.h"
+#include "bind/incoming.h"
 #include "draft/draft.h"
 
 namespace py = pybind11;
@@ -56,10 +56,7 @@ Mode mode_of(PyObject* name) {
   if (name == Py_None) return Mode::kNone;
   const char* const text = PyUnicode_AsUTF8(name);
   if (text == nullptr) throw py::error_already_set();
-  for (size_t k = 1; k + 1 < kModes.size(); ++k) {
-    if (std::string_view(kModes[k]) == text) return static_cast<Mode>(k);
-  }
-  return Mode::kOther;
+  return bind::mode_of(std::string_view(text));
 }
 
 struct DraftObject {
@@ -295,6 +292,23 @@ py::object begin(PyObject* self, Arguments given) {
   return py::none();
 }
 
+// begin_with(image): another image that is plain, and its kind; or 0, with nothing done.
+py::object begin_with(PyObject* self, Arguments given) {
+  DraftObject& object = in(self);
+  const Outline& before = object.draft.source;
+  auto outline = before.traced ? std::nullopt : as_outline(*given);
+  if (!outline ||
+      (before.v2 && outline->container == Container::kTensor && outline->shape.height * outline->shape.width == 1)) {
+    return integer(0);
+  }
+  outline->pillow = before.pillow;
+  outline->v2 = before.v2;
+  object.draft.begin(*outline);
+  if (PyTuple_GET_SIZE(object.leading) > 0) Py_SETREF(object.leading, PyTuple_New(0));
+  Py_CLEAR(object.mode);
+  return integer(static_cast<int64_t>(outline->container));
+}
+
 py::object appended(const Draft& draft) {
   if (draft.declined()) fail(ErrorCode::kValue, "a program holds at most " + std::to_string(kMaxOps) + " ops");
   return py::none();
@@ -319,6 +333,11 @@ py::object append_float(PyObject* self, Arguments given) {
 
 py::object forget(PyObject* self, Arguments) {
   in(self).draft.forget();
+  return py::none();
+}
+
+py::object unview(PyObject* self, Arguments) {
+  in(self).draft.unview();
   return py::none();
 }
 
@@ -441,9 +460,11 @@ py::object first_of(const DraftObject& object) {
 // The Python type, with Python's own calling convention: pybind11's takes longer than most methods.
 
 PyObject* create(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* const self = type->tp_alloc(type, 0);
-  if (self == nullptr) return nullptr;
-  DraftObject& object = in(self);
+  // Without the time to clear room for the longest program. A subclass would need that for its own attributes.
+  auto* const made = PyObject_New(DraftObject, type);
+  if (made == nullptr) return nullptr;
+  auto* const self = reinterpret_cast<PyObject*>(made);
+  DraftObject& object = *made;
   new (&object.draft) Draft();
   object.leading = PyTuple_New(0);
   object.mode = nullptr;
@@ -505,10 +526,12 @@ void register_draft(py::module_& m) {
       method<begin, 6>("begin",
                        "begin(self, kind: int, mode: str | None, height: int, width: int, channels: int, "
                        "leading: tuple[int, ...]) -> None"),
+      method<begin_with, 1>("begin_with", "begin_with(self, image: object) -> int"),
       method<append, 1>("append", "append(self, op: bytes | tuple[bytes, ...]) -> None"),
       method<append_named, 1>("append_named", "append_named(self, op: bytes) -> None"),
       method<append_float, 1>("append_float", "append_float(self, op: bytes) -> None"),
       method<forget, 0>("forget", "forget(self) -> None"),
+      method<unview, 0>("unview", "unview(self) -> None"),
       method<keep_channels, 1>("keep_channels", "keep_channels(self, count: int) -> None"),
       method<padded_by_torch, 0>("padded_by_torch", "padded_by_torch(self) -> None"),
       method<choose_order, 0>("choose_order", "choose_order(self) -> None"),
@@ -561,6 +584,8 @@ void register_draft(py::module_& m) {
        nullptr},
       {"erases", get_made<[](const DraftObject& object) { return integer(object.draft.erases()); }>, nullptr, nullptr,
        nullptr},
+      {"ending", get_made<[](const DraftObject& object) { return integer(static_cast<int>(object.draft.ending())); }>,
+       nullptr, nullptr, nullptr},
       {"takes_moves", get_made<[](const DraftObject& object) { return py::bool_(object.draft.takes_moves()); }>,
        nullptr, nullptr, nullptr},
       {nullptr, nullptr, nullptr, nullptr, nullptr}};

@@ -219,7 +219,7 @@ class Recipe {
 
   bool takes(const Drafted& drafted) const {
     const Draft& draft = drafted.draft;
-    if (draft.declined() || !draft.is_job() || draft.container == Container::kArray) return false;
+    if (draft.declined() || draft.ending() != Ending::kJob || draft.container == Container::kArray) return false;
     if (draft.container == Container::kPil && drafted.image.has_info) return false;
     if (!format_.given) return true;
     // Of v2, torch puts the channels of a pixel side by side, and says which strides axes of one sample have.

@@ -24,15 +24,19 @@ void Draft::begin(const Outline& outline) {
   grouped_.clear();
 }
 
-bool Draft::is_job() const {
+Ending Draft::ending() const {
   const int ops = pixel_ops();
   if (container == source.container) {
-    if (gives_floats()) return true;
-    if (ops == 0) return false;
-    return first == First::kNone || ops != (first == First::kCrop ? views : 1);
+    if (gives_floats()) return Ending::kJob;
+    if (ops == 0) return Ending::kUntouched;
+    if (first != First::kNone && ops == (first == First::kCrop ? views : 1)) return Ending::kLibrary;
+    const OpId last = ops_[static_cast<size_t>(ops - 1)].id;
+    const bool flips = last == OpId::HFLIP || last == OpId::VFLIP;
+    return floats && ops == views + 1 && flips ? Ending::kFlip : Ending::kJob;
   }
-  // Pillow may map the memory of a tensor or an array.
-  return container != Container::kPil || ops != views;
+  // Pillow can lay images of these channels over foreign memory.
+  const bool mapped = bands == 1 || bands == 4;
+  return is_pil() && mapped && ops == views && !copied ? Ending::kMapped : Ending::kJob;
 }
 
 void Draft::insert(int at, const Op& op, std::vector<Op> others) {
@@ -92,8 +96,7 @@ void Draft::forget() {
   count_ -= forgotten;
   std::erase_if(grouped_, [=](const Grouped& grouped) { return grouped.number < forgotten; });
   for (Grouped& grouped : grouped_) grouped.number -= forgotten;
-  first = First::kNone;
-  views = 0;
+  unview();
 }
 
 void Draft::keep_channels(int count) {

@@ -139,6 +139,15 @@ inline Op plain(OpId id, uint16_t flags = 0) {
 // op.
 enum class First : uint8_t { kNone, kCrop, kOp };
 
+// What is left to do for a result.
+enum class Ending : uint8_t {
+  kJob,        // of the core
+  kUntouched,  // nothing, or a copy
+  kLibrary,    // one move of Pillow's or torch's
+  kFlip,       // a flip of floats, over which torch goes once, too
+  kMapped,     // a tensor or array becomes a PIL image, which may lie over its memory
+};
+
 // A rectangle of a tensor.
 struct Box {
   int64_t top = 0;
@@ -204,8 +213,7 @@ class Draft : public DraftState {
   bool by_torch() const { return is_tensor() && !source.pillow; }
   // True if pixels can still be moved: flips and boxes inside the image.
   bool takes_moves() const { return native || ((stored_ > 0 || floats) && erases_ == 0); }
-  // True if one job makes the result: it is neither the image itself nor one move of Pillow's or torch's.
-  bool is_job() const;
+  Ending ending() const;
   // The result is nobody's yet, and so in the order that takes less time.
   void choose_order() { channel_last = channel_last && !planar; }
 
@@ -218,6 +226,11 @@ class Draft : public DraftState {
   void append_store(const std::vector<Op>& op);
   // Leaves the ops of pixels out, which nobody will do.
   void forget();
+  // No library does the ops by itself any more.
+  void unview() {
+    first = First::kNone;
+    views = 0;
+  }
   // Leaves the first `count` channels.
   void keep_channels(int count);
   // torch keeps the channels of a pixel together where it pads and resizes batches, but not of single images.

@@ -12,12 +12,13 @@ from PIL import Image
 from fastaug import _C
 from fastaug._draft import finish
 from fastaug._draft.call import PLAIN, Call
-from fastaug._fallback import color, warp
+from fastaug._draft.traced import TracedCore
+from fastaug._fallback import color, rounding, warp
 from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._image import decode
 from fastaug._image.lazy import LazyImage
-from fastaug._program import checks, placed
+from fastaug._program import arguments, checks, placed
 from fastaug._program.borrow import is_interleaved
 from fastaug._program.eager import compiling, is_plain_memory, keeps_its_samples, level, modes, recording
 from fastaug._program.job import Job
@@ -29,6 +30,12 @@ _NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "H
 
 #: Images of this many pixels and more are left to Pillow and torch, because the core counts them in 32 bits.
 TOO_MANY_PIXELS = 1 << 31
+
+# The core's sides are 32 bits wide.
+_MOST_SIDE = (1 << 31) - 1
+
+# Of _C.Draft.lost: nothing, all but the transparent colour, all.
+_KEEPS_TRANSPARENCY = 1
 
 #: The modes whose last band is alpha.
 ALPHA_MODES = ("LA", "RGBA")
@@ -73,6 +80,39 @@ def _is_readable(cls: Any) -> bool:
     return known
 
 
+def _of_core(name: str) -> Any:
+    """Return an attribute that reads the one of the core."""
+    return property(lambda draft: getattr(draft.core, name))
+
+
+def rule(name: str, check: Callable[..., None] | None = None) -> Any:
+    """Return the method of an op: the core drafts it. If it does not, check the arguments and run a fallback."""
+
+    def method(draft: Any, *arguments: Any) -> None:
+        if getattr(draft.core, name)(*arguments):
+            if check is not None:
+                check(draft, *arguments)
+            draft._eager(name, *arguments)
+
+    method.__name__ = name
+    return method
+
+
+def _new_core(call: Call, v2: bool) -> Any:
+    core = _C.Draft()
+    if v2:
+        core.v2 = True
+    if call.pillow:
+        core.pillow = True
+    if call.traced:
+        core.traced = True
+    return core
+
+
+# Before the first image, while torch traces.
+_NONE = TracedCore()
+
+
 class DraftBase:
     """An image and its pending ops.
 
@@ -80,31 +120,35 @@ class DraftBase:
     """
 
     __slots__ = (
-        "bands",  # channels of `image`
+        "_info",  # Pillow's metadata of `image`
         "call",  # the settings that this call shares
-        "channel_last",  # a tensor is a CHW view of HWC memory, as torchvision's would be
-        "channels",
-        "copied",  # torchvision would return a copy, even though there is nothing to do or only a crop
+        "core",  # what is known of the image, and the ops
         "decoded",  # `image`, if it was an encoded one that the core does not decode; else anything, or not set
         "device",  # the device that has `image` and does the ops; None for the host
-        "erases",  # ops that write into the result of `store`, one after the other
-        "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
-        "flat",  # the result has no channel axis
-        "floats",  # `image` is a float32 tensor that the core reads, and so is the result so far
-        "height",
         "image",  # the source
-        "info",  # Pillow's metadata for the result
-        "kind",  # container of the result
-        "lead",  # leading dimensions of a batch
-        "mode",  # Pillow mode of the result
-        "native",  # the result so far is uint8 and the native core holds it
-        "ops",  # one bytes each; or a tuple of them, one for every four channels
-        "planar",  # floats may be handed out plane by plane, though torchvision's would be `channel_last`
-        "source",  # container of `image`
-        "store",  # ops after `ops` that turn uint8 into float, or normalise floats
-        "views",  # how many of the ops, from the first on, are crops of a tensor, which torchvision does as views
-        "width",
     )
+
+    core: _C.Draft
+
+    # Of the core (csrc/draft/draft.h), for transforms and finishes to read.
+    bands = _of_core("bands")
+    channel_last = _of_core("channel_last")
+    channels = _of_core("channels")
+    copied = _of_core("copied")
+    count = _of_core("count")
+    first = _of_core("first")
+    flat = _of_core("flat")
+    floats = _of_core("floats")
+    height = _of_core("height")
+    kind = _of_core("kind")
+    lead = _of_core("lead")
+    mode = _of_core("mode")
+    native = _of_core("native")
+    source = _of_core("source")
+    stored = _of_core("stored")
+    takes_moves = _of_core("takes_moves")
+    views = _of_core("views")
+    width = _of_core("width")
 
     #: Fallbacks for tensors, by the names of ops.
     _torch_functions: ClassVar[dict[str, Any]] = {
@@ -122,10 +166,6 @@ class DraftBase:
     #: Whether samples fade into a fill as in torchvision.transforms.v2.
     _v2: ClassVar[bool] = False
 
-    ops: list[bytes | tuple[bytes, ...]]
-    store: tuple[bytes | tuple[bytes, ...], ...]
-    erases: tuple[bytes, ...]
-
     def __init__(self, image: Any, call: Call | None = None) -> None:
         if call is None:
             call = PLAIN  # as a default of the argument, Dynamo would not know where it comes from
@@ -133,89 +173,112 @@ class DraftBase:
         if compiling() or recording() or modes():
             call = call.as_traced()
         self.call = call
+        self.core = _NONE if call.traced else _new_core(call, self._v2)
         self.reset(image)
 
     def reset(self, image: Any, read: bool = False) -> None:
         """Start again from another image. `read` means that an image of a file has its pixels."""
+        self.image = image
+        self.device: torch.device | None = None
+        self._info: dict[Any, Any] | None = None
+        core = self.core
+        if kind := core.begin_with(image):
+            if kind == PIL_IMAGE:
+                self._info = image.info or None
+            return
         cls = type(image)
         kind = _kinds.get(cls)
         if kind is None:
             kind = _kind_of(cls)
-        self.image = image
-        self.source = self.kind = kind
-        self.ops = []
-        self.device: torch.device | None = None
-        self.first: tuple[Any, ...] | None = None
-        self.store = self.erases = ()
-        self.views = 0
-        self.copied = self.flat = self.channel_last = self.planar = self.native = self.floats = False
-        self.lead: tuple[int, ...] = ()
-        self.info: dict[Any, Any] | None = None
         if kind == PIL_IMAGE:
-            self.mode: str | None = image.mode
-            self.width, self.height = image.size
-            bands = _NATIVE_MODES.get(image.mode, 0)
-            self.native = bands > 0 and 0 < self.width * self.height < TOO_MANY_PIXELS
-            self.bands = self.channels = bands or len(image.getbands())
-            self.info = image.info or None
+            self._reset_pil(image)
             if cls is not Image.Image and not read:
                 self._await_pixels()
-            return
-        self.mode = None
-        if kind == TENSOR:
-            if level() is not None:
-                self.call = self.call.as_traced()
-            shape = image.shape
-            rank = len(shape)
-            if rank == 3:
-                self.bands, self.height, self.width = shape
-            elif rank > 3:
-                self.bands, self.height, self.width = shape[-3:]
-                self.lead = tuple(shape[:-3])
-            elif rank == 2:
-                self.bands = 1
-                self.height, self.width = shape
-                self.flat = True
-            else:
-                self.bands = self.height = self.width = 0
-            self.channels = self.bands
-            device = None if self.call.traced else placed.device_of(image)
-            self.native = (
-                image.dtype is _uint8
-                and rank > 1
-                and 0 not in shape
-                and not self.call.traced
-                # Batches, and more channels, on a device are left to torch.
-                and (image.is_cpu if device is None else rank < 4 and 0 < self.bands <= 4)
-                and image.layout is _strided
-                and (cls is _Tensor or (keeps_its_samples(cls) and _is_readable(cls)))
-                and self.height * self.width < TOO_MANY_PIXELS
-            )
-            if self.native:
-                self.device = device
-                if not image.is_contiguous():
-                    self.channel_last = is_interleaved(image)
-            elif image.dtype is _float32 and rank == 3 and self._reads_floats and cls is _Tensor:
-                self._reset_floats(image)
+        elif kind == TENSOR:
+            self._reset_tensor(image, cls)
         elif kind == ARRAY:
             shape = image.shape
-            if len(shape) == 3:
-                self.height, self.width, self.bands = shape
-            elif len(shape) == 2:
-                self.height, self.width = shape
-                self.bands = 1
-                self.flat = True
-            else:
-                self.bands = self.height = self.width = 0
-            self.channels = self.bands
-            few = self.height * self.width < TOO_MANY_PIXELS
-            self.native = few and image.dtype == np.uint8 and image.size > 0 and self.bands > 0
+            rank = len(shape)
+            height, width = shape[:2] if 2 <= rank <= 3 else (0, 0)
+            bands = shape[2] if rank == 3 else int(rank == 2)
+            self._begin(kind, None, height, width, bands)
+            core = self.core
+            core.flat = rank == 2
+            few = height * width < TOO_MANY_PIXELS and type(core) is _C.Draft
+            core.native = few and image.dtype == np.uint8 and image.size > 0 and bands > 0
             if cls is placed.DeviceArray:
                 self.device = placed.device_of(image.tensor)
         elif kind == ENCODED:
             self._reset_encoded(image)
         else:
-            self.bands = self.channels = self.height = self.width = 0
+            self._begin(kind, None, 0, 0, 0)
+
+    def _begin(
+        self, kind: int, mode: str | None, height: int, width: int, bands: int, lead: tuple[int, ...] = ()
+    ) -> None:
+        """Begin with an image whose samples the core does not read, as far as is known."""
+        call = self.call
+        if (call.traced and (kind == TENSOR or compiling())) or max(height, width, bands) > _MOST_SIDE:
+            core: Any = TracedCore()
+        elif type(self.core) is _C.Draft:
+            core = self.core
+        else:
+            core = _new_core(call, self._v2)
+        self.core = core
+        core.begin(kind, mode, height, width, bands, lead)
+
+    def _reset_pil(self, image: Image.Image) -> None:
+        mode = image.mode
+        width, height = image.size
+        bands = _NATIVE_MODES.get(mode, 0)
+        self._begin(PIL_IMAGE, mode, height, width, bands or len(image.getbands()))
+        core = self.core
+        core.native = bands > 0 and 0 < width * height < TOO_MANY_PIXELS and type(core) is _C.Draft
+        self.info = image.info or None
+
+    def _reset_tensor(self, image: torch.Tensor, cls: type) -> None:
+        if level() is not None and not self.call.traced:
+            self.call = self.call.as_traced()
+        shape = image.shape
+        rank = len(shape)
+        lead: tuple[int, ...] = ()
+        if rank == 3:
+            bands, height, width = shape
+        elif rank > 3:
+            bands, height, width = shape[-3:]
+            lead = tuple(shape[:-3])
+        elif rank == 2:
+            bands = 1
+            height, width = shape
+        else:
+            bands = height = width = 0
+        self._begin(TENSOR, None, height, width, bands, lead)
+        core = self.core
+        if rank == 2:
+            core.flat = True
+        if self.call.traced:
+            return
+        device = placed.device_of(image)
+        if (
+            image.dtype is _uint8
+            and rank > 1
+            and 0 not in shape
+            # Batches, and more channels, on a device are left to torch.
+            and (image.is_cpu if device is None else rank < 4 and 0 < bands <= 4)
+            and image.layout is _strided
+            and (cls is _Tensor or (keeps_its_samples(cls) and _is_readable(cls)))
+            and height * width < TOO_MANY_PIXELS
+        ):
+            core.native = True
+            self.device = device
+            if cls is not _Tensor:
+                core.subclass = True
+            if not image.is_contiguous():
+                core.contiguous = False
+                core.channel_last = is_interleaved(image)
+                core.wide_pixels = image.stride(-1) != bands
+        elif image.dtype is _float32 and rank == 3 and self._reads_floats and cls is _Tensor:
+            self._reset_floats(image)
 
     def _reset_floats(self, image: torch.Tensor) -> None:
         """Accept plain samples on the CPU, in one of the two orders that torch's functions keep, without a gap.
@@ -224,27 +287,33 @@ class DraftBase:
         """
         channels, height, width = image.shape
         strides = image.stride()
-        if strides == (1, width * channels, channels) and min(channels, height, width) > 1:
-            self.channel_last = True
-        elif strides != (height * width, width, 1):
+        together = strides == (1, width * channels, channels) and min(channels, height, width) > 1
+        if not together and strides != (height * width, width, 1):
             return
-        self.floats = (
-            0 < channels <= 4
-            and 0 < height * width < TOO_MANY_PIXELS
-            and not self.call.traced
-            and is_plain_memory(image)
-        )
-        self.channel_last = self.channel_last and self.floats
+        if 0 < channels <= 4 and 0 < height * width < TOO_MANY_PIXELS and is_plain_memory(image):
+            self.core.floats = True
+            self.core.channel_last = together
+
+    @property
+    def info(self) -> dict[Any, Any] | None:
+        """Pillow's metadata for the result."""
+        info, lost = self._info, self.core.lost
+        if info is None or not lost:
+            return info
+        kept = lost == _KEEPS_TRANSPARENCY and "transparency" in info
+        return {"transparency": info["transparency"]} if kept else None
+
+    @info.setter
+    def info(self, info: dict[Any, Any] | None) -> None:
+        self._info = info
+        self.core.lost = 0
+        self.core.transparent = info is not None and "transparency" in info
 
     @property
     def made(self) -> bool:
         """Whether the result of floats is new, and not a view of `image`."""
-        return bool(len(self.ops) > self.views or self.store)
-
-    @property
-    def takes_moves(self) -> bool:
-        """Whether the core can still append flips, and boxes inside the image."""
-        return bool(self.native or ((self.store or self.floats) and not self.erases))
+        core = self.core
+        return core.count > core.views or core.stored > 0
 
     @property
     def is_pil(self) -> bool:
@@ -268,11 +337,10 @@ class DraftBase:
         """Read the pixels of the image if necessary, as torchvision does before some draws."""
 
     def _reset_encoded(self, image: LazyImage) -> None:
-        self.kind = PIL_IMAGE
-        self.mode = image.mode
-        self.width, self.height = image.size
+        width, height = image.size
         if not image.native:
-            self.bands = self.channels = Image.getmodebands(image.mode)
+            self._begin(PIL_IMAGE, image.mode, height, width, Image.getmodebands(image.mode))
+            self.core.source = ENCODED
             log = self.call.log
             before = image.keeps
             if log is not None and not before:
@@ -282,11 +350,14 @@ class DraftBase:
             if log is not None and image.keeps:
                 log.kept(self, before)
             return
-        self.bands = self.channels = _NATIVE_MODES[image.mode]
-        self.native = True
+        self._begin(PIL_IMAGE, image.mode, height, width, _NATIVE_MODES[image.mode])
+        core = self.core
+        core.source = ENCODED
+        core.native = True
         if image.exif and image.orientation > 1:
             program = decode.ORIENT[image.orientation]
-            self.ops += [program[k : k + OP_BYTES] for k in range(0, len(program), OP_BYTES)]
+            for k in range(0, len(program), OP_BYTES):
+                core.append(program[k : k + OP_BYTES])
 
     def dimensions(self) -> tuple[int, int, int]:
         """Return (channels, height, width).
@@ -318,9 +389,10 @@ class DraftBase:
     def job(self) -> Job:
         """Return the job of one image of at most four channels."""
         program, source = finish.borrowed(self)
-        dtype = torch.float32 if self.store or self.floats else torch.uint8
-        size = (self.height, self.width, self.channels)
-        return Job(program, source, self.kind, size, self.mode, dtype, self.flat, self.channel_last)
+        core = self.core
+        dtype = torch.float32 if core.stored or core.floats else torch.uint8
+        size = (core.height, core.width, core.channels)
+        return Job(program, source, core.kind, size, core.mode, dtype, core.flat, core.channel_last)
 
     def finish(self) -> Any:
         """Do the ops and return the image. Give the random generator back to torch."""
@@ -336,8 +408,7 @@ class DraftBase:
 
     def choose_order(self) -> None:
         """Choose the faster order in memory for a result that no other code has seen."""
-        if self.planar:
-            self.channel_last = False
+        self.core.choose_order()
 
     def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
         """Do the same in another dtype or memory format. Return None, with nothing done, if that takes a step more."""
@@ -347,7 +418,7 @@ class DraftBase:
     def flush(self) -> Any:
         """Do the ops, continue from their result, and return it."""
         image = self.handed()
-        if image is not self.image or self.ops:
+        if image is not self.image or self.count:
             self.reset(image)
         return image
 
@@ -377,7 +448,7 @@ class DraftBase:
         """Run a fallback on the image so far, and continue from its result."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
-        if self.ops:
+        if self.count:
             self.by_exact_rules()  # the fallback may magnify their roundings
         image = self.handed()
         if isinstance(image, torch.Tensor):
@@ -401,7 +472,7 @@ class DraftBase:
         """Run a fallback for tensors on a PIL image or an array. `mode` is that of the resulting PIL image."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
-        if self.ops:
+        if self.count:
             self.by_exact_rules()
         image = self.finish()
         function = self._torch_functions[name]
@@ -433,3 +504,6 @@ class DraftBase:
             "An ndarray image should be uint8 of shape (height, width) or (height, width, channels), "
             f"got {self.image.dtype} of shape {self.image.shape}"
         )
+
+
+_C.help_drafts(arguments.real, arguments.whole, rounding.follows, torch.get_default_dtype, torch.float32)

@@ -7,7 +7,6 @@ the result is needed. Pillow or torch does at once what the core does not: other
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,11 +37,9 @@ class Draft(PillowDraft):
         """ToTensor."""
         if self.kind == TENSOR or self.kind == OTHER:
             raise TypeError(f"pic should be PIL Image or ndarray. Got {type(self.finish())}")
-        if self.native and torch.get_default_dtype() is torch.float32 and not self.call.traced:
-            self.kind = TENSOR
-            self._append_float(ops.TO_FLOAT)
-            self.flat = False
-        elif self.kind == PIL_IMAGE:
+        if not self.core.to_float():
+            return
+        if self.kind == PIL_IMAGE:
             self._eager("to_tensor")
         else:
             array = self.finish()
@@ -50,57 +47,33 @@ class Draft(PillowDraft):
                 raise ValueError(f"pic should be 2/3 dimensional. Got {array.ndim} dimensions.")
             self.reset(tensor_fallback.array_to_tensor(array))
 
-    def _append_float(self, op: bytes) -> None:
-        self.store = (op,)
-        # Floats are written faster plane by plane.
-        self.planar = self.source != TENSOR
-        self.native = False
-        self.mode = self.info = None
-
     def to_uint8_tensor(self) -> None:
         """PILToTensor."""
         if self.kind != PIL_IMAGE:
             raise TypeError(f"pic should be PIL Image. Got {type(self.finish())}")
-        if not self.native or self.call.traced:
+        if self.core.to_uint8_tensor():
             self._eager("pil_to_tensor")
-            return
-        self.kind = TENSOR
-        self.channel_last = self.copied = True
-        self.mode = self.info = None
 
     def to_pil(self, mode: str | None) -> None:
         """ToPILImage."""
-        if self.native and self.kind != PIL_IMAGE and not self.lead:
-            accepted = MODES_OF.get(self.channels, ())
-            if accepted and (mode is None or mode in accepted):
-                if self.source == TENSOR and type(self.image) is not torch.Tensor:
-                    self.image = self.image.as_subclass(torch.Tensor)
-                self.kind = PIL_IMAGE
-                self.mode = mode or accepted[0]
-                self.flat = self.channel_last = False
-                return
-        self.reset(tensor_fallback.to_pil_image(self.finish(), mode))
+        if self.core.to_pil(mode):
+            self.reset(tensor_fallback.to_pil_image(self.finish(), mode))
+        elif self.source == TENSOR and type(self.image) is not torch.Tensor:
+            self.image = self.image.as_subclass(torch.Tensor)
 
     def convert_dtype(self, dtype: torch.dtype) -> None:
         if self.kind != TENSOR:
             raise TypeError("Input img should be Tensor Image")
-        if dtype is torch.float32 and self.native:
-            self._append_float(ops.TO_FLOAT)
-        elif not (dtype is torch.uint8 and self.native) and not (
-            dtype is torch.float32 and (self.store or self.floats)
-        ):
+        core_has = dtype is torch.float32 or dtype is torch.uint8
+        if not core_has or self.core.convert_dtype(dtype is torch.float32):
             self._eager("convert_image_dtype", dtype)
 
     def normalize(self, mean: Any, std: Any, inplace: Any) -> None:
         if self.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
-        # Only after a conversion to float, or on floats, but those of the user are written to if `inplace`.
-        first = len(self.store) == (0 if self.floats else 1) and not self.erases
-        if type(inplace) is bool and first and not self.flat and not (self.floats and inplace and not self.made):
-            packed = packed_normalization(mean, std, self.channels)
-            if packed is not None:
-                self.store = (*self.store, packed)
-                return
+        packed = packed_normalization(mean, std, self.channels) if self.stored or self.floats else None
+        if packed is not None and type(inplace) is bool and not self.core.normalize(packed, inplace):
+            return
         self._eager("normalize", mean, std, inplace)
 
     def erase(self, top: int, left: int, height: int, width: int, values: Sequence[float]) -> bool:
@@ -108,16 +81,11 @@ class Draft(PillowDraft):
 
         Return False, with nothing done, if the core does not hold such an image.
         """
-        if not self.store or self.flat or self.lead or self.bands > 4 or not all(map(math.isfinite, values)):
-            return False
-        if len(values) == 1:
-            values = [values[0]] * self.channels
-        self.erases += (ops.erase(top, left, height, width, values),)
-        return True
+        return not self.core.erase(top, left, height, width, values)
 
     def _erase_natively(self, top: Any, left: Any, height: Any, width: Any, values: Any) -> bool:
         """Do the same for arguments of any type."""
-        if not self.store or not type(top) is type(left) is type(height) is type(width) is int:
+        if not self.stored or not type(top) is type(left) is type(height) is type(width) is int:
             return False
         if top < 0 or left < 0 or height <= 0 or width <= 0 or top + height > self.height or left + width > self.width:
             return False
@@ -134,7 +102,7 @@ class Draft(PillowDraft):
     def _overwrite(self, *arguments: Any) -> None:
         *box, values, inplace = arguments
         # No other code has what the core has just made.
-        fresh = bool(self.store) or self.source != TENSOR
+        fresh = bool(self.stored) or self.source != TENSOR
         top, left, height, width = box
         self.reset(tensor_fallback.erase(self.handed(), top, left, height, width, values, inplace or fresh))
 
@@ -210,7 +178,7 @@ def _reading(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def drafted(draft: Draft, *arguments: Any, **named: Any) -> Any:
         result = method(draft, *arguments, **named)
-        touched = draft.ops or draft.copied or draft.store or draft.kind != PIL_IMAGE
+        touched = draft.count or draft.copied or draft.stored or draft.kind != PIL_IMAGE
         if not touched or type(draft) is not UnreadDraft:
             return result
         image = draft.image

@@ -53,9 +53,9 @@ class FilterDraft(DraftBase):
         op = ops.blur(across, down, fused)
         if op is None:
             return False
-        self.ops.append(op)
+        self.core.append(op)
         if not self.lead:
-            self.channel_last = False
+            self.core.channel_last = False
         self.info = None
         return True
 

@@ -30,10 +30,6 @@ _DTYPES = {number: dtype for dtype, (number, _) in DTYPES.items()}
 # The axes of flips.
 _FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
 
-# The channels of images that Pillow can lay over foreign memory.
-_MAPPED = (1, 4)
-
-
 def finish(draft: Any) -> Any:
     """The image of a fastaug._draft.base.DraftBase with all its ops done, in the draft's container."""
     return _decoding(draft, _finish) if draft.source == ENCODED else _finish(draft)
@@ -59,20 +55,20 @@ def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
     if draft.call.log is not None:
         draft.call.log.decoding(draft, f"the core does not decode it: {deferred.args[0]}")
     draft.image = encoded.pil(deferred)
-    draft.source = PIL_IMAGE
+    draft.core.source = PIL_IMAGE
     return work(draft, *arguments)
 
 
 def _finish(draft: Any) -> Any:
-    kind = draft.kind
-    if draft.device is not None and kind != TENSOR:
+    core = draft.core
+    if draft.device is not None and core.kind != TENSOR:
         draft.image, draft.device = placed.on_host(draft.image), None
-    apart = _apart(draft)
-    if apart is not None:
-        done = apart(draft)
-        if done is not None or apart is _untouched:
+    ending = core.ending
+    if ending:
+        done = _ENDINGS[ending](draft)
+        if done is not None or ending == _UNTOUCHED:
             return done
-    if draft.lead or draft.bands > 4:
+    if core.lead or core.bands > 4:
         jobs, result = _parts(draft)
         draft.call.run(jobs, draft.call.rewrites)
     else:
@@ -82,9 +78,10 @@ def _finish(draft: Any) -> Any:
 
 def _as_source(draft: Any, result: Any) -> Any:
     """The result with what it has of the draft's image besides pixels."""
-    if draft.kind == PIL_IMAGE:
+    core = draft.core
+    if core.kind == PIL_IMAGE:
         result.info = copied_info(draft)
-    elif draft.source == TENSOR and type(draft.image) is not Tensor:
+    elif core.source == TENSOR and type(draft.image) is not Tensor:
         result = _of_class(result, draft.image)
     return result
 
@@ -103,7 +100,7 @@ def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
         What gives the result when they have been run; None, with nothing appended, where a draft is to be finished by
         itself.
     """
-    if draft.device is not None or _apart(draft) is not None:
+    if draft.device is not None or draft.core.ending:
         return None
     if draft.source == ENCODED and type(jobs) is not Together:
         return None
@@ -119,7 +116,7 @@ def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
 
 def takes_jobs(draft: Any) -> bool:
     """Whether what is to be done to a draft is left to the core."""
-    return _apart(draft) is None
+    return not draft.core.ending
 
 
 def _done(draft: Any, job: Job) -> Any:
@@ -136,22 +133,6 @@ def _done(draft: Any, job: Job) -> Any:
     # No device does it, or somebody watches what is done.
     job.source = borrow_tensor(placed.on_host(_plain(draft.image)))
     return bag.moved(job.execute(call.run, call.rewrites), draft.device)
-
-
-def _apart(draft: Any) -> Callable[[Any], Any] | None:
-    """What finishes a draft that may need no job: its result, or None if it needs one; None where it does."""
-    if draft.kind == draft.source:
-        if not draft.store:
-            if not draft.ops:
-                return _untouched
-            first = draft.first
-            if first is not None and len(draft.ops) == (draft.views if first[0] == "crop" else 1):
-                return _delegated
-            if draft.floats and len(draft.ops) == draft.views + 1 and draft.ops[-1] in _FLIPS:
-                return _flipped
-    elif draft.kind == PIL_IMAGE and draft.bands in _MAPPED and len(draft.ops) == draft.views and not draft.copied:
-        return _mapped
-    return None
 
 
 def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
@@ -175,7 +156,7 @@ def one_job(draft: Any) -> Job | None:
     """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
     if draft.lead or draft.bands > 4 or (draft.source == TENSOR and type(draft.image) is not Tensor):
         return None
-    if draft.device is None and _apart(draft) is not None:
+    if draft.device is None and draft.core.ending:
         return None
     draft.choose_order()
     job: Job = draft.job()
@@ -199,7 +180,7 @@ def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | Non
         # A view may stay one; and pixels that lie together stay together, unless another order is asked for.
         if not draft.made or (draft.channel_last and not channels_last):
             return None
-    elif not draft.store:
+    elif not draft.stored:
         return None
     job: Job = draft.job()
     job.dtype, job.interleaved = dtype, channels_last
@@ -208,30 +189,27 @@ def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | Non
 
 def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     """The program, and the image for it."""
-    program: Any = draft.ops
-    store: Any = draft.store
-    if store:
-        program = (*program, *store, *draft.erases)
-    if draft.source == ENCODED:
-        return b"".join(program), _encoded_source(draft)
-    if draft.source == TENSOR:
-        return b"".join(program), borrow_tensor(_plain(draft.image))
-    if draft.source != PIL_IMAGE:
-        image = draft.image
-        return b"".join(program), _C.from_array(image) if draft.device is None else image.borrowed()
-    image = draft.image
+    core, image = draft.core, draft.image
+    program: bytes = core.program(0)
+    source = core.source
+    if source == ENCODED:
+        return program, _encoded_source(draft)
+    if source == TENSOR:
+        return program, borrow_tensor(_plain(image))
+    if source != PIL_IMAGE:
+        return program, _C.from_array(image) if draft.device is None else image.borrowed()
     try:
-        return b"".join(program), _C.from_pil(image, draft.bands)
+        return program, _C.from_pil(image, core.bands)
     except ValueError:
         # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
         cropped = delegate.crop_by_pillow(image, draft.first)
     if cropped is not None:
-        image, program = cropped, program[draft.views if draft.first[0] == "crop" else 1 :]
+        image, program = cropped, program[ops.OP_BYTES * (draft.views if draft.first[0] == "crop" else 1) :]
         try:
-            return b"".join(program), _C.from_pil(image, draft.bands)
+            return program, _C.from_pil(image, core.bands)
         except ValueError:
             pass  # still too large
-    return b"".join(program), _C.from_array(np.asarray(image))
+    return program, _C.from_array(np.asarray(image))
 
 
 def _plain(image: Any) -> Any:
@@ -260,19 +238,20 @@ def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Ten
 
 def _delegated(draft: Any) -> Any:
     """The result of a draft's only op, if it is one move for Pillow or torch."""
-    op: Named = draft.first
-    if draft.kind == TENSOR:
-        if draft.copied:
+    core = draft.core
+    op: Named = core.first
+    if core.kind == TENSOR:
+        if core.copied:
             return None  # the copy of a crop is no view, and the copy may have another memory format
         done: Any = delegate.by_torch(draft.image, op)
-    elif draft.kind == PIL_IMAGE and draft.mode == draft.image.mode and draft.bands <= 4:
+    elif core.kind == PIL_IMAGE and core.mode == draft.image.mode and core.bands <= 4:
         done = delegate.by_pillow(draft.image, op)
         if done is not None:
             done.info = copied_info(draft)
     else:
         return None
     if done is not None and draft.call.log is not None:
-        draft.call.log.delegated(draft, "torch" if draft.kind == TENSOR else "Pillow")
+        draft.call.log.delegated(draft, "torch" if core.kind == TENSOR else "Pillow")
     return done
 
 
@@ -281,7 +260,7 @@ def _flipped(draft: Any) -> torch.Tensor:
     image: Any = draft.image if draft.first is None else delegate.by_torch(draft.image, draft.first)
     if draft.call.log is not None:
         draft.call.log.delegated(draft, "torch")
-    flipped: torch.Tensor = image.flip(_FLIPS[draft.ops[-1]])
+    flipped: torch.Tensor = image.flip(_FLIPS[draft.core.ops[-1]])
     return flipped
 
 
@@ -319,7 +298,7 @@ def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
     height, width, channels = draft.height, draft.width, draft.channels
     bands, lead = draft.bands, draft.lead
     if draft.kind == TENSOR:
-        dtype = _float32 if draft.store else _uint8
+        dtype = _float32 if draft.stored else _uint8
         number, size = DTYPES[dtype]
         if draft.channel_last:
             whole = torch.empty((*lead, height, width, channels), dtype=dtype, device=_cpu)
@@ -347,8 +326,14 @@ def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
     for (index, place), first in itertools.product(enumerate(places), range(0, bands, 4)):
         part = images[place, first : first + 4]
         count = min(4, channels - first) if bands > 4 else channels
-        program = b"".join(op[first // 4] if isinstance(op, tuple) else op for op in (*draft.ops, *draft.store))
+        program = draft.core.program(first // 4)
         at = address + index * size * height * width * channels + first * strides[2]
         target = _C.into_pointer(at, number, height, width, count, *strides, result)
         jobs.append((program, borrow(part), target))
     return jobs, result
+
+
+_UNTOUCHED = 1
+
+#: What each ending of csrc/draft/draft.h does, but for a job: its result, or None where a job is needed after all.
+_ENDINGS: tuple[Any, ...] = (None, _untouched, _delegated, _flipped, _mapped)

@@ -9,7 +9,7 @@ from typing import Any
 
 import PIL
 
-from fastaug._draft.base import ALPHA_MODES, DraftBase
+from fastaug._draft.base import ALPHA_MODES, DraftBase, rule
 from fastaug._draft.interpolation import InterpolationMode, as_interpolation, pil_modes_mapping
 from fastaug._fallback import rounding
 from fastaug._program import arguments, checks, matrices, ops, resizing
@@ -40,84 +40,11 @@ class GeometryDraft(DraftBase):
 
     __slots__ = ()
 
-    def hflip(self) -> None:
-        if self.takes_moves:
-            if not self.ops:
-                self.first = ("hflip",)
-            self.ops.append(ops.HFLIP)
-        else:
-            self._eager("hflip")
-
-    def vflip(self) -> None:
-        if self.takes_moves:
-            if not self.ops:
-                self.first = ("vflip",)
-            self.ops.append(ops.VFLIP)
-        else:
-            self._eager("vflip")
-
-    def transpose(self) -> None:
-        """Exchange rows and columns."""
-        if self.native and not self.erases:
-            self.ops += (ops.ROT90[90], ops.VFLIP)
-            self.height, self.width = self.width, self.height
-        else:
-            self._eager("transpose")
-
-    def rot90(self, turns: int) -> None:
-        """Turn counter-clockwise by 0 to 3 quarters."""
-        if not turns:
-            return
-        if not self.native or self.erases:
-            self._eager("rot90", turns)
-            return
-        if not self.ops:
-            self.first = ("rot90", turns) if self.kind == TENSOR else ("rotate", 90 * turns)
-        self.ops.append(ops.ROT90[90 * turns])
-        if turns != 2:
-            self.height, self.width = self.width, self.height
-            self.channel_last = False
-
-    def crop(self, top: Any, left: Any, height: Any, width: Any) -> None:
-        """Cut out a box, with zeros outside of the image."""
-        if not (type(top) is type(left) is type(height) is type(width) is int):
-            box = [arguments.whole(number) for number in (top, left, height, width)]
-            if None in box:
-                # Pillow rounds the corners of a box of floats, and refuses others.
-                self._eager("crop", top, left, height, width)
-                return
-            top, left, height, width = box
-        inside = top >= 0 and left >= 0 and top + height <= self.height and left + width <= self.width
-        drafted = self.takes_moves
-        if inside and drafted and height == self.height and width == self.width:
-            if self.kind != TENSOR:
-                self.copied = True
-            elif not self.ops and self.first is None:
-                self.first = ("crop", 0, 0, height, width)
-            return
-        # Zero stays zero in TO_FLOAT, but not in NORMALIZE.
-        sizes = 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and abs(top) <= _MAX_SIDE and abs(left) <= _MAX_SIDE
-        zeros = self.native or len(self.store) == (0 if self.floats else 1)
-        if drafted and (zeros or inside) and sizes:
-            if inside and self.kind == TENSOR:
-                if self.views == len(self.ops):
-                    # The first crops of a tensor are views of each other, so together they are one.
-                    above, before = (0, 0) if self.first is None else self.first[1:3]
-                    self.first = ("crop", above + top, before + left, height, width)
-                    self.views += 1
-            else:
-                if not self.ops:
-                    self.first = ("window", top, left, height, width, ops.NO_FILL)
-                self._padded_by_torch()
-            self.ops.append(ops.window(top, left, height, width))
-            self.height, self.width = height, width
-            return
-        self._eager("crop", top, left, height, width)
-
-    def _padded_by_torch(self) -> None:
-        """Choose the order of samples after a padding or resize by torch, which keeps that of batches only."""
-        if self.channel_last and len(self.lead) != 1:
-            self.channel_last = False
+    hflip = rule("hflip")
+    vflip = rule("vflip")
+    transpose = rule("transpose")
+    rot90 = rule("rot90")
+    crop = rule("crop")
 
     def center_crop(self, size: Any) -> None:
         """Cut out the middle of the image, with zeros around it if it is too small."""
@@ -148,7 +75,7 @@ class GeometryDraft(DraftBase):
             single = padding if not isinstance(padding, (list, tuple)) else padding[0] if len(padding) == 1 else 0
             box = box if isinstance(single, int) else None
         # In floats, other fills are not what their bytes are.
-        zeros = self.floats and not self.store and padding_mode == "constant" and not fill and type(fill) is not float
+        zeros = self.floats and not self.stored and padding_mode == "constant" and not fill and type(fill) is not float
         if (self.native or zeros) and box is not None and self._pad_natively(box, fill, padding_mode):
             return
         self._eager("pad", padding, fill, padding_mode)
@@ -190,15 +117,13 @@ class GeometryDraft(DraftBase):
             colour = arguments.fill_bytes(fill, self.channels)
             if colour is None:
                 return False
-            if not self.ops:
-                self.first = ("window", -top, -left, height, width, colour) if len(colour) <= 4 else None
             if len(colour) <= 4:
-                self.ops.append(ops.window(-top, -left, height, width, colour))
+                self.core.append_named(ops.window(-top, -left, height, width, colour))
             else:
                 self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
             # Where nothing is added, torch copies what is left.
             if self.channel_last and max(box) > 0:
-                self._padded_by_torch()
+                self.core.padded_by_torch()
             if self.info:
                 self.info = {"transparency": self.info["transparency"]} if "transparency" in self.info else None
         elif self.kind == TENSOR and not self._torch_pads(box, padding_mode):
@@ -209,15 +134,15 @@ class GeometryDraft(DraftBase):
                 kept_width = self.width + min(left, 0) + min(right, 0)
                 if kept_height <= 0 or kept_width <= 0:
                     return False
-                self.ops.append(ops.window(-min(top, 0), -min(left, 0), kept_height, kept_width))
-            self.ops.append(ops.pad(max(left, 0), max(top, 0), max(right, 0), max(bottom, 0), padding_mode))
+                self.core.append(ops.window(-min(top, 0), -min(left, 0), kept_height, kept_width))
+            self.core.append(ops.pad(max(left, 0), max(top, 0), max(right, 0), max(bottom, 0), padding_mode))
             if padding_mode == "symmetric":
-                self.channel_last = False
+                self.core.channel_last = False
             else:
-                self._padded_by_torch()
-            self.mode = _PADDED_MODE.get(self.mode, self.mode) if self.mode else None
+                self.core.padded_by_torch()
+            self.core.mode = _PADDED_MODE.get(self.mode, self.mode)
             self.info = None
-        self.height, self.width = height, width
+        self.core.height, self.core.width = height, width
         return True
 
     def _torch_frames(self, box: tuple[int, int, int, int], fill: Any) -> bool:
@@ -238,6 +163,10 @@ class GeometryDraft(DraftBase):
         """Return whether torch samples this image: neither a plane alone nor too many leading dimensions."""
         return not (self.flat and self.kind == TENSOR) and (not self.lead or len(self.lead) <= self._most_leading)
 
+    def _append(self, *added: bytes) -> None:
+        for op in added:
+            self.core.append(op)
+
     def _append_filled(self, op: Any, fill: Any, mixes: bool = False) -> None:
         """Append op(fill), for every four channels if there are more. A fill of numbers has a multiple of four.
 
@@ -245,13 +174,13 @@ class GeometryDraft(DraftBase):
         """
         if mixes and self.mode in ALPHA_MODES:
             # The fill is not premultiplied: Pillow paints it into the premultiplied image.
-            self.ops += (ops.PREMULTIPLY, op(fill), ops.UNPREMULTIPLY)
+            self._append(ops.PREMULTIPLY, op(fill), ops.UNPREMULTIPLY)
         elif len(fill) <= 4:
-            self.ops.append(op(fill))
+            self.core.append(op(fill))
         else:
             if isinstance(fill, bytes):
                 fill += bytes(-len(fill) % 4)
-            self.ops.append(tuple(op(fill[k : k + 4]) for k in range(0, len(fill), 4)))
+            self.core.append(tuple(op(fill[k : k + 4]) for k in range(0, len(fill), 4)))
 
     def resize(self, size: Any, interpolation: Any, max_size: int | None, antialias: bool | None) -> None:
         if type(interpolation) is not InterpolationMode:
@@ -288,17 +217,19 @@ class GeometryDraft(DraftBase):
             return
         if number == 0:
             rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
-            if not self.ops and rule == ops.NEAREST_PILLOW:
-                self.first = ("nearest", height, width)
-            self.ops.append(ops.nearest(height, width, rule))
+            op = ops.nearest(height, width, rule)
+            if rule == ops.NEAREST_PILLOW:
+                self.core.append_named(op)
+            else:
+                self.core.append(op)
         elif self.by_torch:
-            self.ops.append(ops.torch_resize(height, width, number))
+            self.core.append(ops.torch_resize(height, width, number))
         elif self.mode in ALPHA_MODES:
-            self.ops += (ops.PREMULTIPLY, ops.resize(height, width, number | RESIZE_FLAGS), ops.UNPREMULTIPLY)
+            self._append(ops.PREMULTIPLY, ops.resize(height, width, number | RESIZE_FLAGS), ops.UNPREMULTIPLY)
         else:
-            self.ops.append(ops.resize(height, width, number | RESIZE_FLAGS))
-        self._padded_by_torch()
-        self.height, self.width = height, width
+            self.core.append(ops.resize(height, width, number | RESIZE_FLAGS))
+        self.core.padded_by_torch()
+        self.core.height, self.core.width = height, width
 
     def rotate(self, angle: float, interpolation: Any, expand: bool, center: Sequence[float] | None, fill: Any) -> None:
         if type(interpolation) is not InterpolationMode:
@@ -345,8 +276,8 @@ class GeometryDraft(DraftBase):
             checks.check_warp(self.channels, mode_name, fill)
             flags |= (ops.FILLED | ops.V2_FILL) if self._v2 else ops.FILLED
         self._append_filled(lambda part: pack(height, width, flags, numbers, part), colour)
-        self.height, self.width = height, width
-        self.channel_last = False
+        self.core.height, self.core.width = height, width
+        self.core.channel_last = False
         return True
 
     def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
@@ -361,12 +292,13 @@ class GeometryDraft(DraftBase):
                 return True
             turned = expand and size in (None, (self.width, self.height))
             if angle == 180 or (angle in (90, 270) and (turned or self.width == self.height)):
-                if not self.ops:
-                    self.first = ("rotate", int(angle))
-                self.ops.append(ops.ROT90[int(angle)])
+                if self.kind == TENSOR:
+                    self.core.append(ops.ROT90[int(angle)])
+                else:
+                    self.core.append_named(ops.ROT90[int(angle)])
                 if angle != 180:
-                    self.height, self.width = self.width, self.height
-                self.channel_last = False
+                    self.core.height, self.core.width = self.width, self.height
+                self.core.channel_last = False
                 return True
         if number not in (0, 2, 3) or not math.isfinite(angle) or not self._warps_natively():
             return False
@@ -374,8 +306,8 @@ class GeometryDraft(DraftBase):
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
         self._append_filled(lambda part: ops.affine(height, width, number, matrix, part), fill, number != 0)
-        self.height, self.width = height, width
-        self.channel_last = False
+        self.core.height, self.core.width = height, width
+        self.core.channel_last = False
         return True
 
     def _warps_natively(self) -> bool:
@@ -384,8 +316,8 @@ class GeometryDraft(DraftBase):
 
     def _copy_by_torch(self) -> None:
         """Copy the image instead of a warp that moves no pixel. torchvision samples a tensor nevertheless."""
-        self.copied = True
-        self.channel_last = False
+        self.core.copied = True
+        self.core.channel_last = False
 
     def affine(
         self,
@@ -451,13 +383,13 @@ class GeometryDraft(DraftBase):
                 self._copy_by_torch()
                 return True
             if max(abs(top), abs(left)) <= _MAX_SIDE:
-                alone = not self.ops and len(colour) <= 4 and not self.channel_last
-                if alone and (number == 0 or self.mode not in ALPHA_MODES):
-                    self.first = ("window", top, left, height, width, colour)
+                if len(colour) <= 4 and not self.channel_last and (number == 0 or self.mode not in ALPHA_MODES):
+                    self.core.append_named(ops.window(top, left, height, width, colour))
+                    return True
 
                 def op(part: bytes) -> bytes:
                     return ops.window(top, left, height, width, part)
 
         self._append_filled(op, colour, number != 0)
-        self.channel_last = False
+        self.core.channel_last = False
         return True

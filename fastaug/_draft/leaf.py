@@ -89,7 +89,7 @@ class PixelDraft(LeafGeometry, LeafColor, Leaf):
         if self.kind == TENSOR:
             return self.cls or _Tensor
         # Tensors and arrays may be drafted as images of Pillow's without an op.
-        made = self.ops or self.copied or (self.kind == PIL_IMAGE and self.source != PIL_IMAGE)
+        made = self.count or self.copied or (self.kind == PIL_IMAGE and self.source != PIL_IMAGE)
         return PIL.Image.Image if made else type(self.image)
 
     @property
@@ -97,7 +97,7 @@ class PixelDraft(LeafGeometry, LeafColor, Leaf):
         """That of a tensor; None for PIL images."""
         if self.kind != TENSOR:
             return None
-        if self.store:
+        if self.stored:
             return torch.float32
         dtype: torch.dtype = self.image.dtype if self.source == TENSOR else torch.uint8
         return dtype
@@ -153,6 +153,7 @@ def _hand_over(draft: DraftBase, other: DraftBase) -> None:
         setattr(other, name, value)
     if hasattr(draft, "decoded"):
         other.decoded = draft.decoded
+    other.core.v2 = other._v2
 
 
 class VideoDraft(PixelDraft):
@@ -234,20 +235,15 @@ class MaskDraft(PixelDraft):
             return False
         self.touched = True
         if valid.all():
-            self.copied = True
+            self.core.copied = True
             return True
         # A selection by numbers takes a fraction of the time of one by bools.
         planes = self.image.index_select(0, valid.nonzero()[:, 0])
         if not len(planes):
             self.reset(planes.new_empty((0, self.height, self.width)))
             return True
-        self.image, self.bands, self.channels = planes, len(planes), len(planes)
-        self.channel_last = is_interleaved(planes)
-        self.first, self.views = None, 0
-        # A fill is the same for all masks, and one for every four channels if there are more.
-        groups = -(-len(planes) // 4)
-        self.ops = [
-            op[:groups] if isinstance(op, tuple) and groups > 1 else op[0] if isinstance(op, tuple) else op
-            for op in self.ops
-        ]
+        self.image = planes
+        self.core.keep_channels(len(planes))
+        self.core.channel_last = is_interleaved(planes)
+        self.core.unview()
         return True

@@ -8,19 +8,15 @@ from typing import Any, ClassVar
 
 import torch
 
-from fastaug._draft.color import LARGE
-from fastaug._draft.draft import MODES_OF, Draft
+from fastaug._draft.base import rule
+from fastaug._draft.draft import Draft
 from fastaug._draft.draws import drawn_from
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._fallback import v2
 from fastaug._program import arguments, checks, ops
-from fastaug._program.kinds import ARRAY, PIL_IMAGE, TENSOR
+from fastaug._program.kinds import ARRAY, OTHER, PIL_IMAGE, TENSOR
 
 _HALVES = (torch.float16, torch.bfloat16)
-
-
-def _is_permutation(values: Any, count: int) -> bool:
-    return isinstance(values, (list, tuple)) and set(map(type, values)) == {int} and sorted(values) == [*range(count)]
 
 
 class LeafColor(Draft):
@@ -28,115 +24,57 @@ class LeafColor(Draft):
 
     __slots__ = ()
 
-    _torch_contrast: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.v2_contrast)
-    _torch_saturation: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.v2_saturation)
-    _torch_hue: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.v2_hue)
-    _torch_sharpness: ClassVar[staticmethod[[float], bytes]] = staticmethod(ops.v2_sharpness)
-    _torch_autocontrast: ClassVar[bytes] = ops.V2_AUTOCONTRAST
     _half_kernel: ClassVar[staticmethod[[int, float], list[float]]] = staticmethod(arguments.v2_half_kernel)
     _most_leading: ClassVar[int] = sys.maxsize
 
-    def _colour_channels(self) -> int:
-        if self.kind != TENSOR:
-            return super()._colour_channels()
-        if not self.native or self.flat or torch.get_default_dtype() is not torch.float32:
-            return 0
-        checks.need_colour(self.channels)
-        return self.channels
-
-    def _has_tables(self) -> bool:
-        return self.native if self.kind == TENSOR else super()._has_tables()
-
-    def adjust_brightness(self, factor: Any) -> None:
-        if self.kind == TENSOR and not isinstance(factor, float):
-            # torch multiplies bytes by an int as bytes, which wrap around. It also decides on other numbers.
-            self._eager("adjust_brightness", factor)
-        else:
-            super().adjust_brightness(factor)
-
-    def adjust_hue(self, factor: float) -> None:
-        super().adjust_hue(factor)
-        if self.channels == 3 and self.native:
-            self.channel_last = False
-
-    def adjust_gamma(self, gamma: float, gain: float) -> None:
-        if self.kind != TENSOR:
-            super().adjust_gamma(gamma, gain)
-            return
-        checks.need_gamma(gamma)
-        op = None
-        if self.native and type(gamma) in (int, float) and type(gain) in (int, float):
-            op = ops.v2_gamma(gamma, gain) if gamma < LARGE and abs(gain) < LARGE else None
-        if op is None:
-            self._eager("adjust_gamma", gamma, gain)
-        else:
-            self.ops.append(op)
+    to_rgb = rule("to_rgb")
 
     def adjust_sharpness(self, factor: float) -> None:
-        if self.kind == TENSOR and self.native and not self.flat and self.channels not in (1, 3):
+        if self.core.adjust_sharpness(factor):
+            if self.kind != OTHER and self.kind != PIL_IMAGE:
+                checks.need_not_negative("sharpness_factor", factor)
             self._eager("adjust_sharpness", factor)
-        else:
-            super().adjust_sharpness(factor)
 
     def posterize(self, bits: int) -> None:
-        if self.kind != TENSOR and not 0 <= bits <= 8:
+        if self.core.posterize(bits):
+            if self.kind == TENSOR or 0 <= bits <= 8:
+                self._check_posterize(bits)
             self._eager("posterize", bits)
-        elif self.kind != TENSOR or not self.native or bits < 8:
-            super().posterize(bits)
-
-    def solarize(self, threshold: float) -> None:
-        if self.kind == TENSOR and self.native:
-            checks.need_threshold(threshold, torch.uint8)
-        super().solarize(threshold)
-
-    def autocontrast(self) -> None:
-        if self.kind == TENSOR and not self._colour_channels():
-            self._eager("autocontrast")
-        else:
-            super().autocontrast()
-
-    def grayscale(self, channels: int) -> None:
-        if self.kind != TENSOR:
-            super().grayscale(channels)
-        elif not self.native or self.flat or self.channels not in (1, 3):
-            self._eager("grayscale", channels)
-        else:
-            if self.channels == 3:
-                self.ops.append(ops.V2_LUMA)
-            if channels == 3:
-                self.ops.append(ops.REPLICATE_3)
-            self.copied = True
-            self.channel_last = False
-            self.channels = 3 if channels == 3 else 1
-
-    def to_rgb(self) -> None:
-        """Convert to RGB. Gray becomes three equal channels, and Pillow converts its other modes."""
-        if self.kind == PIL_IMAGE:
-            if not self.native or self.mode not in ("L", "RGB") or (self.info and "transparency" in self.info):
-                self._eager("to_rgb")
-                return
-            self.copied = True
-            if self.mode == "L":
-                self.ops.append(ops.REPLICATE_3)
-                self.mode, self.channels = "RGB", 3
-        elif not self.native or self.flat or self.channels < 3:
-            if self.native and not self.flat and self.channels == 1:
-                self.grayscale(3)
-            else:
-                self._eager("to_rgb")
 
     def permute_channels(self, permutation: Sequence[int]) -> None:
         """Permute channels. Channel k of the result is channel permutation[k]."""
-        accepted = MODES_OF.get(self.channels)
-        if accepted and self.native and not self.flat and _is_permutation(permutation, self.channels):
-            self.ops.append(ops.v2_permute(permutation))
-            self.channel_last = False
+        if self.core.permute_channels(permutation):
             if self.kind == PIL_IMAGE:
-                self.mode, self.info = accepted[0], None
-        elif self.kind == PIL_IMAGE:
-            self._as_tensor("permute_channels", None, permutation)
+                self._as_tensor("permute_channels", None, permutation)
+            else:
+                self._eager("permute_channels", permutation)
+
+    def _check_colour(self) -> None:
+        if self.kind != TENSOR:
+            super()._check_colour()
+        elif self.native and not self.flat and torch.get_default_dtype() is torch.float32:
+            checks.need_colour(self.channels)
+
+    def _check_table(self) -> None:
+        if self.kind != TENSOR:
+            super()._check_table()
+
+    def _check_gamma(self, gamma: float) -> None:
+        if self.kind != TENSOR:
+            super()._check_gamma(gamma)
         else:
-            self._eager("permute_channels", permutation)
+            checks.need_gamma(gamma)
+
+    def _check_grayscale(self, channels: int) -> None:
+        if self.kind != TENSOR:
+            super()._check_grayscale(channels)
+
+    def _check_solarize(self, threshold: float) -> None:
+        if self.kind == TENSOR and self.native:
+            checks.need_threshold(threshold, torch.uint8)
+        super()._check_solarize(threshold)
+
+    autocontrast = rule("autocontrast", lambda draft: draft._check_colour())
 
     def gaussian_noise(self, mean: float, sigma: float, clip: bool) -> None:
         """Add noise to each sample of a tensor, from torch's generator or that of the thread."""
@@ -150,16 +88,16 @@ class LeafColor(Draft):
 
     def to_dtype(self, dtype: torch.dtype, scale: bool) -> None:
         """Convert to another dtype. With `scale`, white stays white."""
-        if self.store and dtype is torch.float32:
+        if self.stored and dtype is torch.float32:
             return
         if not self.native or not scale or dtype is torch.uint8:
             if not (self.native and dtype is torch.uint8):
                 self._eager("to_dtype", dtype, scale)
         elif dtype is torch.float32:
-            self._append_float(ops.V2_TO_FLOAT)
+            self.core.append_float(ops.V2_TO_FLOAT)
         elif dtype in _HALVES and not self.flat and not self.lead and self.bands <= 4:
             # A half of a share is rounded once more, as torch rounds it.
-            self._append_float(ops.V2_TO_FLOAT)
+            self.core.append_float(ops.V2_TO_FLOAT)
             halves = self.finish_as(dtype, self.channel_last)
             assert halves is not None
             self.reset(halves)
@@ -182,9 +120,9 @@ class LeafColor(Draft):
         # The pending ops apply to the kept frames.
         numbers = v2.frame_numbers(self.lead[-1], count, torch.get_default_dtype())
         self._choose(numbers)
-        self.lead = (*self.lead[:-1], len(numbers))
-        self.channel_last = False
-        self.first, self.views = None, 0  # a crop is no longer a view
+        self.core.lead = (*self.lead[:-1], len(numbers))
+        self.core.channel_last = False
+        self.core.unview()
 
     def _choose(self, numbers: Sequence[int]) -> None:
         """Keep these frames of the image, in this order."""
@@ -195,8 +133,8 @@ class LeafColor(Draft):
         if self.kind == PIL_IMAGE:
             self.to_uint8_tensor()
         elif self.kind == ARRAY and self.native:
-            self.kind = TENSOR
-            self.copied, self.flat = True, False
+            self.core.kind = TENSOR
+            self.core.copied, self.core.flat = True, False
         elif self.kind == ARRAY:
             self.reset(tensor_fallback.array_planes(self.finish()))
         elif self.flat:

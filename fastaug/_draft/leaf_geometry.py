@@ -25,23 +25,23 @@ _FILTERS = (1, 2, 3)
 class LeafGeometry(Draft):
     """A draft's methods for geometry that differ in v2."""
 
-    __slots__ = (
-        "gaps",  # the number of ops when torch's tensor became a part of a larger one, or -1
-    )
+    __slots__ = ()
 
     _v2 = True
     _reads_floats = False
 
     def reset(self, image: Any, read: bool = False) -> None:
         Draft.reset(self, image, read)
-        self.gaps = -1
-        if self.height * self.width == 1 and self.native and self.kind == TENSOR:
+        core = self.core
+        if core.native and core.kind == TENSOR and core.height * core.width == 1:
             # A single pixel is contiguous in any order, so torch decides by its strides.
-            self.channel_last = is_interleaved(self.image)
-        if self.channel_last and self._is_one():
-            row, pixel = self.image.stride()[-2:]
-            if (pixel != self.bands and self.width > 1) or (row != self.bands * self.width and self.height > 1):
-                self.gaps = 0
+            core.channel_last = is_interleaved(image)
+        if core.channel_last:
+            row, pixel = image.stride()[-2:]
+            core.wide_pixels = pixel != core.bands
+            wide_rows = row != core.bands * core.width and core.height > 1
+            if self._is_one() and (wide_rows or (core.wide_pixels and core.width > 1)):
+                core.gaps = 0
 
     def _need_channels(self) -> None:
         """Raise torchvision's error for a plane without an axis of channels."""
@@ -50,49 +50,10 @@ class LeafGeometry(Draft):
 
     def _has_order(self) -> bool:
         """Return whether the axes of the tensor lie in one of the two orders that the core writes."""
-        return bool(self.ops) or self.channel_last or self.image.is_contiguous()
+        return bool(self.count) or self.channel_last or self.image.is_contiguous()
 
     def _is_one(self) -> bool:
         return not self.lead or math.prod(self.lead) == 1
-
-    def _padded_by_torch(self) -> None:
-        """Choose the order of samples after a padding by torch, which keeps that of batches and single pixels."""
-        if self.channel_last and self._is_one() and self.height * self.width > 1:
-            self.channel_last = False
-
-    def rot90(self, turns: int) -> None:
-        """Turn a copy counter-clockwise by 0 to 3 quarters."""
-        if turns:
-            super().rot90(turns)
-        elif self.native and self._has_order():
-            self.copied = True
-        else:
-            self._eager("rot90", turns)  # the copy has its axes in their order
-
-    def crop(self, top: Any, left: Any, height: Any, width: Any) -> None:
-        """Cut out a box, with zeros outside of the image."""
-        if self.kind != TENSOR or (self.native and not self.channel_last and not self.flat and top >= 0 and left >= 0):
-            super().crop(top, left, height, width)
-            return
-        bottom, right = top + height, left + width
-        if top >= 0 and left >= 0 and bottom <= self.height and right <= self.width:
-            gaps = self.channel_last and (self.gaps == len(self.ops) or width != self.width)
-            if gaps and height == 1:
-                gaps = not self.ops and self.source == TENSOR and self.image.stride(-1) != self.bands
-            super().crop(top, left, height, width)
-            if self.channel_last:
-                self.gaps = len(self.ops) if gaps else -1
-            return
-        if self.flat or bottom < 0 or right < 0:
-            # torchvision counts negative ends from the end of the image.
-            self._eager("crop", top, left, height, width)
-            return
-        if top >= self.height or left >= self.width or bottom == 0 or right == 0:
-            self.channel_last = False
-        batched = self._is_batched()
-        super().crop(top, left, height, width)
-        if batched and self.first is not None and self.first[0] == "window":
-            self.first = None
 
     def _is_batched(self) -> bool:
         """Return whether torch's padding gives another memory format to torchvision's batch of the tensor."""
@@ -112,7 +73,7 @@ class LeafGeometry(Draft):
             # torchvision does not make a batch of it first.
             kept = self.channel_last and len(self.lead) == 1
             self.pad((columns // 2, rows // 2, (columns + 1) // 2, (rows + 1) // 2), 0, "constant", flat=self.flat)
-            self.channel_last = kept
+            self.core.channel_last = kept
             if (height, width) == (self.height, self.width):
                 return
         self.crop(*v2_arguments.central_corner(height, width, (self.height, self.width)), height, width)
@@ -138,7 +99,7 @@ class LeafGeometry(Draft):
             batched = self.channel_last and self._is_batched()
             if self._pad_natively(box, colour, padding_mode):
                 if batched:
-                    self.first = None
+                    self.core.unview()
                 return
         self._eager("pad", padding, fill, padding_mode)
 
@@ -182,16 +143,16 @@ class LeafGeometry(Draft):
             single = self.channels > 4 and width == 1
             native = not single and max(height, width, self.height, self.width) <= _LONGEST
             native = native and (number != 2 or resizing.in_bytes())
-        if self.channel_last and self.gaps == len(self.ops) and self._is_one():
-            self.channel_last = False
+        if self.channel_last and self.core.gaps == self.count and self._is_one():
+            self.core.channel_last = False
         if not (native and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
         if smooth:
-            self.ops.append(ops.v2_resize(height, width, number))
+            self.core.append(ops.v2_resize(height, width, number))
         else:
-            self.ops.append(ops.nearest(height, width, _NEAREST_RULES[name]))
-        self.height, self.width = height, width
+            self.core.append(ops.nearest(height, width, _NEAREST_RULES[name]))
+        self.core.height, self.core.width = height, width
 
     def resized_crop(
         self, top: int, left: int, height: int, width: int, size: Any, interpolation: Any, antialias: bool | None

@@ -68,6 +68,7 @@ class Outline(TransformDraft):
             super()._reset_encoded(image)
         else:
             width, height = image.size
+            self._begin(PIL_IMAGE, image.mode, height, width, 0)
             self._become(PIL_IMAGE, height, width, 0, image.mode)
             self.decoded = self.image
 
@@ -82,8 +83,8 @@ class Outline(TransformDraft):
         flat, lead = self.flat, self.lead
         if kind == PIL_IMAGE:
             super().reset(Image.new(mode or "RGB", (1, 1)))
-            self.height, self.width = height, width
-            self.native = self.native and height > 0 and width > 0
+            self.core.height, self.core.width = height, width
+            self.core.native = self.native and height > 0 and width > 0
         elif kind == TENSOR:
             device = self.image.device if self.source == TENSOR and self.device is None else _CPU
             shape = (height, width) if flat else (*lead, channels, height, width)
@@ -95,7 +96,7 @@ class Outline(TransformDraft):
         """Of the samples so far, where they are a tensor's or an array's."""
         if self.kind == PIL_IMAGE:
             return None
-        if self.store:
+        if self.stored:
             return torch.float32
         if self.native:
             return torch.uint8 if self.kind == TENSOR else np.uint8
@@ -151,9 +152,7 @@ class Outline(TransformDraft):
 
     def _forget(self) -> None:
         """Goes on without the ops so far, which nobody will do."""
-        self.ops.clear()
-        self.first = None
-        self.views = 0
+        self.core.forget()
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
         self.works.append(work)

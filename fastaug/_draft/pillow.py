@@ -37,15 +37,15 @@ _FILTERS = (0, 1, 2, 3, 4, 5)
 _WARP_FILTERS = (_NEAREST, _BILINEAR, _BICUBIC)
 _AFFINE, _EXTENT, _PERSPECTIVE = 0, 1, 2
 
-#: For each number of Image.Transpose the op by name, if Pillow may do it, and the ops of the core.
-_TURNS: tuple[tuple[Any, ...], ...] = (
-    (("hflip",), ops.HFLIP),
-    (("vflip",), ops.VFLIP),
-    (("rotate", 90), ops.ROT90[90]),
-    (("rotate", 180), ops.ROT90[180]),
-    (("rotate", 270), ops.ROT90[270]),
-    (None, ops.ROT90[90], ops.VFLIP),
-    (None, ops.ROT90[90], ops.HFLIP),
+#: The ops for each number of Image.Transpose.
+_TURNS: tuple[tuple[bytes, ...], ...] = (
+    (ops.HFLIP,),
+    (ops.VFLIP,),
+    (ops.ROT90[90],),
+    (ops.ROT90[180],),
+    (ops.ROT90[270],),
+    (ops.ROT90[90], ops.VFLIP),
+    (ops.ROT90[90], ops.HFLIP),
 )
 #: Those that exchange width and height.
 _SWAPS = (2, 4, 5, 6)
@@ -132,11 +132,13 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if self.kind != PIL_IMAGE:
             raise TypeError(f"image must be a PIL image, got {type(self.image)}")
 
-    def _appended(self, name: tuple[Any, ...] | None, *added: bytes) -> None:
-        if not self.ops:
-            self.first = name
-        self.ops += added
-        self.copied = True
+    def _appended(self, *added: bytes, alone: bool = False) -> None:
+        """Append ops. `alone` means that Pillow may do the only one by itself."""
+        if alone:
+            self.core.append_named(*added)
+        else:
+            self._append(*added)
+        self.core.copied = True
 
     # Filters.
 
@@ -158,9 +160,9 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if not blurs or pair is None or not all(0 <= number <= _MOST_RADIUS for number in pair):
             self._by_pillow(name, radius)
             return
-        self.copied = True
+        self.core.copied = True
         if any(pair):
-            self.ops.append(ops.box_blur(*pair, passes))
+            self.core.append(ops.box_blur(*pair, passes))
 
     # Tables.
 
@@ -171,7 +173,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def pillow_solarize(self, threshold: Any) -> None:
         if self._looked_up() and type(threshold) in (int, float):
             # No sample lies beyond these bounds, nor does anything compare to NaN, which inverts every sample.
-            self._appended(None, ops.solarize(max(min(threshold, 256), 0) if threshold == threshold else 0))
+            self._appended(ops.solarize(max(min(threshold, 256), 0) if threshold == threshold else 0))
         else:
             self._by_pillow("solarize", threshold)
 
@@ -180,26 +182,26 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if isinstance(bits, (int, float)) and not 1 <= bits <= 8:
             raise ValueError(f"bits must be 1 to 8, got {bits!r}")
         if looked_up and type(bits) is int:
-            self._appended(("posterize", bits), ops.posterize(bits))
+            self._appended(ops.posterize(bits), alone=True)
         else:
             self._by_pillow("posterize", bits)
 
     def pillow_invert(self) -> None:
         if self._looked_up():
-            self._appended(("invert",), ops.INVERT)
+            self._appended(ops.INVERT, alone=True)
         else:
             self._by_pillow("invert")
 
     def pillow_equalize(self, mask: Any) -> None:
         if self._looked_up() and mask is None:
-            self._appended(None, ops.EQUALIZE)
+            self._appended(ops.EQUALIZE)
         else:
             self._by_pillow("equalize", mask, mode="RGB" if self.mode == "P" else None)
 
     def pillow_autocontrast(self, cutoff: Any, ignore: Any, mask: Any, preserve_tone: Any) -> None:
         plain = ignore is None and mask is None and cutoff in (0, (0, 0))
         if self._looked_up() and plain and (not preserve_tone or self.mode == "L"):
-            self._appended(None, ops.AUTOCONTRAST)
+            self._appended(ops.AUTOCONTRAST)
         else:
             self._by_pillow("autocontrast", cutoff, ignore, mask, preserve_tone)
 
@@ -218,13 +220,13 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def pillow_convert(self, mode: Any, matrix: Any, dither: Any, palette: Any, colors: Any) -> None:
         transparent = bool(self.info and "transparency" in self.info)
         if matrix is None and self.native and (not mode or mode == self.mode):
-            self.copied = True
+            self.core.copied = True
         elif matrix is None and self.native and not transparent and mode == "L" and self.mode in ("RGB", "RGBA"):
-            self._appended(None, ops.LUMA)
-            self.mode, self.channels = "L", 1
+            self._appended(ops.LUMA)
+            self.core.mode, self.core.channels = "L", 1
         elif matrix is None and self.native and not transparent and mode == "RGB" and self.mode == "L":
-            self._appended(None, ops.REPLICATE_3)
-            self.mode, self.channels = "RGB", 3
+            self._appended(ops.REPLICATE_3)
+            self.core.mode, self.core.channels = "RGB", 3
         else:
             self._by_pillow("convert", mode, matrix, dither, palette, colors, mode=mode or self._unpaletted())
 
@@ -243,15 +245,16 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             raise ValueError(f"method must be one of Image.Transpose, 0 to 6, got {method!r}")
         width, height = (self.height, self.width) if turn in _SWAPS else (self.width, self.height)
         if self.native:
-            self._appended(*_TURNS[turn])
-            self.height, self.width = height, width
+            turns = _TURNS[turn]
+            self._appended(*turns, alone=len(turns) == 1)
+            self.core.height, self.core.width = height, width
         else:
             self._by_pillow("transpose", method, size=(width, height))
 
     def pillow_exif_transpose(self) -> None:
         if self.source == ENCODED:
             # It is upright already, and has no metadata.
-            self.copied = True
+            self.core.copied = True
             return
         self.load()
         image = self._with_exif()
@@ -260,7 +263,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self._by_pillow("exif_transpose", size=size)
             return
         turn = _ORIENTATIONS.get(image.getexif().get(_ORIENTATION, 1))
-        self.copied = True
+        self.core.copied = True
         if turn is not None:
             # What Pillow does to the metadata of the result, it does to those of any image.
             pixel = Image.new("L", (1, 1))
@@ -272,7 +275,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def _with_exif(self) -> Image.Image:
         """Return an image with the metadata of the one so far."""
         image: Image.Image = self.image
-        if self.ops or self.copied or self.source != PIL_IMAGE:
+        if self.count or self.copied or self.source != PIL_IMAGE:
             image = Image.new("L", (1, 1))
             image.info = dict(self.info or {})
         return image
@@ -280,7 +283,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def pillow_crop(self, box: Any) -> None:
         if box is None or box == (0, 0, self.width, self.height):
             if self.native:
-                self.copied = True
+                self.core.copied = True
             else:
                 self._by_pillow("crop", None)
             return
@@ -301,8 +304,8 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         small = most is None or width * height <= most
         near = max(abs(left), abs(upper)) <= _MAX_SIDE
         if self.native and near and small and _sides((width, height)) is not None:
-            self._appended(("window", upper, left, height, width, ops.NO_FILL), ops.window(upper, left, height, width))
-            self.height, self.width = height, width
+            self._appended(ops.window(upper, left, height, width), alone=True)
+            self.core.height, self.core.width = height, width
         else:
             self._by_pillow("crop", box, size=(width, height))
 
@@ -315,7 +318,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if number in _FILTERS and self.native and sides is not None and (box is None or tuple(box) == all_of_it):
             width, height = sides
             if sides == (self.width, self.height) and (box is None or box == all_of_it):
-                self.copied = True
+                self.core.copied = True
                 return
             gaps = reducing_gap is not None and number != _NEAREST
             if not gaps or max(self.width / width, self.height / height) / reducing_gap < 2:
@@ -325,13 +328,13 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
 
     def _resized(self, width: int, height: int, number: int) -> None:
         if number == _NEAREST:
-            self._appended(("nearest", height, width), ops.nearest(height, width, ops.NEAREST_PILLOW))
+            self._appended(ops.nearest(height, width, ops.NEAREST_PILLOW), alone=True)
         elif self.mode in ALPHA_MODES:
             resize = ops.resize(height, width, number | RESIZE_FLAGS)
-            self._appended(None, ops.PREMULTIPLY, resize, ops.UNPREMULTIPLY)
+            self._appended(ops.PREMULTIPLY, resize, ops.UNPREMULTIPLY)
         else:
-            self._appended(None, ops.resize(height, width, number | RESIZE_FLAGS))
-        self.height, self.width = height, width
+            self._appended(ops.resize(height, width, number | RESIZE_FLAGS))
+        self.core.height, self.core.width = height, width
 
     def pillow_rotate(
         self, angle: Any, resample: Any, expand: Any, center: Any, translate: Any, fillcolor: Any
@@ -368,8 +371,8 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         pack = ops.perspective if len(coefficients) == 8 else ops.affine
         op = pack(height, width, number, coefficients, ink)
         # The fill is not premultiplied: Pillow paints it into the premultiplied image.
-        self._appended(None, *((ops.PREMULTIPLY, op, ops.UNPREMULTIPLY) if mixes else (op,)))
-        self.height, self.width = height, width
+        self._appended(*((ops.PREMULTIPLY, op, ops.UNPREMULTIPLY) if mixes else (op,)))
+        self.core.height, self.core.width = height, width
 
     # ImageOps of geometry.
 
@@ -439,8 +442,8 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         width, height = sides
         mode = self.mode or ""
         ink = _ink(mode, ImageColor.getcolor(fill, mode) if isinstance(fill, str) else fill)
-        self._appended(("window", -top, -left, height, width, ink), ops.window(-top, -left, height, width, ink))
-        self.height, self.width = height, width
+        self._appended(ops.window(-top, -left, height, width, ink), alone=True)
+        self.core.height, self.core.width = height, width
         self.info = {"transparency": self.info["transparency"]} if self.info and "transparency" in self.info else None
         return True
 

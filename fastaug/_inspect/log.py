@@ -328,10 +328,10 @@ class ImageLog:
     def delegated(self, draft: DraftBase, library: str) -> None:
         log = self.log
         seconds = log.elapsed()
-        count = len(draft.ops)
+        count = draft.count
         owners = [*self._ops, *self._current(count)][:count] if not self._ran else self._current(1)
         nodes = [node for node in owners if node is not None]
-        name = name_of(draft.ops[0]).lower() if isinstance(draft.ops[0], bytes) else "move"
+        name = name_of(draft.core.ops[0]).lower() if isinstance(draft.core.ops[0], bytes) else "move"
         image = draft.image
         height, width = (image.height, image.width) if draft.kind == PIL_IMAGE else image.shape[-2:]
         entry = Outside.of(draft, self.leaf, "delegated", name, library, "a single move", nodes)
@@ -424,10 +424,10 @@ class ImageLog:
 
     def _sync(self, draft: DraftBase, owner: Node | None) -> None:
         """Note the transform of the ops that are new in the draft."""
-        stores = len(draft.store) + len(draft.erases)
-        if self._ran or len(draft.ops) < len(self._ops) or stores < len(self._store):
+        stores = draft.stored + draft.core.erases
+        if self._ran or draft.count < len(self._ops) or stores < len(self._store):
             self._ops, self._store, self._ran = [], [], False
-        self._ops += [owner] * (len(draft.ops) - len(self._ops))
+        self._ops += [owner] * (draft.count - len(self._ops))
         self._store += [owner] * (stores - len(self._store))
 
     @_event
@@ -435,7 +435,7 @@ class ImageLog:
         (owner,) = self._current(1)
         self._sync(draft, owner)
         self.log.outside = Outside.of(draft, self.leaf, kind, name, library, reason, [] if owner is None else [owner])
-        self.log.awaits_run = bool(draft.ops or draft.store)
+        self.log.awaits_run = bool(draft.count or draft.stored)
 
 
 def _is_result(image: Any, target: _C.Target) -> bool:

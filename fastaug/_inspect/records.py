@@ -188,14 +188,14 @@ def shape_of(leaf: Any) -> Shape:
 def container_of(leaf: Any) -> str:
     """Return in words what holds an image so far."""
     draft = drafted(leaf)
-    if draft.source == ENCODED and not draft.ops and not draft.store:
+    if draft.source == ENCODED and not draft.count and not draft.stored:
         return f"{draft.image.format} {draft.mode}"
     if draft.kind == PIL_IMAGE:
         return f"PIL {draft.mode}"
     if draft.kind == ARRAY:
         return "array" if draft.native else f"array {draft.image.dtype}"
     if draft.kind == TENSOR:
-        if draft.store or draft.native or draft.floats:
+        if draft.stored or draft.native or draft.floats:
             return "tensor uint8" if draft.native else "tensor float"
         return f"tensor {draft.image.dtype}".replace("torch.", "") if draft.source == TENSOR else "tensor"
     return type(draft.image).__name__

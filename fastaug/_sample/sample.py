@@ -266,7 +266,7 @@ class Sample:
         draft = leaf.as_plain()
         params = None if draw is None else self.drawn(function, "params", lambda: draw(function, draft))
         do(function, draft, params)
-        if len(draft.ops) > MAX_DRAFT:
+        if draft.count > MAX_DRAFT:
             draft.shorten()
         leaf.go_on_from(draft)
         self.rebuilt = True

@@ -314,7 +314,7 @@ def _dtype_of(image: Any) -> Any:
     """Return the dtype of a tensor's samples."""
     if not isinstance(image, Draft):
         return image.dtype
-    return torch.float32 if image.store else torch.uint8 if image.native else image.image.dtype
+    return torch.float32 if image.stored else torch.uint8 if image.native else image.image.dtype
 
 
 def _filling(values: Any, shape: tuple[int, int, int], dtype: torch.dtype) -> Any:

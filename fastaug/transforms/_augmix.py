@@ -165,7 +165,7 @@ class AugMix(Transform):
         for name, magnitude in ops:
             apply_op(draft, name, magnitude, self.interpolation, fill)
         # The pixels of a result lie in memory as those of a PIL image do, if those of the image do: they are mixed.
-        draft.channel_last = image.ndim == 3 and not image.is_contiguous()
+        draft.core.channel_last = image.ndim == 3 and not image.is_contiguous()
         result: Tensor = draft.finish()
         return result
 

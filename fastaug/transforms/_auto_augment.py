@@ -88,7 +88,7 @@ def apply_op(draft: Draft, name: str, magnitude: float, interpolation: Any, fill
     if op is None:
         raise ValueError(f"The provided operator {name} is not recognized.")
     op(draft, magnitude, interpolation, fill)
-    if len(draft.ops) > _MAX_DRAFT:
+    if draft.count > _MAX_DRAFT:
         draft.shorten()
 
 

@@ -153,7 +153,7 @@ class RandomErasing(Transform):
     def _draft(self, draft: Draft, params: Drawn | None) -> None:
         if params is None:
             return
-        if draft.store and params[4] is None and type(self.inplace) is bool:
+        if draft.stored and params[4] is None and type(self.inplace) is bool:
             top, left, height, width = _inside(params, draft)
             values = self._values()
             _check_count(values, draft.channels)
@@ -174,7 +174,7 @@ class RandomErasing(Transform):
         box_height, box_width = params[2:4]
         noise: Any = params[4]
         source = draft.image
-        fresh = bool(draft.ops or draft.store or draft.copied or draft.kind != draft.source)
+        fresh = bool(draft.count or draft.stored or draft.copied or draft.kind != draft.source)
         image = draft.flush()
         need_shape(image, "img")
         channels = image.shape[-3]

@@ -67,7 +67,7 @@ TEST_CASE("what one call of Pillow's or torch's does is no job, and neither is n
     Draft draft(outline(container));
     (steps(draft), ...);
     REQUIRE_FALSE(draft.declined());
-    return draft.is_job();
+    return draft.ending() == Ending::kJob;
   };
   const auto flip = [](Draft& draft) { draft.hflip(); };
   const auto crop = [](Draft& draft) { draft.crop(1, 1, 9, 9); };
@@ -85,11 +85,26 @@ TEST_CASE("what one call of Pillow's or torch's does is no job, and neither is n
   CHECK_FALSE(is_job(Container::kTensor, crop, smaller));
   CHECK(is_job(Container::kTensor, crop, crop));  // the second one shows what lies outside
   CHECK(is_job(Container::kTensor, crop, flip));
-  CHECK_FALSE(is_job(Container::kArray, to_pil));
-  CHECK_FALSE(is_job(Container::kTensor, crop, to_pil));
+  CHECK(is_job(Container::kArray, to_pil));
+  CHECK(is_job(Container::kTensor, crop, to_pil));
   CHECK(is_job(Container::kArray, crop, to_pil));
   CHECK(is_job(Container::kArray, dim, to_pil));
   CHECK(is_job(Container::kPil, [](Draft& draft) { draft.to_float(kTorch); }));
+}
+
+TEST_CASE("Pillow may map the memory of what becomes an image of one channel, or of four") {
+  const auto ending = [](int channels, auto... steps) {
+    Draft draft(outline(Container::kTensor, 30, 40, channels));
+    (steps(draft), ...);
+    draft.to_pil(std::nullopt);
+    REQUIRE_FALSE(draft.declined());
+    return draft.ending();
+  };
+  const auto crop = [](Draft& draft) { draft.crop(1, 1, 9, 9); };
+  CHECK(ending(1) == Ending::kMapped);
+  CHECK(ending(4, crop) == Ending::kMapped);
+  CHECK(ending(3) == Ending::kJob);
+  CHECK(ending(1, crop, [](Draft& draft) { draft.hflip(); }) == Ending::kJob);
 }
 
 TEST_CASE("uint8 tensors have torch's arithmetic, or Pillow's by name") {

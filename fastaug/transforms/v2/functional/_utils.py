@@ -110,7 +110,7 @@ def _touching(kernel: _Kernel) -> _Kernel:
 def touched(draft: Any) -> Any:
     """Return a draft that a kernel has changed."""
     draft.touched = True
-    if len(draft.ops) > _MOST_OPS:
+    if draft.count > _MOST_OPS:
         draft.shorten()
     return draft
 
