@@ -318,17 +318,17 @@ class DraftBase:
     @property
     def is_pil(self) -> bool:
         """Whether the image is a PIL image by now."""
-        return self.kind == PIL_IMAGE
+        return self.core.kind == PIL_IMAGE
 
     @property
     def is_tensor(self) -> bool:
         """Whether the image is a tensor by now."""
-        return self.kind == TENSOR
+        return self.core.kind == TENSOR
 
     @property
     def by_torch(self) -> bool:
         """Whether uint8 samples follow torchvision's arithmetic of tensors, not Pillow's."""
-        return self.kind == TENSOR and not self.call.pillow
+        return self.core.kind == TENSOR and not self.call.pillow
 
     def _await_pixels(self) -> None:
         """Handle a PIL image of another class, such as those of files, which may not have read its pixels yet."""
@@ -365,17 +365,17 @@ class DraftBase:
         Raises:
             TypeError: the object is not an image.
         """
-        if self.kind == OTHER or not self.bands or (self.kind == ARRAY and not self.native):
+        if self.core.kind == OTHER or not self.core.bands or (self.core.kind == ARRAY and not self.core.native):
             self._need_image()
-        return self.channels, self.height, self.width
+        return self.core.channels, self.core.height, self.core.width
 
     def _need_image(self) -> None:
-        if self.kind == OTHER:
+        if self.core.kind == OTHER:
             pil_fallback.dimensions(self.image)
-        elif self.kind == ARRAY:
-            if not self.bands or self.image.dtype != np.uint8:
+        elif self.core.kind == ARRAY:
+            if not self.core.bands or self.image.dtype != np.uint8:
                 self.refuse_array()
-        elif self.kind == TENSOR and not self.bands:
+        elif self.core.kind == TENSOR and not self.core.bands:
             checks.need_image(self.image)
 
     def take(self, transform: Any, step: Any) -> None:
@@ -418,7 +418,7 @@ class DraftBase:
     def flush(self) -> Any:
         """Do the ops, continue from their result, and return it."""
         image = self.handed()
-        if image is not self.image or self.count:
+        if image is not self.image or self.core.count:
             self.reset(image)
         return image
 
@@ -448,7 +448,7 @@ class DraftBase:
         """Run a fallback on the image so far, and continue from its result."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
-        if self.count:
+        if self.core.count:
             self.by_exact_rules()  # the fallback may magnify their roundings
         image = self.handed()
         if isinstance(image, torch.Tensor):
@@ -461,22 +461,22 @@ class DraftBase:
 
     def _eager_tensor(self, name: str, *arguments: Any) -> None:
         """Run a fallback for tensors on the image so far, in any container."""
-        if self.kind == OTHER:
+        if self.core.kind == OTHER:
             raise TypeError(f"img should be PIL Image or Tensor. Got {type(self.image)}")
-        if self.kind == TENSOR:
+        if self.core.kind == TENSOR:
             self._eager(name, *arguments)
         else:
-            self._as_tensor(name, self.mode, *arguments)
+            self._as_tensor(name, self.core.mode, *arguments)
 
     def _as_tensor(self, name: str, mode: str | None, *arguments: Any) -> None:
         """Run a fallback for tensors on a PIL image or an array. `mode` is that of the resulting PIL image."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
-        if self.count:
+        if self.core.count:
             self.by_exact_rules()
         image = self.finish()
         function = self._torch_functions[name]
-        if self.kind == PIL_IMAGE:
+        if self.core.kind == PIL_IMAGE:
             result = function(pil_fallback.pil_to_tensor(image), *arguments)
             self.reset(tensor_fallback.to_pil_image(result, mode))
             return
@@ -488,9 +488,14 @@ class DraftBase:
 
     def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
         """Return Pillow's result for an empty or very large array, or Pillow's error for wrong arguments."""
-        if name == "crop" and array.dtype == np.uint8 and self.bands and all(type(side) is int for side in arguments):
+        if (
+            name == "crop"
+            and array.dtype == np.uint8
+            and self.core.bands
+            and all(type(side) is int for side in arguments)
+        ):
             top, left, height, width = arguments
-            if 0 <= top <= top + height <= self.height and 0 <= left <= left + width <= self.width:
+            if 0 <= top <= top + height <= self.core.height and 0 <= left <= left + width <= self.core.width:
                 part: np.ndarray = array[top : top + height, left : left + width].copy()
                 return part
         if array.dtype != np.uint8 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] in (1, 3))):

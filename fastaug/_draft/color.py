@@ -24,7 +24,7 @@ def _by_factor(name: str) -> Callable[[Any, Any], None]:
     """Return a check of a factor, which has this name, and of the image."""
 
     def check(draft: Any, factor: Any) -> None:
-        if draft.kind != PIL_IMAGE and draft.kind != OTHER:
+        if draft.core.kind != PIL_IMAGE and draft.core.kind != OTHER:
             checks.need_not_negative(name, factor)
         draft._check_colour()
 
@@ -56,21 +56,21 @@ class ColorDraft(DraftBase):
 
     def _check_colour(self) -> None:
         """Check that an image that the core holds has colours."""
-        if self.native and self.kind != PIL_IMAGE and self.channels not in (1, 3):
-            raise TypeError(f"Input image tensor permitted channel values are [1, 3], but found {self.channels}")
+        if self.core.native and self.core.kind != PIL_IMAGE and self.core.channels not in (1, 3):
+            raise TypeError(f"Input image tensor permitted channel values are [1, 3], but found {self.core.channels}")
 
     def _check_table(self) -> None:
-        if self.native and self.kind == TENSOR and self.flat:
+        if self.core.native and self.core.kind == TENSOR and self.core.flat:
             checks.need_channel_axis(self.image)
         self._check_colour()
 
     def _check_gamma(self, gamma: float) -> None:
-        if self.native and self.kind != PIL_IMAGE:
+        if self.core.native and self.core.kind != PIL_IMAGE:
             self._check_colour()
             checks.need_gamma(gamma)
 
     def _check_grayscale(self, channels: int) -> None:
-        if self.native:
+        if self.core.native:
             self._check_table()
             if channels not in (1, 3):
                 raise ValueError(f"num_output_channels should be either 1 or 3, got {channels}")
@@ -82,18 +82,18 @@ class ColorDraft(DraftBase):
 
     def _check_solarize(self, threshold: float) -> None:
         self._check_table()
-        if self.native and self.kind == TENSOR and type(threshold) in (int, float):
+        if self.core.native and self.core.kind == TENSOR and type(threshold) in (int, float):
             checks.need_threshold(threshold, torch.uint8)
 
     def need_tile(self) -> None:
         """Check that stains can be taken from the image: the core holds it, in uint8 and three colour channels."""
         self.dimensions()
-        if self.native and self.channels == 3 and (self.kind != PIL_IMAGE or self.mode == "RGB"):
+        if self.core.native and self.core.channels == 3 and (self.core.kind != PIL_IMAGE or self.core.mode == "RGB"):
             return
-        if self.kind == PIL_IMAGE:
-            got = f"a PIL image of mode {self.mode}"
+        if self.core.kind == PIL_IMAGE:
+            got = f"a PIL image of mode {self.core.mode}"
         else:
-            got = f"{'a tensor' if self.kind == TENSOR else 'an array'} of {self.channels} channels"
+            got = f"{'a tensor' if self.core.kind == TENSOR else 'an array'} of {self.core.channels} channels"
             if isinstance(self.image, (torch.Tensor, np.ndarray)):
                 got += f", {self.image.dtype} of shape {tuple(self.image.shape)}"
         raise TypeError(

@@ -35,11 +35,11 @@ class Draft(PillowDraft):
 
     def to_float(self) -> None:
         """ToTensor."""
-        if self.kind == TENSOR or self.kind == OTHER:
+        if self.core.kind == TENSOR or self.core.kind == OTHER:
             raise TypeError(f"pic should be PIL Image or ndarray. Got {type(self.finish())}")
         if not self.core.to_float():
             return
-        if self.kind == PIL_IMAGE:
+        if self.core.kind == PIL_IMAGE:
             self._eager("to_tensor")
         else:
             array = self.finish()
@@ -49,7 +49,7 @@ class Draft(PillowDraft):
 
     def to_uint8_tensor(self) -> None:
         """PILToTensor."""
-        if self.kind != PIL_IMAGE:
+        if self.core.kind != PIL_IMAGE:
             raise TypeError(f"pic should be PIL Image. Got {type(self.finish())}")
         if self.core.to_uint8_tensor():
             self._eager("pil_to_tensor")
@@ -58,20 +58,20 @@ class Draft(PillowDraft):
         """ToPILImage."""
         if self.core.to_pil(mode):
             self.reset(tensor_fallback.to_pil_image(self.finish(), mode))
-        elif self.source == TENSOR and type(self.image) is not torch.Tensor:
+        elif self.core.source == TENSOR and type(self.image) is not torch.Tensor:
             self.image = self.image.as_subclass(torch.Tensor)
 
     def convert_dtype(self, dtype: torch.dtype) -> None:
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             raise TypeError("Input img should be Tensor Image")
         core_has = dtype is torch.float32 or dtype is torch.uint8
         if not core_has or self.core.convert_dtype(dtype is torch.float32):
             self._eager("convert_image_dtype", dtype)
 
     def normalize(self, mean: Any, std: Any, inplace: Any) -> None:
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
-        packed = packed_normalization(mean, std, self.channels) if self.stored or self.floats else None
+        packed = packed_normalization(mean, std, self.core.channels) if self.core.stored or self.core.floats else None
         if packed is not None and type(inplace) is bool and not self.core.normalize(packed, inplace):
             return
         self._eager("normalize", mean, std, inplace)
@@ -85,16 +85,23 @@ class Draft(PillowDraft):
 
     def _erase_natively(self, top: Any, left: Any, height: Any, width: Any, values: Any) -> bool:
         """Do the same for arguments of any type."""
-        if not self.stored or not type(top) is type(left) is type(height) is type(width) is int:
+        if not self.core.stored or not type(top) is type(left) is type(height) is type(width) is int:
             return False
-        if top < 0 or left < 0 or height <= 0 or width <= 0 or top + height > self.height or left + width > self.width:
+        if (
+            top < 0
+            or left < 0
+            or height <= 0
+            or width <= 0
+            or top + height > self.core.height
+            or left + width > self.core.width
+        ):
             return False
-        numbers = _of_channels(values, self.channels)
+        numbers = _of_channels(values, self.core.channels)
         return numbers is not None and self.erase(top, left, height, width, numbers)
 
     def overwrite(self, top: Any, left: Any, height: Any, width: Any, values: Any, inplace: Any) -> None:
         """Do the function erase to an image in progress."""
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
         if type(inplace) is not bool or not self._erase_natively(top, left, height, width, values):
             self.apart(lambda draft: draft._overwrite(top, left, height, width, values, inplace))
@@ -102,7 +109,7 @@ class Draft(PillowDraft):
     def _overwrite(self, *arguments: Any) -> None:
         *box, values, inplace = arguments
         # No other code has what the core has just made.
-        fresh = bool(self.stored) or self.source != TENSOR
+        fresh = bool(self.core.stored) or self.core.source != TENSOR
         top, left, height, width = box
         self.reset(tensor_fallback.erase(self.handed(), top, left, height, width, values, inplace or fresh))
 
@@ -178,7 +185,7 @@ def _reading(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def drafted(draft: Draft, *arguments: Any, **named: Any) -> Any:
         result = method(draft, *arguments, **named)
-        touched = draft.count or draft.copied or draft.stored or draft.kind != PIL_IMAGE
+        touched = draft.core.count or draft.core.copied or draft.core.stored or draft.core.kind != PIL_IMAGE
         if not touched or type(draft) is not UnreadDraft:
             return result
         image = draft.image

@@ -38,14 +38,21 @@ class FilterDraft(DraftBase):
     def _blur_natively(self, kernel_size: Sequence[int], sigma: Sequence[float]) -> bool:
         size_x, size_y = kernel_size
         # A mirrored border is narrower than the image.
-        fits = size_x // 2 < self.width and size_y // 2 < self.height
-        if not self.native or not fits or len(self.lead) > self._most_leading or (self.flat and self.kind == TENSOR):
+        fits = size_x // 2 < self.core.width and size_y // 2 < self.core.height
+        if (
+            not self.core.native
+            or not fits
+            or len(self.core.lead) > self._most_leading
+            or (self.core.flat and self.core.kind == TENSOR)
+        ):
             return False
         if self.call.traced:  # a sigma may be torch's symbol
             return False
         if type(size_x) is not int or type(size_y) is not int or not all(map(is_width, sigma)):
             return False
-        fused = convolution.fuses(math.prod(self.lead), self.channels, self.height, self.width, kernel_size)
+        fused = convolution.fuses(
+            math.prod(self.core.lead), self.core.channels, self.core.height, self.core.width, kernel_size
+        )
         if fused is None:
             return False
         across = self._half_kernel(size_x, sigma[0])
@@ -54,7 +61,7 @@ class FilterDraft(DraftBase):
         if op is None:
             return False
         self.core.append(op)
-        if not self.lead:
+        if not self.core.lead:
             self.core.channel_last = False
         self.info = None
         return True
@@ -62,11 +69,11 @@ class FilterDraft(DraftBase):
     def elastic_transform(self, displacement: Any, interpolation: Any, fill: Any) -> None:
         if not isinstance(displacement, Tensor):
             raise TypeError(f"Argument displacement should be a Tensor, got {type(displacement)}")
-        if self.kind == OTHER:
+        if self.core.kind == OTHER:
             raise TypeError(f"img should be PIL Image or Tensor. Got {type(self.image)}")
-        if self.kind == ARRAY:
+        if self.core.kind == ARRAY:
             self.dimensions()
-        expected = (1, self.height, self.width, 2)
+        expected = (1, self.core.height, self.core.width, 2)
         if expected != displacement.shape:
             raise ValueError(f"Argument displacement shape should be {expected}, but given {displacement.shape}")
         mode_name = interpolation.value
@@ -77,16 +84,16 @@ class FilterDraft(DraftBase):
         plain = displacement.dtype is torch.float32 and displacement.is_cpu and not displacement.requires_grad
         if self.call.traced or not plain or not addressable(displacement) or not displacement.numel():
             return False
-        if not self.native or self.device is not None or mode_name not in ("nearest", "bilinear"):
+        if not self.core.native or self.device is not None or mode_name not in ("nearest", "bilinear"):
             return False
         if torch.get_default_dtype() is not torch.float32:
             return False
-        if self.kind == TENSOR:
-            if self.flat or len(self.lead) > 1:
+        if self.core.kind == TENSOR:
+            if self.core.flat or len(self.core.lead) > 1:
                 return False
-        elif self.channels > 4:
+        elif self.core.channels > 4:
             return False
-        colour = None if fill is None else arguments.grid_fill(fill, self.channels)
+        colour = None if fill is None else arguments.grid_fill(fill, self.core.channels)
         if colour is None and fill is not None:
             return False
         self.load()

@@ -30,14 +30,15 @@ _DTYPES = {number: dtype for dtype, (number, _) in DTYPES.items()}
 # The axes of flips.
 _FLIPS = {ops.HFLIP: -1, ops.VFLIP: -2}
 
+
 def finish(draft: Any) -> Any:
     """The image of a fastaug._draft.base.DraftBase with all its ops done, in the draft's container."""
-    return _decoding(draft, _finish) if draft.source == ENCODED else _finish(draft)
+    return _decoding(draft, _finish) if draft.core.source == ENCODED else _finish(draft)
 
 
 def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
     """The result as a tensor of another dtype, or with the channels of a pixel side by side; None if not natively."""
-    if draft.source == ENCODED:
+    if draft.core.source == ENCODED:
         result: torch.Tensor | None = _decoding(draft, _finish_as, dtype, channels_last)
         return result
     return _finish_as(draft, dtype, channels_last)
@@ -102,9 +103,9 @@ def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
     """
     if draft.device is not None or draft.core.ending:
         return None
-    if draft.source == ENCODED and type(jobs) is not Together:
+    if draft.core.source == ENCODED and type(jobs) is not Together:
         return None
-    if draft.lead or draft.bands > 4:
+    if draft.core.lead or draft.core.bands > 4:
         parts, result = _parts(draft)
         jobs += parts
         return lambda: _as_source(draft, result)
@@ -143,18 +144,18 @@ def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
 def _mapped(draft: Any) -> Image.Image | None:
     """A tensor or array as a PIL image of the same memory: torchvision does not copy where Pillow need not."""
     image = draft.image
-    if draft.source == ENCODED:
+    if draft.core.source == ENCODED:
         return None
-    if draft.views:
-        image = delegate.by_torch(image, draft.first)
-    if draft.source == TENSOR:
+    if draft.core.views:
+        image = delegate.by_torch(image, draft.core.first)
+    if draft.core.source == TENSOR:
         image = (image.permute((1, 2, 0)) if image.dim() == 3 else image).detach().numpy()
-    return tensor_fallback.to_pil_image(image, draft.mode) if image.flags.c_contiguous else None
+    return tensor_fallback.to_pil_image(image, draft.core.mode) if image.flags.c_contiguous else None
 
 
 def one_job(draft: Any) -> Job | None:
     """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
-    if draft.lead or draft.bands > 4 or (draft.source == TENSOR and type(draft.image) is not Tensor):
+    if draft.core.lead or draft.core.bands > 4 or (draft.core.source == TENSOR and type(draft.image) is not Tensor):
         return None
     if draft.device is None and draft.core.ending:
         return None
@@ -174,13 +175,13 @@ def job_of(parts: Any) -> Any:
 
 def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | None:
     """As `one_job`, for a tensor of another dtype, or with the channels of a pixel side by side."""
-    if dtype not in DTYPES or draft.lead or draft.flat or draft.bands > 4:
+    if dtype not in DTYPES or draft.core.lead or draft.core.flat or draft.core.bands > 4:
         return None
-    if draft.floats:
+    if draft.core.floats:
         # A view may stay one; and pixels that lie together stay together, unless another order is asked for.
-        if not draft.made or (draft.channel_last and not channels_last):
+        if not draft.made or (draft.core.channel_last and not channels_last):
             return None
-    elif not draft.stored:
+    elif not draft.core.stored:
         return None
     job: Job = draft.job()
     job.dtype, job.interleaved = dtype, channels_last
@@ -202,9 +203,9 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
         return program, _C.from_pil(image, core.bands)
     except ValueError:
         # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
-        cropped = delegate.crop_by_pillow(image, draft.first)
+        cropped = delegate.crop_by_pillow(image, draft.core.first)
     if cropped is not None:
-        image, program = cropped, program[ops.OP_BYTES * (draft.views if draft.first[0] == "crop" else 1) :]
+        image, program = cropped, program[ops.OP_BYTES * (draft.core.views if draft.core.first[0] == "crop" else 1) :]
         try:
             return program, _C.from_pil(image, core.bands)
         except ValueError:
@@ -231,7 +232,7 @@ def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Ten
     if job is None:
         return None
     result: torch.Tensor = _done(draft, job)
-    if draft.source == TENSOR and type(draft.image) is not Tensor:
+    if draft.core.source == TENSOR and type(draft.image) is not Tensor:
         return _of_class(result, draft.image)
     return result
 
@@ -257,7 +258,7 @@ def _delegated(draft: Any) -> Any:
 
 def _flipped(draft: Any) -> torch.Tensor:
     """Floats that are a view, and flipped: torch goes over them once, too."""
-    image: Any = draft.image if draft.first is None else delegate.by_torch(draft.image, draft.first)
+    image: Any = draft.image if draft.core.first is None else delegate.by_torch(draft.image, draft.core.first)
     if draft.call.log is not None:
         draft.call.log.delegated(draft, "torch")
     flipped: torch.Tensor = image.flip(_FLIPS[draft.core.ops[-1]])
@@ -272,14 +273,14 @@ def copied_info(draft: Any) -> dict[Any, Any]:
 def _untouched(draft: Any) -> Any:
     """The source itself, or a copy of it where torchvision makes one."""
     image = draft.image
-    if draft.kind == PIL_IMAGE and draft.mode != image.mode:
+    if draft.core.kind == PIL_IMAGE and draft.core.mode != image.mode:
         # Only read as another mode.
-        return Image.frombuffer(draft.mode or "", image.size, image.tobytes(), "raw", draft.mode, 0, 1)
-    if not draft.copied:
-        return image if draft.first is None else delegate.by_torch(image, draft.first)
-    if draft.kind == TENSOR:
+        return Image.frombuffer(draft.core.mode or "", image.size, image.tobytes(), "raw", draft.core.mode, 0, 1)
+    if not draft.core.copied:
+        return image if draft.core.first is None else delegate.by_torch(image, draft.core.first)
+    if draft.core.kind == TENSOR:
         plain = _plain(image)
-        if not draft.channel_last:
+        if not draft.core.channel_last:
             copy = plain.clone(memory_format=torch.contiguous_format)
         elif is_interleaved(plain):
             copy = plain.clone()
@@ -288,19 +289,19 @@ def _untouched(draft: Any) -> Any:
             copy.copy_(plain)
         return copy if plain is image else _of_class(copy, image)
     copy = image.copy()
-    if draft.kind == PIL_IMAGE and not draft.info:
+    if draft.core.kind == PIL_IMAGE and not draft.info:
         copy.info = {}
     return copy
 
 
 def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
     """Batches, and images of more than four channels: a job for each image and every four channels; and the result."""
-    height, width, channels = draft.height, draft.width, draft.channels
-    bands, lead = draft.bands, draft.lead
-    if draft.kind == TENSOR:
-        dtype = _float32 if draft.stored else _uint8
+    height, width, channels = draft.core.height, draft.core.width, draft.core.channels
+    bands, lead = draft.core.bands, draft.core.lead
+    if draft.core.kind == TENSOR:
+        dtype = _float32 if draft.core.stored else _uint8
         number, size = DTYPES[dtype]
-        if draft.channel_last:
+        if draft.core.channel_last:
             whole = torch.empty((*lead, height, width, channels), dtype=dtype, device=_cpu)
             result: Any = whole.movedim(-1, -3)
             strides = (size * width * channels, size * channels, size)
@@ -316,13 +317,13 @@ def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
         strides = (width * channels, channels, 1)
     image = _plain(draft.image)
     borrow: Any
-    if draft.source == TENSOR:
+    if draft.core.source == TENSOR:
         images, borrow = image.reshape(-1, bands, *image.shape[-2:]), borrow_tensor
     else:
         images, borrow = np.moveaxis(image, 2, 0)[None], lambda part: _C.from_array(np.moveaxis(part, 0, 2))
     jobs = []
     # Of a video some frames may be left out.
-    places = draft.places() if draft.lead and hasattr(draft, "places") else range(images.shape[0])
+    places = draft.places() if draft.core.lead and hasattr(draft, "places") else range(images.shape[0])
     for (index, place), first in itertools.product(enumerate(places), range(0, bands, 4)):
         part = images[place, first : first + 4]
         count = min(4, channels - first) if bands > 4 else channels

@@ -70,22 +70,28 @@ class GeometryDraft(DraftBase):
     def pad(self, padding: Any, fill: Any, padding_mode: str) -> None:
         self._check_padding(padding, fill, padding_mode)
         box = arguments.whole_sides(padding)
-        if box is not None and padding_mode != "constant" and self.kind != TENSOR:
+        if box is not None and padding_mode != "constant" and self.core.kind != TENSOR:
             # On PIL images torchvision's other modes do not take a single number of NumPy's.
             single = padding if not isinstance(padding, (list, tuple)) else padding[0] if len(padding) == 1 else 0
             box = box if isinstance(single, int) else None
         # In floats, other fills are not what their bytes are.
-        zeros = self.floats and not self.stored and padding_mode == "constant" and not fill and type(fill) is not float
-        if (self.native or zeros) and box is not None and self._pad_natively(box, fill, padding_mode):
+        zeros = (
+            self.core.floats
+            and not self.core.stored
+            and padding_mode == "constant"
+            and not fill
+            and type(fill) is not float
+        )
+        if (self.core.native or zeros) and box is not None and self._pad_natively(box, fill, padding_mode):
             return
         self._eager("pad", padding, fill, padding_mode)
 
     def _check_padding(self, padding: Any, fill: Any, padding_mode: str) -> None:
-        if self.kind == OTHER:
+        if self.core.kind == OTHER:
             checks.need_pil(self.image)
-        if not self.native:
+        if not self.core.native:
             self.dimensions()
-        if self.kind == TENSOR:
+        if self.core.kind == TENSOR:
             paddings: Any = (int, tuple, list)
             fills: Any = (int, float)
         else:
@@ -93,7 +99,7 @@ class GeometryDraft(DraftBase):
         if type(padding) is not int and not isinstance(padding, paddings):
             raise TypeError(f"Got inappropriate padding arg: {padding!r}, accepted are an int or a sequence of ints")
         if fill is not None and type(fill) is not int and not isinstance(fill, fills):
-            accepted = "a number" if self.kind == TENSOR else "a number or a sequence of numbers"
+            accepted = "a number" if self.core.kind == TENSOR else "a number or a sequence of numbers"
             raise TypeError(f"Got inappropriate fill arg: {fill!r}, accepted is {accepted}")
         if not isinstance(padding_mode, str):
             raise TypeError(f"Got inappropriate padding_mode arg: {padding_mode!r}")
@@ -108,13 +114,13 @@ class GeometryDraft(DraftBase):
 
     def _pad_natively(self, box: tuple[int, int, int, int], fill: Any, padding_mode: str) -> bool:
         left, top, right, bottom = box
-        height, width = self.height + top + bottom, self.width + left + right
+        height, width = self.core.height + top + bottom, self.core.width + left + right
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and -_MAX_SIDE <= min(box) <= max(box) <= _MAX_SIDE):
             return False
         if padding_mode == "constant":
-            if self.kind == TENSOR and not self._torch_frames(box, fill):
+            if self.core.kind == TENSOR and not self._torch_frames(box, fill):
                 return False
-            colour = arguments.fill_bytes(fill, self.channels)
+            colour = arguments.fill_bytes(fill, self.core.channels)
             if colour is None:
                 return False
             if len(colour) <= 4:
@@ -122,16 +128,16 @@ class GeometryDraft(DraftBase):
             else:
                 self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
             # Where nothing is added, torch copies what is left.
-            if self.channel_last and max(box) > 0:
+            if self.core.channel_last and max(box) > 0:
                 self.core.padded_by_torch()
             if self.info:
                 self.info = {"transparency": self.info["transparency"]} if "transparency" in self.info else None
-        elif self.kind == TENSOR and not self._torch_pads(box, padding_mode):
+        elif self.core.kind == TENSOR and not self._torch_pads(box, padding_mode):
             return False
         else:
             if min(box) < 0:
-                kept_height = self.height + min(top, 0) + min(bottom, 0)
-                kept_width = self.width + min(left, 0) + min(right, 0)
+                kept_height = self.core.height + min(top, 0) + min(bottom, 0)
+                kept_width = self.core.width + min(left, 0) + min(right, 0)
                 if kept_height <= 0 or kept_width <= 0:
                     return False
                 self.core.append(ops.window(-min(top, 0), -min(left, 0), kept_height, kept_width))
@@ -140,7 +146,7 @@ class GeometryDraft(DraftBase):
                 self.core.channel_last = False
             else:
                 self.core.padded_by_torch()
-            self.core.mode = _PADDED_MODE.get(self.mode, self.mode)
+            self.core.mode = _PADDED_MODE.get(self.core.mode, self.core.mode)
             self.info = None
         self.core.height, self.core.width = height, width
         return True
@@ -151,17 +157,23 @@ class GeometryDraft(DraftBase):
 
     def _torch_pads(self, box: tuple[int, int, int, int], padding_mode: str) -> bool:
         """Return whether torch takes this padding. Otherwise torch is called, and raises its error."""
-        if len(self.lead) > self._most_leading or (self.flat and padding_mode == "symmetric"):
+        if len(self.core.lead) > self._most_leading or (self.core.flat and padding_mode == "symmetric"):
             return False
         if padding_mode == "edge":
             return True
         slack = 1 if padding_mode == "reflect" else 0
         left, top, right, bottom = box
-        return min(box) >= 0 and max(left, right) <= self.width - slack and max(top, bottom) <= self.height - slack
+        return (
+            min(box) >= 0
+            and max(left, right) <= self.core.width - slack
+            and max(top, bottom) <= self.core.height - slack
+        )
 
     def _is_batch(self) -> bool:
         """Return whether torch samples this image: neither a plane alone nor too many leading dimensions."""
-        return not (self.flat and self.kind == TENSOR) and (not self.lead or len(self.lead) <= self._most_leading)
+        return not (self.core.flat and self.core.kind == TENSOR) and (
+            not self.core.lead or len(self.core.lead) <= self._most_leading
+        )
 
     def _append(self, *added: bytes) -> None:
         for op in added:
@@ -172,7 +184,7 @@ class GeometryDraft(DraftBase):
 
         `mixes` means that Pillow's op mixes pixels, so that their colours are multiplied by alpha.
         """
-        if mixes and self.mode in ALPHA_MODES:
+        if mixes and self.core.mode in ALPHA_MODES:
             # The fill is not premultiplied: Pillow paints it into the premultiplied image.
             self._append(ops.PREMULTIPLY, op(fill), ops.UNPREMULTIPLY)
         elif len(fill) <= 4:
@@ -186,24 +198,24 @@ class GeometryDraft(DraftBase):
         if type(interpolation) is not InterpolationMode:
             interpolation = as_interpolation(interpolation)
         size = arguments.as_size_list(size, max_size)
-        if not self.native:
+        if not self.core.native:
             self.dimensions()
-        height, width = arguments.resized_size(self.height, self.width, size, max_size)
-        if height == self.height and width == self.width:
+        height, width = arguments.resized_size(self.core.height, self.core.width, size, max_size)
+        if height == self.core.height and width == self.core.width:
             return
         name = interpolation._name_
         number = _PILLOW[name]
-        if self.kind == TENSOR:
+        if self.core.kind == TENSOR:
             # antialias does not change the nearest modes. Without it torch has another filter.
             smooth = bool(antialias) and number in (2, 3)
-            native = self.native and (number == 0 or smooth) and self._is_batch()
+            native = self.core.native and (number == 0 or smooth) and self._is_batch()
             if self.by_torch and number != 0 and native:
                 # torch gives all rows of a single column the values of the first one, mostly.
-                single = width == 1 and height != self.height
-                native = not single and max(height, width, self.height, self.width) <= _LONGEST
+                single = width == 1 and height != self.core.height
+                native = not single and max(height, width, self.core.height, self.core.width) <= _LONGEST
                 native = native and resizing.follows(number == 3)
         else:
-            native = self.native
+            native = self.core.native
             if antialias is False:
                 checks.warn_antialias()
         if type(height) is not int or type(width) is not int:
@@ -216,7 +228,7 @@ class GeometryDraft(DraftBase):
             self._eager("resize", height, width, number, interpolation.value, antialias)
             return
         if number == 0:
-            rule = _NEAREST_RULES[name] if self.kind == TENSOR else ops.NEAREST_PILLOW
+            rule = _NEAREST_RULES[name] if self.core.kind == TENSOR else ops.NEAREST_PILLOW
             op = ops.nearest(height, width, rule)
             if rule == ops.NEAREST_PILLOW:
                 self.core.append_named(op)
@@ -224,7 +236,7 @@ class GeometryDraft(DraftBase):
                 self.core.append(op)
         elif self.by_torch:
             self.core.append(ops.torch_resize(height, width, number))
-        elif self.mode in ALPHA_MODES:
+        elif self.core.mode in ALPHA_MODES:
             self._append(ops.PREMULTIPLY, ops.resize(height, width, number | RESIZE_FLAGS), ops.UNPREMULTIPLY)
         else:
             self.core.append(ops.resize(height, width, number | RESIZE_FLAGS))
@@ -239,20 +251,20 @@ class GeometryDraft(DraftBase):
         if center is not None and not isinstance(center, (list, tuple)):
             raise TypeError(f"Argument center should be a sequence, got {center!r}")
         number = _PILLOW[interpolation._name_]
-        if self.native and self._is_batch() and _is_point(center):
+        if self.core.native and self._is_batch() and _is_point(center):
             if self.by_torch:
                 if self._rotate_by_torch(angle, interpolation.value, expand, center, fill):
                     return
-            elif (colour := arguments.fill_bytes(fill, self.channels)) is not None:
-                if self.kind == TENSOR:
-                    checks.check_warp(self.channels, interpolation.value, fill)
+            elif (colour := arguments.fill_bytes(fill, self.core.channels)) is not None:
+                if self.core.kind == TENSOR:
+                    checks.check_warp(self.core.channels, interpolation.value, fill)
                 if self._rotate_natively(angle, number, expand, center, colour):
                     return
         self._eager("rotate", angle, number, interpolation.value, expand, center, fill)
 
     def _rotate_by_torch(self, angle: float, mode_name: str, expand: bool, center: Any, fill: Any) -> bool:
         """Append torchvision's rotation of a tensor, for any angle."""
-        height, width = self.height, self.width
+        height, width = self.core.height, self.core.width
         matrix = matrices.rotation_matrix(height, width, angle, center)
         size = matrices.size_around(matrix, height, width) if expand else (height, width)
         return self._sample_by_torch(ops.torch_affine, matrix, size, mode_name, fill)
@@ -268,12 +280,12 @@ class GeometryDraft(DraftBase):
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             return False
         flags = number | rounding.fuses_products()
-        colour: Any = bytes(max(self.channels, 4))
+        colour: Any = bytes(max(self.core.channels, 4))
         if fill is not None:
-            colour = arguments.grid_fill(fill, self.channels)
+            colour = arguments.grid_fill(fill, self.core.channels)
             if colour is None:
                 return False
-            checks.check_warp(self.channels, mode_name, fill)
+            checks.check_warp(self.core.channels, mode_name, fill)
             flags |= (ops.FILLED | ops.V2_FILL) if self._v2 else ops.FILLED
         self._append_filled(lambda part: pack(height, width, flags, numbers, part), colour)
         self.core.height, self.core.width = height, width
@@ -283,26 +295,26 @@ class GeometryDraft(DraftBase):
     def _rotate_natively(self, angle: float, number: int, expand: bool, center: Any, fill: Any) -> bool:
         # The shortcuts of Image.rotate (Pillow, Image.py), whatever the interpolation.
         size = None
-        if expand and self.kind == TENSOR and math.isfinite(angle):
-            size = matrices.rotated_size(self.height, self.width, angle, center)  # of torchvision's tensors
+        if expand and self.core.kind == TENSOR and math.isfinite(angle):
+            size = matrices.rotated_size(self.core.height, self.core.width, angle, center)  # of torchvision's tensors
         angle = angle % 360.0
         if not center:
             if angle == 0:
                 self._copy_by_torch()
                 return True
-            turned = expand and size in (None, (self.width, self.height))
-            if angle == 180 or (angle in (90, 270) and (turned or self.width == self.height)):
-                if self.kind == TENSOR:
+            turned = expand and size in (None, (self.core.width, self.core.height))
+            if angle == 180 or (angle in (90, 270) and (turned or self.core.width == self.core.height)):
+                if self.core.kind == TENSOR:
                     self.core.append(ops.ROT90[int(angle)])
                 else:
                     self.core.append_named(ops.ROT90[int(angle)])
                 if angle != 180:
-                    self.core.height, self.core.width = self.width, self.height
+                    self.core.height, self.core.width = self.core.width, self.core.height
                 self.core.channel_last = False
                 return True
         if number not in (0, 2, 3) or not math.isfinite(angle) or not self._warps_natively():
             return False
-        height, width, matrix = matrices.rotation(self.height, self.width, angle, expand, center, size)
+        height, width, matrix = matrices.rotation(self.core.height, self.core.width, angle, expand, center, size)
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
         self._append_filled(lambda part: ops.affine(height, width, number, matrix, part), fill, number != 0)
@@ -312,7 +324,7 @@ class GeometryDraft(DraftBase):
 
     def _warps_natively(self) -> bool:
         """Return whether the core maps this image as Pillow does. For tensors only the core has Pillow's rules."""
-        return self.kind == TENSOR or rounding.follows("warps")
+        return self.core.kind == TENSOR or rounding.follows("warps")
 
     def _copy_by_torch(self) -> None:
         """Copy the image instead of a warp that moves no pixel. torchvision samples a tensor nevertheless."""
@@ -334,12 +346,12 @@ class GeometryDraft(DraftBase):
         shear = arguments.checked_shear(angle, translate, scale, shear, center)
         _, height, width = self.dimensions()
         number = _PILLOW[interpolation._name_]
-        if self.native and self.by_torch:
+        if self.core.native and self.by_torch:
             if self._is_batch() and _is_point(center):
                 matrix = matrices.affine_matrix(height, width, angle, translate, scale, shear, center)
                 if self._sample_by_torch(ops.torch_affine, matrix, (height, width), interpolation.value, fill):
                     return
-        elif self.native and _is_point(center):
+        elif self.core.native and _is_point(center):
             middle = (width * 0.5, height * 0.5) if center is None else center
             matrix = matrices.inverse_affine_matrix(middle, angle, translate, scale, shear)
             if self._warp_natively(ops.affine, matrix, number, interpolation.value, fill):
@@ -351,25 +363,25 @@ class GeometryDraft(DraftBase):
         if type(interpolation) is not InterpolationMode:
             interpolation = as_interpolation(interpolation)
         number = _PILLOW[interpolation._name_]
-        if self.native and self.by_torch:
-            size = self.height, self.width
+        if self.core.native and self.by_torch:
+            size = self.core.height, self.core.width
             pack = ops.torch_perspective
             if self._is_batch() and self._sample_by_torch(pack, coefficients, size, interpolation.value, fill):
                 return
-        elif self.native and self._warp_natively(ops.perspective, coefficients, number, interpolation.value, fill):
+        elif self.core.native and self._warp_natively(ops.perspective, coefficients, number, interpolation.value, fill):
             return
         self._eager("perspective", coefficients, number, interpolation.value, fill)
 
     def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
         """Append Pillow's map from output to input, which keeps the size."""
-        colour = arguments.fill_bytes(fill, self.channels)
+        colour = arguments.fill_bytes(fill, self.core.channels)
         if colour is None or number not in (0, 2, 3) or not self._is_batch() or not all(map(math.isfinite, numbers)):
             return False
-        if self.kind == TENSOR:
-            checks.check_warp(self.channels, mode_name, fill)
+        if self.core.kind == TENSOR:
+            checks.check_warp(self.core.channels, mode_name, fill)
         if not self._warps_natively():
             return False
-        height, width = self.height, self.width
+        height, width = self.core.height, self.core.width
 
         def op(part: bytes) -> bytes:
             packed: bytes = pack(height, width, number, numbers, part)
@@ -379,11 +391,15 @@ class GeometryDraft(DraftBase):
             # Every position is the centre of a pixel, exactly, so both neighbours that Pillow mixes have the weights 1
             # and 0, and truncation takes nothing away: each mode copies pixels.
             top, left = int(numbers[5]), int(numbers[2])
-            if top == 0 == left and (number == 0 or self.mode not in ALPHA_MODES):
+            if top == 0 == left and (number == 0 or self.core.mode not in ALPHA_MODES):
                 self._copy_by_torch()
                 return True
             if max(abs(top), abs(left)) <= _MAX_SIDE:
-                if len(colour) <= 4 and not self.channel_last and (number == 0 or self.mode not in ALPHA_MODES):
+                if (
+                    len(colour) <= 4
+                    and not self.core.channel_last
+                    and (number == 0 or self.core.mode not in ALPHA_MODES)
+                ):
                     self.core.append_named(ops.window(top, left, height, width, colour))
                     return True
 

@@ -86,20 +86,20 @@ class PixelDraft(LeafGeometry, LeafColor, Leaf):
 
     @property
     def type(self) -> type:
-        if self.kind == TENSOR:
+        if self.core.kind == TENSOR:
             return self.cls or _Tensor
         # Tensors and arrays may be drafted as images of Pillow's without an op.
-        made = self.count or self.copied or (self.kind == PIL_IMAGE and self.source != PIL_IMAGE)
+        made = self.core.count or self.core.copied or (self.core.kind == PIL_IMAGE and self.core.source != PIL_IMAGE)
         return PIL.Image.Image if made else type(self.image)
 
     @property
     def dtype(self) -> torch.dtype | None:
         """That of a tensor; None for PIL images."""
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             return None
-        if self.stored:
+        if self.core.stored:
             return torch.float32
-        dtype: torch.dtype = self.image.dtype if self.source == TENSOR else torch.uint8
+        dtype: torch.dtype = self.image.dtype if self.core.source == TENSOR else torch.uint8
         return dtype
 
     def start(self, jobs: list[Any]) -> Callable[[], Any]:
@@ -231,7 +231,7 @@ class MaskDraft(PixelDraft):
 
         Nothing is done to the others then: their ops are still to come.
         """
-        if valid.ndim != 1 or self.rank != 3 or self.bands != len(valid) or not self.native:
+        if valid.ndim != 1 or self.rank != 3 or self.core.bands != len(valid) or not self.core.native:
             return False
         self.touched = True
         if valid.all():
@@ -240,7 +240,7 @@ class MaskDraft(PixelDraft):
         # A selection by numbers takes a fraction of the time of one by bools.
         planes = self.image.index_select(0, valid.nonzero()[:, 0])
         if not len(planes):
-            self.reset(planes.new_empty((0, self.height, self.width)))
+            self.reset(planes.new_empty((0, self.core.height, self.core.width)))
             return True
         self.image = planes
         self.core.keep_channels(len(planes))

@@ -31,46 +31,46 @@ class LeafColor(Draft):
 
     def adjust_sharpness(self, factor: float) -> None:
         if self.core.adjust_sharpness(factor):
-            if self.kind != OTHER and self.kind != PIL_IMAGE:
+            if self.core.kind != OTHER and self.core.kind != PIL_IMAGE:
                 checks.need_not_negative("sharpness_factor", factor)
             self._eager("adjust_sharpness", factor)
 
     def posterize(self, bits: int) -> None:
         if self.core.posterize(bits):
-            if self.kind == TENSOR or 0 <= bits <= 8:
+            if self.core.kind == TENSOR or 0 <= bits <= 8:
                 self._check_posterize(bits)
             self._eager("posterize", bits)
 
     def permute_channels(self, permutation: Sequence[int]) -> None:
         """Permute channels. Channel k of the result is channel permutation[k]."""
         if self.core.permute_channels(permutation):
-            if self.kind == PIL_IMAGE:
+            if self.core.kind == PIL_IMAGE:
                 self._as_tensor("permute_channels", None, permutation)
             else:
                 self._eager("permute_channels", permutation)
 
     def _check_colour(self) -> None:
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             super()._check_colour()
-        elif self.native and not self.flat and torch.get_default_dtype() is torch.float32:
-            checks.need_colour(self.channels)
+        elif self.core.native and not self.core.flat and torch.get_default_dtype() is torch.float32:
+            checks.need_colour(self.core.channels)
 
     def _check_table(self) -> None:
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             super()._check_table()
 
     def _check_gamma(self, gamma: float) -> None:
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             super()._check_gamma(gamma)
         else:
             checks.need_gamma(gamma)
 
     def _check_grayscale(self, channels: int) -> None:
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             super()._check_grayscale(channels)
 
     def _check_solarize(self, threshold: float) -> None:
-        if self.kind == TENSOR and self.native:
+        if self.core.kind == TENSOR and self.core.native:
             checks.need_threshold(threshold, torch.uint8)
         super()._check_solarize(threshold)
 
@@ -78,7 +78,7 @@ class LeafColor(Draft):
 
     def gaussian_noise(self, mean: float, sigma: float, clip: bool) -> None:
         """Add noise to each sample of a tensor, from torch's generator or that of the thread."""
-        if self.kind == PIL_IMAGE:
+        if self.core.kind == PIL_IMAGE:
             raise ValueError("Gaussian Noise is not implemented for PIL images.")
         self._eager("gaussian_noise", mean, sigma, clip, drawn_from(None).get("generator"))
 
@@ -88,17 +88,17 @@ class LeafColor(Draft):
 
     def to_dtype(self, dtype: torch.dtype, scale: bool) -> None:
         """Convert to another dtype. With `scale`, white stays white."""
-        if self.stored and dtype is torch.float32:
+        if self.core.stored and dtype is torch.float32:
             return
-        if not self.native or not scale or dtype is torch.uint8:
-            if not (self.native and dtype is torch.uint8):
+        if not self.core.native or not scale or dtype is torch.uint8:
+            if not (self.core.native and dtype is torch.uint8):
                 self._eager("to_dtype", dtype, scale)
         elif dtype is torch.float32:
             self.core.append_float(ops.V2_TO_FLOAT)
-        elif dtype in _HALVES and not self.flat and not self.lead and self.bands <= 4:
+        elif dtype in _HALVES and not self.core.flat and not self.core.lead and self.core.bands <= 4:
             # A half of a share is rounded once more, as torch rounds it.
             self.core.append_float(ops.V2_TO_FLOAT)
-            halves = self.finish_as(dtype, self.channel_last)
+            halves = self.finish_as(dtype, self.core.channel_last)
             assert halves is not None
             self.reset(halves)
         else:
@@ -106,21 +106,21 @@ class LeafColor(Draft):
 
     def erase_box(self, top: int, left: int, height: int, width: int, values: Any, inplace: bool) -> None:
         """Overwrite a box of the image, by anything that a tensor's part can be set to."""
-        if self.kind == PIL_IMAGE:
-            self._as_tensor("erase", self.mode, top, left, height, width, values, inplace)
+        if self.core.kind == PIL_IMAGE:
+            self._as_tensor("erase", self.core.mode, top, left, height, width, values, inplace)
         elif not self._erase_natively(top, left, height, width, values):
             self._eager("erase", top, left, height, width, values, inplace)
 
     def uniform_temporal_subsample(self, count: int) -> None:
         """Keep so many frames, evenly spaced from the first to the last."""
-        whole = bool(self.lead) and self.native and type(count) is int and count > 0
+        whole = bool(self.core.lead) and self.core.native and type(count) is int and count > 0
         if not whole:
             self._eager("uniform_temporal_subsample", count)
             return
         # The pending ops apply to the kept frames.
-        numbers = v2.frame_numbers(self.lead[-1], count, torch.get_default_dtype())
+        numbers = v2.frame_numbers(self.core.lead[-1], count, torch.get_default_dtype())
         self._choose(numbers)
-        self.core.lead = (*self.lead[:-1], len(numbers))
+        self.core.lead = (*self.core.lead[:-1], len(numbers))
         self.core.channel_last = False
         self.core.unview()
 
@@ -130,12 +130,12 @@ class LeafColor(Draft):
 
     def to_image_tensor(self) -> None:
         """Convert a PIL image to a tensor that is a view of HWC memory, and an array plane by plane."""
-        if self.kind == PIL_IMAGE:
+        if self.core.kind == PIL_IMAGE:
             self.to_uint8_tensor()
-        elif self.kind == ARRAY and self.native:
+        elif self.core.kind == ARRAY and self.core.native:
             self.core.kind = TENSOR
             self.core.copied, self.core.flat = True, False
-        elif self.kind == ARRAY:
+        elif self.core.kind == ARRAY:
             self.reset(tensor_fallback.array_planes(self.finish()))
-        elif self.flat:
+        elif self.core.flat:
             self.reset(self.finish().unsqueeze(0))

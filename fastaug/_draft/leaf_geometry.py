@@ -45,45 +45,45 @@ class LeafGeometry(Draft):
 
     def _need_channels(self) -> None:
         """Raise torchvision's error for a plane without an axis of channels."""
-        if self.flat or not self.bands:
+        if self.core.flat or not self.core.bands:
             checks.need_channels(self.image)
 
     def _has_order(self) -> bool:
         """Return whether the axes of the tensor lie in one of the two orders that the core writes."""
-        return bool(self.count) or self.channel_last or self.image.is_contiguous()
+        return bool(self.core.count) or self.core.channel_last or self.image.is_contiguous()
 
     def _is_one(self) -> bool:
-        return not self.lead or math.prod(self.lead) == 1
+        return not self.core.lead or math.prod(self.core.lead) == 1
 
     def _is_batched(self) -> bool:
         """Return whether torch's padding gives another memory format to torchvision's batch of the tensor."""
-        return self.channel_last and (len(self.lead) > 1 or self.lead == (1,))
+        return self.core.channel_last and (len(self.core.lead) > 1 or self.core.lead == (1,))
 
     def center_crop(self, size: Any) -> None:
         """Cut out the middle, of (height, width), with zeros around it if the image is too small."""
         height, width = size
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             super().center_crop(size)
             return
-        if not self.native:
+        if not self.core.native:
             self._eager("center_crop", height, width)
             return
-        rows, columns = max(height - self.height, 0), max(width - self.width, 0)
+        rows, columns = max(height - self.core.height, 0), max(width - self.core.width, 0)
         if rows or columns:
             # torchvision does not make a batch of it first.
-            kept = self.channel_last and len(self.lead) == 1
-            self.pad((columns // 2, rows // 2, (columns + 1) // 2, (rows + 1) // 2), 0, "constant", flat=self.flat)
+            kept = self.core.channel_last and len(self.core.lead) == 1
+            self.pad((columns // 2, rows // 2, (columns + 1) // 2, (rows + 1) // 2), 0, "constant", flat=self.core.flat)
             self.core.channel_last = kept
-            if (height, width) == (self.height, self.width):
+            if (height, width) == (self.core.height, self.core.width):
                 return
-        self.crop(*v2_arguments.central_corner(height, width, (self.height, self.width)), height, width)
+        self.crop(*v2_arguments.central_corner(height, width, (self.core.height, self.core.width)), height, width)
 
     def pad(self, padding: Any, fill: Any, padding_mode: str, flat: bool = False) -> None:
         """Add left, top, right and bottom, or cut off. Take a plane only if `flat`."""
-        if self.kind != TENSOR:
+        if self.core.kind != TENSOR:
             super().pad(padding, fill, padding_mode)
             return
-        if (self.flat and not flat) or not self.bands:
+        if (self.core.flat and not flat) or not self.core.bands:
             self._need_channels()
         if fill is None:
             fill = 0
@@ -93,10 +93,10 @@ class LeafGeometry(Draft):
         if not isinstance(fill, (int, float)):
             if padding_mode != "constant":
                 raise ValueError(f"Padding mode '{padding_mode}' is not supported if fill is not scalar, got {fill!r}")
-            colour = fill if len(fill) == self.channels else None
+            colour = fill if len(fill) == self.core.channels else None
         box = arguments.whole_sides(padding)
-        if self.native and box is not None and colour is not None:
-            batched = self.channel_last and self._is_batched()
+        if self.core.native and box is not None and colour is not None:
+            batched = self.core.channel_last and self._is_batched()
             if self._pad_natively(box, colour, padding_mode):
                 if batched:
                     self.core.unview()
@@ -107,7 +107,7 @@ class LeafGeometry(Draft):
         """Return whether the core frames as torch does with a number, or one for each channel, cut to integers."""
         left, top, right, bottom = box
         if min(box) < 0 and (
-            self.height + min(top, 0) + min(bottom, 0) < 0 or self.width + min(left, 0) + min(right, 0) < 0
+            self.core.height + min(top, 0) + min(bottom, 0) < 0 or self.core.width + min(left, 0) + min(right, 0) < 0
         ):
             return False
         if max(box) <= 0 and not self._has_order():
@@ -118,7 +118,7 @@ class LeafGeometry(Draft):
         return all(isinstance(value, (int, float)) and 0 <= value < 256 for value in fill)
 
     def resize(self, size: Any, interpolation: Any, max_size: int | None, antialias: bool | None) -> None:
-        name, is_tensor = interpolation._name_, self.kind == TENSOR
+        name, is_tensor = interpolation._name_, self.core.kind == TENSOR
         number = _PILLOW[name]
         if is_tensor:
             self._need_channels()
@@ -126,24 +126,24 @@ class LeafGeometry(Draft):
                 raise ValueError("InterpolationMode.LANCZOS requires antialias=True")
         elif antialias is False:
             checks.warn_antialias()
-        height, width = v2_arguments.resized_size(self.height, self.width, size, max_size)
-        if height == self.height and width == self.width:
+        height, width = v2_arguments.resized_size(self.core.height, self.core.width, size, max_size)
+        if height == self.core.height and width == self.core.width:
             return
         if not self.by_torch:
             super().resize([height, width], interpolation, None, True)
             return
         smooth = number in _FILTERS
-        native = self.native and (bool(antialias) if smooth else name in _NEAREST_RULES)
+        native = self.core.native and (bool(antialias) if smooth else name in _NEAREST_RULES)
         if type(height) is not int or type(width) is not int:
             rows, columns = arguments.whole(height), arguments.whole(width)
             native = native and rows is not None and columns is not None
             height, width = (height, width) if rows is None or columns is None else (rows, columns)
         if native and smooth:
             # torch gives all rows of a single column of many channels the values of the first one.
-            single = self.channels > 4 and width == 1
-            native = not single and max(height, width, self.height, self.width) <= _LONGEST
+            single = self.core.channels > 4 and width == 1
+            native = not single and max(height, width, self.core.height, self.core.width) <= _LONGEST
             native = native and (number != 2 or resizing.in_bytes())
-        if self.channel_last and self.core.gaps == self.count and self._is_one():
+        if self.core.channel_last and self.core.gaps == self.core.count and self._is_one():
             self.core.channel_last = False
         if not (native and 0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE):
             self._eager("resize", height, width, number, interpolation.value, antialias)
@@ -157,7 +157,7 @@ class LeafGeometry(Draft):
     def resized_crop(
         self, top: int, left: int, height: int, width: int, size: Any, interpolation: Any, antialias: bool | None
     ) -> None:
-        if antialias is False and self.kind != TENSOR:
+        if antialias is False and self.core.kind != TENSOR:
             checks.warn_antialias()
             antialias = None
         self.crop(top, left, height, width)
@@ -168,16 +168,22 @@ class LeafGeometry(Draft):
             super().rotate(angle, interpolation, expand, center, fill)
             return
         angle = angle % 360
-        if center is None and angle not in (0, 180) and not expand and self.source == TENSOR and self.image.ndim < 2:
+        if (
+            center is None
+            and angle not in (0, 180)
+            and not expand
+            and self.core.source == TENSOR
+            and self.image.ndim < 2
+        ):
             raise IndexError(f"A tensor should have the shape (..., height, width), got {tuple(self.image.shape)}")
         if center is None and (
-            angle == 0 or angle == 180 or (angle in (90, 270) and (expand or self.height == self.width))
+            angle == 0 or angle == 180 or (angle in (90, 270) and (expand or self.core.height == self.core.width))
         ):
             self.rot90(int(angle) // 90)
             return
         # Rotations of tensors are counter-clockwise, affine maps clockwise.
         matrix = self._matrix(-angle, (0.0, 0.0), 1.0, (0.0, 0.0), center)
-        size = self.height, self.width
+        size = self.core.height, self.core.width
         if expand:
             size = matrices.size_around(matrix, *size, v2=True)
         self._map_by_torch(matrix, size, interpolation, fill)
@@ -195,10 +201,10 @@ class LeafGeometry(Draft):
         shear = arguments.checked_shear(angle, translate, scale, shear, center)
         matrix = self._matrix(float(angle), translate, scale, shear, center)
         if self.by_torch:
-            self._map_by_torch(matrix, (self.height, self.width), interpolation, fill)
+            self._map_by_torch(matrix, (self.core.height, self.core.width), interpolation, fill)
             return
         number = _PILLOW[interpolation._name_]
-        if not (self.native and self._warp_natively(ops.affine, matrix, number, interpolation.value, fill)):
+        if not (self.core.native and self._warp_natively(ops.affine, matrix, number, interpolation.value, fill)):
             self._eager("affine_map", matrix, number, interpolation.value, fill)
 
     def _matrix(
@@ -210,7 +216,7 @@ class LeafGeometry(Draft):
         center: Sequence[float] | None,
     ) -> list[float]:
         """From output to input: between the middles of images for torch, and their corners for Pillow."""
-        middle = self.width * 0.5, self.height * 0.5
+        middle = self.core.width * 0.5, self.core.height * 0.5
         if not self.by_torch:
             about: Sequence[float] = middle if center is None else [float(side) for side in center]
         else:
@@ -223,14 +229,14 @@ class LeafGeometry(Draft):
     ) -> None:
         mode_name = interpolation.value
         self._check_warp(mode_name, fill)
-        if not (self.native and self._sample_by_torch(ops.torch_affine, matrix, size, mode_name, fill)):
+        if not (self.core.native and self._sample_by_torch(ops.torch_affine, matrix, size, mode_name, fill)):
             self._eager("affine_map", matrix, _PILLOW[interpolation._name_], mode_name, fill, size)
 
     def _check_warp(self, mode_name: str, fill: Any) -> None:
-        if isinstance(fill, (tuple, list)) and self.flat and self.source == TENSOR:
+        if isinstance(fill, (tuple, list)) and self.core.flat and self.core.source == TENSOR:
             raise IndexError(f"A fill of {len(fill)} numbers needs channels, got shape {tuple(self.image.shape)}")
         self._need_channels()
-        v2_arguments.check_fill(fill, self.channels)
+        v2_arguments.check_fill(fill, self.core.channels)
         if mode_name not in _SAMPLERS:
             raise ValueError(f"Interpolation mode '{mode_name}' is unsupported with Tensor input")
 
@@ -240,17 +246,19 @@ class LeafGeometry(Draft):
         number = _PILLOW[interpolation._name_]
         if self.by_torch:
             self._check_warp(mode_name, fill)
-            size = self.height, self.width
-            done = self.native and self._sample_by_torch(ops.torch_perspective, coefficients, size, mode_name, fill)
+            size = self.core.height, self.core.width
+            done = self.core.native and self._sample_by_torch(
+                ops.torch_perspective, coefficients, size, mode_name, fill
+            )
         else:
-            done = self.native and self._warp_natively(ops.perspective, coefficients, number, mode_name, fill)
+            done = self.core.native and self._warp_natively(ops.perspective, coefficients, number, mode_name, fill)
         if not done:
             self._eager("perspective", coefficients, number, mode_name, fill)
 
     def elastic_transform(self, displacement: Any, interpolation: Any, fill: Any) -> None:
-        if self.kind == TENSOR and self.height and self.width:
+        if self.core.kind == TENSOR and self.core.height and self.core.width:
             self._need_channels()
-        if isinstance(displacement, torch.Tensor) and self.native and not self.call.traced:
+        if isinstance(displacement, torch.Tensor) and self.core.native and not self.call.traced:
             # torchvision computes in float32 for bytes.
             displacement = displacement.to(dtype=torch.float32)
         super().elastic_transform(displacement, interpolation, fill)

@@ -80,13 +80,13 @@ class Outline(TransformDraft):
         self.complete = False
         # What is larger cannot be made, and its pixels could not be counted.
         height, width = (min(max(int(side), 0), _MOST) for side in (height, width))
-        flat, lead = self.flat, self.lead
+        flat, lead = self.core.flat, self.core.lead
         if kind == PIL_IMAGE:
             super().reset(Image.new(mode or "RGB", (1, 1)))
             self.core.height, self.core.width = height, width
-            self.core.native = self.native and height > 0 and width > 0
+            self.core.native = self.core.native and height > 0 and width > 0
         elif kind == TENSOR:
-            device = self.image.device if self.source == TENSOR and self.device is None else _CPU
+            device = self.image.device if self.core.source == TENSOR and self.device is None else _CPU
             shape = (height, width) if flat else (*lead, channels, height, width)
             super().reset(torch.empty((), dtype=dtype, device=device).expand(shape))
         else:
@@ -94,12 +94,12 @@ class Outline(TransformDraft):
 
     def _dtype(self) -> Any:
         """Of the samples so far, where they are a tensor's or an array's."""
-        if self.kind == PIL_IMAGE:
+        if self.core.kind == PIL_IMAGE:
             return None
-        if self.stored:
+        if self.core.stored:
             return torch.float32
-        if self.native:
-            return torch.uint8 if self.kind == TENSOR else np.uint8
+        if self.core.native:
+            return torch.uint8 if self.core.kind == TENSOR else np.uint8
         return self.image.dtype
 
     def finish(self) -> Any:
@@ -160,8 +160,10 @@ class Outline(TransformDraft):
         self.complete = False
         if result is not None:
             super().reset(result)
-        elif self.kind != OTHER:
-            self._become(self.kind, self.height, self.width, self.channels, self.mode, self._dtype())
+        elif self.core.kind != OTHER:
+            self._become(
+                self.core.kind, self.core.height, self.core.width, self.core.channels, self.core.mode, self._dtype()
+            )
 
     def as_one(self, step: Callable[[Any], None]) -> None:
         works, count, entered = self.works, len(self.works), self.entered
@@ -172,23 +174,28 @@ class Outline(TransformDraft):
             self.entered = entered
 
     def to_float(self) -> None:
-        if self.kind == ARRAY and not self.native and self.bands:
-            self._become(TENSOR, self.height, self.width, self.channels, None, torch.float32)
+        if self.core.kind == ARRAY and not self.core.native and self.core.bands:
+            self._become(TENSOR, self.core.height, self.core.width, self.core.channels, None, torch.float32)
         else:
             super().to_float()
 
     def to_pil(self, mode: str | None) -> None:
-        if self.kind in (ARRAY, TENSOR) and not self.native and not self.lead and self.channels in MODES_OF:
-            self._become(PIL_IMAGE, self.height, self.width, 0, mode or MODES_OF[self.channels][0])
+        if (
+            self.core.kind in (ARRAY, TENSOR)
+            and not self.core.native
+            and not self.core.lead
+            and self.core.channels in MODES_OF
+        ):
+            self._become(PIL_IMAGE, self.core.height, self.core.width, 0, mode or MODES_OF[self.core.channels][0])
         else:
             super().to_pil(mode)
 
     def _eager(self, name: str, *given: Any) -> None:
-        if self.kind == OTHER:
+        if self.core.kind == OTHER:
             super()._eager(name, *given)
             return
-        kind, mode, dtype = self.kind, self.mode, self._dtype()
-        height, width, channels = self.height, self.width, self.channels
+        kind, mode, dtype = self.core.kind, self.core.mode, self._dtype()
+        height, width, channels = self.core.height, self.core.width, self.core.channels
         if name == "crop":
             _, _, height, width = given
         elif name == "resize":
@@ -215,22 +222,22 @@ class Outline(TransformDraft):
 
     def _by_pillow(self, name: str, *given: Any, size: Sequence[int] | None = None, mode: str | None = None) -> None:
         try:
-            width, height = map(int, (self.width, self.height) if size is None else size)
+            width, height = map(int, (self.core.width, self.core.height) if size is None else size)
         except (TypeError, ValueError, OverflowError):
-            width, height = self.width, self.height  # an error, which is Pillow's to raise
+            width, height = self.core.width, self.core.height  # an error, which is Pillow's to raise
         try:
             Image.getmodebands(mode or "")
         except KeyError:
             mode = mode and "RGB"  # Pillow makes that of a palette, and nothing of other images
-        self._become(PIL_IMAGE, height, width, 0, mode or self.mode)
+        self._become(PIL_IMAGE, height, width, 0, mode or self.core.mode)
 
     def _with_exif(self) -> Image.Image:
         return super()._with_exif() if self.complete else self.finish()
 
     def _expanded(self, angle: float, center: Any) -> tuple[int, int]:
         """(height, width) after a rotation that shows all of the image."""
-        height, width = self.height, self.width
-        if self.kind == TENSOR:
+        height, width = self.core.height, self.core.width
+        if self.core.kind == TENSOR:
             return matrices.rotated_size(height, width, angle, center)
         angle %= 360.0
         if not center and angle in (0, 180):

@@ -129,7 +129,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         self.reset(pillow_fallback.FUNCTIONS[name](self.handed(), *given))
 
     def need_pillow(self) -> None:
-        if self.kind != PIL_IMAGE:
+        if self.core.kind != PIL_IMAGE:
             raise TypeError(f"image must be a PIL image, got {type(self.image)}")
 
     def _appended(self, *added: bytes, alone: bool = False) -> None:
@@ -155,7 +155,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         self._box_blur("box_blur", radius, _pair("radius", radius), 1)
 
     def _box_blur(self, name: str, radius: Any, pair: tuple[float, float] | None, passes: int) -> None:
-        blurs = self.native and self.mode in _BLURRED_MODES
+        blurs = self.core.native and self.core.mode in _BLURRED_MODES
         # A NaN is between no bounds.
         if not blurs or pair is None or not all(0 <= number <= _MOST_RADIUS for number in pair):
             self._by_pillow(name, radius)
@@ -168,7 +168,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
 
     def _looked_up(self) -> bool:
         """Return whether both ImageOps and the core look the samples up."""
-        return self.native and self.mode in ("L", "RGB")
+        return self.core.native and self.core.mode in ("L", "RGB")
 
     def pillow_solarize(self, threshold: Any) -> None:
         if self._looked_up() and type(threshold) in (int, float):
@@ -196,11 +196,11 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if self._looked_up() and mask is None:
             self._appended(ops.EQUALIZE)
         else:
-            self._by_pillow("equalize", mask, mode="RGB" if self.mode == "P" else None)
+            self._by_pillow("equalize", mask, mode="RGB" if self.core.mode == "P" else None)
 
     def pillow_autocontrast(self, cutoff: Any, ignore: Any, mask: Any, preserve_tone: Any) -> None:
         plain = ignore is None and mask is None and cutoff in (0, (0, 0))
-        if self._looked_up() and plain and (not preserve_tone or self.mode == "L"):
+        if self._looked_up() and plain and (not preserve_tone or self.core.mode == "L"):
             self._appended(ops.AUTOCONTRAST)
         else:
             self._by_pillow("autocontrast", cutoff, ignore, mask, preserve_tone)
@@ -219,12 +219,18 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
 
     def pillow_convert(self, mode: Any, matrix: Any, dither: Any, palette: Any, colors: Any) -> None:
         transparent = bool(self.info and "transparency" in self.info)
-        if matrix is None and self.native and (not mode or mode == self.mode):
+        if matrix is None and self.core.native and (not mode or mode == self.core.mode):
             self.core.copied = True
-        elif matrix is None and self.native and not transparent and mode == "L" and self.mode in ("RGB", "RGBA"):
+        elif (
+            matrix is None
+            and self.core.native
+            and not transparent
+            and mode == "L"
+            and self.core.mode in ("RGB", "RGBA")
+        ):
             self._appended(ops.LUMA)
             self.core.mode, self.core.channels = "L", 1
-        elif matrix is None and self.native and not transparent and mode == "RGB" and self.mode == "L":
+        elif matrix is None and self.core.native and not transparent and mode == "RGB" and self.core.mode == "L":
             self._appended(ops.REPLICATE_3)
             self.core.mode, self.core.channels = "RGB", 3
         else:
@@ -232,7 +238,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
 
     def _unpaletted(self) -> str | None:
         palette = getattr(self.image, "palette", None)
-        return self.mode if self.mode != "P" else palette.mode if palette is not None else "RGB"
+        return self.core.mode if self.core.mode != "P" else palette.mode if palette is not None else "RGB"
 
     # Geometry.
 
@@ -243,8 +249,8 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             raise TypeError(f"method must be one of Image.Transpose, 0 to 6, got {method!r}") from None
         if not 0 <= turn <= 6:
             raise ValueError(f"method must be one of Image.Transpose, 0 to 6, got {method!r}")
-        width, height = (self.height, self.width) if turn in _SWAPS else (self.width, self.height)
-        if self.native:
+        width, height = (self.core.height, self.core.width) if turn in _SWAPS else (self.core.width, self.core.height)
+        if self.core.native:
             turns = _TURNS[turn]
             self._appended(*turns, alone=len(turns) == 1)
             self.core.height, self.core.width = height, width
@@ -252,13 +258,13 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self._by_pillow("transpose", method, size=(width, height))
 
     def pillow_exif_transpose(self) -> None:
-        if self.source == ENCODED:
+        if self.core.source == ENCODED:
             # It is upright already, and has no metadata.
             self.core.copied = True
             return
         self.load()
         image = self._with_exif()
-        if not self.native:
+        if not self.core.native:
             size = ImageOps.exif_transpose(image).size
             self._by_pillow("exif_transpose", size=size)
             return
@@ -275,14 +281,14 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def _with_exif(self) -> Image.Image:
         """Return an image with the metadata of the one so far."""
         image: Image.Image = self.image
-        if self.count or self.copied or self.source != PIL_IMAGE:
+        if self.core.count or self.core.copied or self.core.source != PIL_IMAGE:
             image = Image.new("L", (1, 1))
             image.info = dict(self.info or {})
         return image
 
     def pillow_crop(self, box: Any) -> None:
-        if box is None or box == (0, 0, self.width, self.height):
-            if self.native:
+        if box is None or box == (0, 0, self.core.width, self.core.height):
+            if self.core.native:
                 self.core.copied = True
             else:
                 self._by_pillow("crop", None)
@@ -303,7 +309,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         most = Image.MAX_IMAGE_PIXELS
         small = most is None or width * height <= most
         near = max(abs(left), abs(upper)) <= _MAX_SIDE
-        if self.native and near and small and _sides((width, height)) is not None:
+        if self.core.native and near and small and _sides((width, height)) is not None:
             self._appended(ops.window(upper, left, height, width), alone=True)
             self.core.height, self.core.width = height, width
         else:
@@ -314,14 +320,14 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         if reducing_gap is not None and reducing_gap < 1.0:
             raise ValueError(f"reducing_gap must be 1.0 or more, got {reducing_gap!r}")
         sides = _sides(size)
-        all_of_it = (0, 0, self.width, self.height)
-        if number in _FILTERS and self.native and sides is not None and (box is None or tuple(box) == all_of_it):
+        all_of_it = (0, 0, self.core.width, self.core.height)
+        if number in _FILTERS and self.core.native and sides is not None and (box is None or tuple(box) == all_of_it):
             width, height = sides
-            if sides == (self.width, self.height) and (box is None or box == all_of_it):
+            if sides == (self.core.width, self.core.height) and (box is None or box == all_of_it):
                 self.core.copied = True
                 return
             gaps = reducing_gap is not None and number != _NEAREST
-            if not gaps or max(self.width / width, self.height / height) / reducing_gap < 2:
+            if not gaps or max(self.core.width / width, self.core.height / height) / reducing_gap < 2:
                 self._resized(width, height, number)
                 return
         self._by_pillow("resize", size, resample, box, reducing_gap, size=size)
@@ -329,7 +335,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def _resized(self, width: int, height: int, number: int) -> None:
         if number == _NEAREST:
             self._appended(ops.nearest(height, width, ops.NEAREST_PILLOW), alone=True)
-        elif self.mode in ALPHA_MODES:
+        elif self.core.mode in ALPHA_MODES:
             resize = ops.resize(height, width, number | RESIZE_FLAGS)
             self._appended(ops.PREMULTIPLY, resize, ops.UNPREMULTIPLY)
         else:
@@ -347,11 +353,17 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             if turn == 0:
                 self.pillow_crop(None)
                 return
-            if turn == 180 or (turn in (90, 270) and (expand or self.width == self.height)):
+            if turn == 180 or (turn in (90, 270) and (expand or self.core.width == self.core.height)):
                 self.pillow_transpose({90: 2, 180: 3, 270: 4}[int(turn)])
                 return
         height, width, matrix = matrices.rotation(
-            self.height, self.width, turn, bool(expand), center, None, (0, 0) if translate is None else translate
+            self.core.height,
+            self.core.width,
+            turn,
+            bool(expand),
+            center,
+            None,
+            (0, 0) if translate is None else translate,
         )
         self.pillow_transform((width, height), _AFFINE, matrix, resample, 1, fillcolor)
 
@@ -359,15 +371,17 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         sides = _sides(size)
         coefficients = None
         number = _index(resample)
-        drawn = self.native and number in _WARP_FILTERS and isinstance(size, (list, tuple)) and self._warps_natively()
+        drawn = (
+            self.core.native and number in _WARP_FILTERS and isinstance(size, (list, tuple)) and self._warps_natively()
+        )
         if drawn and sides is not None and isinstance(method, int):
             coefficients = _coefficients(method, data, sides)
         if sides is None or number is None or coefficients is None:
             self._by_pillow("transform", size, method, data, resample, fill, fillcolor, size=size)
             return
         width, height = sides
-        mixes = number != _NEAREST and self.mode in ALPHA_MODES
-        ink = _ink({"LA": "La", "RGBA": "RGBa"}[self.mode or ""] if mixes else self.mode or "", fillcolor)
+        mixes = number != _NEAREST and self.core.mode in ALPHA_MODES
+        ink = _ink({"LA": "La", "RGBA": "RGBa"}[self.core.mode or ""] if mixes else self.core.mode or "", fillcolor)
         pack = ops.perspective if len(coefficients) == 8 else ops.affine
         op = pack(height, width, number, coefficients, ink)
         # The fill is not premultiplied: Pillow paints it into the premultiplied image.
@@ -378,7 +392,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
 
     def pillow_crop_border(self, border: Any) -> None:
         left, top, right, bottom = _borders(border)
-        self.pillow_crop((left, top, self.width - right, self.height - bottom))
+        self.pillow_crop((left, top, self.core.width - right, self.core.height - bottom))
 
     def pillow_scale(self, factor: Any, resample: Any) -> None:
         if factor == 1:
@@ -386,21 +400,21 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             return
         if factor <= 0:
             raise ValueError(f"factor must be more than 0, got {factor!r}")
-        self.pillow_resize((round(factor * self.width), round(factor * self.height)), resample, None, None)
+        self.pillow_resize((round(factor * self.core.width), round(factor * self.core.height)), resample, None, None)
 
     def pillow_in_proportion(self, name: str, size: Any, method: Any) -> None:
         """Resize to the largest size within `size` of the image's proportions ("contain"), or the least around it."""
         wanted_size = size
-        if not (self.height and size[1]):
-            self._by_pillow(name, size, method, size=(0, 0) if self.height else (size[0], 0))
+        if not (self.core.height and size[1]):
+            self._by_pillow(name, size, method, size=(0, 0) if self.core.height else (size[0], 0))
             return
-        ratio = self.width / self.height
+        ratio = self.core.width / self.core.height
         wanted = size[0] / size[1]
         if ratio != wanted:
             if ratio > wanted if name == "contain" else ratio < wanted:
-                size = (size[0], round(self.height / self.width * size[0]))
+                size = (size[0], round(self.core.height / self.core.width * size[0]))
             else:
-                size = (round(self.width / self.height * size[1]), size[1])
+                size = (round(self.core.width / self.core.height * size[1]), size[1])
         if name == "contain" and min(size) == 0:
             self._by_pillow(name, wanted_size, method, size=size)
         else:
@@ -409,8 +423,8 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def pillow_fit(self, size: Any, method: Any, bleed: Any, centering: Any) -> None:
         across, down = (at if 0.0 <= at <= 1.0 else 0.5 for at in centering)
         bleed = bleed if 0.0 <= bleed < 0.5 else 0.0
-        margin = bleed * self.width, bleed * self.height
-        width, height = self.width - margin[0] * 2, self.height - margin[1] * 2
+        margin = bleed * self.core.width, bleed * self.core.height
+        width, height = self.core.width - margin[0] * 2, self.core.height - margin[1] * 2
         if min(size) == 0 or height == 0:
             self._by_pillow("fit", size, method, bleed, centering, size=size)
             return
@@ -426,7 +440,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
 
     def pillow_expand(self, border: Any, fill: Any) -> None:
         left, top, right, bottom = _borders(border)
-        size = (left + self.width + right, top + self.height + bottom)
+        size = (left + self.core.width + right, top + self.core.height + bottom)
         if not self._placed(size, left, top, fill):
             self._by_pillow("expand", border, fill, size=size)
 
@@ -437,10 +451,10 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             left, top = operator.index(left), operator.index(top)
         except TypeError:
             return False
-        if not self.native or sides is None or max(abs(left), abs(top)) > _MAX_SIDE:
+        if not self.core.native or sides is None or max(abs(left), abs(top)) > _MAX_SIDE:
             return False
         width, height = sides
-        mode = self.mode or ""
+        mode = self.core.mode or ""
         ink = _ink(mode, ImageColor.getcolor(fill, mode) if isinstance(fill, str) else fill)
         self._appended(ops.window(-top, -left, height, width, ink), alone=True)
         self.core.height, self.core.width = height, width
@@ -448,17 +462,17 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         return True
 
     def pillow_pad(self, size: Any, method: Any, color: Any, centering: Any) -> None:
-        if not self.native or _sides(size) is None:
+        if not self.core.native or _sides(size) is None:
             self._by_pillow("pad", size, method, color, centering, size=size)
             return
         self.pillow_in_proportion("contain", size, method)
-        if (self.width, self.height) == size:
+        if (self.core.width, self.core.height) == size:
             return
         left = top = 0
-        if self.width != size[0]:
-            left = round((size[0] - self.width) * max(0, min(centering[0], 1)))
+        if self.core.width != size[0]:
+            left = round((size[0] - self.core.width) * max(0, min(centering[0], 1)))
         else:
-            top = round((size[1] - self.height) * max(0, min(centering[1], 1)))
+            top = round((size[1] - self.core.height) * max(0, min(centering[1], 1)))
         if not self._placed(size, left, top, color):
             self._by_pillow("place", size, left, top, color, size=size)
 

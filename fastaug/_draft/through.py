@@ -95,7 +95,7 @@ def draft_through(transforms: Iterable[Any], draft: Draft) -> None:
                 do(transform, draft, None if sample is None else sample(transform, draft))
             else:
                 draft.take(transform, step)
-            if draft.count > MAX_DRAFT:
+            if draft.core.count > MAX_DRAFT:
                 draft.shorten()
         if log is not None:
             log.end(transform, draft)
