@@ -15,7 +15,7 @@ from fastaug._batch.threads import Crew
 from fastaug._draft.call import Call
 from fastaug._program.job import Job
 from fastaug._program.kinds import TENSOR
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import classes
 
 if TYPE_CHECKING:
     from fastaug._draft.pipeline import Pipeline
@@ -250,9 +250,7 @@ class Batch:
 def stacked(results: list[Any], stack: Callable[[list[Any]], torch.Tensor] = torch.stack) -> Any:
     """Stack tensors of one type, dtype and shape; return other results as they are."""
     first = results[0]
-    classes = loaded()
-    kinds = (torch.Tensor,) if classes is None else (torch.Tensor, classes.Image, classes.Video)
-    alike = type(first) in kinds and all(
+    alike = type(first) in (torch.Tensor, *classes("Image", "Video")) and all(
         type(result) is type(first) and result.dtype is first.dtype and result.shape == first.shape
         for result in results
     )

@@ -152,7 +152,7 @@ def _run(options: argparse.Namespace) -> int:
     elif options.command != "explain":
         raise CommandError("needs --images DIR, or --size HxW for noise")
     try:
-        return max(code, _COMMANDS[options.command](pipeline, images, names, size, options))
+        return max(code, _looked(pipeline, images, names, size, options))
     except Exception as error:
         if options.out is not None and _is_about(error, options.out):
             raise CommandError(f"cannot write {options.out}: {error}") from error
@@ -180,47 +180,33 @@ def _raised(error: Exception) -> str:
     return words.failure(error) + own
 
 
-def _explain_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    print(explain.explain(pipeline, images[0] if images else size, options.out, options.seeds))
+def _looked(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
+    """Look into the pipeline as the command says, and return the exit code."""
+    if options.command == "explain":
+        print(explain.explain(pipeline, images[0] if images else size, options.out, options.seeds))
+    elif options.command == "profile":
+        print(profile.profile(pipeline, images, options.seeds, options.out))
+    elif options.command == "show":
+        show.show(pipeline, images, options.seeds, seed=0).save(options.out)
+        print(options.out)
+    else:
+        return 0 if _printed(check.check(pipeline, images, options.seeds, names), options.out) else 1
     return 0
 
 
-def _profile_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    print(profile.profile(pipeline, images, options.seeds, options.out))
-    return 0
-
-
-def _check_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    comparison = check.check(pipeline, images, options.seeds, names)
-    print(comparison)
-    if options.out is not None:
-        options.out.write_text(f"{comparison}\n")
-    return 0 if comparison else 1
+def _printed(report: Any, out: Path | None) -> Any:
+    print(report)
+    if out is not None:
+        out.write_text(f"{report}\n")
+    return report
 
 
 def _test_machine(options: argparse.Namespace) -> int:
     given = [name for name in ("name", "mode", "images", "size") if getattr(options, name) is not None]
     if given:
         raise CommandError(f"--{given[0]} is for a pipeline: check pipeline.py --{given[0]} ...")
-    result = fastaug.check()
-    print(result)
-    if options.out is not None:
-        try:
-            options.out.write_text(f"{result}\n")
-        except OSError as error:
-            raise CommandError(f"cannot write {options.out}: {error}") from error
+    try:
+        result = _printed(fastaug.check(), options.out)
+    except OSError as error:
+        raise CommandError(f"cannot write {options.out}: {error}") from error
     return 1 if not result else 0 if result.torchvision else 2
-
-
-def _show_command(pipeline: Any, images: list[Any], names: list[str], size: Any, options: Any) -> int:
-    show.show(pipeline, images, options.seeds, seed=0).save(options.out)
-    print(options.out)
-    return 0
-
-
-_COMMANDS = {
-    "explain": _explain_command,
-    "profile": _profile_command,
-    "check": _check_command,
-    "show": _show_command,
-}

@@ -75,8 +75,10 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextlib.contextmanager
-def untouched(*generators: Any) -> Iterator[None]:
+def untouched(*generators: Any, seed: int | None = None) -> Iterator[None]:
     """Leave the random generators of torch (on the CPU), Python and NumPy, and those given, as they are now.
+
+    With a seed, they all start from it within the context.
 
     One thread at a time. Other threads that draw meanwhile, without this, draw from these states. So this is only for
     user code, which has no other generators.
@@ -85,6 +87,8 @@ def untouched(*generators: Any) -> Iterator[None]:
     with _lock:
         states = states_of(own)
         try:
+            if seed is not None:
+                seed_all(seed, *own)
             yield
         finally:
             set_all(own, states)

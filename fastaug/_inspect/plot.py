@@ -9,8 +9,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from fastaug._inspect import words
-from fastaug._inspect.picture import colour, normalisation, picture, sample_picture
-from fastaug._sample.pipeline import SamplePipeline
+from fastaug._inspect.picture import colour, normalisation, sample_picture
 
 INK, GREY, FAINT, PAPER, SHADE = "#1f2328", "#656d76", "#d0d7de", "#ffffff", "#f6f8fa"
 _STOP, _READ, _WRITTEN, _OTHERS = "#b5485d", "#8fb3d9", "#e5b27f", "#aab2bc"
@@ -157,9 +156,8 @@ def _steps(
 ) -> dict[str, tuple[float, str]]:
     """Draw the steps, and return where each ends, and its colour."""
     transforms = list(explanation._pipeline.transforms)
-    seen = sample_picture if isinstance(explanation._pipeline, SamplePipeline) else picture
     if stages:
-        canvas.picture(_MARGIN + 6, top + 6, seen(stages[0]), _THUMBNAIL)
+        canvas.picture(_MARGIN + 6, top + 6, sample_picture(stages[0]), _THUMBNAIL)
         left = _THUMBNAIL + 18
         canvas.text(_MARGIN + left, top + tall / 2 - 5, explanation.source, fill=GREY, room=_STEPS_WIDTH - left)
         top += tall
@@ -174,7 +172,8 @@ def _steps(
         canvas.box(_MARGIN + inset, top, 4, tall - 10, tint)
         if stages and step["depth"] == 0:
             done += 1
-            canvas.picture(left - 4, top + 6, seen(stages[done], normalisation(transforms[:done])), _THUMBNAIL)
+            shown = sample_picture(stages[done], normalisation(transforms[:done]))
+            canvas.picture(left - 4, top + 6, shown, _THUMBNAIL)
             left += _THUMBNAIL + 8
         drawn, room = words.parameters(step), _MARGIN + _STEPS_WIDTH - left - 8
         nothing = "" if used else explanation.becomes(step)

@@ -23,7 +23,7 @@ from fastaug._inspect import notebook, words
 from fastaug._inspect.log import Log, logged
 from fastaug._inspect.picture import listed
 from fastaug._inspect.records import Node, Outside, walked
-from fastaug._inspect.twin import NoTwinError, Twin, copied, delivered, sample_for, steps_like, twin_of
+from fastaug._inspect.twin import NoTwinError, Twin, copied, sample_for, steps_like, twin_of
 from fastaug._sample.pipeline import SamplePipeline
 
 #: How often a call is made with the same draws; the shortest time counts.
@@ -36,7 +36,7 @@ _BESIDES = "native, besides its passes"
 _Key = tuple[str, str, tuple[int, ...], str]
 
 
-class Profile:
+class Profile(notebook.Report):
     """Times of a pipeline. Prints as a table. All times are milliseconds of processor time of the calling thread.
 
     A time without another name is the mean over all calls, so that those of the passes, and those of the steps, add up
@@ -73,13 +73,8 @@ class Profile:
             lines += ["", *table.lines()]
         return "\n".join([*lines, "", *self.summary()])
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         return notebook.profile(self)
-
-    def _repr_png_(self) -> bytes:
-        return notebook.png(self.figure())
 
     def tables(self) -> list[words.Table]:
         """Return the times of the passes and those of the steps."""
@@ -105,8 +100,8 @@ class Profile:
 
     def head(self) -> str:
         """Return in words what was timed."""
-        images, calls = "s" * (self.images != 1), "s" * (self.calls != 1)
-        return f"mode {self.mode}: {self.images} {self._unit}{images}, {self.calls} call{calls}, one thread"
+        images, calls = words.counted(self.images, self._unit), words.counted(self.calls, "call")
+        return f"mode {self.mode}: {images}, {calls}, one thread"
 
     def verdict(self) -> str:
         """Compare the time with torchvision's, in words."""
@@ -129,14 +124,6 @@ class Profile:
         from fastaug._inspect import plot
 
         return plot.profile(self)
-
-    def plot(self, path: str | PathLike[str]) -> None:
-        """Write the picture that ``figure()`` draws to a file.
-
-        Args:
-            path: of the picture; its ending says the format.
-        """
-        self.figure().save(path)
 
 
 def _spread(values: list[float], calls: int) -> dict[str, float]:
@@ -194,8 +181,8 @@ def profile(
     from tqdm import tqdm
 
     total = repeat * len(originals)
-    with torch_with_one_thread(), untouched(generator), tqdm(total=total, unit="image", disable=None) as progress:
-        seed_all(seed, generator)
+    progress = tqdm(total=total, unit="image", disable=None)
+    with torch_with_one_thread(), untouched(generator, seed=seed), progress:
         _, log = logged(pipeline, originals[0])
         stopwatch = _Stopwatch(pipeline, generator, log)
         # What is timed first only loads code and tables.
@@ -302,7 +289,7 @@ class _Stopwatch:
             spent.append(clock.read()[0])
         if self._formats():
             clock = _Clock()
-            delivered(self.pipeline, image)
+            self.pipeline._formatted(image)
             spent.append(clock.read()[0])
         return spent
 

@@ -24,7 +24,7 @@ from fastaug._names import is_ours
 from fastaug._sample.observer import SampleObserver
 from fastaug._sample.tape import SampleTape
 from fastaug._tv_tensors.boxes import BoxesDraft
-from fastaug._tv_tensors.choice import loaded
+from fastaug._tv_tensors.choice import classes
 from fastaug._tv_tensors.points import PointsDraft
 
 _Drawn = TypeVar("_Drawn")
@@ -351,6 +351,14 @@ def _none(leaf: Any, call: Call) -> None:
     """Leave types that are never drafted."""
 
 
+_TV_MAKERS = {
+    "Image": _draft_as(ImageDraft, torch.uint8),
+    "Video": _draft_as(VideoDraft, torch.uint8),
+    "Mask": _draft_as(MaskDraft, torch.uint8, torch.bool),
+    "BoundingBoxes": _draft_places(BoxesDraft),
+    "KeyPoints": _draft_places(PointsDraft),
+}
+
 _makers: dict[type, Any] = {
     PIL.Image.Image: _draft_image,
     torch.Tensor: _draft_plain,
@@ -361,20 +369,8 @@ _makers: dict[type, Any] = {
 
 def _maker(cls: type) -> Any:
     """Return the function that drafts leaves of a class, and keep it."""
-    classes = loaded()
-    make: Any = _none
-    if issubclass(cls, PIL.Image.Image):
-        make = _draft_image
-    elif classes is not None and issubclass(cls, classes.TVTensor):
-        if cls is classes.Image:
-            make = _draft_as(ImageDraft, torch.uint8)
-        elif cls is classes.Video:
-            make = _draft_as(VideoDraft, torch.uint8)
-        elif cls is classes.Mask:
-            make = _draft_as(MaskDraft, torch.uint8, torch.bool)
-        elif cls is classes.BoundingBoxes:
-            make = _draft_places(BoxesDraft)
-        elif cls is getattr(classes, "KeyPoints", None):
-            make = _draft_places(PointsDraft)
+    make: Any = _draft_image if issubclass(cls, PIL.Image.Image) else _none
+    if cls in classes(*_TV_MAKERS):
+        make = _TV_MAKERS[cls.__name__]
     _makers[cls] = make
     return make
