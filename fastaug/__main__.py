@@ -122,10 +122,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.tiles < 1:
         parser.error("--tiles must be at least 1")
     from fastaug._cli import demo
+    from fastaug._cli.pipelines import CommandError
 
     try:
         return demo.run(options.images, options.out, options.tiles)
-    except demo.DemoError as error:
+    except CommandError as error:
         print(f"fastaug demo: {error}", file=sys.stderr)
         return 2
 

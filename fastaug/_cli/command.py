@@ -8,15 +8,14 @@ import re
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from PIL import Image
 
 import fastaug
-from fastaug._cli.failures import reported
-from fastaug._cli.pipelines import CommandError, load, note
+from fastaug._cli.pipelines import CommandError, load, note, reported
 from fastaug._draft.pipeline import Pipeline, blank
 from fastaug._image.lazy import LazyImage
 from fastaug._inspect import check, explain, profile, show, words
@@ -36,16 +35,12 @@ def size_of(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2] or found[1])
 
 
-class Found(NamedTuple):
-    """The images, the names of their files, and (path, error) of unreadable ones."""
-
-    images: list[Any]
-    names: list[str]
-    failed: list[tuple[str, Exception]]
-
-
-def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Found:
+def images_of(
+    path: Path, most: int, encoded: bool, strict: bool
+) -> tuple[list[Any], list[str], list[tuple[str, Exception]]]:
     """Return the images of a folder and its subfolders, sorted by name, or the one image.
+
+    Return also the names of their files, and (path, error) of unreadable ones.
 
     Args:
         path: of the folder or image.
@@ -60,36 +55,38 @@ def images_of(path: Path, most: int, encoded: bool, strict: bool = False) -> Fou
 
     if not path.exists():
         raise CommandError(f"there is no file or folder {path}")
-    found = Found([], [], [])
+    images: list[Any] = []
+    names: list[str] = []
+    failed: list[tuple[str, Exception]] = []
     files = [path]
     if path.is_dir():
         try:
             files, others, refused = images_in(path)
         except ValueError as error:
             raise CommandError(f"no image that Pillow can read in {path}") from error
-        found.failed.extend(refused)
+        failed.extend(refused)
         if others:
             note(f"skipped {others} file{'s' * (others > 1)} without the suffix of an image")
     elif not path.is_file():
         raise CommandError(f"{path} is not a file or folder")
     left = iter(tqdm(files, desc="reading images", unit="file", disable=None))
     for file in left:
-        if strict and found.failed:
+        if strict and failed:
             break
         try:
             image = LazyImage(file).load()  # Pillow's pixels, within its size limit
         # Pillow's plugins can raise nearly any type for a broken file.
         except Exception as error:
-            found.failed.append((str(file), error))
+            failed.append((str(file), error))
             continue
-        found.images.append(str(file) if encoded else image)
-        found.names.append(str(file))
-        if len(found.images) == most:
+        images.append(str(file) if encoded else image)
+        names.append(str(file))
+        if len(images) == most:
             break
     unread = sum(1 for _ in left)
-    if unread and most > 1 and not (strict and found.failed):
-        note(f"{len(found.images)} of {len(files)} files are used; --most N for more")
-    return found
+    if unread and most > 1 and not (strict and failed):
+        note(f"{len(images)} of {len(files)} files are used; --most N for more")
+    return images, names, failed
 
 
 def noise(height: int, width: int) -> Image.Image:

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 import fastaug
 import fastaug.transforms
+from fastaug._cli.pipelines import CommandError
 from fastaug._inspect.check import Comparison, compare
 from fastaug._inspect.words import Table
 
@@ -30,10 +31,6 @@ SHOWN = (1, 0, 2, 4, 5, 12, 7)
 PHOTOGRAPHS = ("ihc.png", "retina.jpg", "astronaut.png", "hubble_deep_field.jpg", "coffee.png", "chelsea.png")
 
 Pixels = NDArray[np.uint8]
-
-
-class DemoError(RuntimeError):
-    """A reason why the demo cannot run, in words for its user."""
 
 
 # Tiles
@@ -62,7 +59,7 @@ def read(path: Path) -> Pixels | None:
 def user_pictures(folder: Path, most: int) -> list[Pixels]:
     """Return up to `most` images of a folder and its subfolders, sorted by name."""
     if not folder.is_dir():
-        raise DemoError(f"{folder} is not a folder")
+        raise CommandError(f"{folder} is not a folder")
     pictures: list[Pixels] = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         picture = read(path)
@@ -71,7 +68,7 @@ def user_pictures(folder: Path, most: int) -> list[Pixels]:
         if len(pictures) == most:
             break
     if not pictures:
-        raise DemoError(f"no image that Pillow can read in {folder}")
+        raise CommandError(f"no image that Pillow can read in {folder}")
     return pictures
 
 
@@ -79,11 +76,11 @@ def packaged_pictures() -> list[Pixels]:
     try:
         import skimage
     except ImportError as error:
-        raise DemoError("needs photographs: pip install scikit-image, or --images DIR with your own") from error
+        raise CommandError("needs photographs: pip install scikit-image, or --images DIR with your own") from error
     data = Path(skimage.__file__).parent / "data"
     found = [picture for name in PHOTOGRAPHS if (picture := read(data / name)) is not None]
     if not found:
-        raise DemoError("this scikit-image holds no photographs; give your own with --images DIR")
+        raise CommandError("this scikit-image holds no photographs; give your own with --images DIR")
     return found
 
 
@@ -252,7 +249,7 @@ def run(images: Path | None, out: Path, count: int) -> int:
     """Run the whole demo. Return 0, or 1 if a pixel differs from torchvision's.
 
     Raises:
-        DemoError: there are no images to show, or the contact sheet cannot be written.
+        CommandError: there are no images to show, or the contact sheet cannot be written.
     """
     torch.set_num_threads(1)
     try:
@@ -275,6 +272,6 @@ def run(images: Path | None, out: Path, count: int) -> int:
     try:
         contact_sheet(tiles, caption).save(out)
     except (OSError, ValueError) as error:
-        raise DemoError(f"cannot write {out}: {error}") from error
+        raise CommandError(f"cannot write {out}: {error}") from error
     print(f"contact sheet: {out}")
     return 0 if reference is None or all(outcome.compared for outcome in outcomes) else 1

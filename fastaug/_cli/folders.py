@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fastaug._cli.failures import reported
-from fastaug._cli.pipelines import CommandError, load, note
+from fastaug._cli.pipelines import CommandError, load, note, reported
 from fastaug.data._cache import Mirror, Options
 from fastaug.data._folder import images_in
 from fastaug.data._index import Indexes
@@ -54,17 +53,13 @@ def _cache(options: argparse.Namespace) -> int:
     mirror = Mirror(options.src, options.dst, None, made, options.num_threads, progress=True, strict=options.strict)
     _note_skipped(mirror.skipped)
     if options.verify:
-        return _verified(mirror)
+        different, result = mirror.verify()
+        return _compared(different, result, f"{len(mirror.jobs) - result.present} not there")
     if budget is not None:
         _check_room(mirror, budget, options.dst)
     result = mirror.write()
     print(f"{_files(result.written)} written, {result.present} already there")
     return reported(result.failed)
-
-
-def _verified(mirror: Mirror) -> int:
-    different, result = mirror.verify()
-    return _compared(different, result, f"{len(mirror.jobs) - result.present} not there")
 
 
 def _compared(different: list[str], result: Any, rest: str) -> int:

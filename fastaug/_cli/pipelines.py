@@ -1,4 +1,4 @@
-"""Load a user's pipeline, and raise errors of the user in words."""
+"""What the commands share: a user's pipeline, errors of the user in words, and images that cannot be read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import runpy
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import fastaug
 from fastaug._draft.pipeline import Pipeline
 from fastaug._inspect import words
+
+#: The largest number of failed images to print.
+_SHOWN = 20
 
 
 class CommandError(RuntimeError):
@@ -85,3 +89,12 @@ def _names_in(where: str) -> dict[str, Any]:
 
 def note(text: str) -> None:
     print(f"note: {text}", file=sys.stderr)
+
+
+def reported(failed: Sequence[tuple[str, Exception]]) -> int:
+    """Print the images that cannot be read with their errors, and return the exit code: 1 if there are any."""
+    for path, error in failed[:_SHOWN]:
+        print(f"failed: {path}: {words.failure(error)}", file=sys.stderr)
+    if len(failed) > _SHOWN:
+        print(f"  and {len(failed) - _SHOWN} more", file=sys.stderr)
+    return int(bool(failed))

@@ -14,8 +14,7 @@ from fastaug._inspect import notebook, words
 from fastaug._inspect.log import Log
 from fastaug._inspect.plan import Plan
 from fastaug._inspect.records import Outside, walked
-from fastaug._sample.observer import SampleObserver
-from fastaug._sample.sample import Sample
+from fastaug._sample.sample import Sample, SampleObserver
 from fastaug._sample.tape import SampleReplaying
 
 _NO_PASS = "no pass over pixels"

@@ -25,9 +25,8 @@ from fastaug._inspect.records import Node, Outside, Passage, Run, kind_of, name_
 from fastaug._names import is_ours
 from fastaug._program.kinds import ENCODED, PIL_IMAGE
 from fastaug._program.ops import MAX_OPS
-from fastaug._sample.observer import SampleObserver
 from fastaug._sample.pipeline import SamplePipeline
-from fastaug._sample.sample import Sample
+from fastaug._sample.sample import Sample, SampleObserver
 from fastaug._sample.tape import SampleRecording
 
 _Drawn = TypeVar("_Drawn")
@@ -160,9 +159,8 @@ class Log(SampleObserver):
     def inner(self, transform: Any, run: Callable[[Tape], Any]) -> Any:
         return self.tape.inner(transform, run)
 
-    def noise(self, transform: Any, draws: Draws) -> torch.Generator | None:
-        generator: torch.Generator | None = self.tape.noise(transform, draws)
-        return generator
+    def noise(self, transform: Any, draws: Draws) -> Any:
+        return self.tape.noise(transform, draws)
 
     def _draw(self, draw: Callable[[], Any]) -> Any:
         self.mark()
@@ -170,7 +168,7 @@ class Log(SampleObserver):
         self.draws += self.elapsed()
         return value
 
-    # fastaug._sample.observer.SampleObserver
+    # fastaug._sample.sample.SampleObserver
 
     @_event
     def begin(self, transform: Any, sample: Sample) -> None:

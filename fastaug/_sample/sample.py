@@ -21,7 +21,6 @@ from fastaug._draft.through import MAX_DRAFT, draft_through, step_of
 from fastaug._image.encoded import is_encoded, is_entry
 from fastaug._image.lazy import LazyImage
 from fastaug._names import is_ours
-from fastaug._sample.observer import SampleObserver
 from fastaug._sample.tape import SampleTape
 from fastaug._tv_tensors.boxes import BoxesDraft
 from fastaug._tv_tensors.choice import classes
@@ -39,6 +38,34 @@ class Leaves(list[Any]):
     __slots__ = ("draws",)
 
     draws: Draws
+
+
+class SampleObserver:
+    """An observer of a sample, whose methods do nothing."""
+
+    def begin(self, transform: Any, sample: Sample) -> None:
+        """Called before a transform changes the sample. Calls nest: containers begin first, and end last."""
+
+    def end(self, transform: Any, sample: Sample) -> None:
+        """Called after a transform has changed the sample."""
+
+    def image_log(self, sample: Sample, index: int) -> Any:
+        """Return the log of the draft of a leaf (fastaug._draft.call.Log), or None."""
+
+    def arrive(self, sample: Sample, index: int) -> None:
+        """Called before the transform that began last gets a leaf."""
+
+    def leave(self, sample: Sample, index: int, before: Any) -> None:
+        """Called when the result of the transform has replaced the leaf `before`."""
+
+    def finishing(self, sample: Sample) -> None:
+        """Called before the drafts are finished."""
+
+    def finished(self, sample: Sample) -> None:
+        """Called when results have replaced the drafts."""
+
+    def called(self, function: Callable[..., Any], sample: Sample) -> None:
+        """Called after a function got the finished sample, and the sample became what it returned."""
 
 
 class Sample:
