@@ -87,9 +87,14 @@ class Task:
         return draft is None or draft.device is None
 
     @property
+    def draft(self) -> Any:
+        """The draft of the only image; None if there is more than that, or nothing is drawn yet."""
+        return None if self._drawn is None else self._drawn.alone
+
+    @property
     def is_on_device(self) -> bool:
         """True if the image is drawn for, and on a device that processes it."""
-        draft = None if self._drawn is None else self._drawn.alone
+        draft = self.draft
         return draft is not None and draft.device is not None
 
     def take_error(self) -> Any:

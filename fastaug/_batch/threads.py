@@ -130,15 +130,10 @@ class Crew:
         urgent: bool = False,
         label: str = "transform",
     ) -> int:
-        """Add an entry: native jobs that do the same as `work`, which is called if there are none or one fails.
+        """Add an entry, and return its number.
 
-        Args:
-            then: called by the caller's thread some time after it; again if that is interrupted.
-            urgent: whether it comes before all entries that are not urgent.
-            label: the label of the time of `work` in `seconds`.
-
-        Returns:
-            The number of the entry.
+        Its native jobs do the same as `work`, which is called if there are none or one fails. The caller's thread
+        calls `then` some time after it, again if that is interrupted. `label` is that of the time of `work`.
         """
         number = self._pushed
         self._pushed += 1

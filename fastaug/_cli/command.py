@@ -24,11 +24,7 @@ from fastaug.data._folder import images_in
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """Parse a size, such as 512x768.
-
-    Raises:
-        CommandError: not a size.
-    """
+    """Parse a size, such as 512x768."""
     found = re.fullmatch(r"([1-9]\d*)(?:x([1-9]\d*))?", text.lower())
     if found is None:
         raise CommandError(f"--size should be HxW, such as 512x768, not {text}")
@@ -38,18 +34,9 @@ def size_of(text: str) -> tuple[int, int]:
 def images_of(
     path: Path, most: int, encoded: bool, strict: bool
 ) -> tuple[list[Any], list[str], list[tuple[str, Exception]]]:
-    """Return the images of a folder and its subfolders, sorted by name, or the one image.
+    """Return the images of a folder, sorted by name, or one image; their paths; and (path, error) of unreadable ones.
 
-    Return also the names of their files, and (path, error) of unreadable ones.
-
-    Args:
-        path: of the folder or image.
-        most: largest number of images.
-        encoded: True for a pipeline that decodes files itself, which gets paths. Others get RGB images.
-        strict: stop at the first unreadable image.
-
-    Raises:
-        CommandError: there are no images.
+    The images are in RGB, or paths if they should stay `encoded`.
     """
     from tqdm import tqdm
 
@@ -112,17 +99,8 @@ def taken(sample: Any, image: Any) -> Any:
 def run(options: argparse.Namespace) -> int:
     """Run one of the commands.
 
-    The exit code is 0; 1 if check finds a difference, the pipeline raises, or an image cannot be read; 2 for an error
-    of the user.
+    The exit code is 0, or 1 if check finds a difference, the pipeline raises, or an image cannot be read.
     """
-    try:
-        return _run(options)
-    except CommandError as error:
-        print(f"fastaug {options.command}: {error}", file=sys.stderr)
-        return 2
-
-
-def _run(options: argparse.Namespace) -> int:
     if options.pipeline is None:
         return _test_machine(options)
     if options.most < 1:

@@ -118,10 +118,9 @@ def bag(folder: Path | None, count: int) -> list[Pixels]:
 # Pipeline P
 
 
-def pipeline_p(transforms: Any, size: int, rotation: str) -> Callable[[Pixels], torch.Tensor]:
+def pipeline_p(T: Any, size: int, rotation: str) -> Any:
     """Return the reference pipeline of one of the two libraries, with the same user code."""
-    T = transforms
-    compose: Callable[[Pixels], torch.Tensor] = T.Compose(
+    return T.Compose(
         [
             T.ToPILImage(),
             T.RandomRotation(25, interpolation=T.InterpolationMode(rotation)),
@@ -134,7 +133,6 @@ def pipeline_p(transforms: Any, size: int, rotation: str) -> Callable[[Pixels], 
             T.Normalize(MEAN, STD),
         ]
     )
-    return compose
 
 
 @dataclass
@@ -246,11 +244,7 @@ def contact_sheet(tiles: list[Pixels], caption: str) -> Image.Image:
 
 
 def run(images: Path | None, out: Path, count: int) -> int:
-    """Run the whole demo. Return 0, or 1 if a pixel differs from torchvision's.
-
-    Raises:
-        CommandError: there are no images to show, or the contact sheet cannot be written.
-    """
+    """Run the whole demo. Return 0, or 1 if a pixel differs from torchvision's."""
     torch.set_num_threads(1)
     try:
         import torchvision.transforms as reference

@@ -1,4 +1,4 @@
-"""What the commands share: a user's pipeline, errors of the user in words, and images that cannot be read."""
+"""Load a user's pipeline, and report errors of the user and images that cannot be read."""
 
 from __future__ import annotations
 
@@ -33,9 +33,6 @@ def load(spec: str, name: str | None, mode: Any) -> Any:
         spec: path of a file or name of a module, optionally followed by a colon and a name.
         name: name of the variable, instead of the one in `spec`.
         mode: mode to compile it in, or None for its own.
-
-    Raises:
-        CommandError: it cannot be loaded.
     """
     where, _, after = (spec, "", "") if Path(spec).is_file() else spec.partition(":")
     if after and name and after != name:

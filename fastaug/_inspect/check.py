@@ -171,7 +171,6 @@ class Comparison:
         return notebook.comparison(self)
 
     def head(self) -> str:
-        """Return what was compared, in words."""
         images, seeds = words.counted(self.images, self.unit), words.counted(self.seeds, "seed")
         return f"mode {self.mode}, against {self.against}: {images}, {seeds}"
 
@@ -220,10 +219,7 @@ def check(
     """Compare a pipeline with torchvision on images or samples, as its method `check` does.
 
     Without torchvision, or where it has no such transforms, the pipeline is compared with fastaug's own op-by-op
-    reference, which is slow and plain, and the report says so.
-
-    Args:
-        names: of the images, for the report.
+    reference, which is slow and plain. The `names` of the images are for the report.
 
     Raises:
         ValueError: no images, or no seeds.

@@ -24,7 +24,7 @@ def _image_of(pipeline: Any, image_or_size: Any) -> Any:
     if image_or_size is None:
         image_or_size = (512, 512)
     if isinstance(image_or_size, numbers.Integral):
-        image_or_size = (int(image_or_size), int(image_or_size))
+        image_or_size = (int(image_or_size),) * 2
     if isinstance(pipeline, SamplePipeline):
         return sample_of(image_or_size)
     if isinstance(image_or_size, Sequence) and not isinstance(image_or_size, (str, bytes, bytearray, memoryview)):

@@ -69,7 +69,6 @@ class Explanation(notebook.Report):
         return notebook.explanation(self)
 
     def head(self) -> str:
-        """Return in words the mode, the source and the result."""
         mode = self.mode + (", arithmetic pil" if self.arithmetic == "pil" else "")
         return f"mode {mode}: {self.source} -> {self.result}"
 

@@ -63,9 +63,6 @@ class Log(SampleObserver):
     """A log of one call, in the order of time: its transforms, and who did what.
 
     It is the tape of the call, and the observer of its sample. For each image there is an `ImageLog`.
-
-    Args:
-        tape: the tape that draws and keeps the parameters.
     """
 
     def __init__(self, tape: Any) -> None:
@@ -269,7 +266,6 @@ class ImageLog:
     """The log of one image (fastaug._draft.call.Log), which keeps the transform of each of its ops.
 
     Args:
-        log: of the call.
         leaf: the path of the image in a sample; "" for an image alone.
     """
 

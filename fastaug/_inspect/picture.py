@@ -173,12 +173,7 @@ def _image_of(leaves: list[Any], normalised: Any) -> Image.Image | None:
 
 
 def corners_of(boxes: torch.Tensor, name: str) -> NDArray[np.float64]:
-    """Return the four corners of each box, [boxes, 4, 2].
-
-    Args:
-        boxes: (..., numbers) in floating point.
-        name: of their format.
-    """
+    """Return the four corners [boxes, 4, 2] of boxes (..., numbers) in floating point, of the format of that name."""
     if name in formats.ROTATED:
         corners = formats.converted(boxes, name, "XYXYXYXY")
     else:

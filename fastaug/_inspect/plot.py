@@ -89,8 +89,7 @@ def _titled(height: int, title: str, text: str) -> Canvas:
 def plan(explanation: Any, stages: list[Any]) -> Image.Image:
     """Draw the steps, the passes that they become, and the memory that these move.
 
-    Args:
-        stages: the image before the first and after each top-level step; or empty.
+    The `stages` are the image before the first and after each top-level step; or empty.
     """
     rows, tall = _rows(explanation), _THUMBNAIL + 20 if stages else 56
     left, right = tall * (len(explanation.steps) + bool(stages)), _ROW * len(rows)
@@ -126,7 +125,7 @@ def plan(explanation: Any, stages: list[Any]) -> Image.Image:
 
 def _unit(explanation: Any) -> str:
     """Return the name of a program: a native call, which may run those of all leaves of a sample."""
-    return "program" if any(one.get("leaf") for one in explanation.passes) else "native call"
+    return "program" if any(one["leaf"] for one in explanation.passes) else "native call"
 
 
 def _rows(explanation: Any) -> list[tuple[str, str, Any]]:
@@ -135,8 +134,8 @@ def _rows(explanation: Any) -> list[tuple[str, str, Any]]:
     leaf: str | None = None
     group: tuple[Any, ...] = ()
     for one in explanation.passes:
-        if one.get("leaf", "") != leaf:
-            leaf = one.get("leaf", "")
+        if one["leaf"] != leaf:
+            leaf = one["leaf"]
             rows += [(leaf.strip(), INK, None)] if leaf else []
         ours = one["by"] == "fastaug"
         now = (leaf, one["by"], one["program"], one["part"], ours or one["pass"])

@@ -77,34 +77,27 @@ class Profile(notebook.Report):
         return notebook.profile(self)
 
     def tables(self) -> list[words.Table]:
-        """Return the times of the passes and those of the steps."""
-        rows: list[tuple[str, ...]] = [("leaf", "pass", "by", "steps", "a call", "share", "made in", "each time")]
+        ours, theirs = self.total["ours"], self.total["theirs"]
+        leaf = "leaf" if any(one["leaf"] for one in self.passes) else ""
+        rows: list[tuple[str, ...]] = [(leaf, "pass", "by", "steps", "a call", "share", "made in", "each time")]
         for one in self.passes:
             calls = "" if one["calls"] == self.calls else f"{one['calls']} of {self.calls}"
-            spread = f"{one['low']:.3f}-{one['high']:.3f}"
-            share = f"{100 * one['share']:.1f} %"
-            what = one["leaf"].strip(), one["name"], one["by"], one["label"]
-            rows.append((*what, f"{one['mean']:.3f}", share, calls, spread))
-        ours, theirs = self.total["ours"], self.total["theirs"]
+            times = f"{one['mean']:.3f}", f"{100 * one['share']:.1f} %", calls, f"{one['low']:.3f}-{one['high']:.3f}"
+            rows.append((one["leaf"].strip(), one["name"], one["by"], one["label"], *times))
         rows.append(("", "a call", "", "", f"{ours['mean']:.3f}", "", "", f"{ours['low']:.3f}-{ours['high']:.3f}"))
-        if not any(one["leaf"] for one in self.passes):
-            rows = [("", *row[1:]) for row in rows]
         passes = words.Table(rows, "<<<<>>>>", (40, 36, 18, 60, 10, 8, 12, 16))
+        total = {"name": "a call", "ours": ours["mean"], "theirs": theirs and theirs["mean"]}
         rows = [("step", "fastaug", "" if theirs is None else "torchvision")]
-        for step in self.steps:
-            rows.append(
-                (step["name"], f"{step['ours']:.3f}", "" if step["theirs"] is None else f"{step['theirs']:.3f}")
-            )
-        rows.append(("a call", f"{ours['mean']:.3f}", "" if theirs is None else f"{theirs['mean']:.3f}"))
+        for step in [*self.steps, total]:
+            other = "" if step["theirs"] is None else f"{step['theirs']:.3f}"
+            rows.append((step["name"], f"{step['ours']:.3f}", other))
         return [passes, words.Table(rows, "<>>", (44, 10, 12))]
 
     def head(self) -> str:
-        """Return in words what was timed."""
         images, calls = words.counted(self.images, self._unit), words.counted(self.calls, "call")
         return f"mode {self.mode}: {images}, {calls}, one thread"
 
     def verdict(self) -> str:
-        """Compare the time with torchvision's, in words."""
         if self.total["theirs"] is None:
             return f"nothing to compare with: {self.against}"
         return words.compared(self.total["ours"]["mean"], self.total["theirs"]["mean"])

@@ -242,7 +242,10 @@ class Sample:
         """Call a function whose draws the tape keeps if it can."""
         if self.unpacked:
             return called(tape, function, partial(function, *inputs))
-        if not _draws_as_one(function):
+        # A transform of single images of this package may draw, or hold others.
+        step = step_of(function)
+        holds = isinstance(function, nn.Sequential) or hasattr(function, "transforms")
+        if step is None or (step[1] is None and not holds):
             return called(tape, function, partial(function, inputs))
         settings = getattr(function, "_call", PLAIN)
 
@@ -311,14 +314,6 @@ class Sample:
             # A user's class is registered without the names of its parts.
             return [f" leaf {number}" for number in range(count)]
         return [_pytree.keystr(path) for path, _ in found]
-
-
-def _draws_as_one(function: Any) -> bool:
-    """Return whether a callable is one of this package's transforms of single images that may draw."""
-    step = step_of(function)
-    if step is None:
-        return False
-    return step[1] is not None or isinstance(function, nn.Sequential) or hasattr(function, "transforms")
 
 
 def flatten(node: Any, leaves: list[Any]) -> Any:
