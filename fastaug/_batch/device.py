@@ -114,9 +114,9 @@ class DeviceTask(Task):
 
     def draw(self, image: Any, call: Call) -> None:
         super().draw(image, call)
-        draft = self.draft
         if self._drawn is None or self.error is not None:
             return
+        draft = self.draft
         if draft is not None and draft.kind in (PIL_IMAGE, ARRAY):
             self.job = None
             self.error = _no_tensor("a PIL image" if draft.kind == PIL_IMAGE else "an array")

@@ -29,7 +29,7 @@ _PATIENCE = 0.05
 GOING, EXITING = 1.0, 5.0
 
 
-# Whether a thread works at a queue: its attribute `inside`.
+# A thread that works at a queue sets the attribute `inside`.
 _here = threading.local()
 
 # torch replaces a pool of threads whenever their number is set.
