@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -60,13 +61,8 @@ def user_pictures(folder: Path, most: int) -> list[Pixels]:
     """Return up to `most` images of a folder and its subfolders, sorted by name."""
     if not folder.is_dir():
         raise CommandError(f"{folder} is not a folder")
-    pictures: list[Pixels] = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        picture = read(path)
-        if picture is not None:
-            pictures.append(picture)
-        if len(pictures) == most:
-            break
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    pictures = list(islice((picture for path in files if (picture := read(path)) is not None), most))
     if not pictures:
         raise CommandError(f"no image that Pillow can read in {folder}")
     return pictures

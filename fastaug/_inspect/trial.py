@@ -62,16 +62,15 @@ def trial(pipeline: Any) -> Trial:
 
 def _try(pipeline: Any, found: Trial) -> None:
     start = time.perf_counter()
-    first: Exception | None = None
+    errors = []
     for image in _photographs(pipeline):
         try:
             found.plan = explain.explain(pipeline, copied(image))
             break
         except Exception as error:
-            first = first or error
+            errors.append(error)
     else:
-        assert first is not None
-        raise first
+        raise errors[0]
     undo = normalisation(pipeline.transforms)
     found.source = _photograph()
     while len(found.results) < _DRAWS:
