@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
+from typing import Any
 
 _chosen: ModuleType | None = None
 
@@ -30,6 +31,16 @@ def chosen() -> ModuleType:
 def loaded() -> ModuleType | None:
     """Return the module of the classes, or None if it is not loaded, so that no objects of them exist."""
     return chosen() if _chosen or "torchvision.tv_tensors" in sys.modules else None
+
+
+def is_tv_tensor(inpt: Any) -> bool:
+    classes = loaded()
+    return classes is not None and isinstance(inpt, classes.TVTensor)
+
+
+def wrapped(tensor: Any, like: Any, **attributes: Any) -> Any:
+    """Return a tensor, as a tv_tensor if `like` is one."""
+    return chosen().wrap(tensor, like=like, **attributes) if is_tv_tensor(like) else tensor
 
 
 _builtin: dict[type, bool] = {}
