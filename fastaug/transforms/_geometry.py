@@ -36,6 +36,8 @@ class Resize(Transform):
         (20, 15)
     """
 
+    _shown = ("size", "interpolation.value", "max_size", "antialias")
+
     def __init__(
         self,
         size: int | Sequence[int],
@@ -59,12 +61,6 @@ class Resize(Transform):
     def _packed(self) -> recipe.Packed:
         by = recipe.resampling_as_v1(self.interpolation, self.antialias)
         return "Resize", recipe.size(self.size, self.max_size), by
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(size={self.size}, interpolation={self.interpolation.value}, "
-            f"max_size={self.max_size}, antialias={self.antialias})"
-        )
 
 
 class Pad(Transform):
