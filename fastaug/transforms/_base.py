@@ -148,6 +148,11 @@ def check_ranges(scale: Any, ratio: Any, pairs: bool = False) -> None:
         warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=3)
 
 
+def check_padding_mode(mode: Any) -> None:
+    if mode not in ("constant", "edge", "reflect", "symmetric"):
+        raise ValueError(f"Padding mode should be either constant, edge, reflect or symmetric, got {mode!r}")
+
+
 def fill_of(fill: Any, kind: int, channels: int) -> Any:
     """Return the fill for an image: on tensors a float for each channel, as torchvision has it."""
     if kind != TENSOR or fill is None:

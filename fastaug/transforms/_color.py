@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -118,21 +119,24 @@ def draw_factors(
     )
 
 
-def factors_of(name: str, value: Any, number: Any = numbers.Number, pair: Any = (tuple, list)) -> Range | None:
-    """Return the range of factors of a number or a pair, of these types; None for the neutral factor alone."""
-    neutral, least, most = (0, -0.5, 0.5) if name == "hue" else (1, 0.0, math.inf)
+def factors_of(name: str, value: Any, v2: bool = False) -> Range | None:
+    """Return the range of factors, or None for the neutral one alone. Types and words are torchvision's."""
+    neutral, bound = (0, (-0.5, 0.5)) if name == "hue" else (1, (0, math.inf))
+    number: Any = (int, float) if v2 else numbers.Number
     if isinstance(value, number):
         if value < 0:
             raise ValueError(f"If {name} is a single number, it must be non negative. Got {value}.")
         low, high = neutral - float(value), neutral + float(value)
         if name != "hue":
             low = max(low, 0.0)
-    elif isinstance(value, pair) and len(value) == 2:
+    elif isinstance(value, Sequence if v2 else (tuple, list)) and len(value) == 2:
         low, high = float(value[0]), float(value[1])
+    elif v2:
+        raise TypeError(f"{name}={value} should be a single number or a sequence with length 2.")
     else:
-        raise TypeError(f"{name} should be a single number or a pair. Got {value!r}.")
-    if not least <= low <= high <= most:
-        raise ValueError(f"{name} values should be between {least} and {most} and increasing, got {[low, high]}.")
+        raise TypeError(f"{name} should be a single number or a list/tuple with length 2. Got {value!r}.")
+    if not bound[0] <= low <= high <= bound[1]:
+        raise ValueError(f"{name} values should be between {bound}{' and increasing' * v2}, but got {[low, high]}.")
     return None if low == high == neutral else (low, high)
 
 

@@ -139,7 +139,7 @@ class ColorJitter(Keeping):
         super().__init__()
         given = {"brightness": brightness, "contrast": contrast, "saturation": saturation, "hue": hue}
         self.brightness, self.contrast, self.saturation, self.hue = (
-            None if value is None else factors_of(name, value, (int, float), Sequence) for name, value in given.items()
+            None if value is None else factors_of(name, value, v2=True) for name, value in given.items()
         )
 
     def _extract_params_for_v1_transform(self) -> dict[str, Any]:

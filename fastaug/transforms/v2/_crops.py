@@ -12,10 +12,9 @@ import torch
 from fastaug import transforms as _v1
 from fastaug._draft import recipe
 from fastaug._draft.recipe import Packed
-from fastaug._program.v2_arguments import check_padding_mode
 from fastaug._sample.sample import Sample
 from fastaug._tv_tensors.boxes import BoxesDraft
-from fastaug.transforms._base import check_ranges, setup_size
+from fastaug.transforms._base import check_padding_mode, check_ranges, setup_size
 from fastaug.transforms._crops import draw_resized_crop
 from fastaug.transforms._warps import check_lengths
 from fastaug.transforms.v2 import _recipe

@@ -266,9 +266,10 @@ class _Sanitizer(Keeping):
         places = (get_bounding_boxes if self._drafts is BoxesDraft else get_keypoints)(flat_inputs)
         for label in labels or ():
             if places.shape[0] != label.shape[0]:
+                name = "boxes" if self._drafts is BoxesDraft else "keypoints"
                 raise ValueError(
-                    f"There should be as many labels as {self._drafts._plural}, but got shapes {label.shape} and "
-                    f"{places.shape}."
+                    f"Number of {name} (shape={places.shape}) must match the number of labels. "
+                    f"Found labels with shape={label.shape})."
                 )
         draft = places if isinstance(places, self._drafts) else self._drafts(places)
         return {"valid": self._valid(draft), "labels": labels}
