@@ -209,7 +209,11 @@ class RandomColor(RandomTransform):
         return bool(draft.call.draws.rand() < self.p)
 
     def _adjust(self, draft: Draft) -> None:
-        getattr(draft, self._method)(*[getattr(self, name) for name in self._shown[:-1]])
+        adjust = getattr(draft, self._method)
+        if len(self._shown) == 1:
+            adjust()
+        else:
+            adjust(getattr(self, self._shown[0]))
 
     def _packed_with(self) -> recipe.Packed:
         return adjustment_step(self, self._shown[:-1], float(recipe.number(self.p)))

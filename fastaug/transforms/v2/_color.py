@@ -261,8 +261,10 @@ class _RandomColor(_RandomApplyTransform):
 
     def transform(self, inpt: Any, params: dict[str, Any]) -> Any:
         v1 = self._v1_transform_cls
-        settings = {name: getattr(self, name) for name in v1._shown[:-1]}
-        return self._call_kernel(getattr(F, v1._method), inpt, **settings)
+        name, functional = v1._shown[0], getattr(F, v1._method)
+        if name == "p":
+            return self._call_kernel(functional, inpt)
+        return self._call_kernel(functional, inpt, **{name: getattr(self, name)})
 
     def _packed_with(self) -> Packed:
         return adjustment_step(self, self._v1_transform_cls._shown[:-1], recipe.chance(self.p))
