@@ -39,6 +39,15 @@ def classes(*names: str) -> tuple[Any, ...]:
     return tuple([getattr(module, name) for name in names if hasattr(module, name)])
 
 
+def is_tv_tensor(inpt: Any) -> bool:
+    return isinstance(inpt, classes("TVTensor"))
+
+
+def wrapped(tensor: Any, like: Any, **attributes: Any) -> Any:
+    """Return a tensor, as a tv_tensor if `like` is one."""
+    return chosen().wrap(tensor, like=like, **attributes) if is_tv_tensor(like) else tensor
+
+
 _builtin: dict[type, bool] = {}
 
 
