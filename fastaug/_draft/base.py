@@ -238,27 +238,25 @@ class DraftBase:
 
     @property
     def made(self) -> bool:
-        """Whether the result of floats is new, and not a view of `image`."""
+        """True if the result of floats is new, and not a view of `image`."""
         return bool(len(self.ops) > self.views or self.store)
 
     @property
     def takes_moves(self) -> bool:
-        """Whether the core can still append flips, and boxes inside the image."""
+        """True if the core can still append flips, and boxes inside the image."""
         return bool(self.native or ((self.store or self.floats) and not self.erases))
 
     @property
     def is_pil(self) -> bool:
-        """Whether the image is a PIL image by now."""
         return self.kind == PIL_IMAGE
 
     @property
     def is_tensor(self) -> bool:
-        """Whether the image is a tensor by now."""
         return self.kind == TENSOR
 
     @property
     def by_torch(self) -> bool:
-        """Whether uint8 samples follow torchvision's arithmetic of tensors, not Pillow's."""
+        """True if uint8 samples follow torchvision's arithmetic of tensors, not Pillow's."""
         return self.kind == TENSOR and not self.call.pillow
 
     def _await_pixels(self) -> None:
