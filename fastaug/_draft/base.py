@@ -1,4 +1,4 @@
-"""What a draft is: an image, and the ops that are still to be done to it."""
+"""The base of drafts: an image and its pending ops."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fastaug._program.ops import OP_BYTES
 # The channels of the modes that the native core reads. 1 and P hold no colours, LAB shifts its samples on export.
 _NATIVE_MODES = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3, "HSV": 3}
 
-#: So many pixels and more are Pillow's and torch's to handle: the core counts them in 32 bits.
+#: Images of this many pixels and more are left to Pillow and torch, because the core counts them in 32 bits.
 TOO_MANY_PIXELS = 1 << 31
 
 #: The modes whose last band is alpha.
@@ -35,7 +35,7 @@ ALPHA_MODES = ("LA", "RGBA")
 
 _kinds: dict[type, int] = {}
 
-# The subclasses of Tensor whose pixels the native core may read, and those that decide for themselves what is done.
+# For each subclass of Tensor whether the native core may read its pixels.
 _readable: dict[type, bool] = {}
 _tensor_function = torch.Tensor.__torch_function__.__func__  # type: ignore[attr-defined]
 _no_function = torch._C._disabled_torch_function_impl
@@ -60,9 +60,9 @@ def _kind_of(cls: type) -> int:
 
 
 def _is_readable(cls: Any) -> bool:
-    """Whether torch's functions do to a tensor of this class what they do to a plain one, but for the result's class.
+    """Return whether torch's functions treat a tensor of this class as a plain one, except for the result's class.
 
-    They do for subclasses without a `__torch_function__` of their own, for parameters and for tv_tensors.
+    This holds for subclasses without their own `__torch_function__`, for parameters and for tv_tensors.
     """
     known = _readable.get(cls)
     if known is None:
@@ -74,19 +74,19 @@ def _is_readable(cls: Any) -> bool:
 
 
 class DraftBase:
-    """An image, and the ops to be done to it.
+    """An image and its pending ops.
 
     height, width, channels, kind and mode describe the image after those ops.
     """
 
     __slots__ = (
         "bands",  # channels of `image`
-        "call",  # what this call shares
+        "call",  # the settings that this call shares
         "channel_last",  # a tensor is a CHW view of HWC memory, as torchvision's would be
         "channels",
         "copied",  # torchvision would return a copy, even though there is nothing to do or only a crop
-        "decoded",  # `image`, where it was an encoded one that the core does not decode; else anything, or not set
-        "device",  # that `image` is on and that does the ops; None where the host does them
+        "decoded",  # `image`, if it was an encoded one that the core does not decode; else anything, or not set
+        "device",  # the device that has `image` and does the ops; None for the host
         "erases",  # ops that write into the result of `store`, one after the other
         "first",  # the first op by name, where Pillow or torch may do it (fastaug._program.delegate)
         "flat",  # the result has no channel axis
@@ -101,19 +101,19 @@ class DraftBase:
         "ops",  # one bytes each; or a tuple of them, one for every four channels
         "planar",  # floats may be handed out plane by plane, though torchvision's would be `channel_last`
         "source",  # container of `image`
-        "store",  # ops that turn uint8 into float, or normalise floats, done after `ops`
+        "store",  # ops after `ops` that turn uint8 into float, or normalise floats
         "views",  # how many of the ops, from the first on, are crops of a tensor, which torchvision does as views
         "width",
     )
 
-    #: What is done to tensors at once, where the core does not do it, by the names of ops.
+    #: Fallbacks for tensors, by the names of ops.
     _torch_functions: ClassVar[dict[str, Any]] = {
         **vars(tensor_fallback),
         **vars(color),
         **vars(warp),
     }
 
-    #: The leading dimensions of a batch that torchvision's filters and histograms take.
+    #: The most leading dimensions of a batch that torchvision takes in filters, histograms, paddings and warps.
     _most_leading: ClassVar[int] = 1
 
     #: Whether the core reads float tensors.
@@ -136,7 +136,7 @@ class DraftBase:
         self.reset(image)
 
     def reset(self, image: Any, read: bool = False) -> None:
-        """Starts again from another image; `read` says that one of a file has its pixels."""
+        """Start again from another image. `read` means that an image of a file has its pixels."""
         cls = type(image)
         kind = _kinds.get(cls)
         if kind is None:
@@ -218,9 +218,9 @@ class DraftBase:
             self.bands = self.channels = self.height = self.width = 0
 
     def _reset_floats(self, image: torch.Tensor) -> None:
-        """Plain samples on the CPU, in one of the two orders that torch's functions keep, without a gap.
+        """Accept plain samples on the CPU, in one of the two orders that torch's functions keep, without a gap.
 
-        Where a side is one sample long, and strides say less than they seem to, only the first order is certain.
+        If a side is one sample long, its stride means nothing, so only the first order is certain.
         """
         channels, height, width = image.shape
         strides = image.stride()
@@ -238,34 +238,32 @@ class DraftBase:
 
     @property
     def made(self) -> bool:
-        """Whether the result of floats is made anew by what there is to do, and is no view of `image`."""
+        """True if the result of floats is new, and not a view of `image`."""
         return bool(len(self.ops) > self.views or self.store)
 
     @property
     def takes_moves(self) -> bool:
-        """Whether pixels can still be moved: flips and boxes inside the image."""
+        """True if the core can still append flips, and boxes inside the image."""
         return bool(self.native or ((self.store or self.floats) and not self.erases))
 
     @property
     def is_pil(self) -> bool:
-        """Whether the image is one of Pillow's by now."""
         return self.kind == PIL_IMAGE
 
     @property
     def is_tensor(self) -> bool:
-        """Whether the image is a tensor by now."""
         return self.kind == TENSOR
 
     @property
     def by_torch(self) -> bool:
-        """Whether uint8 samples are computed as torchvision computes them in tensors, not as Pillow does."""
+        """True if uint8 samples follow torchvision's arithmetic of tensors, not Pillow's."""
         return self.kind == TENSOR and not self.call.pillow
 
     def _await_pixels(self) -> None:
-        """The image is of a class of its own, such as Pillow's of files, which may yet have to read its pixels."""
+        """Handle a PIL image of another class, such as those of files, which may not have read its pixels yet."""
 
     def load(self) -> None:
-        """Has the pixels of the image read, if they are not: what torchvision does before some draws."""
+        """Read the pixels of the image if necessary, as torchvision does before some draws."""
 
     def _reset_encoded(self, image: LazyImage) -> None:
         self.kind = PIL_IMAGE
@@ -289,7 +287,7 @@ class DraftBase:
             self.ops += [program[k : k + OP_BYTES] for k in range(0, len(program), OP_BYTES)]
 
     def dimensions(self) -> tuple[int, int, int]:
-        """(channels, height, width).
+        """Return (channels, height, width).
 
         Raises:
             TypeError: the object is not an image.
@@ -308,7 +306,7 @@ class DraftBase:
             checks.need_image(self.image)
 
     def take(self, transform: Any, step: Any) -> None:
-        """Drafts a transform whose step (through.Step) this is, with parameters that the call's tape draws or kept."""
+        """Draft a transform by its step (through.Step), with the parameters of the call's tape."""
         tape: Any = self.call.tape
         prepare, sample, do = step
         if prepare is not None:
@@ -316,69 +314,69 @@ class DraftBase:
         do(transform, self, None if sample is None else tape.take(transform, self))
 
     def job(self) -> Job:
-        """What the native core is told of one image of at most four channels."""
+        """Return the job of one image of at most four channels."""
         program, source = finish.borrowed(self)
         dtype = torch.float32 if self.store or self.floats else torch.uint8
         size = (self.height, self.width, self.channels)
         return Job(program, source, self.kind, size, self.mode, dtype, self.flat, self.channel_last)
 
     def finish(self) -> Any:
-        """Does the ops and returns the image. The random generator is torch's again."""
+        """Do the ops and return the image. Give the random generator back to torch."""
         self.choose_order()
         return self.handed()
 
     def handed(self) -> Any:
-        """As `finish`, with the samples in torchvision's order in memory: for who may draw in that order."""
+        """Do the same, with the samples in torchvision's order in memory, in which user code may draw."""
         self.call.draws.release()
         if self.call.beside is not None:
             self.call.beside.settle()
         return finish.finish(self)
 
     def choose_order(self) -> None:
-        """The result is nobody's yet, and so in the order that takes less time."""
+        """Choose the faster order in memory for a result that no other code has seen."""
         if self.planar:
             self.channel_last = False
 
     def finish_as(self, dtype: torch.dtype | None, channels_last: bool) -> torch.Tensor | None:
-        """As `finish`, in another dtype or memory format; None, with nothing done, where that takes a step more."""
+        """Do the same in another dtype or memory format. Return None, with nothing done, if that takes a step more."""
         self.call.draws.release()
         return finish.finish_as(self, torch.float32 if dtype is None else dtype, channels_last)
 
     def flush(self) -> Any:
-        """Does the ops, goes on from their result, and returns it."""
+        """Do the ops, continue from their result, and return it."""
         image = self.handed()
         if image is not self.image or self.ops:
             self.reset(image)
         return image
 
     def by_exact_rules(self) -> None:
-        """What there is to do so far is done exactly: what comes next makes much of a rounding, by another program."""
+        """Do the pending ops exactly, because another program may magnify their roundings."""
         if self.call.rewrites != _C.EXACT:
             self.call = self.call.like(rewrites=_C.EXACT)
 
     def shorten(self) -> None:
-        """Does the ops, because there are about as many as a program holds."""
+        """Do the ops, because a program holds few more."""
         self.flush()
 
     def apart(self, work: Callable[[Any], Any], result: Any = None) -> None:
-        """Does `work` to this draft: a transform that works on the image itself.
+        """Do `work` to this draft. It works on the image itself, and keeps its size and container.
 
-        It keeps the size and the container of the image, unless its result is no image but something like `result`.
+        If the result is not an image, it is like `result`.
         """
         work(self)
 
     def as_one(self, step: Callable[[Any], None]) -> None:
-        """Drafts a step that may do some of its work apart, between ops that it appends."""
+        """Draft a step that may do some of its work apart, between ops that it appends."""
         step(self)
 
-    # What the native core does not do.
+    # Fallbacks.
 
     def _eager(self, name: str, *arguments: Any) -> None:
-        """Runs a fallback on the image so far and goes on from its result."""
+        """Run a fallback on the image so far, and continue from its result."""
         if self.call.log is not None:
             self.call.log.eager(self, name)
         if self.ops:
-            self.by_exact_rules()  # programs do not know what makes much of their roundings behind them, or before
+            self.by_exact_rules()  # the fallback may magnify their roundings
         image = self.handed()
         if isinstance(image, torch.Tensor):
             result = self._torch_functions[name](image, *arguments)
@@ -389,21 +387,34 @@ class DraftBase:
         self.reset(result)
 
     def _eager_tensor(self, name: str, *arguments: Any) -> None:
-        """As `_eager`, for what torchvision does with its tensor functions in every container."""
+        """Run a fallback for tensors on the image so far, in any container."""
+        if self.kind == OTHER:
+            raise TypeError(f"img should be PIL Image or Tensor. Got {type(self.image)}")
+        if self.kind == TENSOR:
+            self._eager(name, *arguments)
+        else:
+            self._as_tensor(name, self.mode, *arguments)
+
+    def _as_tensor(self, name: str, mode: str | None, *arguments: Any) -> None:
+        """Run a fallback for tensors on a PIL image or an array. `mode` is that of the resulting PIL image."""
+        if self.call.log is not None:
+            self.call.log.eager(self, name)
         if self.ops:
             self.by_exact_rules()
         image = self.finish()
-        if isinstance(image, np.ndarray):
-            if image.dtype != np.uint8 or image.ndim not in (2, 3):
-                self.refuse_array()
-            planes = image[None] if image.ndim == 2 else np.moveaxis(image, 2, 0)
-            result = self._torch_functions[name](torch.from_numpy(np.ascontiguousarray(planes)), *arguments).numpy()
-            self.reset(result[0] if image.ndim == 2 else np.ascontiguousarray(np.moveaxis(result, 0, 2)))
-        else:
-            self._eager(name, *arguments)
+        function = self._torch_functions[name]
+        if self.kind == PIL_IMAGE:
+            result = function(pil_fallback.pil_to_tensor(image), *arguments)
+            self.reset(tensor_fallback.to_pil_image(result, mode))
+            return
+        if image.dtype != np.uint8 or image.ndim not in (2, 3):
+            self.refuse_array()
+        planes = np.ascontiguousarray(np.moveaxis(np.atleast_3d(image), 2, 0))
+        result = function(torch.from_numpy(planes), *arguments).permute((1, 2, 0)).contiguous().numpy()
+        self.reset(result[:, :, 0] if image.ndim == 2 else result)
 
     def _eager_array(self, array: np.ndarray, name: str, *arguments: Any) -> np.ndarray:
-        """What Pillow does: for empty and for very large images, and arguments that are errors."""
+        """Return Pillow's result for an empty or very large array, or Pillow's error for wrong arguments."""
         if name == "crop" and array.dtype == np.uint8 and self.bands and all(type(side) is int for side in arguments):
             top, left, height, width = arguments
             if 0 <= top <= top + height <= self.height and 0 <= left <= left + width <= self.width:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fastaug import _C
@@ -60,41 +61,27 @@ class Beside(Protocol):
         """Do all pending drafts."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Call:
     """The settings of a call."""
 
-    __slots__ = (
-        "beside",  # pending drafts besides this one, or None
-        "draws",
-        "family",  # of the kernels for devices; None for the shared family
-        "log",
-        "pillow",  # uint8 tensors, too, follow Pillow's rules
-        "rewrites",
-        "run",
-        "tape",
-        "traced",  # torch has to see every op on a tensor
-    )
+    draws: Draws = DEFAULT
+    rewrites: int = _C.EXACT
+    log: Log | None = None
+    tape: Tape | None = None
+    #: torch has to see every op on a tensor.
+    traced: bool = False
+    #: The kernels for devices; None for the shared family.
+    family: Family | None = None
+    #: uint8 tensors, too, follow Pillow's rules.
+    pillow: bool = False
+    #: Pending drafts besides this one.
+    beside: Beside | None = None
+    #: Runs jobs, as _C.run does.
+    run: Any = field(init=False)
 
-    def __init__(
-        self,
-        draws: Draws = DEFAULT,
-        rewrites: int = _C.EXACT,
-        log: Log | None = None,
-        tape: Tape | None = None,
-        traced: bool = False,
-        family: Family | None = None,
-        pillow: bool = False,
-        beside: Beside | None = None,
-    ) -> None:
-        self.beside = beside
-        self.draws = draws
-        self.family = family
-        self.pillow = pillow
-        self.rewrites = rewrites
-        self.log = log
-        self.tape = tape
-        self.run: Any = _C.run if log is None else log.run
-        self.traced = traced
+    def __post_init__(self) -> None:
+        self.run = _C.run if self.log is None else self.log.run
 
     def as_traced(self) -> Call:
         """Return the same call for the time that torch traces."""
@@ -106,12 +93,7 @@ class Call:
 
     def like(self, **settings: Any) -> Call:
         """Return the same call with other arguments of the constructor."""
-        for name in _SETTINGS:
-            settings.setdefault(name, getattr(self, name))
-        return Call(**settings)
-
-
-_SETTINGS = ("draws", "rewrites", "log", "tape", "traced", "family", "pillow", "beside")
+        return replace(self, **settings)
 
 
 #: An exact call without a log or a tape.

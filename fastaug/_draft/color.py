@@ -1,4 +1,4 @@
-"""The ops of colour."""
+"""Ops of colour."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 from fastaug._program.stains import Stains, found
 
 _COLOUR_MODES = ("RGB", "RGBA")
-#: Beyond it, a gamma curve may overflow: an error, which is Python's or Pillow's to raise.
+#: Beyond it, a gamma curve may overflow. Python or Pillow raises that error.
 LARGE = 1e6
-# Beyond it, what a blend makes of samples may not be finite in float32. The native core refuses such a factor.
+# Beyond it, blends may not be finite in float32, so the native core refuses such factors.
 _MOST = 1e30
 
 
@@ -36,7 +36,7 @@ class ColorDraft(DraftBase):
     _torch_autocontrast: ClassVar[bytes] = ops.TORCH_AUTOCONTRAST
 
     def _colour_channels(self) -> int:
-        """The colour channels that an adjustment reads, 1 or 3; 0 when the native core must not do it."""
+        """Return the colour channels that an adjustment reads, 1 or 3, or 0 if the native core must not do it."""
         if not self.native:
             return 0
         if self.kind == PIL_IMAGE:
@@ -88,7 +88,7 @@ class ColorDraft(DraftBase):
         if not channels or not abs(number) <= _MOST or (self.info and "transparency" in self.info):
             self._eager("adjust_saturation", factor)
         elif channels == 1:
-            # Gray is its own gray: Pillow blends an image with itself, torchvision's tensors come back as they are.
+            # Pillow blends gray with itself. torchvision returns a gray tensor unchanged.
             self.copied = self.copied or self.kind != TENSOR
         elif number == 1:
             self.copied = True
@@ -106,12 +106,12 @@ class ColorDraft(DraftBase):
         elif channels == 3 and self.by_torch:
             self.ops.append(self._torch_hue(number))
         elif channels == 3:
-            # In its own type: Pillow's shift is a product, rounded towards zero.
+            # Pillow rounds the product with a factor of its own type towards zero.
             self.ops.append(ops.hue(factor))
             self.info = None
 
     def need_tile(self) -> None:
-        """What stains are taken from: a uint8 image of three colour channels that the core holds."""
+        """Check that stains can be taken from the image: the core holds it, in uint8 and three colour channels."""
         self.dimensions()
         if self.native and self.channels == 3 and (self.kind != PIL_IMAGE or self.mode == "RGB"):
             return
@@ -132,13 +132,13 @@ class ColorDraft(DraftBase):
         self.info = None
 
     def restain(self, numbers: Sequence[float], flags: int) -> None:
-        """Densities are mapped by twelve numbers (fastaug._program.stains)."""
+        """Map densities by twelve numbers (fastaug._program.stains)."""
         self.need_tile()
         self.ops.append(ops.stains(numbers, flags))
         self.info = None
 
     def restain_found(self, numbers: Callable[[Stains], Sequence[float]], flags: int) -> None:
-        """The same by numbers that follow from the image's own stains, where it has any."""
+        """Do the same by numbers that follow from the image's own stains, if it has any."""
         self.need_tile()
         self.apart(lambda draft: draft._restain_found(numbers, flags))
 
@@ -147,12 +147,12 @@ class ColorDraft(DraftBase):
         if stains is None:
             return
         made = numbers(stains)
-        # Beyond, the stains are so faint, or so much alike, that they tell nothing.
+        # Beyond, the stains are too faint or too much alike.
         if max(map(abs, made)) <= LARGE:
             self.restain(made, flags)
 
     def grayscale(self, channels: int) -> None:
-        """1 channel, or 3 equal ones."""
+        """Reduce to 1 channel, or 3 equal ones."""
         if not self.native:
             self._eager("grayscale", channels)
             return
@@ -212,7 +212,7 @@ class ColorDraft(DraftBase):
         if not self._colour_channels() or not abs(number) <= _MOST or not shaped:
             self._eager("adjust_sharpness", factor)
         elif self.kind == TENSOR and (self.width <= 2 or self.height <= 2):
-            pass  # torchvision hands out the tensor that it is given
+            pass  # torchvision returns the tensor itself
         elif number == 1:
             self.copied = True
         elif not self._blends_natively():
@@ -223,7 +223,7 @@ class ColorDraft(DraftBase):
             self.ops.append(ops.sharpness(number, ops.HAS_ALPHA if self.mode in ALPHA_MODES else 0))
 
     def _has_tables(self) -> bool:
-        """Whether the native core may look up each sample of this image in a table."""
+        """Return whether the native core may look up each sample of this image in a table."""
         if not self.native:
             return False
         if self.kind == PIL_IMAGE:

@@ -1,8 +1,7 @@
-"""A draft: an image with the ops that are still to be done to it.
+"""The class of drafts, which are images with pending ops.
 
-Each transform appends its ops to a draft instead of touching pixels; the native core runs them all in one call when
-the result is asked for. What the core cannot express (other dtypes, rare Pillow modes, errors that are to be
-torchvision's) is done at once, by Pillow or torch, on the result so far.
+Each transform appends its ops to a draft instead of touching pixels. The native core runs all of them in one call, when
+the result is needed. Pillow or torch does at once what the core does not: other dtypes, rare modes, errors.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from fastaug._fallback import tensor as tensor_fallback
 from fastaug._program import arguments, ops
 from fastaug._program.kinds import OTHER, PIL_IMAGE, TENSOR
 
-#: The modes that a tensor or array of so many channels may be given; the first is the default.
+#: The modes for tensors and arrays, by their number of channels. The first is the default.
 MODES_OF = {1: ("L",), 2: ("LA",), 3: ("RGB", "YCbCr", "HSV"), 4: ("RGBA", "CMYK")}
 
 
 class Draft(PillowDraft):
-    """A draft, and one method for each op: the op's home in Python."""
+    """A draft, with one method for each op."""
 
     __slots__ = ()
 
@@ -53,7 +52,7 @@ class Draft(PillowDraft):
 
     def _append_float(self, op: bytes) -> None:
         self.store = (op,)
-        # Floats plane by plane take less time to write, and the input does not ask for others.
+        # Floats are written faster plane by plane.
         self.planar = self.source != TENSOR
         self.native = False
         self.mode = self.info = None
@@ -95,7 +94,7 @@ class Draft(PillowDraft):
     def normalize(self, mean: Any, std: Any, inplace: Any) -> None:
         if self.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
-        # Straight after a conversion to float, or on floats that nobody else has where they are to be written to.
+        # Only after a conversion to float, or on floats, but those of the user are written to if `inplace`.
         first = len(self.store) == (0 if self.floats else 1) and not self.erases
         if type(inplace) is bool and first and not self.flat and not (self.floats and inplace and not self.made):
             packed = packed_normalization(mean, std, self.channels)
@@ -105,9 +104,9 @@ class Draft(PillowDraft):
         self._eager("normalize", mean, std, inplace)
 
     def erase(self, top: int, left: int, height: int, width: int, values: Sequence[float]) -> bool:
-        """Overwrites a box inside an image of floats, by one value or one for each channel.
+        """Overwrite a box inside an image of floats, by one value or one for each channel.
 
-        False, with nothing done, when the core does not hold such an image.
+        Return False, with nothing done, if the core does not hold such an image.
         """
         if not self.store or self.flat or self.lead or self.bands > 4 or not all(map(math.isfinite, values)):
             return False
@@ -116,28 +115,32 @@ class Draft(PillowDraft):
         self.erases += (ops.erase(top, left, height, width, values),)
         return True
 
+    def _erase_natively(self, top: Any, left: Any, height: Any, width: Any, values: Any) -> bool:
+        """Do the same for arguments of any type."""
+        if not self.store or not type(top) is type(left) is type(height) is type(width) is int:
+            return False
+        if top < 0 or left < 0 or height <= 0 or width <= 0 or top + height > self.height or left + width > self.width:
+            return False
+        numbers = _of_channels(values, self.channels)
+        return numbers is not None and self.erase(top, left, height, width, numbers)
+
     def overwrite(self, top: Any, left: Any, height: Any, width: Any, values: Any, inplace: Any) -> None:
-        """The function erase, for an image in progress."""
+        """Do the function erase to an image in progress."""
         if self.kind != TENSOR:
             raise TypeError(f"img should be Tensor Image. Got {type(self.finish())}")
-        inside = all(type(side) is int and side >= 0 for side in (top, left, height, width))
-        inside = inside and top + height <= self.height and left + width <= self.width
-        numbers = _of_channels(values, self.channels) if inside else None
-        if inside and not (height and width):
-            return
-        if numbers is None or type(inplace) is not bool or not self.erase(top, left, height, width, numbers):
+        if type(inplace) is not bool or not self._erase_natively(top, left, height, width, values):
             self.apart(lambda draft: draft._overwrite(top, left, height, width, values, inplace))
 
     def _overwrite(self, *arguments: Any) -> None:
         *box, values, inplace = arguments
-        # What the core has just made is nobody else's yet.
+        # No other code has what the core has just made.
         fresh = bool(self.store) or self.source != TENSOR
         top, left, height, width = box
         self.reset(tensor_fallback.erase(self.handed(), top, left, height, width, values, inplace or fresh))
 
 
 def packed_normalization(mean: Any, std: Any, channels: int) -> Any:
-    """The NORMALIZE op, or one for every four channels; None where torch must decide what the arguments mean."""
+    """Return the NORMALIZE op, or one for every four channels, or None if torch must interpret the arguments."""
     if type(mean) is not tuple:
         mean = _values(mean)
     if type(std) is not tuple:
@@ -149,7 +152,7 @@ def packed_normalization(mean: Any, std: Any, channels: int) -> Any:
 
 
 def _values(argument: Any) -> tuple[Any, ...] | None:
-    """The numbers in a list, array or tensor; None when it is anything else."""
+    """Return the numbers in a list, array or tensor, or None for anything else."""
     if isinstance(argument, (torch.Tensor, np.ndarray)):
         argument = argument.tolist() if argument.ndim == 1 else None
     try:
@@ -159,14 +162,15 @@ def _values(argument: Any) -> tuple[Any, ...] | None:
 
 
 def _of_channels(values: Any, channels: int) -> list[float] | None:
-    """The one number, or those of the channels, that a box is overwritten by; None for anything else."""
+    """Return the one number, or those of the channels, to overwrite a box with, or None for anything else."""
     if isinstance(values, (int, float)):
         return [float(values)]
     if not isinstance(values, torch.Tensor) or values.requires_grad or not values.is_cpu:
         return None
-    if values.numel() == 1 and values.ndim <= 3:
-        return [float(values)]
-    return [float(value) for value in values.flatten()] if values.shape == (channels, 1, 1) else None
+    if not (values.numel() == 1 and values.ndim <= 3) and values.shape != (channels, 1, 1):
+        return None
+    numbers: list[float] = values.to(torch.float32).flatten().tolist()
+    return numbers
 
 
 @functools.lru_cache(maxsize=256)
@@ -182,11 +186,10 @@ def _pack(mean: tuple[Any, ...] | None, std: tuple[Any, ...] | None, channels: i
 
 
 class UnreadDraft(Draft):
-    """A draft of a file that Pillow has opened and may not have read, by what its header says.
+    """A draft of a file that Pillow has opened but may not have read.
 
-    The first op that works on pixels has them read when it has been drafted, and makes this a plain draft. So a file
-    that cannot be read is an error where torchvision has one, after the draws and the checks that it makes before; and
-    a file that no op works on is handed on unread.
+    The first op on pixels reads them after it is drafted, and makes this a plain draft. So an unreadable file is an
+    error where torchvision has one, after its draws and checks. A file without ops stays unread.
     """
 
     __slots__ = ()
@@ -202,7 +205,7 @@ class UnreadDraft(Draft):
 
 
 def _reading(method: Callable[..., Any]) -> Callable[..., Any]:
-    """That method of a plain draft, for an unread one."""
+    """Return a method of a plain draft for unread ones."""
 
     @functools.wraps(method)
     def drafted(draft: Draft, *arguments: Any, **named: Any) -> Any:
@@ -215,7 +218,7 @@ def _reading(method: Callable[..., Any]) -> Callable[..., Any]:
         image.load()
         draft.__class__ = Draft  # type: ignore[assignment]
         if (image.mode, image.size, image.info) != header:
-            # Some formats are certain of these only now.
+            # Some formats find these only now.
             draft.reset(image, True)
             return method(draft, *arguments, **named)
         return result

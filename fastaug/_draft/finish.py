@@ -1,4 +1,4 @@
-"""The end of a draft: left to Pillow or torch where that is one move, or else one job, or several, for the core."""
+"""Finish drafts: by one move of Pillow or torch, or else by jobs for the core."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _MAPPED = (1, 4)
 
 
 def finish(draft: Any) -> Any:
-    """The image of a fastaug._draft.base.DraftBase with all its ops done, in the draft's container."""
+    """Return the image of a fastaug._draft.base.DraftBase after its ops, in the draft's container."""
     return _decoding(draft, _finish) if draft.source == ENCODED else _finish(draft)
 
 
 def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tensor | None:
-    """The result as a tensor of another dtype, or with the channels of a pixel side by side; None if not natively."""
+    """Return the result of `one_job_as`, or None."""
     if draft.source == ENCODED:
         result: torch.Tensor | None = _decoding(draft, _finish_as, dtype, channels_last)
         return result
@@ -48,7 +48,7 @@ def finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Tens
 
 
 def _decoding(draft: Any, work: Callable[..., Any], *arguments: Any) -> Any:
-    """Does `work` on a draft of an encoded image; with Pillow's pixels, if the core leaves the decoding to Pillow."""
+    """Do `work` on a draft of an encoded image, with Pillow's pixels if the core leaves the decoding to Pillow."""
     try:
         return work(draft, *arguments)
     except _C.Refused as error:
@@ -67,10 +67,10 @@ def _finish(draft: Any) -> Any:
     kind = draft.kind
     if draft.device is not None and kind != TENSOR:
         draft.image, draft.device = placed.on_host(draft.image), None
-    apart = _apart(draft)
-    if apart is not None:
-        done = apart(draft)
-        if done is not None or apart is _untouched:
+    alone = apart(draft)
+    if alone is not None:
+        done = alone(draft)
+        if done is not None or alone is _untouched:
             return done
     if draft.lead or draft.bands > 4:
         jobs, result = _parts(draft)
@@ -81,7 +81,7 @@ def _finish(draft: Any) -> Any:
 
 
 def _as_source(draft: Any, result: Any) -> Any:
-    """The result with what it has of the draft's image besides pixels."""
+    """Return the result with the metadata or the class of the draft's image."""
     if draft.kind == PIL_IMAGE:
         result.info = copied_info(draft)
     elif draft.source == TENSOR and type(draft.image) is not Tensor:
@@ -90,20 +90,20 @@ def _as_source(draft: Any, result: Any) -> Any:
 
 
 class Together(list[Any]):
-    """Jobs of one call of the core, among which may be those of encoded images.
+    """Jobs of one call of the core, also of encoded images.
 
-    Whoever runs them does each draft by itself where the core leaves an image to Pillow.
+    If the core leaves one of these to Pillow, each draft is finished alone.
     """
 
 
 def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
-    """Appends the jobs that a draft is, for one call of the core with those of others.
+    """Append the jobs of a draft, for one call of the core with those of others.
 
     Returns:
-        What gives the result when they have been run; None, with nothing appended, where a draft is to be finished by
-        itself.
+        A function that returns the result after the call; or None, with nothing appended, if the draft must be finished
+        alone.
     """
-    if draft.device is not None or _apart(draft) is not None:
+    if draft.device is not None or apart(draft) is not None:
         return None
     if draft.source == ENCODED and type(jobs) is not Together:
         return None
@@ -117,13 +117,8 @@ def start(draft: Any, jobs: list[Any]) -> Callable[[], Any] | None:
     return lambda: _as_source(draft, job.delivered(memory))
 
 
-def takes_jobs(draft: Any) -> bool:
-    """Whether what is to be done to a draft is left to the core."""
-    return _apart(draft) is None
-
-
 def _done(draft: Any, job: Job) -> Any:
-    """The result of a draft's job, where its image is."""
+    """Return the result of a draft's job, on the device of its image."""
     call = draft.call
     if draft.device is None:
         return job.execute(call.run, call.rewrites)
@@ -133,13 +128,13 @@ def _done(draft: Any, job: Job) -> Any:
         result = bag.run_one(job, draft.device, call.rewrites, call.family)
         if result is not None:
             return result
-    # No device does it, or somebody watches what is done.
+    # No device does it, or a log records it.
     job.source = borrow_tensor(placed.on_host(_plain(draft.image)))
     return bag.moved(job.execute(call.run, call.rewrites), draft.device)
 
 
-def _apart(draft: Any) -> Callable[[Any], Any] | None:
-    """What finishes a draft that may need no job: its result, or None if it needs one; None where it does."""
+def apart(draft: Any) -> Callable[[Any], Any] | None:
+    """Return a function that may finish a draft without a job, and else returns None; or None if a job is needed."""
     if draft.kind == draft.source:
         if not draft.store:
             if not draft.ops:
@@ -155,12 +150,12 @@ def _apart(draft: Any) -> Callable[[Any], Any] | None:
 
 
 def _of_class(result: torch.Tensor, image: torch.Tensor) -> torch.Tensor:
-    """`result` in the class that torch's functions give for `image`, which is of a subclass of Tensor."""
+    """Return `result` in the class of torch's results for `image`, which is of a subclass of Tensor."""
     return result.as_subclass(type(image[..., :0]))
 
 
 def _mapped(draft: Any) -> Image.Image | None:
-    """A tensor or array as a PIL image of the same memory: torchvision does not copy where Pillow need not."""
+    """Return a tensor or array as a PIL image of the same memory, or None if Pillow must copy it."""
     image = draft.image
     if draft.source == ENCODED:
         return None
@@ -172,10 +167,10 @@ def _mapped(draft: Any) -> Image.Image | None:
 
 
 def one_job(draft: Any) -> Job | None:
-    """The job that a draft is; None where it is none, or several, or where the image is not made anew."""
+    """Return the only job of a draft, or None if it has none or several, or does not make a new image."""
     if draft.lead or draft.bands > 4 or (draft.source == TENSOR and type(draft.image) is not Tensor):
         return None
-    if draft.device is None and _apart(draft) is not None:
+    if draft.device is None and apart(draft) is not None:
         return None
     draft.choose_order()
     job: Job = draft.job()
@@ -183,7 +178,7 @@ def one_job(draft: Any) -> Job | None:
 
 
 def job_of(parts: Any) -> Any:
-    """The job that a recipe tells the parts of; NotImplemented where it has none."""
+    """Return the job that a recipe returned the parts of, or NotImplemented if it has none."""
     if parts is NotImplemented:
         return parts
     program, source, size, mode, dtype, interleaved = parts
@@ -192,11 +187,11 @@ def job_of(parts: Any) -> Any:
 
 
 def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | None:
-    """As `one_job`, for a tensor of another dtype, or with the channels of a pixel side by side."""
+    """Return the only job of a draft for a tensor of this dtype, with or without channels side by side."""
     if dtype not in DTYPES or draft.lead or draft.flat or draft.bands > 4:
         return None
     if draft.floats:
-        # A view may stay one; and pixels that lie together stay together, unless another order is asked for.
+        # A view may have to stay one, and pixels that lie together may have to stay together.
         if not draft.made or (draft.channel_last and not channels_last):
             return None
     elif not draft.store:
@@ -207,7 +202,7 @@ def one_job_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> Job | Non
 
 
 def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
-    """The program, and the image for it."""
+    """Return the program, and the image for it."""
     program: Any = draft.ops
     store: Any = draft.store
     if store:
@@ -223,7 +218,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
     try:
         return b"".join(program), _C.from_pil(image, draft.bands)
     except ValueError:
-        # Pillow splits large images into blocks: a first crop is left to Pillow, which copies only that; else all is.
+        # Pillow splits large images into blocks. It copies only a first crop, or else all of it.
         cropped = delegate.crop_by_pillow(image, draft.first)
     if cropped is not None:
         image, program = cropped, program[draft.views if draft.first[0] == "crop" else 1 :]
@@ -235,7 +230,7 @@ def borrowed(draft: Any) -> tuple[bytes, _C.Source]:
 
 
 def _plain(image: Any) -> Any:
-    """A tensor without the class that it is of, or any other image."""
+    """Return a tensor without its own class, or any other image unchanged."""
     return image.as_subclass(Tensor) if isinstance(image, Tensor) and type(image) is not Tensor else image
 
 
@@ -259,11 +254,11 @@ def _finish_as(draft: Any, dtype: torch.dtype, channels_last: bool) -> torch.Ten
 
 
 def _delegated(draft: Any) -> Any:
-    """The result of a draft's only op, if it is one move for Pillow or torch."""
+    """Return the result of a draft's only op, if it is one move for Pillow or torch."""
     op: Named = draft.first
     if draft.kind == TENSOR:
         if draft.copied:
-            return None  # the copy of a crop is no view, and the copy may have another memory format
+            return None  # the copy of a crop is not a view, and may have another memory format
         done: Any = delegate.by_torch(draft.image, op)
     elif draft.kind == PIL_IMAGE and draft.mode == draft.image.mode and draft.bands <= 4:
         done = delegate.by_pillow(draft.image, op)
@@ -277,7 +272,7 @@ def _delegated(draft: Any) -> Any:
 
 
 def _flipped(draft: Any) -> torch.Tensor:
-    """Floats that are a view, and flipped: torch goes over them once, too."""
+    """Flip a view of floats by torch, which is one pass, too."""
     image: Any = draft.image if draft.first is None else delegate.by_torch(draft.image, draft.first)
     if draft.call.log is not None:
         draft.call.log.delegated(draft, "torch")
@@ -291,7 +286,7 @@ def copied_info(draft: Any) -> dict[Any, Any]:
 
 
 def _untouched(draft: Any) -> Any:
-    """The source itself, or a copy of it where torchvision makes one."""
+    """Return the source itself, or a copy if torchvision makes one."""
     image = draft.image
     if draft.kind == PIL_IMAGE and draft.mode != image.mode:
         # Only read as another mode.
@@ -315,7 +310,7 @@ def _untouched(draft: Any) -> Any:
 
 
 def _parts(draft: Any) -> tuple[list[tuple[bytes, _C.Source, _C.Target]], Any]:
-    """Batches, and images of more than four channels: a job for each image and every four channels; and the result."""
+    """Return a job for each image of a batch and every four of its channels, and the result."""
     height, width, channels = draft.height, draft.width, draft.channels
     bands, lead = draft.bands, draft.lead
     if draft.kind == TENSOR:

@@ -31,13 +31,8 @@ _LONGEST = 1 << 24
 
 
 def _is_point(center: Any) -> bool:
-    """None, or two numbers. Of others, Pillow and torch say what they mean."""
+    """Return whether the core takes a centre: two numbers, or None."""
     return center is None or (len(center) == 2 and all(isinstance(number, (int, float)) for number in center))
-
-
-def _is_zero(fill: Any) -> bool:
-    """Of what a tensor is padded with."""
-    return fill is None or (type(fill) is int and fill == 0)
 
 
 class GeometryDraft(DraftBase):
@@ -62,7 +57,7 @@ class GeometryDraft(DraftBase):
             self._eager("vflip")
 
     def transpose(self) -> None:
-        """Rows become columns."""
+        """Exchange rows and columns."""
         if self.native and not self.erases:
             self.ops += (ops.ROT90[90], ops.VFLIP)
             self.height, self.width = self.width, self.height
@@ -70,7 +65,7 @@ class GeometryDraft(DraftBase):
             self._eager("transpose")
 
     def rot90(self, turns: int) -> None:
-        """Quarter turns counter-clockwise, 0 to 3."""
+        """Turn counter-clockwise by 0 to 3 quarters."""
         if not turns:
             return
         if not self.native or self.erases:
@@ -84,11 +79,11 @@ class GeometryDraft(DraftBase):
             self.channel_last = False
 
     def crop(self, top: Any, left: Any, height: Any, width: Any) -> None:
-        """A box of the image, with zeros where it reaches beyond."""
+        """Cut out a box, with zeros outside of the image."""
         if not (type(top) is type(left) is type(height) is type(width) is int):
             box = [arguments.whole(number) for number in (top, left, height, width)]
             if None in box:
-                # Pillow rounds the corners of a box of floats; what else there may be is its to take or to refuse.
+                # Pillow rounds the corners of a box of floats, and refuses others.
                 self._eager("crop", top, left, height, width)
                 return
             top, left, height, width = box
@@ -106,7 +101,7 @@ class GeometryDraft(DraftBase):
         if drafted and (zeros or inside) and sizes:
             if inside and self.kind == TENSOR:
                 if self.views == len(self.ops):
-                    # Crops that a tensor begins with are each a view of the one before: together they are one.
+                    # The first crops of a tensor are views of each other, so together they are one.
                     above, before = (0, 0) if self.first is None else self.first[1:3]
                     self.first = ("crop", above + top, before + left, height, width)
                     self.views += 1
@@ -120,12 +115,12 @@ class GeometryDraft(DraftBase):
         self._eager("crop", top, left, height, width)
 
     def _padded_by_torch(self) -> None:
-        """torch keeps the channels of a pixel together where it pads and resizes batches, but not of single images."""
+        """Choose the order of samples after a padding or resize by torch, which keeps that of batches only."""
         if self.channel_last and len(self.lead) != 1:
             self.channel_last = False
 
     def center_crop(self, size: Any) -> None:
-        """The middle of the image, with zeros around it where it is too small."""
+        """Cut out the middle of the image, with zeros around it if it is too small."""
         size = arguments.square_if_single(size)
         _, height, width = self.dimensions()
         crop_height, crop_width = size
@@ -149,11 +144,11 @@ class GeometryDraft(DraftBase):
         self._check_padding(padding, fill, padding_mode)
         box = arguments.whole_sides(padding)
         if box is not None and padding_mode != "constant" and self.kind != TENSOR:
-            # On PIL images torchvision's other modes take no number of NumPy's by itself.
+            # On PIL images torchvision's other modes do not take a single number of NumPy's.
             single = padding if not isinstance(padding, (list, tuple)) else padding[0] if len(padding) == 1 else 0
             box = box if isinstance(single, int) else None
-        # What a fill of another number is in floats, its byte does not say.
-        zeros = self.floats and not self.store and padding_mode == "constant" and _is_zero(fill)
+        # In floats, other fills are not what their bytes are.
+        zeros = self.floats and not self.store and padding_mode == "constant" and not fill and type(fill) is not float
         if (self.native or zeros) and box is not None and self._pad_natively(box, fill, padding_mode):
             return
         self._eager("pad", padding, fill, padding_mode)
@@ -187,19 +182,22 @@ class GeometryDraft(DraftBase):
     def _pad_natively(self, box: tuple[int, int, int, int], fill: Any, padding_mode: str) -> bool:
         left, top, right, bottom = box
         height, width = self.height + top + bottom, self.width + left + right
-        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and max(map(abs, box)) <= _MAX_SIDE):
+        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and -_MAX_SIDE <= min(box) <= max(box) <= _MAX_SIDE):
             return False
         if padding_mode == "constant":
-            if self.kind == TENSOR and not (isinstance(fill, (int, type(None))) and 0 <= (fill or 0) <= 255):
-                return False  # torch refuses what does not fit into uint8
+            if self.kind == TENSOR and not self._torch_frames(box, fill):
+                return False
             colour = arguments.fill_bytes(fill, self.channels)
             if colour is None:
                 return False
             if not self.ops:
                 self.first = ("window", -top, -left, height, width, colour) if len(colour) <= 4 else None
-            self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
+            if len(colour) <= 4:
+                self.ops.append(ops.window(-top, -left, height, width, colour))
+            else:
+                self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
             # Where nothing is added, torch copies what is left.
-            if max(box) > 0:
+            if self.channel_last and max(box) > 0:
                 self._padded_by_torch()
             if self.info:
                 self.info = {"transparency": self.info["transparency"]} if "transparency" in self.info else None
@@ -222,9 +220,13 @@ class GeometryDraft(DraftBase):
         self.height, self.width = height, width
         return True
 
+    def _torch_frames(self, box: tuple[int, int, int, int], fill: Any) -> bool:
+        """Return whether torch pads uint8 samples with this number. It refuses those that do not fit."""
+        return fill is None or (isinstance(fill, int) and 0 <= fill <= 255)
+
     def _torch_pads(self, box: tuple[int, int, int, int], padding_mode: str) -> bool:
-        """Whether torch would take this padding; where it would not, it is asked, so that the error is its own."""
-        if len(self.lead) > 1 or (self.flat and padding_mode == "symmetric"):
+        """Return whether torch takes this padding. Otherwise torch is called, and raises its error."""
+        if len(self.lead) > self._most_leading or (self.flat and padding_mode == "symmetric"):
             return False
         if padding_mode == "edge":
             return True
@@ -233,12 +235,18 @@ class GeometryDraft(DraftBase):
         return min(box) >= 0 and max(left, right) <= self.width - slack and max(top, bottom) <= self.height - slack
 
     def _is_batch(self) -> bool:
-        """Whether a tensor is an image or one batch of them: torch samples neither a plane alone nor more batches."""
-        return len(self.lead) <= 1 and not (self.flat and self.kind == TENSOR)
+        """Return whether torch samples this image: neither a plane alone nor too many leading dimensions."""
+        return not (self.flat and self.kind == TENSOR) and (not self.lead or len(self.lead) <= self._most_leading)
 
-    def _append_filled(self, op: Any, fill: Any) -> None:
-        """Appends op(fill), for every four channels if there are more. A fill of numbers has a multiple of four."""
-        if len(fill) <= 4:
+    def _append_filled(self, op: Any, fill: Any, mixes: bool = False) -> None:
+        """Append op(fill), for every four channels if there are more. A fill of numbers has a multiple of four.
+
+        `mixes` means that Pillow's op mixes pixels, so that their colours are multiplied by alpha.
+        """
+        if mixes and self.mode in ALPHA_MODES:
+            # The fill is not premultiplied: Pillow paints it into the premultiplied image.
+            self.ops += (ops.PREMULTIPLY, op(fill), ops.UNPREMULTIPLY)
+        elif len(fill) <= 4:
             self.ops.append(op(fill))
         else:
             if isinstance(fill, bytes):
@@ -257,7 +265,7 @@ class GeometryDraft(DraftBase):
         name = interpolation._name_
         number = _PILLOW[name]
         if self.kind == TENSOR:
-            # antialias says nothing to the nearest modes; without it torch has another filter.
+            # antialias does not change the nearest modes. Without it torch has another filter.
             smooth = bool(antialias) and number in (2, 3)
             native = self.native and (number == 0 or smooth) and self._is_batch()
             if self.by_torch and number != 0 and native:
@@ -312,7 +320,7 @@ class GeometryDraft(DraftBase):
         self._eager("rotate", angle, number, interpolation.value, expand, center, fill)
 
     def _rotate_by_torch(self, angle: float, mode_name: str, expand: bool, center: Any, fill: Any) -> bool:
-        """A rotation of a tensor as torchvision samples it, whatever the angle."""
+        """Append torchvision's rotation of a tensor, for any angle."""
         height, width = self.height, self.width
         matrix = matrices.rotation_matrix(height, width, angle, center)
         size = matrices.size_around(matrix, height, width) if expand else (height, width)
@@ -321,7 +329,7 @@ class GeometryDraft(DraftBase):
     def _sample_by_torch(
         self, pack: Any, numbers: Sequence[float], size: tuple[int, int], mode_name: str, fill: Any
     ) -> bool:
-        """Appends a map from output to input that torchvision's tensor functions would sample."""
+        """Append a map from output to input, sampled as in torchvision's tensor functions."""
         number = _SAMPLERS.get(mode_name)
         height, width = size
         if number is None or not all(map(math.isfinite, numbers)) or not rounding.follows("warps of tensors"):
@@ -365,21 +373,17 @@ class GeometryDraft(DraftBase):
         height, width, matrix = matrices.rotation(self.height, self.width, angle, expand, center, size)
         if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and all(map(math.isfinite, matrix))):
             return False
-        if number != 0 and self.mode in ALPHA_MODES:
-            # The fill is not premultiplied: Pillow paints it into the premultiplied image.
-            self.ops += (ops.PREMULTIPLY, ops.affine(height, width, number, matrix, fill), ops.UNPREMULTIPLY)
-        else:
-            self._append_filled(lambda part: ops.affine(height, width, number, matrix, part), fill)
+        self._append_filled(lambda part: ops.affine(height, width, number, matrix, part), fill, number != 0)
         self.height, self.width = height, width
         self.channel_last = False
         return True
 
     def _warps_natively(self) -> bool:
-        """Return whether the core maps this image as Pillow does. No one else has Pillow's rules for tensors."""
+        """Return whether the core maps this image as Pillow does. For tensors only the core has Pillow's rules."""
         return self.kind == TENSOR or rounding.follows("warps")
 
     def _copy_by_torch(self) -> None:
-        """A warp that leaves every pixel where it is: torchvision samples a tensor nevertheless."""
+        """Copy the image instead of a warp that moves no pixel. torchvision samples a tensor nevertheless."""
         self.copied = True
         self.channel_last = False
 
@@ -425,7 +429,7 @@ class GeometryDraft(DraftBase):
         self._eager("perspective", coefficients, number, interpolation.value, fill)
 
     def _warp_natively(self, pack: Any, numbers: Sequence[float], number: int, mode_name: str, fill: Any) -> bool:
-        """Appends a map from output to input that keeps the size."""
+        """Append Pillow's map from output to input, which keeps the size."""
         colour = arguments.fill_bytes(fill, self.channels)
         if colour is None or number not in (0, 2, 3) or not self._is_batch() or not all(map(math.isfinite, numbers)):
             return False
@@ -454,10 +458,6 @@ class GeometryDraft(DraftBase):
                 def op(part: bytes) -> bytes:
                     return ops.window(top, left, height, width, part)
 
-        if number != 0 and self.mode in ALPHA_MODES:
-            # The fill is not premultiplied: Pillow paints it into the premultiplied image.
-            self.ops += (ops.PREMULTIPLY, op(colour), ops.UNPREMULTIPLY)
-        else:
-            self._append_filled(op, colour)
+        self._append_filled(op, colour, number != 0)
         self.channel_last = False
         return True

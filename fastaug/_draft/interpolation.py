@@ -1,4 +1,4 @@
-"""The interpolation modes and how they are recognised in arguments."""
+"""Interpolation modes, and their recognition in arguments."""
 
 from __future__ import annotations
 
@@ -43,21 +43,16 @@ pil_modes_mapping = {
 }
 
 _FROM_PILLOW = {
-    0: InterpolationMode.NEAREST,
-    1: InterpolationMode.LANCZOS,
-    2: InterpolationMode.BILINEAR,
-    3: InterpolationMode.BICUBIC,
-    4: InterpolationMode.BOX,
-    5: InterpolationMode.HAMMING,
+    number: mode for mode, number in pil_modes_mapping.items() if mode is not InterpolationMode.NEAREST_EXACT
 }
 
 
 def as_interpolation(value: Any) -> InterpolationMode:
-    """The mode that an argument means: a member of either enum, or one of Pillow's integers.
+    """Return the mode for a member of this enum or of torchvision's, or for one of Pillow's integers.
 
     Raises:
         TypeError: any other type.
-        KeyError: an integer that Pillow gives no meaning.
+        KeyError: an integer without a meaning for Pillow.
     """
     if isinstance(value, InterpolationMode):
         return value
@@ -76,16 +71,16 @@ _BY_VALUE = {mode.value: mode for mode in InterpolationMode}
 
 
 def named_interpolation(value: Any) -> InterpolationMode:
-    """The mode that an argument of a function of v2 means: also by its name, such as "bilinear".
+    """Return the mode for an argument of a function of v2, which may also be a name, such as "bilinear".
 
     Raises:
         ValueError: any other name or type.
-        KeyError: an integer that Pillow gives no meaning.
+        KeyError: an integer without a meaning for Pillow.
     """
     if type(value) is InterpolationMode:
         return value
     if isinstance(value, str):
-        # The enumeration is asked by value, which takes it longer.
+        # The enumeration finds members by value more slowly.
         mode = _BY_VALUE.get(value)
         if mode is None:
             raise ValueError(f"Invalid interpolation mode: '{value}'. Supported string values are: {[*_BY_VALUE]}.")
@@ -100,7 +95,7 @@ def named_interpolation(value: Any) -> InterpolationMode:
 
 
 def stored_interpolation(value: Any) -> Any:
-    """What a transform keeps as `interpolation`; a wrong type is an error only when it is used, as in torchvision."""
+    """Return the attribute `interpolation` of a transform. A wrong type is an error only when it is used."""
     if isinstance(value, int) or type(value).__name__ == "InterpolationMode":
         return as_interpolation(value)
     return value

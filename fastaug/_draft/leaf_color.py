@@ -1,4 +1,4 @@
-"""Colours, filters and conversions as torchvision's v2 does them: where that is not what v1 does."""
+"""Colours, filters and conversions of torchvision's v2, where they differ from v1's."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
-from PIL import Image
 
 from fastaug._draft.color import LARGE
 from fastaug._draft.draft import MODES_OF, Draft
 from fastaug._draft.draws import drawn_from
-from fastaug._fallback import pil as pil_fallback
 from fastaug._fallback import tensor as tensor_fallback
 from fastaug._fallback import v2
 from fastaug._program import arguments, checks, ops
@@ -51,7 +49,7 @@ class LeafColor(Draft):
 
     def adjust_brightness(self, factor: Any) -> None:
         if self.kind == TENSOR and not isinstance(factor, float):
-            # torch multiplies bytes by an int as bytes, which wrap around, and says what other numbers are.
+            # torch multiplies bytes by an int as bytes, which wrap around. It also decides on other numbers.
             self._eager("adjust_brightness", factor)
         else:
             super().adjust_brightness(factor)
@@ -112,7 +110,7 @@ class LeafColor(Draft):
             self.channels = 3 if channels == 3 else 1
 
     def to_rgb(self) -> None:
-        """RGB: an image of gray becomes three equal channels, and Pillow converts its other modes."""
+        """Convert to RGB. Gray becomes three equal channels, and Pillow converts its other modes."""
         if self.kind == PIL_IMAGE:
             if not self.native or self.mode not in ("L", "RGB") or (self.info and "transparency" in self.info):
                 self._eager("to_rgb")
@@ -128,7 +126,7 @@ class LeafColor(Draft):
                 self._eager("to_rgb")
 
     def permute_channels(self, permutation: Sequence[int]) -> None:
-        """Channel k of the result is channel permutation[k]."""
+        """Permute channels. Channel k of the result is channel permutation[k]."""
         accepted = MODES_OF.get(self.channels)
         if accepted and self.native and not self.flat and _is_permutation(permutation, self.channels):
             self.ops.append(ops.v2_permute(permutation))
@@ -140,27 +138,18 @@ class LeafColor(Draft):
         else:
             self._eager("permute_channels", permutation)
 
-    def gaussian_blur(self, kernel_size: Any, sigma: Any) -> None:
-        kernel_size, sigma = arguments.checked_blur(kernel_size, sigma)
-        if self._blur_natively(kernel_size, sigma):
-            return
-        if self.kind == PIL_IMAGE:
-            self._as_tensor("gaussian_blur", self.mode, kernel_size, sigma)
-        else:
-            self._eager("gaussian_blur", kernel_size, sigma)
-
     def gaussian_noise(self, mean: float, sigma: float, clip: bool) -> None:
-        """Noise of torch's generator or of what the thread has in its place, for each sample of a tensor."""
+        """Add noise to each sample of a tensor, from torch's generator or that of the thread."""
         if self.kind == PIL_IMAGE:
             raise ValueError("Gaussian Noise is not implemented for PIL images.")
         self._eager("gaussian_noise", mean, sigma, clip, drawn_from(None).get("generator"))
 
     def jpeg(self, quality: int) -> None:
-        """What is left after the image was a JPEG file."""
+        """Compress the image as a JPEG file, and read it back."""
         self._eager("jpeg", quality)
 
     def to_dtype(self, dtype: torch.dtype, scale: bool) -> None:
-        """Another dtype; with `scale`, white stays white."""
+        """Convert to another dtype. With `scale`, white stays white."""
         if self.store and dtype is torch.float32:
             return
         if not self.native or not scale or dtype is torch.uint8:
@@ -178,45 +167,31 @@ class LeafColor(Draft):
             self._eager("to_dtype", dtype, scale)
 
     def erase_box(self, top: int, left: int, height: int, width: int, values: Any, inplace: bool) -> None:
-        """Overwrites a box of the image, by anything that a tensor's part can be set to."""
+        """Overwrite a box of the image, by anything that a tensor's part can be set to."""
         if self.kind == PIL_IMAGE:
             self._as_tensor("erase", self.mode, top, left, height, width, values, inplace)
         elif not self._erase_natively(top, left, height, width, values):
             self._eager("erase", top, left, height, width, values, inplace)
 
-    def _erase_natively(self, top: int, left: int, height: int, width: int, values: Any) -> bool:
-        if not self.store or not isinstance(values, torch.Tensor) or values.requires_grad or not values.is_cpu:
-            return False
-        whole = type(top) is type(left) is type(height) is type(width) is int
-        if not whole or top < 0 or left < 0 or height <= 0 or width <= 0:
-            return False
-        if top + height > self.height or left + width > self.width:
-            return False
-        per_channel = values.shape == (self.channels, 1, 1)
-        if not (values.numel() == 1 and values.ndim <= 3) and not per_channel:
-            return False
-        numbers = values.to(torch.float32).flatten().tolist()
-        return self.erase(top, left, height, width, numbers)
-
     def uniform_temporal_subsample(self, count: int) -> None:
-        """So many frames, evenly spaced from the first to the last."""
+        """Keep so many frames, evenly spaced from the first to the last."""
         whole = bool(self.lead) and self.native and type(count) is int and count > 0
         if not whole:
             self._eager("uniform_temporal_subsample", count)
             return
-        # What is to be done to the frames is done to those that are left.
+        # The pending ops apply to the kept frames.
         numbers = v2.frame_numbers(self.lead[-1], count, torch.get_default_dtype())
         self._choose(numbers)
         self.lead = (*self.lead[:-1], len(numbers))
         self.channel_last = False
-        self.first, self.views = None, 0  # of a crop, that is a view of torch's no longer
+        self.first, self.views = None, 0  # a crop is no longer a view
 
     def _choose(self, numbers: Sequence[int]) -> None:
-        """Leaves these frames of the image, in this order."""
+        """Keep these frames of the image, in this order."""
         self.image = self.image.index_select(-4, torch.tensor(numbers, device="cpu"))
 
     def to_image_tensor(self) -> None:
-        """A tensor of the samples of a PIL image, a view of HWC memory; of an array, plane by plane."""
+        """Convert a PIL image to a tensor that is a view of HWC memory, and an array plane by plane."""
         if self.kind == PIL_IMAGE:
             self.to_uint8_tensor()
         elif self.kind == ARRAY and self.native:
@@ -226,13 +201,3 @@ class LeafColor(Draft):
             self.reset(tensor_fallback.array_planes(self.finish()))
         elif self.flat:
             self.reset(self.finish().unsqueeze(0))
-
-    def _as_tensor(self, name: str, mode: str | None, *values: Any) -> None:
-        """As `_eager`, for what torchvision does to PIL images as tensors; `mode` is the result's."""
-        if self.call.log is not None:
-            self.call.log.eager(self, name)
-        if self.ops:
-            self.by_exact_rules()
-        image: Image.Image = self.finish()
-        result = self._torch_functions[name](pil_fallback.pil_to_tensor(image), *values)
-        self.reset(tensor_fallback.to_pil_image(result, mode))

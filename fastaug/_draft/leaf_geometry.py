@@ -1,6 +1,6 @@
-"""Geometry as torchvision's v2 does it: where that is not what v1 does.
+"""Geometry of torchvision's v2, where it differs from v1's.
 
-Arguments are checked and normalized: interpolation modes are of the enumeration, paddings four sides.
+Arguments are checked and normalized: interpolation modes are members of the enumeration, paddings have four sides.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ import torch
 from fastaug._draft.draft import Draft
 from fastaug._draft.geometry import _LONGEST, _MAX_SIDE, _NEAREST_RULES, _PILLOW, _SAMPLERS
 from fastaug._draft.interpolation import InterpolationMode
-from fastaug._fallback import pil as pil_fallback
-from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import warp
 from fastaug._program import arguments, checks, matrices, ops, resizing, v2_arguments
 from fastaug._program.borrow import is_interleaved
-from fastaug._program.kinds import PIL_IMAGE, TENSOR
+from fastaug._program.kinds import TENSOR
 
 # Pillow's numbers of the filters that there are for tensors: Lanczos, bilinear, bicubic.
 _FILTERS = (1, 2, 3)
@@ -29,7 +26,7 @@ class LeafGeometry(Draft):
     """A draft's methods for geometry that differ in v2."""
 
     __slots__ = (
-        "gaps",  # how many of the ops were there when torch's tensor became a part of a larger one; -1: it is none
+        "gaps",  # the number of ops when torch's tensor became a part of a larger one, or -1
     )
 
     _v2 = True
@@ -39,7 +36,7 @@ class LeafGeometry(Draft):
         Draft.reset(self, image, read)
         self.gaps = -1
         if self.height * self.width == 1 and self.native and self.kind == TENSOR:
-            # A single pixel is contiguous in any order. torch goes by its strides.
+            # A single pixel is contiguous in any order, so torch decides by its strides.
             self.channel_last = is_interleaved(self.image)
         if self.channel_last and self._is_one():
             row, pixel = self.image.stride()[-2:]
@@ -47,46 +44,33 @@ class LeafGeometry(Draft):
                 self.gaps = 0
 
     def _need_channels(self) -> None:
-        """torchvision takes no plane without an axis of channels."""
+        """Raise torchvision's error for a plane without an axis of channels."""
         if self.flat or not self.bands:
             checks.need_channels(self.image)
 
-    def _is_batch(self) -> bool:
-        """Whether a tensor is an image or several: torchvision flattens their leading dimensions."""
-        return not (self.flat and self.kind == TENSOR)
-
     def _has_order(self) -> bool:
-        """Whether the axes of the tensor lie in one of the two orders that the core writes."""
+        """Return whether the axes of the tensor lie in one of the two orders that the core writes."""
         return bool(self.ops) or self.channel_last or self.image.is_contiguous()
 
     def _is_one(self) -> bool:
         return not self.lead or math.prod(self.lead) == 1
 
     def _padded_by_torch(self) -> None:
-        """torch keeps the channels of a pixel together where it pads batches, or one pixel, but not single images."""
+        """Choose the order of samples after a padding by torch, which keeps that of batches and single pixels."""
         if self.channel_last and self._is_one() and self.height * self.width > 1:
             self.channel_last = False
 
     def rot90(self, turns: int) -> None:
-        """A copy, turned counter-clockwise."""
-        if not self.native:
-            self._eager("rot90", turns)
-            return
-        if not turns:
-            if self._has_order():
-                self.copied = True
-            else:
-                self._eager("rot90", turns)  # the copy has its axes in their order
-            return
-        if not self.ops:
-            self.first = ("rot90", turns)
-        self.ops.append(ops.ROT90[90 * turns])
-        if turns != 2:
-            self.height, self.width = self.width, self.height
-            self.channel_last = False
+        """Turn a copy counter-clockwise by 0 to 3 quarters."""
+        if turns:
+            super().rot90(turns)
+        elif self.native and self._has_order():
+            self.copied = True
+        else:
+            self._eager("rot90", turns)  # the copy has its axes in their order
 
     def crop(self, top: Any, left: Any, height: Any, width: Any) -> None:
-        """A box of the image, with zeros where it reaches beyond."""
+        """Cut out a box, with zeros outside of the image."""
         if self.kind != TENSOR or (self.native and not self.channel_last and not self.flat and top >= 0 and left >= 0):
             super().crop(top, left, height, width)
             return
@@ -100,7 +84,7 @@ class LeafGeometry(Draft):
                 self.gaps = len(self.ops) if gaps else -1
             return
         if self.flat or bottom < 0 or right < 0:
-            # torchvision counts ends that lie before the image from its end.
+            # torchvision counts negative ends from the end of the image.
             self._eager("crop", top, left, height, width)
             return
         if top >= self.height or left >= self.width or bottom == 0 or right == 0:
@@ -111,11 +95,11 @@ class LeafGeometry(Draft):
             self.first = None
 
     def _is_batched(self) -> bool:
-        """Whether torch's padding gives another memory format to the tensor than to torchvision's batch of it."""
+        """Return whether torch's padding gives another memory format to torchvision's batch of the tensor."""
         return self.channel_last and (len(self.lead) > 1 or self.lead == (1,))
 
     def center_crop(self, size: Any) -> None:
-        """The middle of the image, of (height, width), with zeros around it where it is too small."""
+        """Cut out the middle, of (height, width), with zeros around it if the image is too small."""
         height, width = size
         if self.kind != TENSOR:
             super().center_crop(size)
@@ -125,7 +109,7 @@ class LeafGeometry(Draft):
             return
         rows, columns = max(height - self.height, 0), max(width - self.width, 0)
         if rows or columns:
-            # Padded as it is, without being made a batch of first.
+            # torchvision does not make a batch of it first.
             kept = self.channel_last and len(self.lead) == 1
             self.pad((columns // 2, rows // 2, (columns + 1) // 2, (rows + 1) // 2), 0, "constant", flat=self.flat)
             self.channel_last = kept
@@ -134,11 +118,11 @@ class LeafGeometry(Draft):
         self.crop(*v2_arguments.central_corner(height, width, (self.height, self.width)), height, width)
 
     def pad(self, padding: Any, fill: Any, padding_mode: str, flat: bool = False) -> None:
-        """Adds left, top, right and bottom, or cuts off; a plane only if `flat`."""
+        """Add left, top, right and bottom, or cut off. Take a plane only if `flat`."""
         if self.kind != TENSOR:
             super().pad(padding, fill, padding_mode)
             return
-        if not flat:
+        if (self.flat and not flat) or not self.bands:
             self._need_channels()
         if fill is None:
             fill = 0
@@ -151,54 +135,26 @@ class LeafGeometry(Draft):
             colour = fill if len(fill) == self.channels else None
         box = arguments.whole_sides(padding)
         if self.native and box is not None and colour is not None:
-            if padding_mode == "constant":
-                if self._frame(box, colour):
-                    return
-            elif self._pad_natively(box, 0, padding_mode):
+            batched = self.channel_last and self._is_batched()
+            if self._pad_natively(box, colour, padding_mode):
+                if batched:
+                    self.first = None
                 return
         self._eager("pad", padding, fill, padding_mode)
 
-    def _frame(self, box: tuple[int, int, int, int], fill: Any) -> bool:
-        """A border of one colour: a number, or one for each channel, cut to integers."""
+    def _torch_frames(self, box: tuple[int, int, int, int], fill: Any) -> bool:
+        """Return whether the core frames as torch does with a number, or one for each channel, cut to integers."""
         left, top, right, bottom = box
-        least, most = min(box), max(box)
-        height, width = self.height + top + bottom, self.width + left + right
-        if not (0 < height <= _MAX_SIDE and 0 < width <= _MAX_SIDE and least >= -_MAX_SIDE and most <= _MAX_SIDE):
-            return False
-        if least < 0 and (
+        if min(box) < 0 and (
             self.height + min(top, 0) + min(bottom, 0) < 0 or self.width + min(left, 0) + min(right, 0) < 0
         ):
             return False
-        if most <= 0 and not self._has_order():
+        if max(box) <= 0 and not self._has_order():
             return False
+        # torch refuses some other numbers, and others wrap around.
         if isinstance(fill, (int, float)):
-            taken = 0 <= fill < 256
-        else:
-            taken = all(isinstance(value, (int, float)) and 0 <= value < 256 for value in fill)
-        if not taken:
-            return False  # torch refuses some of these, and others wrap around
-        colour = arguments.fill_bytes(fill, self.channels)
-        if colour is None:
-            return False
-        if not self.ops and len(colour) <= 4 and not (self.channel_last and self._is_batched()):
-            self.first = ("window", -top, -left, height, width, colour)
-        if len(colour) == 4:
-            self.ops.append(ops.window(-top, -left, height, width, colour))
-        else:
-            self._append_filled(lambda part: ops.window(-top, -left, height, width, part), colour)
-        # Where nothing is added, torch copies what is left.
-        if most > 0 and self.channel_last:
-            self._padded_by_torch()
-        self.height, self.width = height, width
-        return True
-
-    def _torch_pads(self, box: tuple[int, int, int, int], padding_mode: str) -> bool:
-        """Whether torch would take this padding; where it would not, it is asked, so that the error is its own."""
-        if padding_mode == "edge":
-            return True
-        slack = 1 if padding_mode == "reflect" else 0
-        left, top, right, bottom = box
-        return min(box) >= 0 and max(left, right) <= self.width - slack and max(top, bottom) <= self.height - slack
+            return 0 <= fill < 256
+        return all(isinstance(value, (int, float)) and 0 <= value < 256 for value in fill)
 
     def resize(self, size: Any, interpolation: Any, max_size: int | None, antialias: bool | None) -> None:
         name, is_tensor = interpolation._name_, self.kind == TENSOR
@@ -337,14 +293,3 @@ class LeafGeometry(Draft):
             # torchvision computes in float32 for bytes.
             displacement = displacement.to(dtype=torch.float32)
         super().elastic_transform(displacement, interpolation, fill)
-
-    def _eager_tensor(self, name: str, *args: Any) -> None:
-        """What torchvision does with its tensor functions in every container."""
-        if self.kind != PIL_IMAGE or name not in warp.V2:
-            super()._eager_tensor(name, *args)
-            return
-        if self.call.log is not None:
-            self.call.log.eager(self, name)
-        image = self.finish()
-        result = self._torch_functions[name](pil_fallback.pil_to_tensor(image), *args)
-        self.reset(tensor_fallback.to_pil_image(result, image.mode))

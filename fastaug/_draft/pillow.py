@@ -37,24 +37,15 @@ _FILTERS = (0, 1, 2, 3, 4, 5)
 _WARP_FILTERS = (_NEAREST, _BILINEAR, _BICUBIC)
 _AFFINE, _EXTENT, _PERSPECTIVE = 0, 1, 2
 
-#: The ops of Image.Transpose, by its numbers.
-_TURNS: tuple[tuple[bytes, ...], ...] = (
-    (ops.HFLIP,),
-    (ops.VFLIP,),
-    (ops.ROT90[90],),
-    (ops.ROT90[180],),
-    (ops.ROT90[270],),
-    (ops.ROT90[90], ops.VFLIP),
-    (ops.ROT90[90], ops.HFLIP),
-)
-_TURN_NAMES: tuple[tuple[Any, ...] | None, ...] = (
-    ("hflip",),
-    ("vflip",),
-    ("rotate", 90),
-    ("rotate", 180),
-    ("rotate", 270),
-    None,
-    None,
+#: For each number of Image.Transpose the op by name, if Pillow may do it, and the ops of the core.
+_TURNS: tuple[tuple[Any, ...], ...] = (
+    (("hflip",), ops.HFLIP),
+    (("vflip",), ops.VFLIP),
+    (("rotate", 90), ops.ROT90[90]),
+    (("rotate", 180), ops.ROT90[180]),
+    (("rotate", 270), ops.ROT90[270]),
+    (None, ops.ROT90[90], ops.VFLIP),
+    (None, ops.ROT90[90], ops.HFLIP),
 )
 #: Those that exchange width and height.
 _SWAPS = (2, 4, 5, 6)
@@ -137,7 +128,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self.call.log.eager(self, name)
         self.reset(pillow_fallback.FUNCTIONS[name](self.handed(), *given))
 
-    def _need_pillow(self) -> None:
+    def need_pillow(self) -> None:
         if self.kind != PIL_IMAGE:
             raise TypeError(f"image must be a PIL image, got {type(self.image)}")
 
@@ -150,14 +141,12 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     # Filters.
 
     def pillow_gaussian_blur(self, radius: Any) -> None:
-        self._need_pillow()
         pair = _pair("radius", radius)
         if pair is not None and max(map(abs, pair)) <= _MOST_RADIUS:
             pair = _box_radius(pair[0]), _box_radius(pair[1])
         self._box_blur("gaussian_blur", radius, pair, _PASSES)
 
     def pillow_box_blur(self, radius: Any) -> None:
-        self._need_pillow()
         both = radius if isinstance(radius, (tuple, list)) else (radius,)
         if any(isinstance(number, (int, float, np.number)) and not 0 <= number < 1 << 31 for number in both):
             raise ValueError(f"radius must not be negative, nor 2**31 or more, got {radius!r}")
@@ -176,8 +165,7 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     # Tables.
 
     def _looked_up(self) -> bool:
-        """Return whether ImageOps looks the samples up, and the core does so too."""
-        self._need_pillow()
+        """Return whether both ImageOps and the core look the samples up."""
         return self.native and self.mode in ("L", "RGB")
 
     def pillow_solarize(self, threshold: Any) -> None:
@@ -216,31 +204,18 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self._by_pillow("autocontrast", cutoff, ignore, mask, preserve_tone)
 
     def pillow_point(self, lut: Any, mode: Any) -> None:
-        self._need_pillow()
         self._by_pillow("point", lut, mode, mode=mode)
 
     # ImageEnhance.
 
-    def pillow_brightness(self, factor: Any) -> None:
-        self._need_pillow()
-        ColorDraft.adjust_brightness(self, factor)
-
-    def pillow_contrast(self, factor: Any) -> None:
-        self._need_pillow()
-        ColorDraft.adjust_contrast(self, factor)
-
-    def pillow_color(self, factor: Any) -> None:
-        self._need_pillow()
-        ColorDraft.adjust_saturation(self, factor)
-
-    def pillow_sharpness(self, factor: Any) -> None:
-        self._need_pillow()
-        ColorDraft.adjust_sharpness(self, factor)
+    pillow_brightness = ColorDraft.adjust_brightness
+    pillow_contrast = ColorDraft.adjust_contrast
+    pillow_color = ColorDraft.adjust_saturation
+    pillow_sharpness = ColorDraft.adjust_sharpness
 
     # Modes.
 
     def pillow_convert(self, mode: Any, matrix: Any, dither: Any, palette: Any, colors: Any) -> None:
-        self._need_pillow()
         transparent = bool(self.info and "transparency" in self.info)
         if matrix is None and self.native and (not mode or mode == self.mode):
             self.copied = True
@@ -260,7 +235,6 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     # Geometry.
 
     def pillow_transpose(self, method: Any) -> None:
-        self._need_pillow()
         try:
             turn = operator.index(method)
         except TypeError:
@@ -269,13 +243,12 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             raise ValueError(f"method must be one of Image.Transpose, 0 to 6, got {method!r}")
         width, height = (self.height, self.width) if turn in _SWAPS else (self.width, self.height)
         if self.native:
-            self._appended(_TURN_NAMES[turn], *_TURNS[turn])
+            self._appended(*_TURNS[turn])
             self.height, self.width = height, width
         else:
             self._by_pillow("transpose", method, size=(width, height))
 
     def pillow_exif_transpose(self) -> None:
-        self._need_pillow()
         if self.source == ENCODED:
             # It is upright already, and has no metadata.
             self.copied = True
@@ -305,7 +278,6 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         return image
 
     def pillow_crop(self, box: Any) -> None:
-        self._need_pillow()
         if box is None or box == (0, 0, self.width, self.height):
             if self.native:
                 self.copied = True
@@ -335,7 +307,6 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self._by_pillow("crop", box, size=(width, height))
 
     def pillow_resize(self, size: Any, resample: Any, box: Any, reducing_gap: Any) -> None:
-        self._need_pillow()
         number = _BICUBIC if resample is None else _index(resample)
         if reducing_gap is not None and reducing_gap < 1.0:
             raise ValueError(f"reducing_gap must be 1.0 or more, got {reducing_gap!r}")
@@ -365,7 +336,6 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     def pillow_rotate(
         self, angle: Any, resample: Any, expand: Any, center: Any, translate: Any, fillcolor: Any
     ) -> None:
-        self._need_pillow()
         try:
             turn = angle % 360.0
         except TypeError:
@@ -383,7 +353,6 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         self.pillow_transform((width, height), _AFFINE, matrix, resample, 1, fillcolor)
 
     def pillow_transform(self, size: Any, method: Any, data: Any, resample: Any, fill: Any, fillcolor: Any) -> None:
-        self._need_pillow()
         sides = _sides(size)
         coefficients = None
         number = _index(resample)
@@ -405,12 +374,10 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
     # ImageOps of geometry.
 
     def pillow_crop_border(self, border: Any) -> None:
-        self._need_pillow()
         left, top, right, bottom = _borders(border)
         self.pillow_crop((left, top, self.width - right, self.height - bottom))
 
     def pillow_scale(self, factor: Any, resample: Any) -> None:
-        self._need_pillow()
         if factor == 1:
             self.pillow_crop(None)
             return
@@ -418,15 +385,8 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             raise ValueError(f"factor must be more than 0, got {factor!r}")
         self.pillow_resize((round(factor * self.width), round(factor * self.height)), resample, None, None)
 
-    def pillow_contain(self, size: Any, method: Any) -> None:
-        self._in_proportion("contain", size, method)
-
-    def pillow_cover(self, size: Any, method: Any) -> None:
-        self._in_proportion("cover", size, method)
-
-    def _in_proportion(self, name: str, size: Any, method: Any) -> None:
-        """Resize to the largest size within `size` of the image's proportions, or to the smallest around it."""
-        self._need_pillow()
+    def pillow_in_proportion(self, name: str, size: Any, method: Any) -> None:
+        """Resize to the largest size within `size` of the image's proportions ("contain"), or the least around it."""
         wanted_size = size
         if not (self.height and size[1]):
             self._by_pillow(name, size, method, size=(0, 0) if self.height else (size[0], 0))
@@ -444,7 +404,6 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
             self.pillow_resize(size, method, None, None)
 
     def pillow_fit(self, size: Any, method: Any, bleed: Any, centering: Any) -> None:
-        self._need_pillow()
         across, down = (at if 0.0 <= at <= 1.0 else 0.5 for at in centering)
         bleed = bleed if 0.0 <= bleed < 0.5 else 0.0
         margin = bleed * self.width, bleed * self.height
@@ -463,7 +422,6 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         self.pillow_resize(size, method, (left, top, left + kept_width, top + kept_height), None)
 
     def pillow_expand(self, border: Any, fill: Any) -> None:
-        self._need_pillow()
         left, top, right, bottom = _borders(border)
         size = (left + self.width + right, top + self.height + bottom)
         if not self._placed(size, left, top, fill):
@@ -487,11 +445,10 @@ class PillowDraft(GeometryDraft, FilterDraft, ColorDraft):
         return True
 
     def pillow_pad(self, size: Any, method: Any, color: Any, centering: Any) -> None:
-        self._need_pillow()
         if not self.native or _sides(size) is None:
             self._by_pillow("pad", size, method, color, centering, size=size)
             return
-        self.pillow_contain(size, method)
+        self.pillow_in_proportion("contain", size, method)
         if (self.width, self.height) == size:
             return
         left = top = 0

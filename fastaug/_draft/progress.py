@@ -44,6 +44,14 @@ def applied(image: Any, method: str, *arguments: Any) -> Any:
     return ended(draft, image)
 
 
+def by_pillow(image: Any, method: str, *arguments: Any) -> Any:
+    """Return the same for a method that is one of Pillow's operations."""
+    draft = begun(image)
+    draft.need_pillow()
+    getattr(draft, method)(*arguments)
+    return ended(draft, image)
+
+
 def is_tensor(image: Any) -> bool:
     """Return whether an image, in progress or not, is a tensor by now."""
     return image.is_tensor if isinstance(image, Draft) else isinstance(image, torch.Tensor)

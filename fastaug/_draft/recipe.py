@@ -49,24 +49,19 @@ class NoRecipe(Exception):
     """The settings of a transform need Python, Pillow or torch."""
 
 
-def number(value: Any) -> float:
-    """Return a number of Python's unchanged."""
-    if type(value) not in (int, float):
-        raise NoRecipe
-    return value  # type: ignore[no-any-return]
+def _of(*types: type) -> Callable[[Any], Any]:
+    """Return a function that returns values of these types unchanged, and raises NoRecipe for all others."""
+
+    def checked(value: Any) -> Any:
+        if type(value) not in types:
+            raise NoRecipe
+        return value
+
+    return checked
 
 
-def whole(value: Any) -> int:
-    """Return an int of Python's unchanged."""
-    if type(value) is not int:
-        raise NoRecipe
-    return value
-
-
-def truth(value: Any) -> bool:
-    if type(value) is not bool:
-        raise NoRecipe
-    return value
+# Python's own numbers, ints and bools.
+number, whole, truth = _of(int, float), _of(int), _of(bool)
 
 
 def sequence(value: Any, *lengths: int) -> Sequence[Any]:

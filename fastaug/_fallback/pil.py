@@ -16,7 +16,6 @@ import torch
 from PIL import Image, ImageEnhance, ImageOps
 
 from fastaug._fallback import tensor as tensor_fallback
-from fastaug._fallback import warp
 from fastaug._program import arguments, matrices
 from fastaug._program.checks import need_gamma, need_pil
 
@@ -42,14 +41,6 @@ def transpose(image: Any) -> Image.Image:
 def rot90(image: Any, turns: int) -> Image.Image:
     turned = (Image.Transpose.ROTATE_90, Image.Transpose.ROTATE_180, Image.Transpose.ROTATE_270)
     return need_pil(image).transpose(turned[turns - 1])
-
-
-def hflip(image: Any) -> Image.Image:
-    return need_pil(image).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-
-
-def vflip(image: Any) -> Image.Image:
-    return need_pil(image).transpose(Image.Transpose.FLIP_TOP_BOTTOM)
 
 
 def crop(image: Any, top: int, left: int, height: int, width: int) -> Image.Image:
@@ -119,24 +110,6 @@ def perspective(
     )
 
 
-def gaussian_blur(image: Any, kernel_size: Sequence[int], sigma: Sequence[float]) -> Image.Image:
-    pil = _need_pil_or_tensor(image)
-    blurred = warp.gaussian_blur(pil_to_tensor(pil), kernel_size, sigma)
-    return tensor_fallback.to_pil_image(blurred, pil.mode)
-
-
-def elastic_transform(image: Any, displacement: torch.Tensor, mode_name: str, fill: Any) -> Image.Image:
-    pil = _need_pil_or_tensor(image)
-    moved = warp.elastic_transform(pil_to_tensor(pil), displacement, mode_name, fill)
-    return tensor_fallback.to_pil_image(moved, pil.mode)
-
-
-def _need_pil_or_tensor(image: Any) -> Image.Image:
-    if not isinstance(image, Image.Image):
-        raise TypeError(f"img should be PIL Image or Tensor. Got {type(image)}")
-    return image
-
-
 def pad(image: Any, padding: Any, fill: Any, padding_mode: str) -> Image.Image:
     image = need_pil(image)
     if isinstance(padding, (list, tuple)):
@@ -194,6 +167,8 @@ def _done_by(function: Callable[..., Image.Image]) -> Callable[..., Image.Image]
     return lambda image, *arguments: function(need_pil(image), *arguments)
 
 
+hflip = _done_by(ImageOps.mirror)
+vflip = _done_by(ImageOps.flip)
 autocontrast = _done_by(ImageOps.autocontrast)
 equalize = _done_by(ImageOps.equalize)
 invert = _done_by(ImageOps.invert)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,39 +24,24 @@ _cpu = torch.device("cpu")
 _uint8 = torch.uint8
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Job:
     """One image, in memory or encoded, and its program."""
 
-    __slots__ = (
-        "dtype",  # of a tensor
-        "flat",  # the result has no channel axis
-        "interleaved",  # a CHW tensor is a view of HWC memory
-        "kind",  # PIL_IMAGE, ARRAY or TENSOR
-        "mode",  # of a PIL image
-        "program",
-        "size",  # (height, width, channels)
-        "source",
-    )
-
-    def __init__(
-        self,
-        program: bytes,
-        source: _C.Source,
-        kind: int,
-        size: tuple[int, int, int],
-        mode: str | None = None,
-        dtype: torch.dtype = _uint8,
-        flat: bool = False,
-        interleaved: bool = False,
-    ) -> None:
-        self.program = program
-        self.source = source
-        self.kind = kind
-        self.size = size
-        self.mode = mode
-        self.dtype = dtype
-        self.flat = flat
-        self.interleaved = interleaved
+    program: bytes
+    source: _C.Source
+    #: PIL_IMAGE, ARRAY or TENSOR.
+    kind: int
+    #: (height, width, channels)
+    size: tuple[int, int, int]
+    #: Of a PIL image.
+    mode: str | None = None
+    #: Of a tensor.
+    dtype: torch.dtype = _uint8
+    #: The result has no channel axis.
+    flat: bool = False
+    #: A CHW tensor is a view of HWC memory.
+    interleaved: bool = False
 
     def execute(self, run: Run = _C.run, rewrites: int = _C.EXACT) -> Any:
         memory, target = self.allocate()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fastaug._draft.progress import applied
+from fastaug._draft.progress import by_pillow
 
 
 def gaussian_blur(image: Any, radius: float | Sequence[float] = 2) -> Any:
@@ -21,7 +21,7 @@ def gaussian_blur(image: Any, radius: float | Sequence[float] = 2) -> Any:
         >>> list(gaussian_blur(image, (1, 0)).tobytes())
         [15, 59, 102, 59, 15]
     """
-    return applied(image, "pillow_gaussian_blur", radius)
+    return by_pillow(image, "pillow_gaussian_blur", radius)
 
 
 def box_blur(image: Any, radius: float | Sequence[float]) -> Any:
@@ -37,7 +37,7 @@ def box_blur(image: Any, radius: float | Sequence[float]) -> Any:
         >>> list(box_blur(image, 1).tobytes())
         [0, 30, 30, 30, 0]
     """
-    return applied(image, "pillow_box_blur", radius)
+    return by_pillow(image, "pillow_box_blur", radius)
 
 
 def brightness(image: Any, factor: float) -> Any:
@@ -51,7 +51,7 @@ def brightness(image: Any, factor: float) -> Any:
         >>> brightness(Image.new("L", (3, 3), 200), 0.5).getpixel((1, 1))
         100
     """
-    return applied(image, "pillow_brightness", factor)
+    return by_pillow(image, "pillow_brightness", factor)
 
 
 def contrast(image: Any, factor: float) -> Any:
@@ -65,7 +65,7 @@ def contrast(image: Any, factor: float) -> Any:
         >>> contrast(Image.new("L", (3, 3), 200), 0.5).getpixel((1, 1))
         200
     """
-    return applied(image, "pillow_contrast", factor)
+    return by_pillow(image, "pillow_contrast", factor)
 
 
 def color(image: Any, factor: float) -> Any:
@@ -79,7 +79,7 @@ def color(image: Any, factor: float) -> Any:
         >>> color(Image.new("L", (3, 3), 200), 0.5).getpixel((1, 1))
         200
     """
-    return applied(image, "pillow_color", factor)
+    return by_pillow(image, "pillow_color", factor)
 
 
 def sharpness(image: Any, factor: float) -> Any:
@@ -93,4 +93,4 @@ def sharpness(image: Any, factor: float) -> Any:
         >>> sharpness(Image.new("L", (3, 3), 200), 0.5).getpixel((1, 1))
         200
     """
-    return applied(image, "pillow_sharpness", factor)
+    return by_pillow(image, "pillow_sharpness", factor)

@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from fastaug._draft.progress import applied
+from fastaug._draft.progress import by_pillow
 
 
 def point(image: Any, lut: Sequence[float] | Callable[[int], float], mode: str | None = None) -> Any:
@@ -21,7 +21,7 @@ def point(image: Any, lut: Sequence[float] | Callable[[int], float], mode: str |
         >>> point(Image.new("L", (1, 1), 7), lambda v: 2 * v).getpixel((0, 0))
         14
     """
-    return applied(image, "pillow_point", lut, mode)
+    return by_pillow(image, "pillow_point", lut, mode)
 
 
 def convert(
@@ -39,7 +39,7 @@ def convert(
         >>> convert(Image.new("RGB", (1, 1), (255, 0, 0)), "L").getpixel((0, 0))
         76
     """
-    return applied(image, "pillow_convert", mode, matrix, dither, palette, colors)
+    return by_pillow(image, "pillow_convert", mode, matrix, dither, palette, colors)
 
 
 def transpose(image: Any, method: int) -> Any:
@@ -50,7 +50,7 @@ def transpose(image: Any, method: int) -> Any:
         >>> transpose(Image.new("L", (4, 3)), Image.Transpose.ROTATE_90).size
         (3, 4)
     """
-    return applied(image, "pillow_transpose", method)
+    return by_pillow(image, "pillow_transpose", method)
 
 
 def crop(image: Any, box: Sequence[float] | None = None) -> Any:
@@ -64,7 +64,7 @@ def crop(image: Any, box: Sequence[float] | None = None) -> Any:
         >>> crop(Image.new("L", (4, 3)), (1, 1, 4, 3)).size
         (3, 2)
     """
-    return applied(image, "pillow_crop", box)
+    return by_pillow(image, "pillow_crop", box)
 
 
 def resize(
@@ -86,7 +86,7 @@ def resize(
         >>> resize(Image.new("L", (4, 3)), (8, 6), Image.Resampling.BILINEAR).size
         (8, 6)
     """
-    return applied(image, "pillow_resize", size, resample, box, reducing_gap)
+    return by_pillow(image, "pillow_resize", size, resample, box, reducing_gap)
 
 
 def rotate(
@@ -110,7 +110,7 @@ def rotate(
         >>> rotate(Image.new("L", (40, 30)), 45, expand=True).size
         (50, 50)
     """
-    return applied(image, "pillow_rotate", angle, resample, expand, center, translate, fillcolor)
+    return by_pillow(image, "pillow_rotate", angle, resample, expand, center, translate, fillcolor)
 
 
 def transform(
@@ -136,4 +136,4 @@ def transform(
         >>> transform(image, (2, 2), Image.Transform.AFFINE, (1, 0, 0, 0, 1, 100)).getpixel((0, 0))
         100
     """
-    return applied(image, "pillow_transform", size, method, data, resample, fill, fillcolor)
+    return by_pillow(image, "pillow_transform", size, method, data, resample, fill, fillcolor)

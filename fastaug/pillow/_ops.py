@@ -7,7 +7,7 @@ from typing import Any
 
 from PIL import Image
 
-from fastaug._draft.progress import applied
+from fastaug._draft.progress import by_pillow
 
 
 def solarize(image: Any, threshold: float = 128) -> Any:
@@ -18,7 +18,7 @@ def solarize(image: Any, threshold: float = 128) -> Any:
         >>> solarize(Image.new("L", (1, 1), 200)).getpixel((0, 0))
         55
     """
-    return applied(image, "pillow_solarize", threshold)
+    return by_pillow(image, "pillow_solarize", threshold)
 
 
 def posterize(image: Any, bits: int) -> Any:
@@ -32,7 +32,7 @@ def posterize(image: Any, bits: int) -> Any:
         >>> posterize(Image.new("L", (1, 1), 200), 2).getpixel((0, 0))
         192
     """
-    return applied(image, "pillow_posterize", bits)
+    return by_pillow(image, "pillow_posterize", bits)
 
 
 def equalize(image: Any, mask: Image.Image | None = None) -> Any:
@@ -46,7 +46,7 @@ def equalize(image: Any, mask: Image.Image | None = None) -> Any:
         >>> equalize(Image.linear_gradient("L")).getpixel((0, 255))
         255
     """
-    return applied(image, "pillow_equalize", mask)
+    return by_pillow(image, "pillow_equalize", mask)
 
 
 def autocontrast(
@@ -68,7 +68,7 @@ def autocontrast(
         >>> autocontrast(image).getextrema()
         (0, 255)
     """
-    return applied(image, "pillow_autocontrast", cutoff, ignore, mask, preserve_tone)
+    return by_pillow(image, "pillow_autocontrast", cutoff, ignore, mask, preserve_tone)
 
 
 def invert(image: Any) -> Any:
@@ -79,7 +79,7 @@ def invert(image: Any) -> Any:
         >>> invert(Image.new("L", (1, 1), 5)).getpixel((0, 0))
         250
     """
-    return applied(image, "pillow_invert")
+    return by_pillow(image, "pillow_invert")
 
 
 def grayscale(image: Any) -> Any:
@@ -90,7 +90,7 @@ def grayscale(image: Any) -> Any:
         >>> grayscale(Image.new("RGB", (1, 1), (255, 0, 0))).mode
         'L'
     """
-    return applied(image, "pillow_convert", "L", None, None, 0, 256)
+    return by_pillow(image, "pillow_convert", "L", None, None, 0, 256)
 
 
 def mirror(image: Any) -> Any:
@@ -101,7 +101,7 @@ def mirror(image: Any) -> Any:
         >>> mirror(Image.new("L", (4, 3))).size
         (4, 3)
     """
-    return applied(image, "pillow_transpose", Image.Transpose.FLIP_LEFT_RIGHT)
+    return by_pillow(image, "pillow_transpose", Image.Transpose.FLIP_LEFT_RIGHT)
 
 
 def flip(image: Any) -> Any:
@@ -112,7 +112,7 @@ def flip(image: Any) -> Any:
         >>> flip(Image.new("L", (4, 3))).size
         (4, 3)
     """
-    return applied(image, "pillow_transpose", Image.Transpose.FLIP_TOP_BOTTOM)
+    return by_pillow(image, "pillow_transpose", Image.Transpose.FLIP_TOP_BOTTOM)
 
 
 def exif_transpose(image: Any) -> Any:
@@ -125,7 +125,7 @@ def exif_transpose(image: Any) -> Any:
         >>> exif_transpose(image).size
         (3, 4)
     """
-    return applied(image, "pillow_exif_transpose")
+    return by_pillow(image, "pillow_exif_transpose")
 
 
 def crop_border(image: Any, border: int | tuple[int, ...] = 0) -> Any:
@@ -139,7 +139,7 @@ def crop_border(image: Any, border: int | tuple[int, ...] = 0) -> Any:
         >>> crop_border(Image.new("L", (4, 3)), 1).size
         (2, 1)
     """
-    return applied(image, "pillow_crop_border", border)
+    return by_pillow(image, "pillow_crop_border", border)
 
 
 def fit(
@@ -161,7 +161,7 @@ def fit(
         >>> fit(Image.new("L", (40, 30)), (8, 8)).size
         (8, 8)
     """
-    return applied(image, "pillow_fit", size, method, bleed, centering)
+    return by_pillow(image, "pillow_fit", size, method, bleed, centering)
 
 
 def contain(image: Any, size: Sequence[int], method: int = Image.Resampling.BICUBIC) -> Any:
@@ -175,7 +175,7 @@ def contain(image: Any, size: Sequence[int], method: int = Image.Resampling.BICU
         >>> contain(Image.new("L", (40, 30)), (8, 8)).size
         (8, 6)
     """
-    return applied(image, "pillow_contain", size, method)
+    return by_pillow(image, "pillow_in_proportion", "contain", size, method)
 
 
 def cover(image: Any, size: Sequence[int], method: int = Image.Resampling.BICUBIC) -> Any:
@@ -189,7 +189,7 @@ def cover(image: Any, size: Sequence[int], method: int = Image.Resampling.BICUBI
         >>> cover(Image.new("L", (40, 30)), (9, 9)).size
         (12, 9)
     """
-    return applied(image, "pillow_cover", size, method)
+    return by_pillow(image, "pillow_in_proportion", "cover", size, method)
 
 
 def pad(
@@ -211,7 +211,7 @@ def pad(
         >>> pad(Image.new("L", (40, 30)), (8, 8), color=9).getpixel((0, 0))
         9
     """
-    return applied(image, "pillow_pad", size, method, color, centering)
+    return by_pillow(image, "pillow_pad", size, method, color, centering)
 
 
 def scale(image: Any, factor: float, resample: int = Image.Resampling.BICUBIC) -> Any:
@@ -225,7 +225,7 @@ def scale(image: Any, factor: float, resample: int = Image.Resampling.BICUBIC) -
         >>> scale(Image.new("L", (40, 30)), 0.5).size
         (20, 15)
     """
-    return applied(image, "pillow_scale", factor, resample)
+    return by_pillow(image, "pillow_scale", factor, resample)
 
 
 def expand(image: Any, border: int | tuple[int, ...] = 0, fill: str | int | tuple[int, ...] = 0) -> Any:
@@ -240,4 +240,4 @@ def expand(image: Any, border: int | tuple[int, ...] = 0, fill: str | int | tupl
         >>> expand(Image.new("L", (4, 3)), 2, fill=255).size
         (8, 7)
     """
-    return applied(image, "pillow_expand", border, fill)
+    return by_pillow(image, "pillow_expand", border, fill)

@@ -23,7 +23,6 @@ NOT_ENGLISH = {
 
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
 NOT_YET: dict[str, str] = {
-    "_draft": "base color draft finish geometry interpolation leaf leaf_color leaf_geometry outline",
 }
 
 
