@@ -50,7 +50,7 @@ def autocontrast(
     mask: Image.Image | None = None,
     preserve_tone: bool = False,
 ) -> Any:
-    """Stretch each channel to 0..255, after a cutoff in percent of pixels at each end, as ``ImageOps.autocontrast`` does.
+    """Stretch each channel to 0..255, with a cutoff in percent of pixels, as ``ImageOps.autocontrast`` does.
 
     Example:
         >>> from PIL import Image
