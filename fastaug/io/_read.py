@@ -45,9 +45,8 @@ def imread(
     16-bit PNG file as uint16 of 2, 3 or 4 channels. Other modes return Pillow's conversion: the high byte of colours,
     and gray clipped at 255.
 
-    ``"BGR"``, ``"BGRA"``, ``"BGR;16"`` and ``"BGRA;16"`` are the RGB modes in OpenCV's channel order. With
-    ``dtype=numpy.float32`` the result is ``array.astype(numpy.float32) / 255.0`` of the uint8 array, or ``/ 65535.0``
-    of the uint16 array, bit for bit. The native decoder does both in the same pass.
+    ``"BGR"``, ``"BGRA"``, ``"BGR;16"`` and ``"BGRA;16"`` are the RGB modes in OpenCV's channel order. Like ``dtype``,
+    they take no further pass.
 
     Args:
         source: path; bytes, bytearray, memoryview, one-dimensional uint8 ndarray or CPU tensor of an encoded image; or
@@ -57,7 +56,8 @@ def imread(
             rest if the format allows that.
         exif: flip and turn the image by the file's Exif orientation. Pillow and torchvision do not.
         out: array to write the pixels to. After an error its content is undefined.
-        dtype: ``numpy.float32`` for samples in [0, 1] in modes of 8 or 16 bits, or None for the mode's own.
+        dtype: ``numpy.float32`` in modes of 8 or 16 bits, for ``array.astype(numpy.float32) / 255.0`` or ``/ 65535.0``,
+            bit for bit; or None for the mode's own.
         jpeg_tables: tables of an abbreviated JPEG stream, as in the TIFF tag JPEGTables.
         colorspace: colour space of a three-component JPEG stream, ``"rgb"`` or ``"ycbcr"``, if its container defines
             it, as the TIFF tag PhotometricInterpretation does. None follows the stream. Gray JPEGs and other formats
@@ -105,12 +105,6 @@ def imread(
 
 
 def _samples(mode: str | None, dtype: Any) -> decode.Samples:
-    """Return the sample format that `mode` and `dtype` ask for.
-
-    Raises:
-        TypeError: `dtype` is not a dtype.
-        ValueError: `dtype` is not float32.
-    """
     if dtype is not None:
         try:
             given = np.dtype(dtype)
