@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ import fastaug.transforms as T
 from fastaug._compile.drawn import Drawn
 from fastaug._draft.progress import pixels
 from fastaug.adapters._known import Known
-from fastaug.adapters._steps import PILToTensorUnlessTensor, register_all
+from fastaug.adapters._steps import MaybePILToTensor, register_all
 from fastaug.transforms import functional as F
 
 # Digests of `forward` in torchvision 0.17 to 0.29.
@@ -24,13 +25,8 @@ _known = Known(
 )
 
 
-def install() -> None:
-    """Register the readers."""
-    register_all(_READERS, lambda preset: _known.has(type(preset).forward))
-
-
 def _floats() -> list[Any]:
-    return [PILToTensorUnlessTensor(), T.ConvertImageDtype(torch.float)]
+    return [MaybePILToTensor(), T.ConvertImageDtype(torch.float)]
 
 
 def _resize(preset: Any) -> T.Resize:
@@ -88,3 +84,5 @@ _READERS = {
         "VideoClassification": Clip,
     }
 }
+
+install = partial(register_all, _READERS, lambda preset: _known.has(type(preset).forward))
