@@ -68,17 +68,14 @@ class LazyImage(Encoded, metaclass=_Hinting):
             another shape, dtype or device; ``jpeg_tables`` that are not a JPEG stream.
 
     Example:
-        >>> import io
+        >>> import fastaug
         >>> import numpy as np
-        >>> from PIL import Image
         >>> from fastaug.io import LazyImage
-        >>> file = io.BytesIO()
-        >>> Image.new("RGB", (80, 60), "navy").save(file, "JPEG")
-        >>> image = LazyImage(file)
+        >>> image = LazyImage(fastaug.sample_file())
         >>> image.size, image.mode, image.format
-        ((80, 60), 'RGB', 'JPEG')
+        ((451, 300), 'RGB', 'JPEG')
         >>> np.asarray(image).shape
-        (60, 80, 3)
+        (300, 451, 3)
     """
 
     __slots__ = ("_info", "_kept")
