@@ -22,6 +22,7 @@ from fastaug._batch.threads import threads_for
 from fastaug._draft.pipeline import blank
 from fastaug._image.encoded import CHANNELS
 from fastaug._image.lazy import LazyImage
+from fastaug._inspect.words import described
 from fastaug._program.arguments import resized_size
 from fastaug.data._folder import by_folder, images_in
 from fastaug.data._load.seeds import sample_seed
@@ -90,25 +91,24 @@ def cache(
     fastaug.io.lazy, (".npy",))`` has the classes and labels of ``ImageFolder(src)``, and ``numpy.load(path,
     mmap_mode="r")`` opens each file.
 
-    Each file gets the modification time of its image. A file with another time is made again. Files are written under a
-    temporary name and renamed, so a file that exists is complete. Use another folder for other settings.
+    Each file gets the modification time of its image, and a file with another time is made again. A file that exists is
+    complete, because it is renamed after it was written. Use another folder for other settings.
 
     Args:
         src: the folder of the images: all files with a suffix that Pillow can read, or ``.npy``.
-        dst: the folder for the files. It may exist and be inside ``src``, but must not be ``src``.
+        dst: the folder for the files, which may be inside ``src``.
         files: paths of the images to mirror, relative to ``src``, so that several machines can share the work.
         size: as for ``Resize``, an int for the shorter side or (height, width), applied to each image.
         mode: ``"RGB"``, ``"L"``, ``"LA"`` or ``"RGBA"`` to convert to. None keeps these four and converts others to
             RGB. L has the shape [H, W].
         transform: a transform whose results are 8-bit images, to store these instead. It decodes the images itself, in
             RGB or as a ``Decode`` at its start does.
-        draws: number of results of ``transform`` to store for each image, as ``dst/a/b.0.npy``, ``b.1.npy`` and so on.
-            Result k of image i, in the order of all paths in ``src``, is the one after
+        draws, seed: number of results of ``transform`` to store for each image, as ``dst/a/b.0.npy``, ``b.1.npy`` and
+            so on. Result k of image i, in the order of all paths in ``src``, is the one after
             ``torch.manual_seed(sample_seed(seed, k, i))``.
-        seed: see ``draws``.
-        stack: store the images of each folder as one file [N, H, W, C] in the order of their names, for
-            ``transform.batch``. ``src/a`` becomes ``dst/a.npy``, and images directly in ``src`` become ``dst/NAME.npy``
-            after its name. With ``files``, only folders with one of these are made.
+        stack: store the images of each folder as one file [N, H, W, C] in the order of their names. ``src/a`` becomes
+            ``dst/a.npy``, and images directly in ``src`` become ``dst/NAME.npy`` after its name. With ``files``, only
+            folders with one of these are made.
         num_threads: number of images processed at a time; by default one per CPU.
         progress: show a tqdm bar if the output is a terminal or a notebook.
 
@@ -163,8 +163,6 @@ class Options(NamedTuple):
         elif self.size is not None or self.stack:
             raise ValueError("a transform has neither size nor stack beside it, which are of the images")
         sample_seed(self.seed, 0, 0)
-        if self.size is not None:
-            self.sides()
 
     def sides(self) -> list[int]:
         """Return the size as [height, width] or [shorter side]."""
@@ -424,12 +422,9 @@ def _pixels(result: Any) -> np.ndarray:
         checked: np.ndarray = array
         if array.ndim == 2 or array.shape[2] <= len(CHANNELS):
             return checked
-    said = f"a PIL image of mode {result.mode}" if isinstance(result, Image.Image) else f"{type(result)}"
-    if hasattr(result, "dtype"):
-        said += f" of {result.dtype} and shape {tuple(result.shape)}"
     raise TypeError(
         "transform should give images of uint8 to be stored: PIL images of 8 bits, arrays [H, W] or [H, W, 1 to 4], or "
-        f"tensors [1 to 4, H, W], got {said}"
+        f"tensors [1 to 4, H, W], got {described(result)}"
     )
 
 
