@@ -129,11 +129,7 @@ class Encoded:
     def encoded(self, *, keep: bool = False) -> tuple[Data, _C.Encoded]:
         """Return the bytes and the core's reader of them, kept for this thread's next use with `keep`.
 
-        An .npy file stays mapped.
-
-        Raises:
-            OSError: the file cannot be read.
-            DecodeError: an .npy file that is not an image. Pillow refuses other formats.
+        An .npy file stays mapped. One that is not an image raises DecodeError.
         """
         held = self._map
         if held is not None:

@@ -23,12 +23,7 @@ Readers = Mapping[str, Mapping[str, Callable[[Any], Any]]]
 
 
 def register_all(readers: Readers, known: Callable[[Any], bool]) -> None:
-    """Register readers for those of their classes that the installed version has.
-
-    Args:
-        readers: by the names of modules and classes.
-        known: returns True for an object that its reader supports.
-    """
+    """Register readers of the installed classes, for objects that are `known`."""
     for name, of_module in readers.items():
         try:
             module = importlib.import_module(name)

@@ -52,8 +52,6 @@ def _with_runtime_errors(function: _Function) -> _Function:
     def wrapped(*arguments: Any, **options: Any) -> Any:
         try:
             return function(*arguments, **options)
-        except _DecodeRuntimeError:
-            raise
         except DecodeError as error:
             raise _DecodeRuntimeError(str(error.args[0]), error.filename, error.format, error.offset) from error
 
