@@ -192,8 +192,7 @@ class Mirror:
         if self.src.resolve() == self.dst.resolve():
             raise ValueError(f"dst should be another folder than src, got {self.dst} for both")
         self._options = options
-        self._sides = None if options.size is None else options.sides()
-        self._resize = None if self._sides is None else Resize(self._sides)
+        self._resize = None if options.size is None else Resize(options.sides())
         transform = options.transform
         self._pipeline = transform if isinstance(transform, BatchPipeline) else Compose([transform])
         self._threads = threads_for(num_threads)
@@ -203,13 +202,9 @@ class Mirror:
         self.jobs = self._listed(paths, files)
 
     def _listed(self, paths: list[Path], files: Any) -> list[Job]:
-        if files is None:
-            chosen = set(paths)
-        else:
-            chosen = {self.src / file for file in files}
-            unknown = sorted(map(str, chosen - set(paths)))
-            if unknown:
-                raise ValueError(f"files should be images in {self.src}, by their paths in it, got {unknown[0]}")
+        chosen = set(paths if files is None else (self.src / file for file in files))
+        if unknown := chosen.difference(paths):
+            raise ValueError(f"files should be images in {self.src}, by their paths in it, got {min(unknown)}")
         options = self._options
         if options.stack:
             jobs = [
@@ -218,16 +213,13 @@ class Mirror:
                 if chosen.intersection(sources)
             ]
         else:
-            jobs = []
-            for number, path in enumerate(paths):
-                if path not in chosen:
-                    continue
-                place = self.dst / path.relative_to(self.src)
-                if options.transform is None:
-                    jobs.append(Job(place.with_name(f"{path.stem}.npy"), [path], number))
-                else:
-                    names = (f"{path.stem}.{draw}.npy" for draw in range(options.draws))
-                    jobs += [Job(place.with_name(name), [path], number, draw) for draw, name in enumerate(names)]
+            ends = [".npy"] if options.transform is None else [f".{draw}.npy" for draw in range(options.draws)]
+            jobs = [
+                Job((self.dst / path.relative_to(self.src)).with_name(f"{path.stem}{end}"), [path], number, draw)
+                for number, path in enumerate(paths)
+                if path in chosen
+                for draw, end in enumerate(ends)
+            ]
         seen: dict[Path, Job] = {}
         for job in jobs:
             other = seen.setdefault(job.target, job)
@@ -292,8 +284,8 @@ class Mirror:
             width, height, mode = _header(path)
         except Exception:
             return 0  # write() reports it
-        if self._sides is not None:
-            height, width = resized_size(height, width, self._sides, None)
+        if self._resize is not None:
+            height, width = resized_size(height, width, self._resize.size, None)
         return height * width * CHANNELS[self._options.mode or (mode if mode in CHANNELS else "RGB")]
 
     def _each(self, jobs: list[Job], work: _Work) -> Iterator[tuple[Job, Any]]:
@@ -374,12 +366,7 @@ def _done(job: Job) -> bool:
     try:
         if job.target.stat().st_mtime_ns != max(path.stat().st_mtime_ns for path in job.sources):
             return False
-    except OSError:
-        return False
-    if not job.stacked:
-        return True
-    try:
-        return len(np.load(job.target, mmap_mode="r")) == len(job.sources)
+        return not job.stacked or len(np.load(job.target, mmap_mode="r")) == len(job.sources)
     except (OSError, ValueError):
         return False
 
