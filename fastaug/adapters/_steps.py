@@ -38,7 +38,7 @@ def _read(reader: Callable[[Any], Any], known: Callable[[Any], bool], transform:
     return reader(transform) if known(transform) else None
 
 
-class MaybeToTensor(Drawn):
+class ToTensorUnlessTensor(Drawn):
     """A ToTensor that leaves tensors unchanged."""
 
     _drawn = ()
@@ -47,7 +47,7 @@ class MaybeToTensor(Drawn):
         return image if is_tensor(image) else F.to_tensor(image)
 
 
-class MaybePILToTensor(Drawn):
+class PILToTensorUnlessTensor(Drawn):
     """A PILToTensor that leaves tensors unchanged."""
 
     _drawn = ()
@@ -74,10 +74,13 @@ class CenterCropOrPad(Drawn):
 
     _drawn: tuple[str, ...] = ()
 
+    # open_clip has no other, and earlier pickles of its transforms have none.
+    padding_mode = "constant"
+
     def __init__(self, theirs: Any) -> None:
         self.size = tuple(theirs.size)
         self.fill = tuple(theirs.fill) if isinstance(theirs.fill, (tuple, list)) else theirs.fill
-        self.padding_mode = getattr(theirs, "padding_mode", "constant")  # only timm has it
+        self.padding_mode = getattr(theirs, "padding_mode", self.padding_mode)
 
     def apply(self, image: Any, params: Any) -> Any:
         _, *sides = F.get_dimensions(image)
@@ -95,11 +98,14 @@ class CenterCropOrPad(Drawn):
 class ResizeKeepRatio(Drawn):
     """A resize to the target's shorter side, its longer side, or between, with random scale and aspect ratio."""
 
+    # As above.
+    random_scale_area = False
+
     def __init__(self, theirs: Any) -> None:
         self.size, self.longest = tuple(theirs.size), theirs.longest
         self.interpolation = mode_names(theirs.interpolation)
         self.random_scale_prob, self.random_scale_range = theirs.random_scale_prob, tuple(theirs.random_scale_range)
-        self.random_scale_area = getattr(theirs, "random_scale_area", False)  # only timm has it
+        self.random_scale_area = getattr(theirs, "random_scale_area", self.random_scale_area)
         self.random_aspect_prob, self.random_aspect_range = theirs.random_aspect_prob, tuple(theirs.random_aspect_range)
 
     def draw(self, image: Any) -> Any:

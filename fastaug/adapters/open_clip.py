@@ -12,9 +12,9 @@ from fastaug._draft.progress import is_pil
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import (
     CenterCropOrPad,
-    MaybeToTensor,
     ResizeKeepRatio,
     SometimesByRandom,
+    ToTensorUnlessTensor,
     register_all,
 )
 from fastaug.transforms import functional as F
@@ -77,7 +77,7 @@ _READERS = {
     "open_clip.transform": {
         "CenterCropOrPad": CenterCropOrPad,
         "MaybeConvertMode": lambda transform: ConvertIfImage(transform.mode),
-        "MaybeToTensor": lambda transform: MaybeToTensor(),
+        "MaybeToTensor": lambda transform: ToTensorUnlessTensor(),
         "ResizeKeepRatio": ResizeKeepRatio,
         "ResizeMaxSize": ResizeMaxSize,
         "color_jitter": _sometimes,

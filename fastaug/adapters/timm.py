@@ -27,9 +27,9 @@ from fastaug.adapters import _steps
 from fastaug.adapters._known import Known
 from fastaug.adapters._steps import (
     CenterCropOrPad,
-    MaybePILToTensor,
-    MaybeToTensor,
+    PILToTensorUnlessTensor,
     Readers,
+    ToTensorUnlessTensor,
     chosen,
     mode_names,
     register_all,
@@ -144,6 +144,14 @@ class TrimBorder(Drawn):
         # timm compares both with the height.
         top = left = min(border, height)
         return F.crop(image, top, left, max(0, height - 2 * border), max(0, width - 2 * border))
+
+
+class MaybeToTensor(ToTensorUnlessTensor):
+    pass
+
+
+class MaybePILToTensor(PILToTensorUnlessTensor):
+    pass
 
 
 class ToTensor(Drawn):

@@ -11,7 +11,7 @@ import fastaug.transforms as T
 from fastaug._compile.drawn import Drawn
 from fastaug._draft.progress import pixels
 from fastaug.adapters._known import Known
-from fastaug.adapters._steps import MaybePILToTensor, register_all
+from fastaug.adapters._steps import PILToTensorUnlessTensor, register_all
 from fastaug.transforms import functional as F
 
 # Digests of `forward` in torchvision 0.17 to 0.29.
@@ -26,7 +26,7 @@ _known = Known(
 
 
 def _floats() -> list[Any]:
-    return [MaybePILToTensor(), T.ConvertImageDtype(torch.float)]
+    return [PILToTensorUnlessTensor(), T.ConvertImageDtype(torch.float)]
 
 
 def _resize(preset: Any) -> T.Resize:
