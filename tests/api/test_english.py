@@ -22,8 +22,7 @@ NOT_ENGLISH = {
 }
 
 #: Modules that still have such docstrings, by their folders. This list may only get shorter.
-NOT_YET: dict[str, str] = {
-}
+NOT_YET: dict[str, str] = {}
 
 
 def complaints(source: str) -> Iterator[str]:
